@@ -6,10 +6,12 @@
 mod core_purity;
 mod crate_docs;
 mod edges;
+mod functions;
 mod leftovers;
 mod outside;
 mod paths;
 mod size;
+mod walks;
 
 use std::path::Path;
 
@@ -67,7 +69,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
 fn findings(root: &Path) -> Result<Vec<Finding>> {
     let packages = repo::packages(root)?;
     let mut findings = edges::check(root, &packages);
+    findings.extend(edges::missing(&packages));
     findings.extend(crate_docs::check(root, &packages)?);
+    findings.extend(functions::stale(&|file| std::fs::read_to_string(root.join(file)).ok()));
+    let mut sources = Vec::new();
     for file in &repo::files(root)? {
         // What is not text (an image in the book) has no lines to check.
         let Some(text) = repo::read_text(root, file)? else {
@@ -78,7 +83,16 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
         findings.extend(outside::check(file, &text));
         findings.extend(paths::check(file, &text, &|path| root.join(path).exists()));
         findings.extend(size::check(file, &text));
+        findings.extend(functions::check(file, &text));
+        if edges::MANUALS.contains(&file.as_str()) {
+            findings.extend(edges::unknown_crates(file, &text, &packages));
+        }
+        if file.starts_with("crates/") && file.contains("/src/") && file.ends_with(".rs") {
+            sources.push((file.clone(), text));
+        }
     }
+    let page = std::fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap_or_default();
+    findings.extend(walks::check(&page, &sources));
     findings.sort_by(|a, b| (&a.file, a.line, &a.message).cmp(&(&b.file, b.line, &b.message)));
     Ok(findings)
 }

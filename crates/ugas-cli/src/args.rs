@@ -326,6 +326,9 @@ pub(crate) struct SchemaArgs {
     /// The folder to write one file for each kind and `ugas.json` for all to; without it `ugas.json` is printed.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// Write the reference pages of the book to this folder instead, one file per kind and `index.md`
+    #[arg(long, value_name = "DIR", conflicts_with = "out")]
+    pub(crate) reference: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -1,7 +1,7 @@
-//! Soundness of a row from outside: nothing a damaged or forged portable holds may reach the flow.
+//! Validation of a row from outside: no content of a damaged or forged portable may reach the flow.
 //!
-//! What follows from the rest of a row (counts, current values) is computed anew; what does not is tested, and a row
-//! that no sim can have produced is refused.
+//! Derived values of a row (counts, current values) are recomputed; the rest is validated, and a row that no sim can
+//! have produced is rejected.
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
@@ -14,20 +14,20 @@ use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
-/// More of anything than a row counts in its life; far enough from the end of the number that counting can go on.
+/// An upper bound for every counter of a row; far enough from overflow that counting can continue.
 const MANY: u32 = 1 << 30;
 
-/// What a row is checked against.
+/// The context of a validation.
 pub(crate) struct Check<'a> {
-    /// The row's own.
+    /// The layout of the row.
     pub(crate) layout: &'a Layout,
     pub(crate) rules: &'a Rules,
     pub(crate) defs: &'a Definitions,
     pub(crate) limits: &'a Limits,
-    /// The sim time at which the row was taken out.
+    /// The sim time at which the row was extracted.
     pub(crate) at: SimTime,
-    /// Whether it is as an authority tells its owner: what follows an attribute that is hidden from owners cannot be worked
-    /// out anew, and is what the authority says.
+    /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
+    /// recomputed and are taken from the authoritative sim.
     pub(crate) is_told: bool,
 }
 
@@ -36,10 +36,10 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 }
 
 impl Check<'_> {
-    /// Checks everything the flow relies on and computes anew what is derived.
+    /// Validates everything the flow relies on and recomputes derived values.
     ///
-    /// Records are taken apart without `..`: a field that is added does not compile until it is checked, derived anew or
-    /// named here as one that may be anything.
+    /// Records are destructured without `..`: an added field does not compile until it is validated, recomputed or
+    /// listed here as unrestricted.
     pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
         self.scalars(row)?;
         self.grants(row)?;
@@ -182,7 +182,7 @@ impl Check<'_> {
         want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
-            // They run at once when the effect comes back: never more than one step may run.
+            // They run immediately when the effect is restored: never more than one step may run.
             *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
@@ -215,7 +215,7 @@ impl Check<'_> {
         })
     }
 
-    /// A period's counts, by what can have fallen due in the time that passed.
+    /// Validates the counters of a period against the time that passed.
     fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
         let Periodic { period: _, anchor: _, n, executed: _ } = p;
         want(period_is_sound(p.period()) && *n > 0, "an effect's period")?;
@@ -224,10 +224,10 @@ impl Check<'_> {
         let (start, now) = (start.0 as i128, now.0 as i128);
         let last = anchor + period * (p.n as i128 - 1);
         want(last <= now, "the number of an effect's periods")?;
-        // A step that ran out of its budget leaves work behind, but no more than steps can make up for.
+        // A step that exhausted its budget leaves work behind, but no more than steps can catch up with.
         let behind = (now - last) / period;
         want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions, which are long overdue")?;
-        // The period may have been shorter before it was last started anew.
+        // The period may have been shorter before it was restarted.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
         want(p.executed as i128 + missed as i128 <= fallen, "the number of an effect's executions")
@@ -238,7 +238,8 @@ impl Check<'_> {
         def.executions.iter().map(|x| reads(x.calculator)).sum()
     }
 
-    /// Each modifier belongs to an effect, and each effect has its modifiers; tells how many are live.
+    /// Validates that each modifier belongs to an effect and each effect has its modifiers; returns the number of live
+    /// ones.
     fn modifiers(&self, row: &Row) -> Result<u32, &'static str> {
         let mut there: BTreeMap<(u64, u16), u8> = BTreeMap::new();
         let mut live = 0;
@@ -289,8 +290,8 @@ impl Check<'_> {
             && (off & NOT_FINITE == 0 || d.magnitude.live_on().is_some())
     }
 
-    /// Current values and derived bases are what the pipeline gives, whatever the row says. Slots lie in dependency
-    /// order, so one pass is enough.
+    /// Recomputes current values and derived bases with the pipeline. Slots are in dependency order, so one pass is
+    /// enough.
     fn values(&self, row: &mut Row) {
         let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
         let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
@@ -307,7 +308,7 @@ impl Check<'_> {
         }
     }
 
-    /// For each slot whether it follows one that is hidden from owners, directly or not.
+    /// Returns for each slot whether it depends on one that is hidden from owners, directly or not.
     fn follow_hidden(&self) -> Vec<bool> {
         let mut follows = vec![false; self.layout.slots.len()];
         for (slot, def) in self.layout.slots.iter().enumerate() {
@@ -333,7 +334,7 @@ fn period_is_sound(period: SimTime) -> bool {
     period >= MIN_PERIOD && period <= SimTime::LONGEST
 }
 
-/// Whether a modifier was skipped because its caller gave no value for it.
+/// Returns whether a modifier was skipped because its set-by-caller value is missing.
 fn lacks_value(d: &ModDef, e: &Effect) -> bool {
     let (Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. }) = &d.magnitude else {
         return false;
@@ -341,8 +342,8 @@ fn lacks_value(d: &ModDef, e: &Effect) -> bool {
     e.extra().is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
 }
 
-/// Whether a row that was just put in, and is not linked yet, would make a circle with what it follows and with what
-/// follows it. Every new circle leads through one of its attributes.
+/// Returns whether a row that was just inserted, and is not linked yet, would create a dependency cycle. Every new
+/// cycle passes through one of its attributes.
 pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     type Node = (ControllerId, u16);
     let mut more: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
@@ -368,7 +369,7 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     if more.is_empty() {
         return false;
     }
-    // Depth first: meeting a node whose successors are still under way is a circle.
+    // Depth-first: reaching a node whose successors are still being visited is a cycle.
     let slots = flow.st.controllers.get(who).map_or(0, |r| r.attrs.len()) as u16;
     let mut stack: Vec<(Node, bool)> = (0..slots).map(|s| ((who, s), false)).collect();
     let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());

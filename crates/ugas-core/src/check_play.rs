@@ -1,28 +1,28 @@
-//! Soundness of what runs on a row from outside: activations, tasks, casts, cooldowns, inputs, ability sets.
+//! Validation of the activations, tasks, casts, cooldowns, inputs and ability sets of a row from outside.
 
 use crate::check::Check;
 use crate::rules::{NO_PC, Next};
 use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, Held, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
-/// What the flow lets one controller have at most.
+/// The flow's limits for one controller.
 const TASKS: usize = 1024;
 const HELD: usize = 64;
 const TARGETS: usize = 4096;
 const PAYLOAD: usize = 64;
-/// Bytes of the state of a coded ability or a custom task.
+/// Maximum size of the state of a coded ability or a custom task in bytes.
 const STATE: usize = 256;
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
     if good { Ok(()) } else { Err(what) }
 }
 
-/// A local time that arithmetic can go on from.
+/// Returns whether a local time is in the range of safe arithmetic.
 fn moment(t: SimTime) -> bool {
     t.0.unsigned_abs() <= 2 * SimTime::LONGEST.0 as u64
 }
 
-/// A local time, or never.
+/// Returns whether a local time is valid or never.
 fn due(t: SimTime) -> bool {
     t == SimTime::NEVER || moment(t)
 }
@@ -32,7 +32,7 @@ fn aims(target: &Target) -> bool {
 }
 
 impl Check<'_> {
-    /// Everything that runs belongs to something that is there.
+    /// Validates that everything that runs belongs to something that exists.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
         let Play { activations, tasks, cast, gcds, held, sets } = play;
@@ -60,7 +60,7 @@ impl Check<'_> {
         if let Some(c) = cast.as_deref() {
             self.cast(row, c)?;
         }
-        // The rules know their groups; a run-time definition can bring another.
+        // The rules know their groups; a run-time definition can add another.
         let groups = self.rules.group_names.len() + self.limits.definitions as usize;
         want(gcds.len() <= groups, "more global cooldowns than there are groups")?;
         want(gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
@@ -133,7 +133,7 @@ impl Check<'_> {
         want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
         want(moment(a.start) && due(a.deadline), "an activation's time")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
-        // Something else may have removed the effect since.
+        // The effect may have been removed since.
         let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
         want(a.owned == 0 || def.owned.is_some() && owns(a.owned), "an activation's own tags")?;
         want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
@@ -173,7 +173,7 @@ impl Check<'_> {
         want(due(t.due) && moment(t.since) && !t.value.is_nan(), "a task's values")
     }
 
-    /// Whether a record of a coded ability says what it waits for, and that exists.
+    /// Returns whether the wait of a coded ability is valid.
     fn awaited(&self, t: &Task) -> bool {
         let next: Result<Next, _> = serde_json::from_slice(&t.code);
         next.is_ok_and(|n| self.rules.can_await(&n))

@@ -1,15 +1,15 @@
-//! Ids: small integers with a type each, so that none is mistaken for another.
+//! Ids: small typed integers, so that one kind cannot be confused with another.
 //!
-//! Definition ids are dense, given append-only by name when rules are built, and stay the same across rebuilds. A
-//! definition made at run time has [`RUNTIME_BIT`] set and lives in the sim's state.
+//! Definition ids are dense, assigned append-only by name when rules are built, and stable across rebuilds. The id of a
+//! run-time definition has [`RUNTIME_BIT`] set; the definition is part of the sim's state.
 //!
-//! `Display` writes kind and number (`effect 3`); `describe` writes the name that rules know it by.
+//! `Display` prints kind and number (`effect 3`); `describe` returns the name in the rules.
 
 use crate::Rules;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Set in the id of a definition that was made at run time.
+/// Set in the id of a run-time definition.
 pub const RUNTIME_BIT: u32 = 1 << 31;
 
 macro_rules! ids {
@@ -19,7 +19,7 @@ macro_rules! ids {
         #[repr(transparent)]
         pub struct $name(pub u32);
         impl $name {
-            /// As an index into a dense table.
+            /// Returns the id as an index into a dense table.
             #[inline]
             pub fn index(self) -> usize { self.0 as usize }
         }
@@ -31,7 +31,7 @@ macro_rules! ids {
     )*};
 }
 ids! {
-    /// An attribute by name: `Health` of one set and `Health` of another share it.
+    /// An attribute by name: `Health` in one set and `Health` in another share it.
     AttributeId "attribute";
     /// An attribute set.
     SetId "attribute set";
@@ -51,13 +51,13 @@ ids! {
     TemplateId "controller template";
     /// A set-by-caller key.
     KeyId "set-by-caller key";
-    /// A multiply channel: a hash of its name, so that it does not depend on load order.
+    /// A multiply channel: a hash of its name, independent of load order.
     ChannelId "channel";
     /// An input binding name.
     InputId "input";
-    /// A controller: rising, never reused.
+    /// A controller: ascending, never reused.
     ControllerId "controller";
-    /// A granted ability of one controller: rising, never reused on it.
+    /// A granted ability of one controller: ascending, never reused on it.
     GrantId "grant";
     /// A global cooldown group or an activation group: a hash of its name.
     GroupId "group";
@@ -74,7 +74,7 @@ ids! {
 macro_rules! described {
     ($($name:ident $lookup:ident;)*) => {$(
         impl $name {
-            /// Returns its name in these rules; kind and number if the rules have no name for it.
+            /// Returns the name in these rules; kind and number if the rules have no name for the id.
             pub fn describe(self, rules: &Rules) -> String {
                 rules.$lookup(self).map_or_else(|| self.to_string(), str::to_owned)
             }
@@ -101,7 +101,7 @@ described! {
 macro_rules! hashed {
     ($($name:ident)*) => {$(
         impl $name {
-            /// The id of this name.
+            /// Returns the id of this name.
             pub fn named(name: &str) -> $name {
                 let h = fnv64(name.as_bytes());
                 $name(((h ^ (h >> 32)) as u32).max(1))
@@ -115,7 +115,7 @@ impl ControllerId {
     /// No controller.
     pub const NONE: ControllerId = ControllerId(u32::MAX);
 
-    /// Itself, or `None` for [`ControllerId::NONE`].
+    /// Returns the id, or `None` for [`ControllerId::NONE`].
     pub fn some(self) -> Option<ControllerId> {
         (self != ControllerId::NONE).then_some(self)
     }
@@ -124,7 +124,7 @@ impl EffectId {
     /// No effect.
     pub const NONE: EffectId = EffectId(u32::MAX);
 
-    /// Whether the definition was made at run time.
+    /// Returns whether it is a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != EffectId::NONE
     }
@@ -133,7 +133,7 @@ impl AbilityId {
     /// No ability.
     pub const NONE: AbilityId = AbilityId(u32::MAX);
 
-    /// Whether the definition was made at run time.
+    /// Returns whether it is a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != AbilityId::NONE
     }
@@ -142,7 +142,7 @@ impl InputId {
     /// No input.
     pub const NONE: InputId = InputId(u32::MAX);
 }
-/// Channels, groups and parameters are hashes of their names, so that they do not depend on load order.
+/// Channels, groups and parameters are hashes of their names, independent of load order.
 ///
 /// ```
 /// use ugas_core::ChannelId;
@@ -150,11 +150,11 @@ impl InputId {
 /// assert_ne!(ChannelId::named("Gear"), ChannelId::NONE);
 /// ```
 impl ChannelId {
-    /// No channel: the modifier is a channel of its own.
+    /// No channel: the modifier has a channel of its own.
     pub const NONE: ChannelId = ChannelId(0);
 }
 
-/// An actor of the host's world: owner or avatar. The number is the host's.
+/// An actor of the host's world: owner or avatar. The host assigns the number.
 ///
 /// ```
 /// use ugas_core::ActorId;
@@ -168,12 +168,12 @@ impl ActorId {
     /// No actor.
     pub const NONE: ActorId = ActorId(0);
 
-    /// The id of an actor that documents name.
+    /// Returns the id of an actor that documents name.
     pub fn named(name: &str) -> ActorId {
         ActorId(fnv64(name.as_bytes()).max(1))
     }
 
-    /// Itself, or `None` for [`ActorId::NONE`].
+    /// Returns the id, or `None` for [`ActorId::NONE`].
     pub fn some(self) -> Option<ActorId> {
         (self != ActorId::NONE).then_some(self)
     }
@@ -191,34 +191,34 @@ impl ActorId {
 pub struct OpId(pub u64);
 
 impl OpId {
-    /// An id from its parts.
+    /// Creates an id from its parts.
     pub fn new(client: u16, base: u32, sub: u16) -> OpId {
         OpId((client as u64) << 48 | (base as u64) << 16 | sub as u64)
     }
-    /// Who gave the op; 0 is the server.
+    /// Returns the client that sent the op; 0 is the server.
     pub fn client(self) -> u16 {
         (self.0 >> 48) as u16
     }
-    /// The input frame.
+    /// Returns the input frame.
     pub fn base(self) -> u32 {
         (self.0 >> 16) as u32
     }
-    /// The position in the frame.
+    /// Returns the position in the frame.
     pub fn sub(self) -> u16 {
         self.0 as u16
     }
 }
 
-/// Identifies one application by where it came from, not by where it lies: a predicted one keeps its key when the
-/// server confirms it. A key of something that is gone is a refusal, never another effect.
+/// Identifies one application by its origin, not by its location: a predicted application keeps its key when the server
+/// confirms it. The key of an ended effect is refused; it never refers to another effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct EffectKey {
-    /// The op that caused it, or a mix of the parent effect's key and the trigger.
+    /// The op that caused it, or a hash of the parent effect's key and the trigger.
     pub birth: u64,
     /// The controller it acts on.
     pub target: ControllerId,
-    /// Counts within that birth on that target.
+    /// Counts the applications of one birth on one target.
     pub ordinal: u32,
 }
 
@@ -231,11 +231,11 @@ impl EffectKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct ActivationKey {
-    /// The op that caused it, or a mix of what caused it.
+    /// The op that caused it, or a hash of its cause.
     pub birth: u64,
-    /// The controller whose ability it is.
+    /// The controller that owns the ability.
     pub who: ControllerId,
-    /// Counts within that birth on that controller.
+    /// Counts the activations of one birth on one controller.
     pub ordinal: u32,
 }
 
@@ -244,7 +244,7 @@ impl ActivationKey {
     pub const NONE: ActivationKey = ActivationKey { birth: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
 }
 
-/// A task that waits for the host: what the host answers.
+/// Identifies a task that waits for the host's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct TaskKey {
@@ -265,7 +265,7 @@ impl fmt::Display for ActorId {
     }
 }
 impl fmt::Display for OpId {
-    /// Writes `op 12` for an op of the sim itself, `op 3:7.1` for client 3, frame 7, position 1.
+    /// Prints `op 12` for an op of the sim itself, `op 3:7.1` for client 3, frame 7, position 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.client() {
             0 => write!(f, "op {}", self.0),
@@ -289,7 +289,7 @@ impl fmt::Display for TaskKey {
     }
 }
 
-/// FNV-1a over bytes.
+/// Returns the FNV-1a hash of bytes.
 pub(crate) fn fnv64(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ b as u64).wrapping_mul(0x0100_0000_01b3))
 }

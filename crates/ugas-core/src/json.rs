@@ -1,4 +1,5 @@
-//! Documents inside other data travel as JSON text: they need a self-describing format, which a wire format is not.
+//! Documents inside other data are encoded as JSON text: they need a self-describing format, which a wire format is
+//! not.
 
 use serde::{Deserialize, Deserializer, Serializer, de, ser};
 use ugas_doc::Doc;

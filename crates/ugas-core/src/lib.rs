@@ -1,12 +1,12 @@
-//! The runtime: a gameplay-ability system as one deterministic library without engine, file, socket, clock or thread.
+//! The runtime: a deterministic gameplay-ability system as a library, without engine, files, sockets, clock or threads.
 //!
-//! Why it exists: every game writes the layer that turns presses, orders and requests into attribute changes, tags
-//! and cues, and most write it into their characters, where it can be neither replayed, predicted nor explained. Here
-//! it is a value: [`Rules`] are compiled once, a [`Sim`] runs them, every change is an [`Op`], everything that
-//! happened is a [`Fact`], and every no is a [`Refusal`].
+//! Every game needs a layer that turns inputs, AI decisions and network commands into attribute changes, tags and cues.
+//! Written into the characters of a game, that layer cannot be replayed, predicted or explained. Here it is a value:
+//! [`Rules`] are compiled once, a [`Sim`] runs them, every change is an [`Op`], everything that happens is a [`Fact`],
+//! and every rejection is a [`Refusal`].
 //!
-//! Goals, ranked: correct, deterministic, explainable, fast, small. What is deliberately absent: rendering, audio,
-//! physics, files, networking, threads.
+//! Goals, in this order: correct, deterministic, explainable, fast, small. Not included: rendering, audio, physics,
+//! files, networking, threads.
 //!
 //! ```
 //! use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};

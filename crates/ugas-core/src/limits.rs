@@ -1,4 +1,4 @@
-//! A limit on everything, so that no input can make the runtime grow or run without bound.
+//! Limits on everything, so that no input can make the runtime grow or run without bound.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,31 +21,31 @@ pub struct Limits {
     pub attributes_per_controller: u32,
     /// Abilities granted to one controller.
     pub grants_per_controller: u32,
-    /// Combinations of attribute sets in use at once.
+    /// Combinations of attribute sets in use.
     pub layouts: u32,
     /// Stacks of one effect.
     pub stacks: u32,
     /// Length of a chain of effects that cause effects.
     pub chain_depth: u32,
-    /// Reactions to one op or due moment.
+    /// Reactions to one op or due time.
     pub reactions: u32,
-    /// Executions and expiries in one `advance_to`; what is left happens in the next call.
+    /// Executions and expiries in one `advance_to`; the rest runs in the next call.
     pub due_per_advance: u64,
-    /// Facts kept until they are taken; older ones are dropped with a diagnostic.
+    /// Facts kept until they are taken; the oldest are dropped with a diagnostic.
     pub facts: u32,
     /// Diagnostics kept until they are taken.
     pub diagnostics: u32,
-    /// Cause links remembered.
+    /// Cause links kept.
     pub cause_links: u32,
-    /// Definitions made at run time.
+    /// Run-time definitions.
     pub definitions: u32,
-    /// Ops journalled per row.
+    /// Ops recorded per row journal.
     pub journal: u32,
-    /// Activations of a controller at once.
+    /// Simultaneous activations of a controller.
     pub activations_per_controller: u32,
     /// Parameters of a grant, and restrictions of it.
     pub params_per_grant: u32,
-    /// Flips of one effect by ongoing requirements under one root cause.
+    /// Toggles of one effect by ongoing requirements under one root cause.
     pub flips: u32,
 }
 

@@ -1,18 +1,18 @@
-//! What a hot reload did, and why one was refused. See [`Sim::reload`](crate::Sim::reload).
+//! The report of a hot reload, and why one was refused. See [`Sim::reload`](crate::Sim::reload).
 
 use crate::{ControllerId, LoadError, Refusal};
 use std::fmt;
 use std::sync::Arc;
 use ugas_doc::Kind;
 
-/// What became of a document.
+/// How a document changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentWhat {
-    /// The old rules did not have it.
+    /// It is new.
     Added,
-    /// It says something else.
+    /// Its content changed.
     Changed,
-    /// The new rules do not have it; its ids stay as tombstones.
+    /// It was removed; its ids are tombstones.
     Removed,
 }
 
@@ -23,11 +23,11 @@ pub struct DocumentChange {
     pub kind: Kind,
     /// Its name.
     pub name: Arc<str>,
-    /// What became of it.
+    /// The change.
     pub what: DocumentWhat,
 }
 
-/// What a reload did, in names and counts; its text is for a person.
+/// The report of a reload, in names and counts. `Display` formats it for people.
 ///
 /// ```
 /// let nothing = ugas_core::Migration::default();
@@ -38,37 +38,37 @@ pub struct DocumentChange {
 pub struct Migration {
     /// Documents that differ, by kind and name.
     pub documents: Vec<DocumentChange>,
-    /// Controllers that exist.
+    /// Number of controllers.
     pub controllers: u32,
-    /// Bases that followed a changed default.
+    /// Base values that followed a changed default.
     pub bases: u32,
-    /// Attributes whose base or current value is another one now.
+    /// Attributes whose base or current value changed.
     pub values: u32,
-    /// Attributes that controllers have now and did not have.
+    /// Attributes that controllers gained.
     pub attributes_added: u32,
-    /// Attributes that controllers had and do not have any more.
+    /// Attributes that controllers lost.
     pub attributes_removed: u32,
     /// Active effects whose magnitudes were evaluated again.
     pub effects_evaluated: u32,
-    /// Effects that were removed, active or waiting for their turn.
+    /// Effects that were removed, active or queued.
     pub effects_removed: u32,
-    /// Abilities that active effects grant now and did not grant.
+    /// Abilities that active effects grant additionally.
     pub grants_added: u32,
     /// Granted abilities that were revoked.
     pub grants_revoked: u32,
-    /// Running abilities that were ended.
+    /// Activations that were ended.
     pub activations_ended: u32,
-    /// Granted ability sets that were taken back.
+    /// Granted ability sets that were revoked.
     pub ability_sets_revoked: u32,
 }
 
 impl Migration {
-    /// Whether the new rules say the same and nothing of the sim was touched.
+    /// Returns whether the new rules are equal and nothing in the sim changed.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty() && !self.touched()
     }
 
-    /// Whether anything of the sim's state was.
+    /// Returns whether anything in the sim's state changed.
     pub(crate) fn touched(&self) -> bool {
         self.counts().iter().any(|&(count, ..)| count > 0)
     }
@@ -91,7 +91,7 @@ impl Migration {
 
 impl fmt::Display for Migration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        /// More names than a person reads in a line.
+        /// Maximum number of names in a line.
         const SHOWN: usize = 8;
         if self.is_empty() {
             return f.write_str("nothing changed");
@@ -116,34 +116,34 @@ impl fmt::Display for Migration {
     }
 }
 
-/// Why a reload was refused. The sim is as it was, with its old rules.
+/// Why a reload was refused. The sim keeps its state and its old rules.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// A name has another id in the new rules, so what the sim and its host hold would mean something else.
+    /// A name has a different id in the new rules, so the ids of the sim and its host would be invalid.
     OtherIds {
-        /// What it names: `effect`, `tag` and so on.
+        /// The kind of name: `effect`, `tag` and so on.
         kind: &'static str,
         /// The name.
         name: Arc<str>,
     },
-    /// The sets of a controller cannot be registered together under the new rules, or all of them are gone.
+    /// The sets of a controller cannot be registered together under the new rules, or all of them were removed.
     Sets {
         /// The controller.
         who: ControllerId,
-        /// What is wrong.
+        /// The reason.
         refusal: Refusal,
-        /// The same in words, with names.
+        /// The reason as text, with names.
         why: String,
     },
-    /// A definition made at run time does not compile against the new rules.
+    /// A run-time definition does not compile against the new rules.
     Definition {
         /// Its name.
         name: String,
-        /// Why.
+        /// The errors.
         error: LoadError,
     },
-    /// What abilities do as they end starts what has to end, over and over.
+    /// Abilities that end keep starting others that have to end.
     Restless {
         /// The controller.
         who: ControllerId,

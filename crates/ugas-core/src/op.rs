@@ -1,5 +1,5 @@
-//! Ops: the only way in. A press, an AI order, a network request, a scenario line and an API call are all ops:
-//! small, ordered, serialisable. Replay, undo and prediction record this one stream.
+//! Ops: the only way to change a sim. A key press, an AI decision, a network command, a scenario step and an API call
+//! are all ops: small, ordered, serializable. Replay, undo and prediction record this one stream.
 
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, ControllerId, EffectId, EffectKey, GrantId, KeyId, ParamId, Rate,
@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
 
-/// What a host knows about a hit.
+/// The host's data about a hit.
 ///
 /// ```
 /// let hit = ugas_core::Hit { distance: Some(20.0), ..Default::default() };
@@ -18,9 +18,9 @@ use ugas_doc::Doc;
 pub struct Hit {
     /// The position.
     pub position: Option<[f64; 3]>,
-    /// How far from the shooter.
+    /// The distance from the shooter.
     pub distance: Option<f64>,
-    /// What was hit, e.g. `Hitzone.Head`.
+    /// Tags of what was hit, e.g. `Hitzone.Head`.
     pub tags: Vec<TagId>,
 }
 
@@ -31,24 +31,24 @@ pub struct Hit {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpecExtra {
-    /// Values the definition asks the caller for, sorted by key.
+    /// Set-by-caller values, sorted by key.
     pub set_by_caller: Vec<(KeyId, f64)>,
     /// Replaces the definition's duration.
     pub duration: Option<SimTime>,
     /// Replaces the definition's period.
     pub period: Option<SimTime>,
-    /// Where it came from in the world.
+    /// The position where it originated.
     pub origin: Option<[f64; 3]>,
-    /// What was hit.
+    /// The hit.
     pub hit: Option<Hit>,
-    /// The actor that did it (a projectile, a trap); the source's avatar or owner by default.
+    /// The actor that caused it (a projectile, a trap); by default the source's avatar or owner.
     pub causer: Option<ActorId>,
     /// A host object, e.g. an item.
     pub object: u64,
 }
 
 impl SpecExtra {
-    /// Whether it says nothing but another duration or period.
+    /// Returns whether it overrides only duration or period.
     pub fn is_only_time(&self) -> bool {
         self.set_by_caller.is_empty()
             && self.origin.is_none()
@@ -71,20 +71,20 @@ pub struct Spec {
     pub effect: EffectId,
     /// The target.
     pub target: ControllerId,
-    /// Who causes it; [`ControllerId::NONE`] for the world.
+    /// The source; [`ControllerId::NONE`] for the world.
     pub source: ControllerId,
     /// Level, at least 1.
     pub level: u32,
     /// Stacks, at least 1.
     pub stacks: u32,
-    /// The ability it comes from, or [`AbilityId::NONE`].
+    /// The ability that applies it, or [`AbilityId::NONE`].
     pub ability: AbilityId,
-    /// Everything that is rarely set.
+    /// Rarely used fields.
     pub extra: Option<Box<SpecExtra>>,
 }
 
 impl Spec {
-    /// Level 1, one stack, no source.
+    /// Creates a spec at level 1 with one stack and no source.
     #[inline]
     pub fn new(effect: EffectId, target: ControllerId) -> Spec {
         Spec { effect, target, source: ControllerId::NONE, level: 1, stacks: 1, ability: AbilityId::NONE, extra: None }
@@ -109,19 +109,19 @@ impl Spec {
         self
     }
 
-    /// Sets the ability it comes from.
+    /// Sets the ability that applies it.
     pub fn ability(mut self, ability: AbilityId) -> Spec {
         self.ability = ability;
         self
     }
 
-    /// Sets a caller's value.
+    /// Sets a set-by-caller value.
     pub fn set(mut self, key: KeyId, value: f64) -> Spec {
         self.put(key, value);
         self
     }
 
-    /// Sets a caller's value in place.
+    /// Sets a set-by-caller value in place.
     pub fn put(&mut self, key: KeyId, value: f64) {
         let list = &mut self.extra().set_by_caller;
         match list.binary_search_by_key(&key, |&(k, _)| k) {
@@ -142,31 +142,31 @@ impl Spec {
         self
     }
 
-    /// Sets what was hit.
+    /// Sets the hit.
     pub fn hit(mut self, hit: Hit) -> Spec {
         self.extra().hit = Some(hit);
         self
     }
 
-    /// Sets where it came from.
+    /// Sets the position where it originated.
     pub fn origin(mut self, origin: [f64; 3]) -> Spec {
         self.extra().origin = Some(origin);
         self
     }
 
-    /// The rarely used part, made when first asked for.
+    /// Returns the rarely used fields, allocated on first use.
     pub fn extra(&mut self) -> &mut SpecExtra {
         self.extra.get_or_insert_default()
     }
 
-    /// A caller's value.
+    /// Returns a set-by-caller value.
     pub fn value(&self, key: KeyId) -> Option<f64> {
         let list = &self.extra.as_ref()?.set_by_caller;
         list.binary_search_by_key(&key, |&(k, _)| k).ok().map(|i| list[i].1)
     }
 }
 
-/// What a new controller is made of.
+/// The parts of a new controller.
 ///
 /// ```
 /// use ugas_core::{SetId, SpawnSpec, TagId};
@@ -175,11 +175,11 @@ impl Spec {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpawnSpec {
-    /// A compiled template, from a controller document.
+    /// A compiled template of a controller document.
     pub template: Option<TemplateId>,
-    /// Sets registered after the template's.
+    /// Sets registered after those of the template.
     pub sets: Vec<SetId>,
-    /// Base values stored as given, without clamping.
+    /// Base values, stored without clamping.
     pub base: Vec<(crate::AttributeId, f64)>,
     /// Innate tags, granted by an automatic infinite effect.
     pub tags: Vec<TagId>,
@@ -189,37 +189,37 @@ pub struct SpawnSpec {
     pub abilities: Vec<AbilityGrant>,
     /// Ability sets granted after everything else.
     pub ability_sets: Vec<AbilitySetId>,
-    /// The id to use; the next free one if none.
+    /// The id; by default the next free one.
     pub id: Option<ControllerId>,
     /// The owner; by default the template's, else none.
     pub owner: Option<ActorId>,
     /// The avatar; by default the template's, else the owner.
     pub avatar: Option<ActorId>,
-    /// Where it stands.
+    /// The anchor.
     pub anchor: Option<Anchor>,
-    /// Starts inactive.
+    /// Whether the controller starts inactive.
     pub inactive: bool,
 }
 
 impl AbilityGrant {
-    /// An ability at level 1 without input.
+    /// Creates a grant at level 1 without input.
     pub fn new(ability: AbilityId) -> AbilityGrant {
         AbilityGrant { ability, level: 1, input: crate::InputId::NONE }
     }
 
-    /// At a level.
+    /// Sets the level.
     pub fn level(self, level: u32) -> AbilityGrant {
         AbilityGrant { level, ..self }
     }
 
-    /// Bound to an input.
+    /// Sets the input.
     pub fn input(self, input: crate::InputId) -> AbilityGrant {
         AbilityGrant { input, ..self }
     }
 }
 
 impl SpawnSpec {
-    /// From a template.
+    /// Builds a controller from a template.
     pub fn template(template: TemplateId) -> SpawnSpec {
         SpawnSpec { template: Some(template), ..SpawnSpec::default() }
     }
@@ -235,7 +235,7 @@ impl SpawnSpec {
         self
     }
 
-    /// Sets a base value as given.
+    /// Sets a base value without clamping.
     pub fn base(mut self, attribute: crate::AttributeId, value: f64) -> SpawnSpec {
         self.base.push((attribute, value));
         self
@@ -264,12 +264,12 @@ pub struct AbilityGrant {
 pub struct Anchor {
     /// The position.
     pub position: [f64; 3],
-    /// Looking where.
+    /// The facing direction.
     pub facing: [f64; 3],
 }
 
 impl Anchor {
-    /// At a position, looking along +Z.
+    /// Creates an anchor at a position, facing +Z.
     ///
     /// ```
     /// assert_eq!(ugas_core::Anchor::at([1.0, 0.0, 0.0]).facing, [0.0, 0.0, 1.0]);
@@ -279,24 +279,24 @@ impl Anchor {
     }
 }
 
-/// A change of an active effect, through the same door as everything else.
+/// A change of an active effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Change {
-    /// Another level; level-dependent magnitudes are evaluated again.
+    /// Sets the level; magnitudes that depend on it are evaluated again.
     Level(u32),
-    /// Another remaining time from now.
+    /// Sets the remaining time, from now.
     Remaining(SimTime),
-    /// More (or less) remaining time.
+    /// Adds (or subtracts) remaining time.
     Extend(SimTime),
-    /// Another period, starting now.
+    /// Sets the period, starting now.
     Period(SimTime),
-    /// Another number of stacks.
+    /// Sets the number of stacks.
     Stacks(u32),
-    /// Another caller's value.
+    /// Sets a set-by-caller value.
     SetByCaller(KeyId, f64),
 }
 
-/// Which active effects of a controller are meant.
+/// Selects active effects of a controller.
 ///
 /// ```
 /// use ugas_core::{EffectFilter, EffectId};
@@ -315,7 +315,7 @@ pub struct EffectFilter {
     pub modifies: Option<crate::AttributeId>,
 }
 
-/// Every mutation of a sim, as data.
+/// Every change of a sim, as data.
 ///
 /// ```
 /// use ugas_core::{ControllerId, EffectId, Op, Spec};
@@ -325,9 +325,9 @@ pub struct EffectFilter {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Op {
-    /// Makes a controller.
+    /// Spawns a controller.
     Spawn(Box<SpawnSpec>),
-    /// Makes many controllers from one template.
+    /// Spawns many controllers from one template.
     SpawnMany {
         /// The template.
         template: TemplateId,
@@ -341,23 +341,23 @@ pub enum Op {
     },
     /// Applies an effect.
     Apply(Spec),
-    /// Applies one effect to many targets; each may be refused on its own.
+    /// Applies one effect to many targets; each application may be refused.
     ApplyToMany {
         /// The spec; its target is ignored.
         spec: Spec,
         /// The targets.
         targets: Vec<ControllerId>,
     },
-    /// Applies many effects to one target; each may be refused on its own.
+    /// Applies many effects to one target; each application may be refused.
     ApplyAll {
         /// The specs.
         specs: Vec<Spec>,
     },
-    /// Removes stacks of an active or queued effect; −1 removes all.
+    /// Removes stacks of an active or queued effect.
     Remove {
         /// The application.
         key: EffectKey,
-        /// How many, at least one; all of them if `None`.
+        /// The number of stacks, at least one; `None` removes all.
         stacks: Option<u32>,
     },
     /// Removes all effects that match, clearing sequence queues first.
@@ -396,14 +396,14 @@ pub enum Op {
         who: ControllerId,
         /// The set.
         set: SetId,
-        /// Removes the modifiers on it first instead of refusing.
+        /// Removes the set's modifiers first instead of refusing.
         force: bool,
     },
     /// Pauses or resumes a controller.
     SetActive {
         /// The controller.
         who: ControllerId,
-        /// Whether it runs.
+        /// Whether the controller is active.
         active: bool,
     },
     /// Sets a controller's clock rate.
@@ -424,7 +424,7 @@ pub enum Op {
     Move {
         /// The controller.
         who: ControllerId,
-        /// Where; none takes it out of space.
+        /// The new anchor; `None` removes the controller from space.
         anchor: Option<Anchor>,
     },
     /// Grants an ability.
@@ -434,7 +434,7 @@ pub enum Op {
         /// What to grant.
         grant: AbilityGrant,
     },
-    /// Takes granted abilities away; an active one is cancelled first.
+    /// Revokes granted abilities; an active one is cancelled first.
     Revoke {
         /// The controller.
         who: ControllerId,
@@ -448,14 +448,14 @@ pub enum Op {
         /// The set.
         set: AbilitySetId,
     },
-    /// Takes back what one grant of an ability set gave.
+    /// Revokes one grant of an ability set.
     RevokeSet {
         /// The controller.
         who: ControllerId,
-        /// The handle the grant gave.
+        /// The handle that the grant returned.
         handle: u64,
     },
-    /// Another level of a granted ability.
+    /// Changes the level of a granted ability.
     SetLevel {
         /// The controller.
         who: ControllerId,
@@ -464,13 +464,13 @@ pub enum Op {
         /// The level.
         level: u32,
     },
-    /// A parameter of a granted ability.
+    /// Sets a parameter of a granted ability.
     SetParam {
         /// The controller.
         who: ControllerId,
         /// The grant.
         grant: GrantId,
-        /// Which parameter.
+        /// The parameter.
         param: ParamId,
         /// Its value.
         value: f64,
@@ -483,7 +483,7 @@ pub enum Op {
         grant: GrantId,
         /// The restriction's name.
         name: ParamId,
-        /// Whether it holds.
+        /// Whether the restriction is on.
         on: bool,
     },
     /// Activates a granted ability.
@@ -506,7 +506,7 @@ pub enum Op {
     Interrupt {
         /// The controller.
         who: ControllerId,
-        /// Which; the one under way if none.
+        /// Which activation; by default the current cast.
         which: Option<Which>,
     },
     /// Ends active abilities as completed.
@@ -532,16 +532,16 @@ pub enum Op {
         /// Whether it passed.
         ok: bool,
     },
-    /// An ability that was played ahead was refused by the authority: runs its `OnMispredicted`.
+    /// Reports that the server rejected a predicted ability: runs its `OnMispredicted` list.
     Mispredicted {
         /// The controller.
         who: ControllerId,
         /// The ability.
         ability: AbilityId,
-        /// At what it was aimed.
+        /// The target of the predicted activation.
         target: Target,
     },
-    /// A running ability aims at something else from now on.
+    /// Changes the target of an activation.
     Aim {
         /// The activation.
         key: ActivationKey,
@@ -550,23 +550,23 @@ pub enum Op {
     },
     /// Sends a gameplay event.
     Event(EventData),
-    /// An input goes down.
+    /// Presses an input.
     Press {
         /// The controller.
         who: ControllerId,
         /// The input.
         input: crate::InputId,
-        /// What abilities activated by it aim at.
+        /// The target of abilities that the press activates.
         target: Target,
     },
-    /// An input goes up.
+    /// Releases an input.
     Release {
         /// The controller.
         who: ControllerId,
         /// The input.
         input: crate::InputId,
     },
-    /// The host completes or fails a task it was asked for.
+    /// Completes or fails a task that the host was asked for.
     Complete {
         /// The task.
         key: TaskKey,
@@ -575,11 +575,11 @@ pub enum Op {
     },
     /// Compiles a definition at run time.
     Define(#[serde(with = "crate::json")] Box<Doc>),
-    /// Forgets a run-time definition that nothing uses.
+    /// Removes an unused run-time definition.
     Undefine(DefId),
 }
 
-/// Which granted abilities or activations of a controller are meant.
+/// Selects granted abilities or activations of a controller.
 ///
 /// ```
 /// use ugas_core::{AbilityId, Which};
@@ -587,17 +587,17 @@ pub enum Op {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
-    /// Grants of this ability; the first that can is activated.
+    /// Grants of this ability; the first one that can be activated is.
     Ability(AbilityId),
     /// One grant.
     Grant(GrantId),
-    /// Grants bound to this input; the first that can is activated.
+    /// Grants bound to this input; the first one that can be activated is.
     Input(crate::InputId),
     /// One activation.
     Activation(ActivationKey),
 }
 
-/// What an activation aims at.
+/// The target of an activation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Target {
     /// Nothing.
@@ -618,46 +618,46 @@ pub enum Target {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EventData {
-    /// What happened.
+    /// The event's tag.
     pub tag: TagId,
-    /// To whom it is sent.
+    /// The controller that receives it.
     pub target: ControllerId,
-    /// Who caused it, or [`ControllerId::NONE`].
+    /// The controller that caused it, or [`ControllerId::NONE`].
     pub instigator: ControllerId,
     /// The magnitude.
     pub magnitude: f64,
-    /// Where something was hit.
+    /// The hit.
     pub hit: Option<Hit>,
     /// Further numbers by name.
     pub payload: Vec<(ParamId, f64)>,
 }
 
 impl EventData {
-    /// An event of this kind to this controller.
+    /// Creates an event with this tag for this controller.
     pub fn new(tag: TagId, target: ControllerId) -> EventData {
         let instigator = ControllerId::NONE;
         EventData { tag, target, instigator, magnitude: 0.0, hit: None, payload: Vec::new() }
     }
 }
 
-/// What the host answers to a task.
+/// The host's answer to a task request.
 ///
 /// ```
 /// assert!(!ugas_core::Answer::default().fail);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Answer {
-    /// It could not be done.
+    /// Whether the task failed.
     pub fail: bool,
-    /// Whom it found.
+    /// The targets found.
     pub targets: Vec<ControllerId>,
-    /// Where something was hit.
+    /// The hit.
     pub hit: Option<Hit>,
-    /// A number, where one is asked for.
+    /// A number, if the task expects one.
     pub value: f64,
 }
 
-/// A definition made at run time.
+/// A run-time definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DefId {
     /// An effect.
@@ -666,30 +666,30 @@ pub enum DefId {
     Ability(AbilityId),
 }
 
-/// What an op gave.
+/// The result of an op.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// Nothing to say.
+    /// No further result.
     Done,
-    /// A controller was made.
+    /// A controller was spawned.
     Spawned(ControllerId),
-    /// Controllers with consecutive ids were made: first and count.
+    /// Controllers with consecutive ids were spawned: first id and count.
     SpawnedMany(ControllerId, u32),
     /// An effect was applied, executed or queued.
     Applied(EffectKey),
     /// How many of a batch were applied.
     AppliedMany(u32),
-    /// How many effects a filter met.
+    /// How many effects matched a filter.
     Matched(u32),
-    /// A definition was made.
+    /// A definition was compiled.
     Defined(DefId),
     /// An ability was granted.
     Granted(GrantId),
-    /// An ability set was granted; the handle takes it back.
+    /// An ability set was granted; the handle revokes it.
     GrantedSet(u64),
     /// An ability was activated, or waits for its validation.
     Activated(ActivationKey),
-    /// An input went down: what it activated, and why not if it did not.
+    /// An input was pressed: what it activated, or why nothing was activated.
     Pressed {
         /// The first activation.
         activated: Option<ActivationKey>,

@@ -12,7 +12,7 @@ use crate::{AttributeId, ControllerId, NameKind, Refusal, Rules};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The controller, effect or grant does not exist, or no longer.
+    /// The controller, effect or grant does not exist, or no longer exists.
     StaleHandle,
     /// The controller has no such attribute.
     UnknownAttribute {
@@ -31,7 +31,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns the sentence for a person, with names from the rules.
+    /// Returns the message with names from the rules.
     pub fn describe(self, rules: &Rules) -> String {
         Refusal::from(self).describe(rules)
     }

@@ -1,10 +1,10 @@
-//! Counter-based random numbers: a draw is a hash of where it is asked for, never of how many were drawn before.
-//! So a replay, a client and a server agree on every roll whatever else happened in between.
+//! Counter-based random numbers: a draw is a hash of its site, never of how many were drawn before. A replay, a client
+//! and a server therefore agree on every roll, whatever else happened in between.
 
-/// The site of a number for a text: nothing is rolled for it.
+/// The site of a draw for a description: nothing is rolled for it.
 pub(crate) const SITE_TEXT: u32 = u32::MAX;
 
-/// Where a draw stands.
+/// The site of a draw.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DrawAt {
     pub(crate) seed: u64,
@@ -18,7 +18,7 @@ pub(crate) struct DrawAt {
     pub(crate) draw: u32,
 }
 
-/// One step of SplitMix64's finaliser: every input bit reaches every output bit.
+/// One step of SplitMix64's finalizer: every input bit affects every output bit.
 pub(crate) fn mix(mut z: u64) -> u64 {
     z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -33,7 +33,7 @@ pub(crate) fn fold(hash: u64, word: u64) -> u64 {
 }
 
 impl DrawAt {
-    /// A number in [0, 1) with 53 random bits.
+    /// Returns a number in [0, 1) with 53 random bits.
     pub(crate) fn unit(&self) -> f64 {
         let words = [
             self.sub as u64,

@@ -1,5 +1,5 @@
-//! A sim: one running world of rules, state, clock and log. Every change of it enters through a function of this file
-//! and becomes an op.
+//! A sim: one running world of rules, state, clock and log. Every change enters through a function of this file and
+//! becomes an op.
 
 mod config;
 mod figures;
@@ -29,18 +29,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// How far an advance came.
+/// The progress of an advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The time reached: the one asked for, or earlier if the budget ran out.
+    /// The time reached: the requested one, or earlier if the budget was exhausted.
     pub reached: SimTime,
     /// Executions and expiries processed.
     pub due: u64,
-    /// Whether the time asked for was reached.
+    /// Whether the requested time was reached.
     pub finished: bool,
 }
 
-/// One running world. Cloning it forks it; both copies go on alike under the same ops.
+/// One running world. Cloning it forks it; both copies behave identically under the same ops.
 ///
 /// ```
 /// use ugas_core::{NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -72,7 +72,7 @@ pub struct Sim {
 }
 
 impl Sim {
-    /// An empty world.
+    /// Creates an empty world.
     pub fn new(rules: Arc<Rules>, mut config: SimConfig) -> Sim {
         // A row counts some of its effects in 16 bits.
         config.limits.effects_per_controller = config.limits.effects_per_controller.min(u16::MAX as u32);
@@ -169,14 +169,14 @@ impl Sim {
 
     // Doors -----------------------------------------------------------------------------------------------------
 
-    /// Runs an op. Every other changing door is sugar for this one.
+    /// Runs an op. All other changing functions are shorthands for this one.
     pub fn run(&mut self, op: Op) -> Result<Outcome, Refusal> {
         let id = self.next_op();
         self.flow().run(id, &op)
     }
 
-    /// Runs an op under an id given by a client. Client 0 is this sim itself, whose ids it gives: such an id is
-    /// refused.
+    /// Runs an op under an id assigned by a client. Client 0 is this sim itself, which assigns its own ids: such an id
+    /// is refused.
     pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);
@@ -184,7 +184,7 @@ impl Sim {
         self.flow().run(id, op)
     }
 
-    /// Makes a controller.
+    /// Spawns a controller.
     pub fn spawn(&mut self, spec: SpawnSpec) -> Result<ControllerId, Refusal> {
         match self.run(Op::Spawn(Box::new(spec)))? {
             Outcome::Spawned(who) => Ok(who),
@@ -192,7 +192,7 @@ impl Sim {
         }
     }
 
-    /// Makes many controllers from one template; their ids are consecutive from the one returned.
+    /// Spawns many controllers from one template; their ids are consecutive from the one returned.
     pub fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -207,7 +207,7 @@ impl Sim {
         self.run(Op::Despawn { who }).map(|_| ())
     }
 
-    /// The number of an op at its door and the first link of its causes.
+    /// Returns the number of a new op and the first link of its causes.
     #[inline]
     pub(crate) fn door(&mut self, who: ControllerId) -> Cause {
         let (root, at) = (self.next_op(), self.state.now);
@@ -215,13 +215,13 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Whether somebody keeps account of everything that is asked: short ways would leave things out.
+    /// Returns whether a journal or trace records every attempt: fast paths would skip entries.
     #[inline]
     pub(crate) fn is_watched(&self) -> bool {
         self.log.tracing || !self.journals.is_empty()
     }
 
-    /// Applies an effect. The key is valid for an instant one too; it is just not active.
+    /// Applies an effect. The key of an instant effect is valid too, but the effect is not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
         let stand = Stand::of(&self.state.controllers, spec.target);
@@ -247,7 +247,7 @@ impl Sim {
         flow.apply_op(cause.root, spec)
     }
 
-    /// Applies one effect to many targets under one op; each may be refused on its own. Returns how many were applied.
+    /// Applies one effect to many targets under one op; each application may be refused. Returns how many were applied.
     pub fn apply_to_many(
         &mut self,
         spec: &Spec,
@@ -267,7 +267,7 @@ impl Sim {
         applied
     }
 
-    /// Applies many specs under one op; each may be refused on its own. Returns how many were applied.
+    /// Applies many specs under one op; each application may be refused. Returns how many were applied.
     pub fn apply_all(&mut self, specs: &[Spec], results: &mut Vec<Result<EffectKey, Refusal>>) -> u32 {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -305,7 +305,7 @@ impl Sim {
         result
     }
 
-    /// Runs everything that falls due up to an absolute time, in order, without a host. A time before now changes
+    /// Runs everything that falls due up to an absolute time, in order, without a host. A time in the past changes
     /// nothing.
     pub fn advance_to(&mut self, time: SimTime) -> Progress {
         self.advance_with(time, &mut NoHost)
@@ -327,7 +327,7 @@ impl Sim {
 
     // One controller --------------------------------------------------------------------------------------------
 
-    /// Copies a controller into an image.
+    /// Captures a controller into an image.
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?.clone();
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
@@ -336,8 +336,9 @@ impl Sim {
         Ok(())
     }
 
-    /// Puts a controller back to an image. Remaining times are as they were. Its live magnitudes follow what their
-    /// sources show now, and whoever follows it moves along; nothing else of other controllers is touched.
+    /// Restores a controller from an image. Remaining times are as captured. Its live magnitudes follow the current
+    /// values of their sources, and live magnitudes elsewhere that follow it are updated; nothing else of other
+    /// controllers changes.
     pub fn restore(&mut self, who: ControllerId, from: &RowImage) -> Result<(), Refusal> {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let id = self.next_op();
@@ -353,12 +354,12 @@ impl Sim {
         Ok(())
     }
 
-    /// What was recorded.
+    /// Returns the recorded journal.
     pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
         self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
     }
 
-    /// Compiles an effect or ability at run time; it lives in this sim's state.
+    /// Compiles an effect or ability at run time; the definition is part of this sim's state.
     pub fn define(&mut self, doc: impl Into<Doc>) -> Result<DefId, LoadError> {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -366,12 +367,12 @@ impl Sim {
         flow.define(&doc.into())
     }
 
-    /// Forgets a run-time definition that nothing uses.
+    /// Removes an unused run-time definition.
     pub fn undefine(&mut self, id: DefId) -> Result<(), Refusal> {
         self.run(Op::Undefine(id)).map(|_| ())
     }
 
-    /// Back to an empty world with the same rules and seed. Keeps its memory: cheaper than a new sim or a clone.
+    /// Resets to an empty world with the same rules and seed. Keeps allocations: cheaper than a new sim or a clone.
     pub fn reset(&mut self) {
         self.state.now = SimTime::ZERO;
         self.state.seed = self.config.seed;
@@ -392,7 +393,7 @@ impl Sim {
         self.journals.clear();
     }
 
-    /// Another seed for the random stream; takes effect at once and at the next `reset`.
+    /// Sets the seed of the random stream; takes effect immediately and at the next `reset`.
     pub fn reseed(&mut self, seed: u64) {
         self.config.seed = seed;
         self.state.seed = seed;

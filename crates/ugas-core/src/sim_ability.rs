@@ -1,4 +1,4 @@
-//! The doors for abilities: each is sugar for an op.
+//! Functions for abilities: each is a shorthand for an op.
 
 use crate::flow::Again;
 use crate::rules::AbilityDef;
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Sim {
-    /// Grants an ability; the handle is this controller's.
+    /// Grants an ability; the returned id is valid on this controller.
     ///
     /// ```
     /// use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SpawnSpec, Target};
@@ -34,12 +34,12 @@ impl Sim {
         }
     }
 
-    /// Takes abilities back; what runs of them is cancelled first.
+    /// Revokes abilities; their activations are cancelled first.
     pub fn revoke(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Revoke { who, which }).map(|_| ())
     }
 
-    /// Grants an ability set; the handle takes all of it back.
+    /// Grants an ability set; the handle revokes all of it.
     pub fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
         match self.run(Op::GrantSet { who, set })? {
             Outcome::GrantedSet(handle) => Ok(handle),
@@ -47,12 +47,12 @@ impl Sim {
         }
     }
 
-    /// Takes an ability set back.
+    /// Revokes an ability set.
     pub fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         self.run(Op::RevokeSet { who, handle }).map(|_| ())
     }
 
-    /// Activates an ability: the first of its grants that can.
+    /// Activates an ability: the first of its grants that can be activated.
     #[inline]
     pub fn activate(
         &mut self,
@@ -84,7 +84,7 @@ impl Sim {
         self.activate_long(cause, who, which, target)
     }
 
-    /// The refusal of a try without target, if it is known from last time.
+    /// Returns the cached refusal of an activation without target, if it is still valid.
     #[inline(always)]
     fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
         let again = Again::of(self.state(), self.rules(), who, ability)?;
@@ -115,22 +115,22 @@ impl Sim {
         result
     }
 
-    /// Ends what runs as cancelled; nothing runs is no mistake.
+    /// Cancels activations; it is not an error if none is active.
     pub fn cancel(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Cancel { who, which }).map(|_| ())
     }
 
-    /// Ends what runs as completed.
+    /// Ends activations as completed.
     pub fn end(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::End { who, which }).map(|_| ())
     }
 
-    /// Interrupts a cast: the one under way, or only if it is the one meant.
+    /// Interrupts the cast in progress; with `which` only if it is that one.
     pub fn interrupt(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         self.run(Op::Interrupt { who, which }).map(|_| ())
     }
 
-    /// Commits a running ability whose policy is Manual. A refusal has ended it as cancelled; nothing was spent.
+    /// Commits an activation whose policy is Manual. A refusal cancels it; nothing is spent.
     pub fn commit(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Commit { who, which }).map(|_| ())
     }
@@ -140,7 +140,7 @@ impl Sim {
         self.run(Op::Validate { who, which, ok }).map(|_| ())
     }
 
-    /// Changes a grant's level; what runs keeps the level it began with.
+    /// Changes a grant's level; activations keep the level they started with.
     pub fn set_level(&mut self, who: ControllerId, grant: GrantId, level: u32) -> Result<(), Refusal> {
         self.run(Op::SetLevel { who, grant, level }).map(|_| ())
     }
@@ -155,12 +155,12 @@ impl Sim {
         self.run(Op::Restrict { who, grant, name, on }).map(|_| ())
     }
 
-    /// An input goes down. What it activated, and why not if it did not, is in the outcome.
+    /// Presses an input. The outcome contains what it activated, or why nothing was activated.
     pub fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         self.run(Op::Press { who, input, target })
     }
 
-    /// An input goes up.
+    /// Releases an input.
     pub fn release(&mut self, who: ControllerId, input: InputId) -> Result<(), Refusal> {
         self.run(Op::Release { who, input }).map(|_| ())
     }
@@ -170,7 +170,7 @@ impl Sim {
         self.run(Op::Event(event)).map(|_| ())
     }
 
-    /// Completes or fails a task the host was asked for.
+    /// Completes or fails a task that the host was asked for.
     pub fn complete(&mut self, key: TaskKey, answer: Answer) -> Result<(), Refusal> {
         self.run(Op::Complete { key, answer }).map(|_| ())
     }

@@ -1,7 +1,7 @@
 //! Time: integer flicks, frames, and the clock of one controller.
 //!
 //! A flick is 1/705,600,000 s: milliseconds and frames at 24, 25, 30, 48, 50, 60, 90, 100, 120 and 144 Hz are whole
-//! numbers of it, so a move of n frames ends on frame n.
+//! numbers of flicks, so a move of n frames ends on frame n.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::ops::{Add, AddAssign, Sub};
 /// Flicks in one second.
 pub const FLICKS_PER_SECOND: i64 = 705_600_000;
 
-/// A moment or a length of time in flicks.
+/// A point in time or a duration in flicks.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -24,18 +24,18 @@ pub struct SimTime(pub i64);
 impl SimTime {
     /// The start of a sim.
     pub const ZERO: SimTime = SimTime(0);
-    /// Later than anything that happens.
+    /// Later than every event.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest time a door accepts: about 400 years, so that sums of two never overflow.
+    /// The longest accepted time: about 400 years, so that the sum of two never overflows.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
-    /// Seconds, rounded to the nearest flick. Saturates; a value that is not a number is zero. Use
-    /// [`SimTime::try_seconds`] for outside data.
+    /// Converts seconds, rounded to the nearest flick. Saturates; NaN is zero. Use [`SimTime::try_seconds`] for outside
+    /// data.
     pub fn seconds(seconds: f64) -> SimTime {
         SimTime((seconds * FLICKS_PER_SECOND as f64).round_ties_even() as i64)
     }
 
-    /// Seconds, or `None` if they are not finite or longer than [`SimTime::LONGEST`].
+    /// Converts seconds; `None` if they are not finite or longer than [`SimTime::LONGEST`].
     ///
     /// ```
     /// use ugas_core::SimTime;
@@ -47,17 +47,17 @@ impl SimTime {
         (seconds.is_finite() && t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64).then_some(t)
     }
 
-    /// Whole milliseconds.
+    /// Converts whole milliseconds.
     pub const fn millis(ms: i64) -> SimTime {
         SimTime(ms * (FLICKS_PER_SECOND / 1000))
     }
 
-    /// `n` frames at `hz` frames a second.
+    /// Returns the time of `n` frames at `hz` frames per second.
     pub const fn frames(n: i64, hz: i64) -> SimTime {
         SimTime(n * FLICKS_PER_SECOND / hz)
     }
 
-    /// In seconds.
+    /// Returns the time in seconds.
     pub fn as_seconds(self) -> f64 {
         self.0 as f64 / FLICKS_PER_SECOND as f64
     }
@@ -92,7 +92,7 @@ impl fmt::Display for SimTime {
     }
 }
 
-/// How fast a controller's clock runs, in 16.16 fixed point.
+/// The rate of a controller's clock, in 16.16 fixed point.
 ///
 /// ```
 /// use ugas_core::Rate;
@@ -109,26 +109,26 @@ impl Rate {
     /// Stopped.
     pub const ZERO: Rate = Rate(0);
 
-    /// A rate from 0 to 1000, or `None` outside it.
+    /// Creates a rate from 0 to 1000; `None` outside it.
     pub fn new(rate: f64) -> Option<Rate> {
         ((0.0..=1000.0).contains(&rate)).then(|| Rate((rate * 65536.0).round_ties_even() as u32))
     }
 
-    /// As a factor.
+    /// Returns the rate as a factor.
     pub fn factor(self) -> f64 {
         self.0 as f64 / 65536.0
     }
 }
 
 /// A controller's own clock: an anchor in sim time and in local time, and a rate. Only a change of rate moves the
-/// anchor, so rounding never accumulates. Most clocks run as they started: from 0, at normal speed.
+/// anchor, so rounding never accumulates. Most clocks keep their initial state: from 0, at normal speed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,
     pace: Option<Box<Pace>>,
 }
 
-/// How a clock runs from its anchor on.
+/// The anchor and rate of a clock that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Pace {
     anchor_local: SimTime,
@@ -161,14 +161,14 @@ impl Clock {
             Rate::ONE => SimTime(pace.anchor_local.0 + passed),
             Rate::ZERO => pace.anchor_local,
             rate => {
-                // A fast clock over a very long time stands still at the end of time instead of wrapping.
+                // A fast clock over a very long time saturates instead of wrapping.
                 let local = pace.anchor_local.0 as i128 + ((passed as i128 * rate.0 as i128) >> 16);
                 SimTime(local.min(SimTime::LONGEST.0 as i128) as i64)
             }
         }
     }
 
-    /// The first sim time at which the local clock shows `local`.
+    /// Returns the first sim time at which the local clock shows `local`.
     #[inline]
     pub(crate) fn due(&self, local: SimTime) -> SimTime {
         let Some(pace) = &self.pace else { return SimTime(self.anchor.0.saturating_add(local.0)) };
@@ -184,8 +184,8 @@ impl Clock {
         }
     }
 
-    /// The local time to wait for until this sim time has come. On a slow clock several moments show the same local
-    /// time, and the first of them may be early.
+    /// Returns the local time to wait for until this sim time is reached. On a slow clock several sim times have the
+    /// same local time, and the first of them may be early.
     pub(crate) fn until(&self, time: SimTime) -> SimTime {
         let local = self.local(time);
         if self.due(local) < time { SimTime(local.0 + 1) } else { local }
@@ -197,7 +197,7 @@ impl Clock {
     pub(crate) fn active(&self) -> bool {
         self.pace().active
     }
-    /// How long it is until a local time; never stays never.
+    /// Returns the duration until a local time; never stays never.
     #[inline]
     pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
         if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
@@ -210,12 +210,12 @@ impl Clock {
         }
     }
 
-    /// The same clock in a sim whose time differs by `by`.
+    /// Shifts the clock to a sim whose time differs by `by`.
     pub(crate) fn shift(&mut self, by: i64) {
         self.anchor = SimTime(self.anchor.0.saturating_add(by));
     }
 
-    /// Whether a clock from outside lies within the range that sums never overflow.
+    /// Returns whether a clock from outside is in the range whose sums never overflow.
     pub(crate) fn is_sound(&self) -> bool {
         let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
         fits(self.anchor) && fits(self.pace().anchor_local) && self.rate().0 <= 1000 << 16

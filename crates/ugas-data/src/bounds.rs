@@ -81,7 +81,7 @@ fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
     errors
 }
 
-fn walk(node: &Node, path: &str, place: &str, visit: &mut impl FnMut(&Node, &str)) {
+pub(crate) fn walk(node: &Node, path: &str, place: &str, visit: &mut impl FnMut(&Node, &str)) {
     if path.is_empty() {
         return visit(node, place);
     }

@@ -46,6 +46,8 @@ mod placeholder;
 mod portable;
 mod project;
 mod read;
+#[cfg(feature = "schema")]
+mod reference;
 mod reload;
 mod resolve;
 mod scalar;
@@ -76,6 +78,8 @@ pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+#[cfg(feature = "schema")]
+pub use reference::{REFERENCE_EXAMPLES, reference_pages};
 pub use reload::Reloader;
 #[cfg(feature = "schema")]
 pub use schema::schemas;

@@ -122,6 +122,8 @@ const ANYWHERE: &[(&str, Holds)] = &[
     ("BlockedByTags", Name(Tag)),
     ("BlockedTags", Name(Tag)),
     ("CancelAbilitiesWithTags", Name(Tag)),
+    ("CancelOtherAbilitiesWithTags", Name(Tag)),
+    ("CancelledByTags", Name(Tag)),
     ("Cue", Name(Tag)),
     ("EffectTags", Name(Tag)),
     ("Event", Name(Tag)),

@@ -420,7 +420,7 @@ fn calculations_keep_the_order_of_their_values() {
     assert_eq!(one(&to_yaml(&doc)), doc);
     let error = refused("Kind: calculation\nName: C\nLet:\n- {a: 1, b: 2}\n");
     assert_eq!(error.line, 4);
-    assert!(error.message.contains("one name to an entry"), "{error}");
+    assert!(error.message.contains("one name per entry"), "{error}");
     let error =
         refused("Kind: calculation\nName: C\nResults: [{On: Source, Attribute: A, Operation: Add, Value: 1}]\n");
     assert_eq!((error.line, error.column), (3, 16));

@@ -103,6 +103,22 @@ fn a_fix_mends_what_it_is_offered_for() {
     assert!(mended >= 20, "{mended}");
 }
 
+// Ruling R-104: a field that is accepted does something.
+#[test]
+fn a_field_without_behaviour_is_refused_with_the_reason() {
+    let unsupported = |line, column| ("unsupported-field", line, column);
+    is_told("unsupported_effect", &[unsupported(4, 7), unsupported(6, 10), unsupported(7, 10)]);
+    is_told("unsupported_ability", &[unsupported(3, 12)]);
+    is_told("unsupported_timeline", &[unsupported(4, 9), unsupported(5, 10), unsupported(7, 3)]);
+    is_told("unsupported_controller", &[unsupported(4, 7)]);
+    is_told("unsupported_input_trigger", &[unsupported(4, 18), unsupported(9, 18), unsupported(14, 18)]);
+    is_told("rule_never_applies", &[("bad-rule", 5, 33), ("bad-rule", 6, 47)]);
+    for name in ["effect", "ability", "timeline", "controller", "input_trigger"] {
+        let found = told(&format!("unsupported_{name}"));
+        assert!(found.iter().all(|f| f.3.contains("not supported yet: ")), "{found:?}");
+    }
+}
+
 // covers: NXT-B-02
 #[test]
 fn what_a_policy_a_magnitude_or_an_area_needs_is_told_at_its_line() {
@@ -187,15 +203,14 @@ fn controllers_need_an_owner_sets_levels_and_well_formed_tags() {
 
 // covers: UGAS-B.1-03
 #[test]
-fn effects_of_a_controller_have_a_handle_and_last_as_long_as_is_left_of_them() {
-    is_told("controller_effect_without_handle", &[("invalid", 4, 17)]);
+fn effects_of_a_controller_last_as_long_as_is_left_of_them() {
     is_told("controller_stacks_zero", &[("invalid", 4, 59)]);
     let text = "Kind: gameplay_effect\nName: GE_Long\nDurationPolicy: HasDuration\nDuration: {Type: ScalableFloat, Value: 10}\n\
                 Stacking: {Limit: 9}\n---\n\
                 Kind: gameplay_effect\nName: GE_Endless\nDurationPolicy: Infinite\n---\n\
                 Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\nActiveEffects:\n\
                 - {Handle: a, EffectClass: GE_Long, Duration: 3.5, Stacks: 4, StartTime: 6.5, Level: 2, InstigatorGC: Boss}\n\
-                - {Handle: b, EffectClass: GE_Endless, Duration: -1}\n";
+                - {EffectClass: GE_Endless, Duration: -1}\n";
     let mut project = Project::default();
     project.put("base.yaml", BASE);
     project.put("hero.yaml", text);

@@ -36,8 +36,9 @@ fn shipped() -> Project {
 #[test]
 fn every_name_of_the_shipped_packs_can_stand_in_a_namespace() {
     let project = shipped();
-    let found: Vec<Diagnostic> =
-        project.check().into_iter().filter(|f| f.file.contains("packs/") && !f.file.contains("/all/")).collect();
+    let counts =
+        |f: &Diagnostic| f.severity != Severity::Info && f.file.contains("packs/") && !f.file.contains("/all/");
+    let found: Vec<Diagnostic> = project.check().into_iter().filter(counts).collect();
     assert_eq!(found, [], "what is sound without namespaces is sound with them");
     let set = project.sets().into_iter().find(|s| s.folder.as_deref() == Some("packs/all".as_ref())).unwrap();
     let (rules, issues) = project.build(&set);

@@ -131,7 +131,7 @@ impl Validator {
                 "oneOf" => each(rule).iter().filter(|rule| self.holds(home, rule, value)).count() == 1,
                 "if" => !self.holds(home, rule, value) || self.holds(home, &words["then"], value),
                 "then" | "$defs" | "$id" | "$schema" | "title" | "description" | "default" | "format" => true,
-                "x-ugas-extension" => true,
+                "x-ugas-extension" | "x-ugas-metadata" | "x-ugas-unsupported" => true,
                 other => panic!("the schemas use {other}"),
             };
             if !good {

@@ -1,10 +1,11 @@
-//! Abilities: what an actor can do, when it may, what it costs and what then happens step by step.
+//! Abilities: actions of an actor with their requirements, costs, cooldowns and tasks.
 
 use crate::{Metadata, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The tag lists of an ability.
+/// The tag lists of an ability. A listed tag also matches the tags below it: `State.Debuff` matches
+/// `State.Debuff.Stunned`.
 ///
 /// ```
 /// assert!(ugas_doc::AbilityTags::default().ability_tags.is_empty());
@@ -13,25 +14,40 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AbilityTags {
-    /// What the ability is.
+    /// Tags that describe the ability. Other lists and queries match them. Example: `AbilityTags:
+    /// [Ability.Type.Spell.Fire]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_tags: Vec<String>,
-    /// Owner's tags that prevent it.
+    /// Status tags of the owner that block the activation, such as silences and stuns; reported as `BlockedByTags`.
+    /// Tested at activation only: a running ability continues. Example: `BlockedByTags: [State.Silenced]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_by_tags: Vec<String>,
-    /// Abilities it prevents while active.
+    /// While this ability is active, the owner's other abilities with one of these among their `AbilityTags` cannot
+    /// be activated. Example: `BlockAbilitiesWithTags: [Ability.Type.Spell]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_abilities_with_tags: Vec<String>,
-    /// Abilities it cancels, and owner's tags that cancel it.
+    /// The specification's list for both directions. A tag here is the same as the tag in `CancelledByTags` and in
+    /// `CancelOtherAbilitiesWithTags`; write the one that is meant. Example: `CancelAbilitiesWithTags:
+    /// [State.Stunned]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancel_abilities_with_tags: Vec<String>,
-    /// Owner must have all of these.
+    /// Tags of the owner that cancel this ability: it is cancelled when the owner gains one of them. Example:
+    /// `CancelledByTags: [State.Stunned]` cancels a cast when its caster is stunned.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancelled_by_tags: Vec<String>,
+    /// Tags of other abilities that this ability cancels: when it activates, the owner's other active abilities
+    /// with one of these among their `AbilityTags` are cancelled. Example: `CancelOtherAbilitiesWithTags:
+    /// [Ability.Type.Melee]` lets a dodge cancel an attack.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cancel_other_abilities_with_tags: Vec<String>,
+    /// The owner must have all of these tags at activation. Example: `ActivationRequiredTags: [State.Alive]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activation_required_tags: Vec<String>,
-    /// Owner must have none of these.
+    /// Preconditions of the ability itself: the owner must have none of these tags at activation; reported as
+    /// `BlockedTags`, before `BlockedByTags` is tested. Example: `ActivationBlockedTags: [State.Mounted]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activation_blocked_tags: Vec<String>,
-    /// Granted to the owner while active.
+    /// Tags that the owner has while the ability is active. Example: `ActivationOwnedTags: [State.Casting]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activation_owned_tags: Vec<String>,
 }
@@ -46,39 +62,39 @@ pub struct AbilityTags {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AbilityTask {
-    /// The task type.
+    /// The task type, such as `WaitDelay` or `ApplyEffectToTarget`.
     #[serde(rename = "Type")]
     pub kind: String,
-    /// Its parameters.
+    /// The parameters of the task type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Seconds between ticks; 0 is every frame.
+    /// Seconds between ticks; 0 ticks every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick_interval: Option<f64>,
-    /// Who ticks first when the budget is short.
+    /// Tasks with a higher priority tick first when the tick budget is short.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Composite: its tasks.
+    /// Sequence, Parallel, Race, Repeat: the inner tasks. WaitGameplayEvent: the tasks that run at each event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbilityTask>,
-    /// Branch: a tag query.
+    /// Branch: a tag query over the owner's tags, such as `State.Alive & !State.Stunned`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Branch: an expression.
+    /// Branch: an expression. A branch has either `Query` or `When`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// Branch: if it holds.
+    /// Branch: the tasks that run if the test holds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<AbilityTask>,
-    /// Branch: if not.
+    /// Branch: the tasks that run if the test does not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub r#else: Vec<AbilityTask>,
-    /// Repeat: how often.
+    /// Repeat: the number of rounds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
 }
 
-/// Who commits cost and cooldown.
+/// When cost and cooldown are committed.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CommitPolicy::default(), ugas_doc::CommitPolicy::Auto);
@@ -86,14 +102,14 @@ pub struct AbilityTask {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CommitPolicy {
-    /// The controller, before the first task.
+    /// Before the first task.
     #[default]
     Auto,
-    /// A CommitAbility task.
+    /// By a CommitAbility task.
     Manual,
 }
 
-/// Where an ability runs first.
+/// Where an ability runs.
 ///
 /// ```
 /// assert_eq!(ugas_doc::NetExecution::default(), ugas_doc::NetExecution::LocalPredicted);
@@ -101,18 +117,18 @@ pub enum CommitPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NetExecution {
-    /// On the client, confirmed by the server.
+    /// On the client in prediction; the server confirms or rejects it.
     #[default]
     LocalPredicted,
     /// Only on the client.
     LocalOnly,
-    /// On the server, then on the client.
+    /// On the server first, then on the client.
     ServerInitiated,
     /// Only on the server.
     ServerOnly,
 }
 
-/// Validation that answers later.
+/// A validation that the host answers later, such as a check with an inventory service.
 ///
 /// ```
 /// assert!(!ugas_doc::AsyncValidation::default().required);
@@ -121,21 +137,21 @@ pub enum NetExecution {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AsyncValidation {
-    /// Whether it is asked for.
+    /// Whether the validation is requested.
     #[serde(default)]
     pub required: bool,
-    /// What is asked.
+    /// What is requested; the host receives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Milliseconds until it counts as refused.
+    /// Milliseconds after which a missing answer counts as a rejection.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u32>,
-    /// Whether the client goes ahead.
+    /// Whether the client runs the ability before the answer arrives.
     #[serde(default)]
     pub predicted: bool,
 }
 
-/// How abilities of one group share it.
+/// How abilities of one activation group share it.
 ///
 /// ```
 /// assert_eq!(ugas_doc::GroupPolicy::default(), ugas_doc::GroupPolicy::Independent);
@@ -143,11 +159,11 @@ pub struct AsyncValidation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GroupPolicy {
-    /// Refuses others.
+    /// While it is active, other exclusive abilities of the group cannot be activated.
     Exclusive,
-    /// Gives way to others.
+    /// It is cancelled when another ability of the group activates.
     Replaceable,
-    /// Does not care.
+    /// It neither blocks nor is cancelled.
     #[default]
     Independent,
 }
@@ -161,14 +177,15 @@ pub enum GroupPolicy {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActivationGroup {
-    /// Its name.
+    /// The name of the group.
     pub name: String,
-    /// Its policy.
+    /// The policy of this ability in the group.
     #[serde(default)]
     pub policy: GroupPolicy,
 }
 
-/// What activates an ability by itself.
+/// What activates an ability without a command. A trigger has exactly one of `Event`, `TagAdded`, `TagPresent`,
+/// `Attribute`, `EffectApplied` and `Died`.
 ///
 /// ```
 /// let t = ugas_doc::Trigger { event: Some("Event.Parried".into()), ..Default::default() };
@@ -178,25 +195,25 @@ pub struct ActivationGroup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Trigger {
-    /// A gameplay event.
+    /// A gameplay event with this tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// A tag that appears.
+    /// The owner gains this tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_added: Option<String>,
-    /// A tag while it is present.
+    /// The owner has this tag; the ability ends when the tag is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_present: Option<String>,
-    /// An attribute that crosses a threshold.
+    /// This attribute of the owner crosses `Below` or `Above`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// The threshold from above.
+    /// With `Attribute`: the value falls below this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
-    /// The threshold from below.
+    /// With `Attribute`: the value rises above this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// An effect that is applied.
+    /// This effect is applied to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_applied: Option<String>,
     /// The death of the owner. The target is the controller that caused it; the ability needs `CastableWhileDead: true`.
@@ -208,7 +225,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The global cooldown an ability obeys and starts.
+/// The global cooldown that an ability starts and waits for.
 ///
 /// ```
 /// assert_eq!(ugas_doc::GlobalCooldown::default().length, 0.0);
@@ -217,10 +234,10 @@ fn is_false(value: &bool) -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GlobalCooldown {
-    /// Its group.
+    /// The group; abilities of one group share the cooldown. `Default` if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Its length in seconds.
+    /// The length in seconds.
     pub length: f64,
 }
 
@@ -233,17 +250,17 @@ pub struct GlobalCooldown {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Charges {
-    /// How many fit.
+    /// The largest number of charges.
     pub max: u32,
-    /// How many one use costs.
+    /// The charges that one activation costs, 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<u32>,
-    /// How many one cooldown restores.
+    /// The charges that one cooldown restores, 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_cooldown: Option<u32>,
-    /// Seconds of one cooldown.
+    /// The cooldown in seconds.
     pub cooldown: f64,
-    /// Whether the client predicts its length.
+    /// Whether the client predicts the cooldown's length; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,
 }
@@ -256,7 +273,7 @@ pub struct Charges {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnTargetLost {
-    /// The cast goes on.
+    /// The cast continues.
     #[default]
     Continue,
     /// The ability is cancelled.
@@ -269,7 +286,7 @@ fn goes_on(value: &OnTargetLost) -> bool {
     *value == OnTargetLost::Continue
 }
 
-/// Casting and channelling.
+/// A cast or channel: ticks over a length of time.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Cast::default().length, 0.0);
@@ -278,21 +295,22 @@ fn goes_on(value: &OnTargetLost) -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Cast {
-    /// Seconds.
+    /// The length in seconds.
     pub length: f64,
-    /// Number of ticks.
+    /// The number of ticks, 1 by default: a cast has one tick, at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks: Option<u32>,
-    /// Whether one more runs at the start.
+    /// Whether one more tick runs at the start.
     #[serde(default)]
     pub initial_tick: bool,
-    /// Whether letting go cancels it.
+    /// Whether releasing the input cancels it.
     #[serde(default)]
     pub cancel_on_release: bool,
-    /// Whether it can be interrupted.
+    /// Whether it can be interrupted; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
-    /// Whether moving leaves it alone. `false` cancels it when its owner gets the tag `State.Moving` or is moved.
+    /// Whether the owner may move; true by default. `false` cancels the cast when the owner gains the tag `State.Moving`
+    /// or is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
     /// What happens when the target dies, is removed, leaves the range or fails the target's tag checks.
@@ -301,12 +319,12 @@ pub struct Cast {
     /// The range within which the target must stay. The ability's `MaxRange` if absent; not below it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_range: Option<f64>,
-    /// Whether the client predicts its length.
+    /// Whether the client predicts the length; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,
 }
 
-/// A `gameplay_ability` document.
+/// A `gameplay_ability` document: an action of an actor with its requirements, cost, cooldown and tasks.
 ///
 /// ```
 /// let a = ugas_doc::Ability::new("GA_Fireball");
@@ -316,119 +334,121 @@ pub struct Cast {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Ability {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// Tag lists.
+    /// The tag lists.
     pub tags: AbilityTags,
-    /// Cost effect.
+    /// The Instant effect that is applied as cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// Cooldown effect.
+    /// The HasDuration effect that is applied as cooldown; its tags under `Cooldown` block the next activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown: Option<String>,
-    /// Tasks in order.
+    /// The tasks, in order. The ability ends after the last one.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbilityTask>,
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Range of a targeted activation.
+    /// The largest distance to the target at activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_range: Option<f64>,
-    /// Validation that answers later.
+    /// A validation that the host answers later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub async_validation: Option<AsyncValidation>,
-    /// Who commits.
+    /// When cost and cooldown are committed.
     pub commit_policy: CommitPolicy,
-    /// Whether several may run.
+    /// Whether several activations may run at the same time.
     pub allow_multiple_instances: bool,
-    /// Tag query that must hold.
+    /// A tag query over the owner's tags that must hold at activation, such as `State.Alive & !State.Stunned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_query: Option<String>,
-    /// Expression that must hold.
+    /// An expression that must hold at activation, such as `Health < MaxHealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_condition: Option<String>,
-    /// Host hook that must agree.
+    /// The name of registered host code that must agree at activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub can_activate: Option<String>,
-    /// Whether activating again restarts it.
+    /// Whether activating it again while it is active restarts it.
     pub retrigger: bool,
-    /// Whether a refused press is tried again while held.
+    /// Whether a refused press is tried again while the input is held.
     pub held_activation: bool,
-    /// Whether it needs an avatar.
+    /// Whether the owner needs an avatar.
     pub avatar_dependent: bool,
-    /// Source's tags.
+    /// The source of the activation must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub source_required_tags: Vec<String>,
-    /// Target's tags.
+    /// The target must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub target_required_tags: Vec<String>,
-    /// Target's tags that prevent it.
+    /// The target must have none of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub target_blocked_tags: Vec<String>,
-    /// Its group.
+    /// The activation group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_group: Option<ActivationGroup>,
-    /// What activates it.
+    /// What activates the ability without a command.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Trigger>,
-    /// Active from grant to revoke.
+    /// Whether it is active from the moment it is granted until it is revoked.
     pub passive: bool,
-    /// Where it runs first.
+    /// Where it runs.
     pub net_execution: NetExecution,
-    /// Whether a client may cancel it.
+    /// Whether the owning client may cancel it; true by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_may_cancel: Option<bool>,
-    /// Whether the dead may use it.
+    /// Whether it can be activated while the owner is dead.
     pub castable_while_dead: bool,
-    /// Its global cooldown.
+    /// The global cooldown that it starts and waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global_cooldown: Option<GlobalCooldown>,
-    /// Its charges.
+    /// Charges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charges: Option<Charges>,
-    /// Its cast.
+    /// A cast or channel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cast: Option<Cast>,
-    /// Tasks per cast tick, on every side that simulates it.
+    /// Tasks of each cast tick, on every side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_tick: Vec<AbilityTask>,
-    /// Tasks per cast tick where it is locally controlled.
+    /// Tasks of each cast tick on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_tick: Vec<AbilityTask>,
-    /// Tasks per cast tick on the server.
+    /// Tasks of each cast tick on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_tick: Vec<AbilityTask>,
-    /// Tasks per cast tick on observers.
+    /// Tasks of each cast tick on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_tick: Vec<AbilityTask>,
-    /// Tasks on cancellation.
+    /// Tasks when it is cancelled, on every side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_cancel: Vec<AbilityTask>,
-    /// Tasks on cancellation where it is locally controlled.
+    /// Tasks when it is cancelled, on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_cancel: Vec<AbilityTask>,
-    /// Tasks on cancellation on the server.
+    /// Tasks when it is cancelled, on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_cancel: Vec<AbilityTask>,
-    /// Tasks on cancellation on observers.
+    /// Tasks when it is cancelled, on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_cancel: Vec<AbilityTask>,
-    /// Tasks on interruption.
+    /// Tasks when the cast is interrupted, on every side.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_interrupt: Vec<AbilityTask>,
-    /// Tasks on interruption on the server.
+    /// Tasks when the cast is interrupted, on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_interrupt: Vec<AbilityTask>,
-    /// Tasks on interruption on observers.
+    /// Tasks when the cast is interrupted, on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_interrupt: Vec<AbilityTask>,
-    /// Tasks on a misprediction.
+    /// Tasks on the client when the server rejects a predicted activation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_mispredicted: Vec<AbilityTask>,
-    /// Activated again whenever castable while held.
+    /// Activation over and over while the input is held. Not supported yet: a load error.
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub automatic: bool,
-    /// Values that modifiers do not touch.
+    /// Values that combat rules do not change: `CastLength`, `GlobalCooldown`, `Cooldown`, `Cost`, `MaxCharges`,
+    /// `ChargeCost`, `ChargesPerCooldown`.
     #[serde(rename = "Static", skip_serializing_if = "Vec::is_empty")]
     pub static_values: Vec<String>,
 }

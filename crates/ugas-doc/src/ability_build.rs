@@ -1,4 +1,4 @@
-//! Abilities made in code: one short call per authored field.
+//! Builders for abilities: one call per field.
 
 use crate::{
     Ability, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown, GroupPolicy,
@@ -6,7 +6,7 @@ use crate::{
 };
 
 impl AbilityTask {
-    /// A task of this type without parameters.
+    /// Creates a task of this type without parameters.
     ///
     /// ```
     /// use ugas_doc::{AbilityTask, Value};
@@ -23,7 +23,7 @@ impl AbilityTask {
         self
     }
 
-    /// Sets a value by the caller's key: an entry of the parameter `SetByCaller`.
+    /// Sets an entry of the parameter `SetByCaller`.
     pub fn set_by_caller(mut self, key: impl Into<String>, value: impl Into<Value>) -> AbilityTask {
         let values = self.params.entry("SetByCaller".to_owned()).or_default();
         if !matches!(values, Value::Map(_)) {
@@ -35,25 +35,25 @@ impl AbilityTask {
         self
     }
 
-    /// Seconds between ticks.
+    /// Sets the seconds between ticks.
     pub fn every(mut self, seconds: f64) -> AbilityTask {
         self.tick_interval = Some(seconds);
         self
     }
 
-    /// Who ticks first when the budget is short.
+    /// Sets the tick priority.
     pub fn priority(mut self, priority: i32) -> AbilityTask {
         self.priority = Some(priority);
         self
     }
 
-    /// Adds a task inside a composite.
+    /// Adds an inner task.
     pub fn task(mut self, task: AbilityTask) -> AbilityTask {
         self.tasks.push(task);
         self
     }
 
-    /// Several tasks at once; it is over when all are.
+    /// Creates tasks that run at the same time; it completes when all have completed.
     ///
     /// ```
     /// use ugas_doc::AbilityTask;
@@ -64,38 +64,38 @@ impl AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Parallel") }
     }
 
-    /// Several tasks at once; the first to complete wins, the rest are cancelled.
+    /// Creates tasks that run at the same time; the first to complete ends the others.
     pub fn race(tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Race") }
     }
 
-    /// Several tasks one after the other, as one task of a composite.
+    /// Creates tasks that run one after the other, as one task.
     pub fn sequence(tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Sequence") }
     }
 
-    /// Tasks that run `count` times.
+    /// Creates tasks that run `count` times.
     pub fn repeat(count: u32, tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { count: Some(count), tasks: tasks.into_iter().collect(), ..AbilityTask::new("Repeat") }
     }
 
-    /// A branch on an expression; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
+    /// Creates a branch on an expression; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
     pub fn when(condition: impl Into<String>) -> AbilityTask {
         AbilityTask { when: Some(condition.into()), ..AbilityTask::new("Branch") }
     }
 
-    /// A branch on a tag query; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
+    /// Creates a branch on a tag query; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
     pub fn query(query: impl Into<String>) -> AbilityTask {
         AbilityTask { query: Some(query.into()), ..AbilityTask::new("Branch") }
     }
 
-    /// Adds a task to run if a branch holds.
+    /// Adds a task that runs if the test holds.
     pub fn then(mut self, task: AbilityTask) -> AbilityTask {
         self.then.push(task);
         self
     }
 
-    /// Adds a task to run if a branch does not hold.
+    /// Adds a task that runs if the test does not hold.
     pub fn otherwise(mut self, task: AbilityTask) -> AbilityTask {
         self.r#else.push(task);
         self
@@ -103,37 +103,37 @@ impl AbilityTask {
 }
 
 impl Trigger {
-    /// A gameplay event.
+    /// Creates a trigger on a gameplay event.
     pub fn event(tag: impl Into<String>) -> Trigger {
         Trigger { event: Some(tag.into()), ..Trigger::default() }
     }
-    /// A tag that appears.
+    /// Creates a trigger on a tag that the owner gains.
     pub fn tag_added(tag: impl Into<String>) -> Trigger {
         Trigger { tag_added: Some(tag.into()), ..Trigger::default() }
     }
-    /// A tag while it is present.
+    /// Creates a trigger that lasts while the owner has a tag.
     pub fn tag_present(tag: impl Into<String>) -> Trigger {
         Trigger { tag_present: Some(tag.into()), ..Trigger::default() }
     }
-    /// An attribute that falls below a value.
+    /// Creates a trigger on an attribute that falls below a value.
     pub fn below(attribute: impl Into<String>, value: f64) -> Trigger {
         Trigger { attribute: Some(attribute.into()), below: Some(value), ..Trigger::default() }
     }
-    /// An attribute that rises above a value.
+    /// Creates a trigger on an attribute that rises above a value.
     pub fn above(attribute: impl Into<String>, value: f64) -> Trigger {
         Trigger { attribute: Some(attribute.into()), above: Some(value), ..Trigger::default() }
     }
-    /// An effect that is applied.
+    /// Creates a trigger on an effect that is applied to the owner.
     pub fn effect_applied(effect: impl Into<String>) -> Trigger {
         Trigger { effect_applied: Some(effect.into()), ..Trigger::default() }
     }
-    /// The death of the owner.
+    /// Creates a trigger on the death of the owner.
     pub fn died() -> Trigger {
         Trigger { died: true, ..Trigger::default() }
     }
 }
 
-/// Adds to a list of tags.
+/// Builders that add to a tag list.
 macro_rules! tags {
     ($($(#[$doc:meta])* $name:ident => $($field:ident).+;)*) => {$(
         $(#[$doc])*
@@ -143,7 +143,7 @@ macro_rules! tags {
         }
     )*};
 }
-/// Switches a flag on.
+/// Builders that set a flag.
 macro_rules! flags {
     ($($(#[$doc:meta])* $name:ident => $field:ident;)*) => {$(
         $(#[$doc])*
@@ -153,7 +153,7 @@ macro_rules! flags {
         }
     )*};
 }
-/// Adds to a list of tasks.
+/// Builders that add to a task list.
 macro_rules! lists {
     ($($(#[$doc:meta])* $name:ident => $field:ident;)*) => {$(
         $(#[$doc])*
@@ -165,7 +165,7 @@ macro_rules! lists {
 }
 
 impl Ability {
-    /// An ability without cost, cooldown or tasks.
+    /// Creates an ability without cost, cooldown or tasks.
     ///
     /// ```
     /// use ugas_doc::{Ability, AbilityTask};
@@ -185,133 +185,136 @@ impl Ability {
     }
 
     tags! {
-        /// What the ability is.
+        /// Adds a tag that describes the ability (`AbilityTags`).
         tag => tags.ability_tags;
-        /// An owner's tag that prevents it (`BlockedByTags`).
+        /// Adds a status tag of the owner that blocks the activation (`BlockedByTags`).
         blocked_by => tags.blocked_by_tags;
-        /// Abilities with this tag cannot start while it is active.
+        /// Blocks other abilities with this tag while it is active (`BlockAbilitiesWithTags`).
         blocks => tags.block_abilities_with_tags;
-        /// Abilities with this tag are cancelled by it; the owner's tag cancels it.
+        /// Adds to `CancelAbilitiesWithTags`, which means both [`Ability::cancelled_by`] and
+        /// [`Ability::cancels_others`].
         cancels => tags.cancel_abilities_with_tags;
-        /// The owner must have this.
+        /// The ability is cancelled when its owner gains this tag (`CancelledByTags`).
+        cancelled_by => tags.cancelled_by_tags;
+        /// Activating the ability cancels the owner's other abilities with this tag (`CancelOtherAbilitiesWithTags`).
+        cancels_others => tags.cancel_other_abilities_with_tags;
+        /// Adds a tag that the owner must have (`ActivationRequiredTags`).
         requires => tags.activation_required_tags;
-        /// The owner must not have this.
+        /// Adds a tag that the owner must not have (`ActivationBlockedTags`).
         blocked => tags.activation_blocked_tags;
-        /// Granted to the owner while active.
+        /// Adds a tag that the owner has while it is active (`ActivationOwnedTags`).
         owned => tags.activation_owned_tags;
-        /// The source must have this.
+        /// Adds a tag that the source must have.
         source_requires => source_required_tags;
-        /// The target must have this.
+        /// Adds a tag that the target must have.
         target_requires => target_required_tags;
-        /// The target must not have this.
+        /// Adds a tag that the target must not have.
         target_blocked => target_blocked_tags;
-        /// A value that modifiers do not touch.
+        /// Adds a value that combat rules do not change (`Static`).
         fixed => static_values;
     }
     flags! {
-        /// Several may run at once.
+        /// Allows several activations at the same time.
         multiple => allow_multiple_instances;
-        /// Activating again restarts it.
+        /// Restarts the ability when it is activated again.
         retriggered => retrigger;
-        /// A refused press is tried again while held.
+        /// Tries a refused press again while the input is held.
         held => held_activation;
-        /// It needs an avatar.
+        /// Requires an avatar.
         needs_avatar => avatar_dependent;
-        /// It is active from grant to revoke.
+        /// Activates the ability when it is granted.
         passively => passive;
-        /// The dead may use it.
+        /// Allows the activation while the owner is dead.
         while_dead => castable_while_dead;
-        /// It is activated again whenever castable while held.
-        automatically => automatic;
     }
     lists! {
         /// Adds a task.
         task => tasks;
-        /// Adds a task of each cast tick.
+        /// Adds a task that runs at each cast tick.
         on_tick => on_tick;
-        /// Adds a task of the cancellation.
+        /// Adds a task that runs on cancellation.
         on_cancel => on_cancel;
-        /// Adds a task of the interruption.
+        /// Adds a task that runs on interruption.
         on_interrupt => on_interrupt;
     }
 
-    /// Its cost effect.
+    /// Sets the cost effect.
     pub fn cost(mut self, effect: impl Into<String>) -> Ability {
         self.cost = Some(effect.into());
         self
     }
-    /// Its cooldown effect.
+    /// Sets the cooldown effect.
     pub fn cooldown(mut self, effect: impl Into<String>) -> Ability {
         self.cooldown = Some(effect.into());
         self
     }
-    /// It commits by a CommitAbility task.
+    /// Commits by a CommitAbility task.
     pub fn manual(mut self) -> Ability {
         self.commit_policy = CommitPolicy::Manual;
         self
     }
-    /// A tag query that must hold.
+    /// Sets the tag query that must hold.
     pub fn query(mut self, query: impl Into<String>) -> Ability {
         self.activation_query = Some(query.into());
         self
     }
-    /// An expression that must hold.
+    /// Sets the expression that must hold.
     pub fn condition(mut self, condition: impl Into<String>) -> Ability {
         self.activation_condition = Some(condition.into());
         self
     }
-    /// A host hook that must agree.
+    /// Sets the host code that must agree.
     pub fn hook(mut self, name: impl Into<String>) -> Ability {
         self.can_activate = Some(name.into());
         self
     }
-    /// The range of a targeted activation.
+    /// Sets the largest distance to the target.
     pub fn range(mut self, range: f64) -> Ability {
         self.max_range = Some(range);
         self
     }
-    /// Its activation group.
+    /// Sets the activation group.
     pub fn group(mut self, name: impl Into<String>, policy: GroupPolicy) -> Ability {
         self.activation_group = Some(ActivationGroup { name: name.into(), policy });
         self
     }
-    /// What activates it.
+    /// Adds a trigger.
     pub fn trigger(mut self, trigger: Trigger) -> Ability {
         self.triggers.push(trigger);
         self
     }
-    /// The default global cooldown.
+    /// Sets the global cooldown of the default group.
     pub fn gcd(mut self, seconds: f64) -> Ability {
         self.global_cooldown = Some(GlobalCooldown { group: None, length: seconds });
         self
     }
-    /// A global cooldown of a group.
+    /// Sets the global cooldown of a group.
     pub fn gcd_of(mut self, group: impl Into<String>, seconds: f64) -> Ability {
         self.global_cooldown = Some(GlobalCooldown { group: Some(group.into()), length: seconds });
         self
     }
-    /// Charges that come back one by one, each after this many seconds.
+    /// Sets charges, each of which takes this many seconds to come back.
     pub fn charges(mut self, max: u32, cooldown: f64) -> Ability {
         self.charges = Some(Charges { max, cooldown, ..Charges::default() });
         self
     }
-    /// A cast of this many seconds with this many ticks.
+    /// Sets a cast with a length in seconds and a number of ticks.
     pub fn cast(mut self, seconds: f64, ticks: u32) -> Ability {
         self.cast = Some(Cast { length: seconds, ticks: Some(ticks), ..Cast::default() });
         self
     }
-    /// A cast in every detail.
+    /// Sets a cast.
     pub fn cast_as(mut self, cast: Cast) -> Ability {
         self.cast = Some(cast);
         self
     }
-    /// Validation that answers later.
+    /// Requires a validation that the host answers later.
     pub fn validated(mut self, kind: impl Into<String>, timeout_ms: Option<u32>) -> Ability {
         let kind = Some(kind.into());
         self.async_validation = Some(AsyncValidation { required: true, kind, timeout_ms, predicted: false });
         self
     }
-    /// Where it runs first.
+    /// Sets where it runs.
     pub fn net(mut self, execution: NetExecution) -> Ability {
         self.net_execution = execution;
         self

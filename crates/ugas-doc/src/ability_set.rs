@@ -1,9 +1,9 @@
-//! Ability sets: what a weapon, a class or a form gives, granted and taken as one.
+//! Ability sets: abilities, effects and attribute sets that are granted and revoked together.
 
 use crate::Metadata;
 use serde::{Deserialize, Serialize};
 
-/// An ability of a set.
+/// An ability of an ability set.
 ///
 /// ```
 /// assert_eq!(ugas_doc::SetAbility::new("GA_FlameStrike").level, 1);
@@ -12,36 +12,37 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SetAbility {
-    /// The ability.
+    /// The name of the ability.
     pub ability: String,
-    /// Its level.
+    /// The level, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
-    /// Input binding.
+    /// The input action that activates the ability.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InputID")]
     pub input_id: Option<String>,
 }
 
 impl SetAbility {
-    /// The ability at level 1 without an input.
+    /// Creates an entry at level 1 without an input.
     pub fn new(ability: impl Into<String>) -> SetAbility {
         SetAbility { ability: ability.into(), level: 1, input_id: None }
     }
 
-    /// Gives it another level.
+    /// Sets the level.
     pub fn level(mut self, level: u32) -> SetAbility {
         self.level = level;
         self
     }
 
-    /// Binds it to an input.
+    /// Sets the input action.
     pub fn input(mut self, input: impl Into<String>) -> SetAbility {
         self.input_id = Some(input.into());
         self
     }
 }
 
-/// An `ability_set` document.
+/// An `ability_set` document: abilities, effects and attribute sets that a weapon, a class or a form grants and
+/// revokes together.
 ///
 /// ```
 /// use ugas_doc::{AbilitySet, SetAbility};
@@ -54,15 +55,15 @@ impl SetAbility {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct AbilitySet {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// Attribute sets it registers.
+    /// Attribute sets that are registered first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attribute_sets: Vec<String>,
-    /// Effects it applies.
+    /// Effects that are applied while the set is granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// Abilities it grants.
+    /// Abilities that are granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abilities: Vec<SetAbility>,
     /// Display data.
@@ -71,24 +72,24 @@ pub struct AbilitySet {
 }
 
 impl AbilitySet {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(name: impl Into<String>) -> AbilitySet {
         AbilitySet { name: name.into(), ..AbilitySet::default() }
     }
 
-    /// Registers an attribute set.
+    /// Adds an attribute set.
     pub fn attributes(mut self, set: impl Into<String>) -> AbilitySet {
         self.attribute_sets.push(set.into());
         self
     }
 
-    /// Applies an effect.
+    /// Adds an effect.
     pub fn effect(mut self, effect: impl Into<String>) -> AbilitySet {
         self.effects.push(effect.into());
         self
     }
 
-    /// Grants an ability.
+    /// Adds an ability.
     pub fn ability(mut self, ability: SetAbility) -> AbilitySet {
         self.abilities.push(ability);
         self

@@ -1,4 +1,4 @@
-//! Effects that reach everybody in a shape.
+//! Areas of effect. The types are read; the runtime rejects them until it supports areas.
 
 use crate::Magnitude;
 use serde::{Deserialize, Serialize};
@@ -11,14 +11,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AreaShape {
-    /// All around.
+    /// Everything within the radius.
     #[default]
     Sphere,
-    /// In front.
+    /// Everything within the radius and the opening angle in front.
     Cone,
 }
 
-/// Who counts.
+/// Which team relation a target must have.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Affiliation::default(), ugas_doc::Affiliation::Any);
@@ -26,22 +26,22 @@ pub enum AreaShape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Affiliation {
-    /// Everyone.
+    /// Every target.
     #[default]
     Any,
-    /// The own team.
+    /// Targets of the same team.
     Allied,
-    /// Other teams.
+    /// Targets of other teams.
     Hostile,
-    /// No team.
+    /// Targets without a team.
     Neutral,
-    /// Only oneself.
+    /// Only the source.
     SelfOnly,
-    /// Everyone but oneself.
+    /// Every target except the source.
     ExcludeSelf,
 }
 
-/// Who is hit by an area.
+/// Which targets of an area are affected.
 ///
 /// ```
 /// assert!(ugas_doc::AreaFilter::default().require_tags.is_empty());
@@ -50,18 +50,18 @@ pub enum Affiliation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AreaFilter {
-    /// All of these.
+    /// The target must have all of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub require_tags: Vec<String>,
-    /// None of these.
+    /// The target must have none of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude_tags: Vec<String>,
-    /// Team relation.
+    /// The team relation between source and target.
     #[serde(default)]
     pub affiliation: Affiliation,
 }
 
-/// An area of effect; its behaviour comes with the space layer.
+/// An area of effect. The runtime does not support areas yet: an effect with `Area` is a load error.
 ///
 /// ```
 /// let a = ugas_doc::Area { radius: 5.0.into(), ..Default::default() };
@@ -76,13 +76,13 @@ pub struct Area {
     pub shape: AreaShape,
     /// The radius.
     pub radius: Magnitude,
-    /// Half the opening angle of a cone, in degrees.
+    /// Half of a cone's opening angle, in degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_angle_deg: Option<f64>,
-    /// At most this many, nearest first.
+    /// The largest number of targets; the nearest come first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_targets: Option<u32>,
-    /// Who counts.
+    /// Which targets are affected.
     #[serde(default)]
     pub filter: AreaFilter,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What an attribute is for.
+/// What an attribute is used for.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Category::default(), ugas_doc::Category::Statistic);
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Category {
-    /// Consumed and recovered: Health, Mana.
+    /// A pool that is spent and recovered, such as Health or Mana.
     Resource,
-    /// Used in calculations: Damage, Defense.
+    /// A value that calculations read, such as Damage or Defense.
     #[default]
     Statistic,
-    /// Internal; not in player-facing lists.
+    /// An internal value that player-facing lists leave out.
     Meta,
 }
 
-/// To whom an attribute is replicated.
+/// Which clients receive an attribute.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ReplicationMode::default(), ugas_doc::ReplicationMode::All);
@@ -27,11 +27,11 @@ pub enum Category {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReplicationMode {
-    /// To nobody.
+    /// No client.
     None,
-    /// To the owning client.
+    /// Only the owning client.
     OwnerOnly,
-    /// To everyone.
+    /// Every client.
     #[default]
     All,
 }
@@ -72,15 +72,15 @@ impl From<&str> for Bound {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Clamping {
-    /// Lower bound.
+    /// The lower bound: a number, or the name of an attribute such as `MinHealth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min: Option<Bound>,
-    /// Upper bound.
+    /// The upper bound: a number, or the name of an attribute such as `MaxHealth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max: Option<Bound>,
 }
 
-/// How modifiers of an attribute are aggregated.
+/// How the modifiers of an attribute are combined.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Aggregation::default(), ugas_doc::Aggregation::All);
@@ -95,7 +95,7 @@ pub enum Aggregation {
     StrongestMultiply,
 }
 
-/// What happens to base when a referenced bound changes.
+/// What happens to the base value when an attribute that serves as a bound changes.
 ///
 /// ```
 /// assert_eq!(ugas_doc::OnBoundChange::default(), ugas_doc::OnBoundChange::Clamp);
@@ -103,10 +103,10 @@ pub enum Aggregation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnBoundChange {
-    /// Current is clamped, base is kept.
+    /// The current value is clamped; the base value stays.
     #[default]
     Clamp,
-    /// Base keeps its proportion of the range.
+    /// The base value keeps its proportion of the range: 50 of 100 becomes 75 of 150.
     Proportional,
 }
 
@@ -120,11 +120,11 @@ pub enum OnBoundChange {
 pub enum OnDepleted {
     /// Falling from above zero to zero or below is a death. The default for an attribute named `Health`.
     Death,
-    /// Nothing happens.
+    /// Reaching zero has no effect.
     Nothing,
 }
 
-/// A pool that takes damage before another attribute.
+/// Makes an attribute a shield: it takes damage before another attribute does.
 ///
 /// ```
 /// let shield = ugas_doc::Absorb { before: "Health".into(), order: 10 };
@@ -134,14 +134,14 @@ pub enum OnDepleted {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Absorb {
-    /// The attribute it protects.
+    /// The attribute that is protected, such as `Health`.
     pub before: String,
-    /// Rising order among pools.
+    /// The order among shields of one attribute; the lowest takes damage first.
     #[serde(default)]
     pub order: i32,
 }
 
-/// An expression that supplies an attribute's base.
+/// An expression that supplies an attribute's base value.
 ///
 /// ```
 /// let d = ugas_doc::DerivedFrom { expression: "Health * (1 + Defense / 100)".into() };
@@ -151,11 +151,11 @@ pub struct Absorb {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct DerivedFrom {
-    /// Arithmetic over other attributes' current values.
+    /// Arithmetic over the current values of other attributes of the same controller, such as `Strength * 2 + 10`.
     pub expression: String,
 }
 
-/// How an attribute is rounded on the wire, for observers only.
+/// How an attribute is rounded when it is sent to observers. The owning client receives the exact value.
 ///
 /// ```
 /// let q = ugas_doc::Quantize { min: 0.0, max: 1000.0, bits: 10 };
@@ -165,15 +165,15 @@ pub struct DerivedFrom {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Quantize {
-    /// Smallest value sent.
+    /// The smallest value that can be sent.
     pub min: f64,
-    /// Largest value sent.
+    /// The largest value that can be sent.
     pub max: f64,
-    /// Bits per value.
+    /// The number of bits per value, 1 to 32.
     pub bits: u8,
 }
 
-/// Display data; never read by the runtime.
+/// Display data. The runtime does not read it; editors, tooltips and the studio do.
 ///
 /// ```
 /// assert!(ugas_doc::Metadata::default().display_name.is_none());
@@ -181,31 +181,32 @@ pub struct Quantize {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
 pub struct Metadata {
-    /// Name shown to players.
+    /// The name shown to players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// Tooltip.
+    /// The tooltip. `{GE_Burn.Duration}` and similar placeholders are replaced by numbers of the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Group in a user interface.
+    /// The group in a user interface.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "UICategory")]
     pub ui_category: Option<String>,
-    /// Path of an icon.
+    /// The path of an icon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// Group in a settings screen.
+    /// The group in a settings screen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub category: Option<String>,
     /// Labels for tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// Group in debug views.
+    /// The group in debug views; `ugas sim --category` filters by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debug_category: Option<String>,
 }
 
-/// One attribute as authored.
+/// One attribute.
 ///
 /// ```
 /// use ugas_doc::{Attribute, Bound, Category};
@@ -216,53 +217,55 @@ pub struct Metadata {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Attribute {
-    /// Unique name within a controller.
+    /// The name, unique within a controller.
     pub name: String,
-    /// Base value at registration, clamped. Required unless the attribute is derived.
+    /// The base value when the set is registered, clamped to the bounds. Required unless `DerivedFrom` supplies the
+    /// base value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_base_value: Option<f64>,
-    /// What it is for.
+    /// What the attribute is used for.
     #[serde(default)]
     pub category: Category,
-    /// Bounds.
+    /// The bounds of the base and the current value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clamping: Option<Clamping>,
-    /// Replication.
+    /// Which clients receive the attribute.
     #[serde(default)]
     pub replication_mode: ReplicationMode,
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Alias of `Metadata.Description`, as some documents write it.
+    /// The same as `Metadata.Description`, as some documents of the specification write it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
     pub description: Option<String>,
-    /// Expression that supplies the base.
+    /// An expression that supplies the base value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derived_from: Option<DerivedFrom>,
-    /// What reaching zero means; `Death` for an attribute named `Health`, else nothing.
+    /// What reaching zero means. Without it, `Death` for an attribute named `Health` and `Nothing` for every other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_depleted: Option<OnDepleted>,
-    /// A pool that takes damage first.
+    /// Makes the attribute a shield for another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absorb: Option<Absorb>,
-    /// How modifiers add up.
+    /// How modifiers are combined.
     #[serde(default)]
     pub aggregation: Aggregation,
-    /// What a bound change does to base.
+    /// What happens to the base value when a bound changes.
     #[serde(default)]
     pub on_bound_change: OnBoundChange,
-    /// Rounding on the wire.
+    /// Rounding when the value is sent to observers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantize: Option<Quantize>,
 }
 
 impl Attribute {
-    /// An unbounded statistic.
+    /// Creates a statistic without bounds.
     pub fn new(name: impl Into<String>, default_base_value: f64) -> Attribute {
         Attribute { name: name.into(), default_base_value: Some(default_base_value), ..Attribute::default() }
     }
 
-    /// An attribute computed from others.
+    /// Creates an attribute whose base value is computed from others.
     pub fn derived(name: impl Into<String>, expression: impl Into<String>) -> Attribute {
         Attribute {
             name: name.into(),
@@ -289,26 +292,26 @@ impl Attribute {
         self
     }
 
-    /// Falling to zero is a death, as it is by default for an attribute named `Health`.
+    /// Makes falling to zero a death, as it is by default for an attribute named `Health`.
     pub fn deadly(mut self) -> Attribute {
         self.on_depleted = Some(OnDepleted::Death);
         self
     }
 
-    /// Only the strongest bonus and the strongest penalty count.
+    /// Lets only the largest bonus and the largest penalty count.
     pub fn strongest_wins(mut self) -> Attribute {
         self.aggregation = Aggregation::StrongestMultiply;
         self
     }
 
-    /// Base keeps its proportion when a bound changes.
+    /// Lets the base value keep its proportion when a bound changes.
     pub fn proportional(mut self) -> Attribute {
         self.on_bound_change = OnBoundChange::Proportional;
         self
     }
 }
 
-/// A group of attributes registered together.
+/// An `attribute_set` document: attributes that are registered together.
 ///
 /// ```
 /// use ugas_doc::{Attribute, AttributeSet};
@@ -319,9 +322,9 @@ impl Attribute {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AttributeSet {
-    /// Unique name.
+    /// The name of the set, unique in the project.
     pub name: String,
-    /// Sets that must be registered first.
+    /// Sets that must be registered before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
     /// The attributes.
@@ -332,7 +335,7 @@ pub struct AttributeSet {
 }
 
 impl AttributeSet {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(name: impl Into<String>) -> AttributeSet {
         AttributeSet { name: name.into(), ..AttributeSet::default() }
     }
@@ -343,7 +346,7 @@ impl AttributeSet {
         self
     }
 
-    /// Names a set that must be registered first.
+    /// Adds a set that must be registered first.
     pub fn needs(mut self, set: impl Into<String>) -> AttributeSet {
         self.dependencies.push(set.into());
         self

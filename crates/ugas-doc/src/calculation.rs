@@ -1,4 +1,4 @@
-//! Calculations: how a hit is worked out, written as expressions instead of code.
+//! Calculations: executions and magnitudes as expressions instead of code.
 
 use crate::{Metadata, Operation};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An expression as it is written; a plain number or truth value may stand for itself.
+/// An expression as written; a plain number or boolean is an expression too.
 ///
 /// ```
 /// use ugas_doc::Formula;
@@ -18,7 +18,7 @@ use std::fmt;
 pub struct Formula(String);
 
 impl Formula {
-    /// The expression's text.
+    /// Returns the text of the expression.
     pub fn text(&self) -> &str {
         &self.0
     }
@@ -74,7 +74,7 @@ impl<'de> Deserialize<'de> for Formula {
     }
 }
 
-/// When an attribute that a calculation reads is taken.
+/// When an attribute that a calculation reads is captured.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CaptureMoment::default(), ugas_doc::CaptureMoment::OnExecution);
@@ -85,11 +85,12 @@ pub enum CaptureMoment {
     /// At each execution.
     #[default]
     OnExecution,
-    /// Once, when the effect is first applied.
+    /// Once, when the effect is applied.
     OnApplication,
 }
 
-/// Which attributes are taken from whom, and when. What is read without standing here is taken at each execution.
+/// When a calculation captures the attributes it reads. An attribute that is not listed is captured at each
+/// execution.
 ///
 /// ```
 /// assert!(ugas_doc::Capture::default().source.is_empty());
@@ -98,10 +99,10 @@ pub enum CaptureMoment {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Capture {
-    /// Of the source.
+    /// Attributes of the source.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub source: BTreeMap<String, CaptureMoment>,
-    /// Of the target.
+    /// Attributes of the target.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub target: BTreeMap<String, CaptureMoment>,
 }
@@ -112,7 +113,7 @@ impl Capture {
     }
 }
 
-/// A name for a value on the way: one entry `name: expression` of `Let`.
+/// A named intermediate value: one entry `name: expression` of `Let`.
 ///
 /// ```
 /// let raw = ugas_doc::Binding::new("raw", "source.WeaponDamage * 2");
@@ -120,14 +121,14 @@ impl Capture {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Binding {
-    /// The name later expressions use.
+    /// The name that later expressions use.
     pub name: String,
-    /// Its value.
+    /// The value.
     pub value: Formula,
 }
 
 impl Binding {
-    /// A named value.
+    /// Creates a named value.
     pub fn new(name: impl Into<String>, value: impl Into<Formula>) -> Binding {
         Binding { name: name.into(), value: value.into() }
     }
@@ -155,7 +156,7 @@ impl<'de> Deserialize<'de> for Binding {
                 };
                 match map.next_key::<String>()? {
                     None => Ok(Binding { name, value }),
-                    Some(_) => Err(de::Error::custom("one name to an entry; begin the next one with `- `")),
+                    Some(_) => Err(de::Error::custom("one name per entry; begin the next one with `- `")),
                 }
             }
         }
@@ -163,7 +164,7 @@ impl<'de> Deserialize<'de> for Binding {
     }
 }
 
-/// A tag that a calculation puts on the context of its application.
+/// A tag that a calculation adds to the context of its application; cues and combat rules see it.
 ///
 /// ```
 /// let t = ugas_doc::ContextTag { tag: "Hit.Critical".into(), when: Some("crit".into()) };
@@ -173,14 +174,14 @@ impl<'de> Deserialize<'de> for Binding {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ContextTag {
-    /// The tag.
+    /// The tag, such as `Hit.Critical`.
     pub tag: String,
-    /// Only if this holds; always if absent.
+    /// Adds the tag only if this expression holds; always if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
 
-/// Whom a result is written to.
+/// The controller that a result is written to.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ResultOn::default(), ugas_doc::ResultOn::Target);
@@ -188,7 +189,7 @@ pub struct ContextTag {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ResultOn {
-    /// The controller the effect acts on.
+    /// The controller that the effect acts on.
     #[default]
     Target,
 }
@@ -203,22 +204,22 @@ pub enum ResultOn {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CalculationResult {
-    /// Whom.
+    /// The controller that is written to.
     #[serde(default)]
     pub on: ResultOn,
-    /// Which attribute.
+    /// The attribute that is written.
     pub attribute: String,
-    /// How.
+    /// How the value is written.
     pub operation: Operation,
-    /// How much.
+    /// The value, as an expression.
     pub value: Formula,
-    /// Only if this holds; always if absent.
+    /// Writes only if this expression holds; always if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
 
 impl CalculationResult {
-    /// Adds to the target's attribute.
+    /// Creates a result that adds to an attribute of the target.
     pub fn add(attribute: impl Into<String>, value: impl Into<Formula>) -> CalculationResult {
         CalculationResult {
             on: ResultOn::Target,
@@ -230,7 +231,7 @@ impl CalculationResult {
     }
 }
 
-/// A `calculation` document: an execution (it has `Results`) or a magnitude (it has a `Value`).
+/// A `calculation` document: an execution, which has `Results`, or a magnitude, which has a `Value`.
 ///
 /// ```
 /// use ugas_doc::{Calculation, CalculationResult};
@@ -243,35 +244,35 @@ impl CalculationResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Calculation {
-    /// Unique name; effects use it as `CalculatorClass`.
+    /// The name, unique in the project. Effects use it as `CalculatorClass`.
     pub name: String,
-    /// When the attributes it reads are taken.
+    /// When the attributes it reads are captured.
     #[serde(skip_serializing_if = "Capture::is_empty")]
     pub capture: Capture,
-    /// Values on the way, in order; each may use those before it.
+    /// Named intermediate values, in order; each may use those before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub r#let: Vec<Binding>,
-    /// Tags for the context.
+    /// Tags that are added to the context of the application.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context_tags: Vec<ContextTag>,
-    /// As an execution: what it writes, in order.
+    /// For an execution: the writes, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<CalculationResult>,
-    /// As a magnitude: its value.
+    /// For a magnitude: the value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Formula>,
-    /// For people.
+    /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
 impl Calculation {
-    /// An empty calculation.
+    /// Creates an empty calculation.
     pub fn new(name: impl Into<String>) -> Calculation {
         Calculation { name: name.into(), ..Calculation::default() }
     }
 
-    /// Names a value for the expressions after it.
+    /// Adds a named value for later expressions.
     pub fn bind(mut self, name: impl Into<String>, value: impl Into<Formula>) -> Calculation {
         self.r#let.push(Binding::new(name, value));
         self
@@ -283,7 +284,7 @@ impl Calculation {
         self
     }
 
-    /// Makes it a magnitude.
+    /// Makes the calculation a magnitude with this value.
     pub fn gives(mut self, value: impl Into<Formula>) -> Calculation {
         self.value = Some(value.into());
         self

@@ -1,8 +1,8 @@
-//! What an effect is in a fight, and rules that change such effects before they land.
+//! Combat: what marks an effect as damage, healing or threat, and rules that change combat values.
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of combat an effect's base writes are.
+/// What the base writes of an effect are.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatKind::default(), ugas_doc::CombatKind::Damage);
@@ -10,16 +10,16 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CombatKind {
-    /// Harm.
+    /// Damage: negative writes.
     #[default]
     Damage,
-    /// Help.
+    /// Healing: positive writes.
     Healing,
-    /// Attention.
+    /// Threat: a value that AI reads.
     Threat,
 }
 
-/// In which manner.
+/// How combat is delivered. Rules read it as `event.Direct`, `event.Periodic` and `event.Area`.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatStyle::default(), ugas_doc::CombatStyle::Direct);
@@ -30,13 +30,13 @@ pub enum CombatStyle {
     /// A single hit.
     #[default]
     Direct,
-    /// Over time.
+    /// Damage or healing over time.
     Periodic,
-    /// In an area.
+    /// A hit on several targets. This is a label; the runtime does not find targets by it.
     Area,
 }
 
-/// Marks an effect's base writes as combat: they pass combat rules and the damage pipeline.
+/// Marks the base writes of an effect as combat: combat rules and the damage pipeline process them.
 ///
 /// ```
 /// assert!(ugas_doc::Combat::default().school.is_none());
@@ -45,15 +45,15 @@ pub enum CombatStyle {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Combat {
-    /// What it is.
+    /// Damage, healing or threat.
     pub kind: CombatKind,
-    /// In which manner.
+    /// How it is delivered.
     #[serde(default)]
     pub style: CombatStyle,
-    /// A damage-type tag.
+    /// A damage-type tag, such as `DamageType.Fire`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub school: Option<String>,
-    /// A calculation that turns the amount into what gets through.
+    /// A calculation that turns the raw amount into the amount that is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mitigation: Option<String>,
 }
@@ -73,7 +73,7 @@ pub enum ModifyOperation {
     Multiply,
 }
 
-/// The change of a combat rule.
+/// The change that a combat rule makes.
 ///
 /// ```
 /// let m = ugas_doc::Modify { operation: ugas_doc::ModifyOperation::Multiply, value: None, factor: Some(0.9) };
@@ -83,17 +83,17 @@ pub enum ModifyOperation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Modify {
-    /// Add or multiply.
+    /// Add or Multiply.
     pub operation: ModifyOperation,
-    /// Add: by how much.
+    /// For Add: the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// Multiply: by which factor.
+    /// For Multiply: the factor; 0.9 is 10 % less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }
 
-/// A rule for combat values while an effect is active.
+/// A combat rule: changes or forbids something on the bearer while the effect is active.
 ///
 /// ```
 /// let r = ugas_doc::CombatRule { on: "CastLength".into(), ..Default::default() };
@@ -103,27 +103,30 @@ pub struct Modify {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CombatRule {
-    /// The value or event it acts on.
+    /// What the rule acts on: `CastLength`, `GlobalCooldown`, `CooldownLength`, `ResourceCost`, `MaxCharges`,
+    /// `ChargeCost`, `ChargesPerCooldown`, `DamageDone`, `DamageTaken`, `HealingDone`, `HealingTaken`, `Threat`,
+    /// `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event. `StatValue` and `ResourceDelta`
+    /// are not supported yet and are load errors.
     pub on: String,
-    /// Only for these abilities.
+    /// Applies only to these abilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub abilities: Vec<String>,
-    /// Only for abilities with these tags.
+    /// Applies only to abilities with one of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_tags: Vec<String>,
-    /// Only for this attribute.
+    /// Applies only to amounts that are written to this attribute. For `Modify` of damage, healing and threat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// Only when this expression holds.
+    /// Applies only while this expression holds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The change.
+    /// The change. A rule has either `Modify` or `Restrict: true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modify: Option<Modify>,
-    /// Whether it forbids.
+    /// Forbids it. A rule has either `Modify` or `Restrict: true`.
     #[serde(default)]
     pub restrict: bool,
-    /// Whether stacks multiply it.
+    /// Multiplies the change by the effect's stacks.
     #[serde(default)]
     pub stacks: bool,
 }

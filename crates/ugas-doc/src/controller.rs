@@ -1,9 +1,9 @@
-//! Worked controllers: an actor with its sets, values, effects, abilities and tags, as a document.
+//! Controllers: an actor with its attribute sets, abilities, effects and tags at spawn.
 
 use crate::Metadata;
 use serde::{Deserialize, Serialize};
 
-/// An actor reference.
+/// A reference to an actor.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Actor::new("Hero_01").actor_id, "Hero_01");
@@ -12,22 +12,23 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Actor {
-    /// Unique identifier.
+    /// The identifier, unique in the project.
     #[serde(rename = "ActorID", default)]
     pub actor_id: String,
-    /// What kind of actor.
+    /// The type of actor, such as `Player`, for the host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host")))]
     pub actor_type: Option<String>,
 }
 
 impl Actor {
-    /// An actor with this identifier.
+    /// Creates a reference.
     pub fn new(id: impl Into<String>) -> Actor {
         Actor { actor_id: id.into(), actor_type: None }
     }
 }
 
-/// A saved attribute value.
+/// The value of one attribute.
 ///
 /// ```
 /// let v = ugas_doc::AttributeValue { name: "Health".into(), base_value: Some(80.0), current_value: None };
@@ -39,15 +40,15 @@ impl Actor {
 pub struct AttributeValue {
     /// The attribute.
     pub name: String,
-    /// Its base; authoritative.
+    /// The base value at spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_value: Option<f64>,
-    /// Its current value; recomputed on load, a difference is a diagnostic.
+    /// The expected current value. It is recomputed at spawn; a difference is reported as a diagnostic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_value: Option<f64>,
 }
 
-/// A registered set with values.
+/// An attribute set that is registered at spawn, with values.
 ///
 /// ```
 /// assert_eq!(ugas_doc::SetValues::new("Vitals").name, "Vitals");
@@ -64,19 +65,19 @@ pub struct SetValues {
 }
 
 impl SetValues {
-    /// A set with its default values.
+    /// Creates an entry with the default values.
     pub fn new(name: impl Into<String>) -> SetValues {
         SetValues { name: name.into(), attributes: Vec::new() }
     }
 
-    /// Gives one attribute another base value.
+    /// Sets the base value of an attribute.
     pub fn base(mut self, attribute: impl Into<String>, value: f64) -> SetValues {
         self.attributes.push(AttributeValue { name: attribute.into(), base_value: Some(value), current_value: None });
         self
     }
 }
 
-/// An ability the controller has.
+/// An ability that is granted at spawn.
 ///
 /// ```
 /// assert_eq!(ugas_doc::GrantedAbility::new("GA_Fire").level, 1);
@@ -85,30 +86,32 @@ impl SetValues {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GrantedAbility {
-    /// The ability.
+    /// The name of the ability.
     pub ability_class: String,
-    /// Its level.
+    /// The level, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
-    /// Input binding.
+    /// The input action that activates the ability.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InputID")]
     pub input_id: Option<String>,
-    /// Authored handle.
+    /// A handle that other tools wrote; grants get handles of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub handle: Option<String>,
-    /// Whether it was running when saved.
+    /// Whether the ability was running when the document was saved. It is not continued at spawn.
     #[serde(default, rename = "bIsActive")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub is_active: bool,
 }
 
 impl GrantedAbility {
-    /// The ability at level 1 without an input.
+    /// Creates an entry at level 1 without an input.
     pub fn new(ability: impl Into<String>) -> GrantedAbility {
         GrantedAbility { ability_class: ability.into(), level: 1, input_id: None, handle: None, is_active: false }
     }
 }
 
-/// An effect that is active when the controller is spawned.
+/// An effect that is active at spawn.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ActiveEffect::new("GE_Aura").stacks, 1);
@@ -117,34 +120,38 @@ impl GrantedAbility {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActiveEffect {
-    /// Authored handle.
-    pub handle: String,
-    /// The effect.
+    /// A handle that other tools wrote; applied effects get keys of their own. Optional.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
+    pub handle: Option<String>,
+    /// The name of the effect.
     pub effect_class: String,
-    /// Remaining seconds; −1 for infinite.
+    /// The remaining seconds; −1, like no value, for the full duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
-    /// Stacks.
+    /// The number of stacks, 1 or higher.
     #[serde(default = "one")]
     pub stacks: u32,
-    /// When it was applied.
+    /// When the effect was applied, as other tools wrote it. `Duration` counts, not this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub start_time: Option<f64>,
-    /// Level.
+    /// The level, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
-    /// Who caused it.
+    /// The controller that caused the effect, as other tools wrote it. At spawn the controller itself is the
+    /// source.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InstigatorGC")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub instigator_gc: Option<String>,
 }
 
 impl ActiveEffect {
-    /// The effect at level 1 with one stack, and its name for a handle.
+    /// Creates an entry at level 1 with one stack.
     pub fn new(effect: impl Into<String>) -> ActiveEffect {
-        let effect_class = effect.into();
         ActiveEffect {
-            handle: effect_class.clone(),
-            effect_class,
+            handle: None,
+            effect_class: effect.into(),
             duration: None,
             stacks: 1,
             start_time: None,
@@ -154,7 +161,7 @@ impl ActiveEffect {
     }
 }
 
-/// How a controller is replicated.
+/// What other clients receive of a controller.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ControllerReplication::default(), ugas_doc::ControllerReplication::Mixed);
@@ -164,16 +171,16 @@ impl ActiveEffect {
 pub enum ControllerReplication {
     /// Cues and tags only.
     Minimal,
-    /// Everything to the owner, minimal to others.
+    /// Everything to the owning client, cues and tags to others.
     #[default]
     Mixed,
-    /// Everything to everyone.
+    /// Everything to every client.
     Full,
     /// Nothing.
     None,
 }
 
-/// A `gameplay_controller` document.
+/// A `gameplay_controller` document: an actor with its attribute sets, abilities, effects and tags at spawn.
 ///
 /// ```
 /// use ugas_doc::Controller;
@@ -184,47 +191,49 @@ pub enum ControllerReplication {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Controller {
-    /// Who owns it.
+    /// The actor that owns the controller. Its `ActorID` is the name of the document.
     pub owner_actor: Actor,
-    /// What stands for it in the world.
+    /// The actor that represents the controller in the world; the owner by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar_actor: Option<Actor>,
-    /// Registered sets with values.
+    /// The attribute sets, at least one.
     pub attribute_sets: Vec<SetValues>,
-    /// Granted abilities.
+    /// Abilities that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbility>,
-    /// Active effects.
+    /// Effects that are active at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active_effects: Vec<ActiveEffect>,
-    /// Active input action sets; derived from tags at run time.
+    /// The input action sets that are active, for the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host")))]
     pub active_action_sets: Vec<String>,
-    /// Owned tags; those that no effect explains are granted by an automatic effect.
+    /// Tags at spawn. Tags that no listed effect grants are granted by the built-in effect `GE_Initial_Tags`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owned_tags: Vec<String>,
-    /// Replication.
+    /// What other clients receive.
     #[serde(default)]
     pub replication_mode: ControllerReplication,
-    /// Whether it processes anything.
+    /// Whether the controller is processed. An inactive one activates nothing and its effects do not advance.
     #[serde(default = "yes", rename = "bIsActive")]
     pub is_active: bool,
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// Ability sets granted at spawn.
+    /// Ability sets that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_sets: Vec<String>,
-    /// Where it stands.
+    /// The position at spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 3]>,
-    /// Its team tag.
+    /// The team. Not supported yet: a load error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub team: Option<String>,
 }
 
 impl Controller {
-    /// A controller without sets.
+    /// Creates a controller without sets.
     pub fn new(owner: impl Into<String>) -> Controller {
         Controller {
             owner_actor: Actor::new(owner),
@@ -243,12 +252,12 @@ impl Controller {
         }
     }
 
-    /// Registers a set with default values.
+    /// Adds an attribute set with default values.
     pub fn set(self, name: impl Into<String>) -> Controller {
         self.set_values(SetValues::new(name))
     }
 
-    /// Registers a set with values.
+    /// Adds an attribute set with values.
     pub fn set_values(mut self, values: SetValues) -> Controller {
         self.attribute_sets.push(values);
         self
@@ -266,7 +275,7 @@ impl Controller {
         self
     }
 
-    /// Grants an ability.
+    /// Adds a granted ability.
     pub fn ability(mut self, ability: impl Into<String>) -> Controller {
         self.granted_abilities.push(GrantedAbility::new(ability));
         self

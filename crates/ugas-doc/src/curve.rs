@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A `curve` document: points with rising X, constant outside.
+/// A `curve` document: points with rising X. Outside the points the first or the last Y counts.
 ///
 /// ```
 /// let c = ugas_doc::Curve::new("C_Damage", [(1.0, 10.0), (5.0, 50.0)]);
@@ -12,22 +12,21 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Curve {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// The points, X rising.
+    /// The points, with rising X.
     #[serde(default)]
     pub points: Vec<CurvePoint>,
-    /// A table beside the document that has the points instead, one `X,Y` to a line. Reading a pack puts them into
-    /// `points`.
+    /// A CSV file next to the document that supplies the points instead, one `X,Y` per line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<String>,
-    /// How values between points are found.
+    /// How values between two points are computed.
     #[serde(default)]
     pub interpolation: Interpolation,
 }
 
 impl Curve {
-    /// A linear curve through these points.
+    /// Creates a linear curve through these points.
     pub fn new(name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) -> Curve {
         Curve {
             name: name.into(),
@@ -48,13 +47,13 @@ impl Curve {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CurvePoint {
-    /// Input.
+    /// The input.
     pub x: f64,
-    /// Output.
+    /// The output.
     pub y: f64,
 }
 
-/// How a curve finds values between its points.
+/// How a curve computes values between its points.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Interpolation::default(), ugas_doc::Interpolation::Linear);

@@ -1,10 +1,10 @@
-//! Effects: the only thing that changes attributes and tags.
+//! Effects: every change of attributes and tags.
 
 use crate::{Area, Combat, CombatRule, Magnitude, Metadata, Stacking, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How long an effect lives.
+/// How long an effect is active.
 ///
 /// ```
 /// assert_eq!(ugas_doc::DurationPolicy::default(), ugas_doc::DurationPolicy::Instant);
@@ -12,12 +12,12 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DurationPolicy {
-    /// Changes base at once and is never active.
+    /// Changes base values at once and is never active.
     #[default]
     Instant,
-    /// Active for its duration.
+    /// Active for `Duration`.
     HasDuration,
-    /// Active until removed.
+    /// Active until it is removed.
     Infinite,
 }
 
@@ -29,12 +29,12 @@ pub enum DurationPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ExecutionPolicy {
-    /// Each is its own instance.
+    /// Each application is an instance of its own.
     #[default]
     RunInParallel,
-    /// One after the other.
+    /// Applications are queued and run one after the other.
     RunInSequence,
-    /// One instance from the earliest start to the latest end.
+    /// One instance covers the time from the earliest start to the latest end.
     RunInMerge,
 }
 
@@ -46,14 +46,14 @@ pub enum ExecutionPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Operation {
-    /// Flat, before the multiplications.
+    /// Adds before the multiplications.
     #[default]
     Add,
-    /// Signed bonus: +0.25 is +25 %.
+    /// Adds a bonus: +0.25 is +25 %.
     Multiply,
-    /// Flat, after the multiplications.
+    /// Adds after the multiplications.
     AddPost,
-    /// Replaces the result; clamping still applies.
+    /// Replaces the result; bounds still apply.
     Override,
 }
 
@@ -67,14 +67,14 @@ pub enum Operation {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Period {
-    /// Seconds between executions.
+    /// Seconds between executions, at least 0.001.
     pub period: f64,
-    /// One more execution at application.
+    /// Executes once more at application.
     #[serde(default)]
     pub execute_on_application: bool,
 }
 
-/// One modifier.
+/// One modifier. Instant and periodic effects write base values; others change current values while active.
 ///
 /// ```
 /// use ugas_doc::{Modifier, Operation};
@@ -87,47 +87,48 @@ pub struct Period {
 pub struct Modifier {
     /// The attribute, as `Name` or `Set.Name`.
     pub attribute: String,
-    /// What is done to it.
+    /// The operation.
     pub operation: Operation,
-    /// By how much.
+    /// The amount.
     pub magnitude: Magnitude,
-    /// Multiply only: bonuses of one channel add up before they multiply; none is a channel of its own.
+    /// For Multiply: bonuses of one channel are added before they multiply. Without it the modifier has a channel
+    /// of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
-    /// Counts only while the source has all of these.
+    /// Counts only while the source has all of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_tags: Vec<String>,
-    /// Counts only while the target has all of these.
+    /// Counts only while the target has all of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_tags: Vec<String>,
 }
 
 impl Modifier {
-    /// A modifier without channel or filters.
+    /// Creates a modifier without channel or filters.
     pub fn new(attribute: impl Into<String>, operation: Operation, magnitude: impl Into<Magnitude>) -> Modifier {
         Modifier { attribute: attribute.into(), operation, magnitude: magnitude.into(), ..Modifier::default() }
     }
 
-    /// Puts it into a channel.
+    /// Sets the channel.
     pub fn channel(mut self, channel: impl Into<String>) -> Modifier {
         self.channel = Some(channel.into());
         self
     }
 
-    /// Counts only while the source has this tag.
+    /// Adds a tag that the source must have.
     pub fn source_tag(mut self, tag: impl Into<String>) -> Modifier {
         self.source_tags.push(tag.into());
         self
     }
 
-    /// Counts only while the target has this tag.
+    /// Adds a tag that the target must have.
     pub fn target_tag(mut self, tag: impl Into<String>) -> Modifier {
         self.target_tags.push(tag.into());
         self
     }
 }
 
-/// A named calculation that writes results.
+/// A calculation that an effect runs when it executes.
 ///
 /// ```
 /// assert!(ugas_doc::Execution::new("ExecCalc_Hit").predictable);
@@ -136,24 +137,24 @@ impl Modifier {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Execution {
-    /// The registered calculation.
+    /// The name of a `calculation` document or of registered host code.
     pub calculator_class: String,
-    /// Whether a client may run it ahead of the server.
+    /// Whether a client may run it in prediction. `false` makes the effect server-only.
     #[serde(default = "yes")]
     pub predictable: bool,
-    /// Parameters it can read.
+    /// Parameters that the calculation reads as `params.Name`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
 }
 
 impl Execution {
-    /// A predictable execution without parameters.
+    /// Creates a predictable execution without parameters.
     pub fn new(calculator: impl Into<String>) -> Execution {
         Execution { calculator_class: calculator.into(), predictable: true, params: BTreeMap::new() }
     }
 }
 
-/// An ability granted while an effect is active.
+/// An ability that an effect grants while it is active.
 ///
 /// ```
 /// assert!(ugas_doc::GrantedAbilityEntry::new("GA_FlameStrike").remove_on_effect_removal);
@@ -162,27 +163,27 @@ impl Execution {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GrantedAbilityEntry {
-    /// The ability.
+    /// The name of the ability.
     pub ability_class: String,
-    /// Its level.
+    /// The level, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
-    /// Input binding.
+    /// The input action that activates the ability.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InputID")]
     pub input_id: Option<String>,
-    /// Whether it goes with the effect.
+    /// Whether the ability is revoked when the effect ends.
     #[serde(default = "yes")]
     pub remove_on_effect_removal: bool,
 }
 
 impl GrantedAbilityEntry {
-    /// The ability at level 1, removed with the effect.
+    /// Creates an entry at level 1 that is revoked with the effect.
     pub fn new(ability: impl Into<String>) -> GrantedAbilityEntry {
         GrantedAbilityEntry { ability_class: ability.into(), level: 1, input_id: None, remove_on_effect_removal: true }
     }
 }
 
-/// What an unmet ongoing requirement does.
+/// What happens when an ongoing requirement no longer holds.
 ///
 /// ```
 /// assert_eq!(ugas_doc::OnOngoingFail::default(), ugas_doc::OnOngoingFail::Inhibit);
@@ -190,14 +191,14 @@ impl GrantedAbilityEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnOngoingFail {
-    /// Modifiers and tags are off until it holds again.
+    /// Modifiers and tags are switched off until the requirement holds again.
     #[default]
     Inhibit,
     /// The effect is removed.
     Remove,
 }
 
-/// What happens to periods that fall due while an effect is inhibited.
+/// What happens to executions that fall due while the effect is inhibited.
 ///
 /// ```
 /// assert_eq!(ugas_doc::PeriodInhibition::default(), ugas_doc::PeriodInhibition::Skip);
@@ -205,16 +206,16 @@ pub enum OnOngoingFail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodInhibition {
-    /// They are lost.
+    /// They are skipped.
     #[default]
     Skip,
-    /// The period starts anew when the effect comes back.
+    /// The period starts again when the inhibition ends.
     Reset,
-    /// They run when the effect comes back.
+    /// They run when the inhibition ends.
     CatchUp,
 }
 
-/// One immunity rule: an incoming effect that matches every list given here is refused.
+/// One immunity: an incoming effect that matches every list of the entry is rejected.
 ///
 /// ```
 /// let fire = ugas_doc::ImmunityEntry { effect_tags: vec!["DamageType.Fire".into()], ..Default::default() };
@@ -224,18 +225,18 @@ pub enum PeriodInhibition {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ImmunityEntry {
-    /// Any of these among its effect or granted tags.
+    /// Matches effects with one of these tags among their `EffectTags` or `GrantedTags`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effect_tags: Vec<String>,
-    /// It is one of these effects.
+    /// Matches these effects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// Its source has any of these.
+    /// Matches effects whose source has one of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_tags: Vec<String>,
 }
 
-/// Effects applied by an effect.
+/// Effects that an effect applies to its target.
 ///
 /// ```
 /// let e = ugas_doc::ConditionalEffects { on_expired: vec!["GE_Blast".into()], ..Default::default() };
@@ -245,21 +246,21 @@ pub struct ImmunityEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ConditionalEffects {
-    /// When it is applied.
+    /// Applied when the effect is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_applied: Vec<String>,
-    /// At each execution.
+    /// Applied at each execution.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_executed: Vec<String>,
-    /// When its time is over.
+    /// Applied when the duration ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_expired: Vec<String>,
-    /// When it is removed before its time.
+    /// Applied when the effect is removed before its duration ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_removed: Vec<String>,
 }
 
-/// A `gameplay_effect` document.
+/// A `gameplay_effect` document: a change of attributes and tags.
 ///
 /// ```
 /// use ugas_doc::{DurationPolicy, Effect};
@@ -272,95 +273,96 @@ pub struct ConditionalEffects {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Effect {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// How long it lives.
+    /// How long the effect is active.
     pub duration_policy: DurationPolicy,
-    /// Seconds, for HasDuration.
+    /// For HasDuration: the duration in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Magnitude>,
-    /// Periodic execution.
+    /// Executes periodically while active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
-    /// What several applications do.
+    /// What several applications on one target do.
     #[serde(default)]
     pub execution_policy: ExecutionPolicy,
-    /// Which Override wins.
+    /// Among Override modifiers of one attribute the highest priority counts.
     #[serde(default)]
     pub priority: i32,
-    /// Modifiers in authored order.
+    /// The modifiers, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
-    /// Calculations in authored order.
+    /// The calculations, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<Execution>,
-    /// Tags granted while active.
+    /// Tags that the target has while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_tags: Vec<String>,
-    /// The target must have all of these at application.
+    /// The target must have all of these tags at application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application_required_tags: Vec<String>,
-    /// Abilities granted while active.
+    /// Abilities that the target has while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbilityEntry>,
-    /// Cues.
+    /// Cues that are triggered; their tags begin with `GameplayCue.`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gameplay_cues: Vec<String>,
-    /// What the effect is.
+    /// Tags that describe the effect, for immunity, removal and queries. The target does not get them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effect_tags: Vec<String>,
-    /// An area.
+    /// An area of effect. Not supported yet: a load error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub area: Option<Area>,
-    /// The target must have none of these at application.
+    /// The target must have none of these tags at application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application_blocked_tags: Vec<String>,
-    /// The source must have all of these at application.
+    /// The source must have all of these tags at application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_required_tags: Vec<String>,
-    /// The source must have none of these at application.
+    /// The source must have none of these tags at application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_blocked_tags: Vec<String>,
-    /// Chance to apply, 0 to 1.
+    /// The chance that the effect is applied, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_chance: Option<Magnitude>,
-    /// Expression that must hold at application.
+    /// An expression that must hold at application, such as `source.Level > target.Level`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_condition: Option<String>,
-    /// Registered host code that must agree at application.
+    /// The name of registered host code that must agree at application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_requirement: Option<String>,
-    /// The target must keep all of these.
+    /// The target must have all of these tags while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ongoing_required_tags: Vec<String>,
-    /// The target must keep free of these.
+    /// The target must have none of these tags while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ongoing_blocked_tags: Vec<String>,
-    /// What an unmet ongoing requirement does.
+    /// What happens when an ongoing requirement no longer holds.
     #[serde(default)]
     pub on_ongoing_fail: OnOngoingFail,
-    /// Periods that fall due while inhibited.
+    /// What happens to executions that fall due while the effect is inhibited.
     #[serde(default)]
     pub period_inhibition: PeriodInhibition,
-    /// What it refuses while active.
+    /// Incoming effects that are rejected while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub immunity: Vec<ImmunityEntry>,
-    /// Removes active effects with any of these tags at application.
+    /// At application, removes the target's active effects with one of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove_effects_with_tags: Vec<String>,
-    /// Stacking of one instance.
+    /// Further applications add stacks to one instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
-    /// Re-evaluated when the avatar changes.
+    /// When the avatar changes, the host's avatar validator decides whether the effect stays.
     #[serde(default)]
     pub bound_to_avatar_location: bool,
-    /// Effects applied by it.
+    /// Effects that are applied along with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<ConditionalEffects>,
-    /// Combat rules.
+    /// Combat rules that apply to the target while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<CombatRule>,
-    /// Combat marking.
+    /// Marks the effect's base writes as damage, healing or threat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub combat: Option<Combat>,
     /// Display data.
@@ -369,12 +371,12 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// An effect that changes base at once.
+    /// Creates an Instant effect.
     pub fn instant(name: impl Into<String>) -> Effect {
         Effect { name: name.into(), ..Effect::default() }
     }
 
-    /// An effect with a duration in seconds.
+    /// Creates an effect with a duration in seconds.
     pub fn lasting(name: impl Into<String>, duration: impl Into<Magnitude>) -> Effect {
         Effect {
             name: name.into(),
@@ -384,7 +386,7 @@ impl Effect {
         }
     }
 
-    /// An effect that stays until removed.
+    /// Creates an Infinite effect.
     pub fn infinite(name: impl Into<String>) -> Effect {
         Effect { name: name.into(), duration_policy: DurationPolicy::Infinite, ..Effect::default() }
     }
@@ -405,7 +407,7 @@ impl Effect {
         self.modify(Modifier::new(attribute, Operation::AddPost, magnitude))
     }
 
-    /// Adds a Multiply modifier of its own channel.
+    /// Adds a Multiply modifier with a channel of its own.
     pub fn multiply(self, attribute: impl Into<String>, bonus: impl Into<Magnitude>) -> Effect {
         self.modify(Modifier::new(attribute, Operation::Multiply, bonus))
     }
@@ -425,61 +427,61 @@ impl Effect {
         self.modify(Modifier::new(attribute, Operation::Override, value))
     }
 
-    /// Executes every so many seconds.
+    /// Sets the period in seconds.
     pub fn every(mut self, seconds: f64) -> Effect {
         self.period = Some(Period { period: seconds, execute_on_application: false });
         self
     }
 
-    /// Executes every so many seconds and once at application.
+    /// Sets the period in seconds and executes once at application.
     pub fn every_and_now(mut self, seconds: f64) -> Effect {
         self.period = Some(Period { period: seconds, execute_on_application: true });
         self
     }
 
-    /// Grants a tag while active.
+    /// Adds a granted tag.
     pub fn grants(mut self, tag: impl Into<String>) -> Effect {
         self.granted_tags.push(tag.into());
         self
     }
 
-    /// Says what the effect is.
+    /// Adds an effect tag.
     pub fn tagged(mut self, tag: impl Into<String>) -> Effect {
         self.effect_tags.push(tag.into());
         self
     }
 
-    /// The target must have this tag.
+    /// Adds a tag that the target must have at application.
     pub fn requires(mut self, tag: impl Into<String>) -> Effect {
         self.application_required_tags.push(tag.into());
         self
     }
 
-    /// Triggers a cue.
+    /// Adds a cue.
     pub fn cue(mut self, tag: impl Into<String>) -> Effect {
         self.gameplay_cues.push(tag.into());
         self
     }
 
-    /// Runs a calculation.
+    /// Adds an execution.
     pub fn execute(mut self, calculator: impl Into<String>) -> Effect {
         self.executions.push(Execution::new(calculator));
         self
     }
 
-    /// Sets the policy.
+    /// Sets the execution policy.
     pub fn policy(mut self, policy: ExecutionPolicy) -> Effect {
         self.execution_policy = policy;
         self
     }
 
-    /// Sets the Override priority.
+    /// Sets the priority of Override modifiers.
     pub fn priority(mut self, priority: i32) -> Effect {
         self.priority = priority;
         self
     }
 
-    /// Stacks on one instance.
+    /// Sets the stacking.
     pub fn stacking(mut self, stacking: Stacking) -> Effect {
         self.stacking = Some(stacking);
         self

@@ -1,5 +1,6 @@
-//! Input: what players press, as documents. Actions name intents, sets say when they are live, mappings bind devices to
-//! them, modifiers shape raw values. Only the types are here; reading devices is a matter of the input crate.
+//! Input documents: actions, the sets in which they are active, mappings from devices to actions, and modifiers of raw
+//! values. They are data for the host, which reads devices and sends `Press` and `Release`; the runtime reads only the
+//! names of actions.
 
 use crate::{Metadata, Value};
 use serde::{Deserialize, Serialize};
@@ -24,7 +25,7 @@ pub enum InputValue {
     Axis3D,
 }
 
-/// When an action fires.
+/// When an action triggers.
 ///
 /// ```
 /// assert_eq!(ugas_doc::TriggerBehavior::default(), ugas_doc::TriggerBehavior::OnPressed);
@@ -35,17 +36,17 @@ pub enum TriggerBehavior {
     /// Once, when pressed.
     #[default]
     OnPressed,
-    /// Once, when released.
+    /// Once, when released. Not supported yet: a load error.
     OnReleased,
-    /// Every frame while held.
+    /// Every frame while held. The runtime treats it like `OnPressed`; the host repeats the press.
     WhileHeld,
-    /// When pressed and released within the tap threshold.
+    /// When pressed and released within `TapThreshold`. Not supported yet: a load error.
     OnTap,
-    /// When tapped twice within the window.
+    /// When tapped twice within `DoubleTapWindow`. Not supported yet: a load error.
     OnDoubleTap,
 }
 
-/// Tags of an action.
+/// The tags of an action.
 ///
 /// ```
 /// assert!(ugas_doc::ActionTags::default().action_tags.is_empty());
@@ -54,12 +55,12 @@ pub enum TriggerBehavior {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct ActionTags {
-    /// What the action is, for queries such as "all combat inputs".
+    /// Tags that describe the action, for queries such as "all combat inputs".
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub action_tags: Vec<String>,
 }
 
-/// An `input_action` document: an intent, referred to by the `InputID` of granted abilities.
+/// An `input_action` document: something a player can do. Granted abilities name it as `InputID`.
 ///
 /// ```
 /// let fire = ugas_doc::InputAction::new("Fire", ugas_doc::InputValue::Digital);
@@ -68,33 +69,34 @@ pub struct ActionTags {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
 pub struct InputAction {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// What it produces.
+    /// What the action produces.
     pub value_type: InputValue,
-    /// When it fires.
+    /// When the action triggers.
     #[serde(default)]
     pub trigger_behavior: TriggerBehavior,
-    /// Longest press that counts as a tap, in seconds.
+    /// The longest press that counts as a tap, in seconds.
     #[serde(default = "tap_threshold")]
     pub tap_threshold: f64,
-    /// Longest gap between two taps, in seconds.
+    /// The longest gap between two taps, in seconds.
     #[serde(default = "double_tap_window")]
     pub double_tap_window: f64,
-    /// Whether actions below it see the input no more.
+    /// Whether the input is hidden from actions with a lower priority.
     #[serde(default = "yes")]
     pub consume_input: bool,
-    /// What it is.
+    /// The tags.
     #[serde(default)]
     pub tags: ActionTags,
-    /// For people.
+    /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
 impl InputAction {
-    /// An action with the specification's defaults.
+    /// Creates an action with the specification's defaults.
     pub fn new(name: impl Into<String>, value_type: InputValue) -> InputAction {
         InputAction {
             name: name.into(),
@@ -119,7 +121,7 @@ fn yes() -> bool {
     true
 }
 
-/// When an action set is live.
+/// When an action set is active.
 ///
 /// ```
 /// assert!(ugas_doc::ActivationTags::default().required_tags.is_empty());
@@ -128,15 +130,15 @@ fn yes() -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct ActivationTags {
-    /// All of them must be there.
+    /// The controller must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_tags: Vec<String>,
-    /// None of them may be there.
+    /// The controller must have none of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocked_tags: Vec<String>,
 }
 
-/// How presses that come too early are kept.
+/// How early presses are buffered.
 ///
 /// ```
 /// let b = ugas_doc::InputBuffer::default();
@@ -146,11 +148,11 @@ pub struct ActivationTags {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct InputBuffer {
-    /// Whether they are kept at all.
+    /// Whether presses are buffered.
     pub enabled: bool,
     /// For how many seconds.
     pub buffer_window: f64,
-    /// How many.
+    /// The largest number of buffered presses.
     pub max_buffer_size: u32,
 }
 
@@ -160,7 +162,7 @@ impl Default for InputBuffer {
     }
 }
 
-/// An `input_action_set` document: actions that are live together.
+/// An `input_action_set` document: actions that are active together.
 ///
 /// ```
 /// assert_eq!(ugas_doc::InputActionSet::new("OnFoot", ["Move", "Fire"]).priority, 0);
@@ -168,37 +170,38 @@ impl Default for InputBuffer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
 pub struct InputActionSet {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
     /// The actions, at least one.
     pub actions: Vec<String>,
-    /// Where sets share an action, the higher one has it.
+    /// Where active sets share an action, the set with the highest priority receives it.
     #[serde(default)]
     pub priority: i32,
-    /// When it is live.
+    /// When the set is active.
     #[serde(default)]
     pub activation_tags: ActivationTags,
-    /// Whether it puts other sets of its or lower priority to sleep.
+    /// Whether it deactivates other sets with the same or a lower priority.
     #[serde(default)]
     pub exclusive: bool,
-    /// Its own buffer.
+    /// The buffer of the set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_buffer: Option<InputBuffer>,
-    /// For people.
+    /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
 impl InputActionSet {
-    /// A set of these actions, always live.
+    /// Creates a set of these actions that is always active.
     pub fn new<S: Into<String>>(name: impl Into<String>, actions: impl IntoIterator<Item = S>) -> InputActionSet {
         let actions = actions.into_iter().map(Into::into).collect();
         InputActionSet { name: name.into(), actions, ..InputActionSet::default() }
     }
 }
 
-/// Where a mapping applies.
+/// The platform of a mapping.
 ///
 /// ```
 /// assert_ne!(ugas_doc::Platform::PC, ugas_doc::Platform::VR);
@@ -216,7 +219,7 @@ pub enum Platform {
     VR,
 }
 
-/// A family of devices.
+/// A class of input devices.
 ///
 /// ```
 /// assert_ne!(ugas_doc::Device::Keyboard, ugas_doc::Device::Mouse);
@@ -224,7 +227,7 @@ pub enum Platform {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Device {
-    /// Keys.
+    /// Keyboard.
     Keyboard,
     /// Mouse.
     Mouse,
@@ -234,7 +237,7 @@ pub enum Device {
     Touch,
     /// Motion sensor.
     Gyro,
-    /// A device of its own; see `CustomDeviceName`.
+    /// Another device; see `CustomDeviceName`.
     Custom,
 }
 
@@ -248,16 +251,16 @@ pub enum Device {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct DeviceInput {
-    /// The family.
+    /// The class of device.
     pub device: Device,
-    /// The canonical name, such as `Key.Space`.
+    /// The input, such as `Key.Space`.
     pub input: String,
-    /// Which device, where the family is Custom.
+    /// The device, where the class is `Custom`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_device_name: Option<String>,
 }
 
-/// Digital inputs that make an axis together.
+/// Digital inputs that form an axis together.
 ///
 /// ```
 /// assert!(ugas_doc::CompositeInputs::default().up.is_none());
@@ -286,7 +289,7 @@ pub struct CompositeInputs {
     pub backward: Option<DeviceInput>,
 }
 
-/// Further tags that a binding needs.
+/// Tags that a binding requires.
 ///
 /// ```
 /// assert!(ugas_doc::BindingTags::default().required_tags.is_empty());
@@ -295,12 +298,12 @@ pub struct CompositeInputs {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct BindingTags {
-    /// All of them must be there.
+    /// The controller must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub required_tags: Vec<String>,
 }
 
-/// One line of a mapping: which inputs drive an action.
+/// One binding of a mapping: the inputs that drive an action.
 ///
 /// ```
 /// let b = ugas_doc::InputBinding::new("Fire");
@@ -312,31 +315,31 @@ pub struct BindingTags {
 pub struct InputBinding {
     /// The action.
     pub action: String,
-    /// The inputs; several are a chord.
+    /// The inputs; several form a chord.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<DeviceInput>,
-    /// Digital inputs that make an axis.
+    /// Digital inputs that form an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composite_inputs: Option<CompositeInputs>,
     /// Modifiers of the raw value, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<String>,
-    /// Among bindings of one action the highest that can be satisfied wins.
+    /// Among bindings of one action the satisfied one with the highest priority counts.
     #[serde(default)]
     pub priority: i32,
-    /// How long it must be held before it counts, in seconds.
+    /// How long the inputs must be held before the binding counts, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_threshold: Option<f64>,
-    /// Whether players may change it.
+    /// Whether players may change the binding.
     #[serde(default = "yes", rename = "bIsRebindable")]
     pub is_rebindable: bool,
-    /// Further tags it needs.
+    /// Tags that the binding requires.
     #[serde(default)]
     pub tags: BindingTags,
 }
 
 impl InputBinding {
-    /// A binding without inputs yet.
+    /// Creates a binding without inputs.
     pub fn new(action: impl Into<String>) -> InputBinding {
         InputBinding {
             action: action.into(),
@@ -351,7 +354,7 @@ impl InputBinding {
     }
 }
 
-/// An `input_mapping` document: bindings of one action set, for one platform or for all.
+/// An `input_mapping` document: the bindings of one action set, for one platform or for all.
 ///
 /// ```
 /// let m = ugas_doc::InputMapping { action_set: "OnFoot".into(), platform: None, bindings: vec![], metadata: None };
@@ -360,20 +363,21 @@ impl InputBinding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
 pub struct InputMapping {
-    /// The set it belongs to.
+    /// The action set.
     pub action_set: String,
-    /// Only there; everywhere if absent.
+    /// The platform; every platform if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<Platform>,
     /// The bindings, at least one.
     pub bindings: Vec<InputBinding>,
-    /// For people.
+    /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
-/// What a modifier does.
+/// What an input modifier does to a raw value.
 ///
 /// ```
 /// assert_ne!(ugas_doc::ModifierType::DeadZone, ugas_doc::ModifierType::Clamp);
@@ -385,27 +389,27 @@ pub enum ModifierType {
     DeadZone,
     /// Multiplies.
     Sensitivity,
-    /// Bends.
+    /// Applies a response curve.
     ResponseCurve,
-    /// Turns axes around.
+    /// Inverts axes.
     AxisInvert,
     /// Scales each axis.
     AxisScale,
     /// Reorders axes.
     AxisSwizzle,
-    /// Brings the length to one radius.
+    /// Scales the length to one radius.
     RadialScaling,
-    /// Makes the length 1.
+    /// Scales the length to 1.
     Normalize,
     /// Pressed above a threshold.
     TriggerThreshold,
-    /// Keeps within bounds.
+    /// Clamps to bounds.
     Clamp,
-    /// Code of the host.
+    /// Host code.
     Custom,
 }
 
-/// An `input_modifier` document: one step between a raw value and an action.
+/// An `input_modifier` document: one step from a raw device value to the value of an action.
 ///
 /// ```
 /// let m = ugas_doc::InputModifier::new("StickDeadzone", ugas_doc::ModifierType::DeadZone).with("InnerThreshold", 0.15);
@@ -414,30 +418,31 @@ pub enum ModifierType {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
 pub struct InputModifier {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// What it does.
+    /// What the modifier does.
     #[serde(rename = "Type")]
     pub kind: ModifierType,
-    /// What its type takes.
+    /// The parameters of the type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Whether players see its parameters in the settings.
+    /// Whether players see the parameters in the settings.
     #[serde(default)]
     pub user_configurable: bool,
-    /// For people.
+    /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
 impl InputModifier {
-    /// A modifier without parameters.
+    /// Creates a modifier without parameters.
     pub fn new(name: impl Into<String>, kind: ModifierType) -> InputModifier {
         InputModifier { name: name.into(), kind, params: BTreeMap::new(), user_configurable: false, metadata: None }
     }
 
-    /// A numeric parameter, or what the specification says where it is not written.
+    /// Returns a numeric parameter, or the specification's default if it is absent.
     pub fn number(&self, name: &str) -> Option<f64> {
         let default = (name == "PressThreshold" && self.kind == ModifierType::TriggerThreshold).then_some(0.5);
         self.params.get(name).map_or(default, Value::as_number)

@@ -1,9 +1,11 @@
-//! What designers write, as plain types.
+//! The documents that designers write, as plain types.
 //!
-//! A game's rules are documents: attribute sets, tag registries, effects, abilities, controllers, curves. This crate
-//! mirrors them field by field under the specification's names, so that a value built in code and a value read from
-//! YAML are the same thing. It reads no file (that is `ugas-data`), checks no meaning (that is `ugas-core`'s rules
-//! builder) and depends on nothing but `serde`.
+//! The rules of a game are documents: attribute sets, tag registries, effects, abilities, controllers, curves. The types
+//! of this crate have the fields and names of the specification, so that a value built in code equals a value read from
+//! YAML. Reading files is the task of `ugas-data`; checking and compiling documents is the task of `ugas-core`.
+//!
+//! A field that the documents may have does something, or it is declared as data for other readers
+//! (`x-ugas-metadata` in the schemas), or the rules builder rejects it with the reason (`x-ugas-unsupported`).
 //!
 //! ```
 //! use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude};
@@ -77,7 +79,7 @@ pub use value::Value;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The kinds of document this release reads, by the name that stands in `Kind:` or at the end of `$schema`.
+/// The kinds of document, by the name in `Kind:` or at the end of `$schema`.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Kind::from_name("gameplay_effect"), Some(ugas_doc::Kind::Effect));
@@ -89,38 +91,38 @@ pub enum Kind {
     Attribute,
     /// `attribute_set`: attributes registered together.
     AttributeSet,
-    /// `gameplay_tag`: a registry of declared tags.
+    /// `gameplay_tag`: a registry of tags.
     TagRegistry,
-    /// `gameplay_effect`: the only thing that changes attributes and tags.
+    /// `gameplay_effect`: a change of attributes and tags.
     Effect,
-    /// `gameplay_ability`: what an actor can do.
+    /// `gameplay_ability`: an action of an actor.
     Ability,
-    /// `gameplay_controller`: a worked instance with sets, effects and tags.
+    /// `gameplay_controller`: an actor with its sets, abilities, effects and tags.
     Controller,
     /// `curve`: a table of points.
     Curve,
-    /// `ability_set`: abilities, effects and attribute sets granted as one.
+    /// `ability_set`: abilities, effects and attribute sets that are granted together.
     AbilitySet,
-    /// `timeline`: what happens during a montage or an attack.
+    /// `timeline`: the events of a montage.
     Timeline,
-    /// `calculation`: how a hit is worked out.
+    /// `calculation`: an execution or a magnitude, as expressions.
     Calculation,
-    /// `input_action`: what a player may intend.
+    /// `input_action`: something a player can do.
     InputAction,
-    /// `input_action_set`: actions that are live together.
+    /// `input_action_set`: actions that are active together.
     InputActionSet,
-    /// `input_mapping`: which inputs drive which actions.
+    /// `input_mapping`: the bindings of actions to device inputs.
     InputMapping,
-    /// `input_modifier`: a step between a raw value and an action.
+    /// `input_modifier`: a step from a raw device value to the value of an action.
     InputModifier,
-    /// `scene`: who stands where when a level begins.
+    /// `scene`: the controllers, regions and spawn points of a level.
     Scene,
-    /// `patch`: changes of fields of another definition.
+    /// `patch`: changes of single fields of another definition.
     Patch,
 }
 
 impl Kind {
-    /// Every kind, in the order documents are listed for people.
+    /// Every kind, in the order in which lists show them.
     pub const ALL: [Kind; 16] = [
         Kind::Attribute,
         Kind::AttributeSet,
@@ -140,7 +142,7 @@ impl Kind {
         Kind::Patch,
     ];
 
-    /// The name used in files.
+    /// Returns the name used in files.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Attribute => "attribute",
@@ -162,7 +164,7 @@ impl Kind {
         }
     }
 
-    /// The kind a file name stands for, if it is one of ours.
+    /// Returns the kind with this name.
     pub fn from_name(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|k| k.name() == name)
     }
@@ -177,7 +179,7 @@ impl Kind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Doc {
-    /// One attribute on its own; it becomes a set of the same name.
+    /// A single attribute; it becomes a set of the same name.
     Attribute(Box<Attribute>),
     /// A set of attributes.
     AttributeSet(AttributeSet),
@@ -187,32 +189,32 @@ pub enum Doc {
     Effect(Box<Effect>),
     /// An ability.
     Ability(Box<Ability>),
-    /// A worked controller.
+    /// A controller.
     Controller(Box<Controller>),
     /// A curve.
     Curve(Curve),
-    /// Abilities, effects and attribute sets granted as one.
+    /// An ability set.
     AbilitySet(AbilitySet),
-    /// What happens during a montage or an attack.
+    /// A timeline.
     Timeline(Box<Timeline>),
-    /// How a hit is worked out.
+    /// A calculation.
     Calculation(Box<Calculation>),
-    /// An intent of players.
+    /// An input action.
     InputAction(Box<InputAction>),
-    /// Actions that are live together.
+    /// An input action set.
     InputActionSet(Box<InputActionSet>),
-    /// Which inputs drive which actions.
+    /// An input mapping.
     InputMapping(Box<InputMapping>),
-    /// A step between a raw value and an action.
+    /// An input modifier.
     InputModifier(Box<InputModifier>),
-    /// Who stands where when a level begins.
+    /// A scene.
     Scene(Box<Scene>),
-    /// Changes of fields of another definition.
+    /// A patch.
     Patch(Box<Patch>),
 }
 
 impl Doc {
-    /// Which kind of document this is.
+    /// Returns the kind of the document.
     pub fn kind(&self) -> Kind {
         match self {
             Doc::Attribute(_) => Kind::Attribute,
@@ -234,8 +236,8 @@ impl Doc {
         }
     }
 
-    /// The document's own name; a controller is named by its owner's `ActorID`, a mapping by the action
-    /// set it belongs to; a tag registry and a patch have none.
+    /// Returns the name of the document. A controller has the `ActorID` of its owner, a mapping the name of its action
+    /// set; a tag registry and a patch have no name.
     pub fn name(&self) -> &str {
         match self {
             Doc::Attribute(d) => &d.name,
@@ -300,7 +302,7 @@ impl From<AbilitySet> for Doc {
     }
 }
 
-/// Where a document stands in a file, so that explanations and errors can point at it.
+/// The place of a document in a file, for explanations and errors.
 ///
 /// ```
 /// let at = ugas_doc::Origin::new("packs/rpg/sword.yaml", 8);
@@ -308,7 +310,7 @@ impl From<AbilitySet> for Doc {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The file as it was named on the command line or by the host.
+    /// The file, as named on the command line or by the host.
     pub file: Arc<str>,
     /// The line of the document's first key, counted from 1.
     pub line: u32,
@@ -319,12 +321,12 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// A place in a file.
+    /// Creates an origin at a line of a file.
     pub fn new(file: impl Into<Arc<str>>, line: u32) -> Origin {
         Origin { file: file.into(), line, modifier_lines: Arc::default(), patches: Vec::new() }
     }
 
-    /// The line of modifier `index`, or of the document where that is not known.
+    /// Returns the line of modifier `index`, or the line of the document if it is unknown.
     pub fn modifier_line(&self, index: usize) -> u32 {
         self.modifier_lines.get(index).copied().unwrap_or(self.line)
     }

@@ -1,8 +1,8 @@
-//! Magnitudes: where a modifier, a duration or a chance gets its number.
+//! Magnitudes: the numbers of modifiers, durations and chances.
 
 use serde::{Deserialize, Serialize};
 
-/// The four magnitude types of the specification.
+/// Where a magnitude gets its number.
 ///
 /// ```
 /// assert_eq!(ugas_doc::MagnitudeType::default(), ugas_doc::MagnitudeType::ScalableFloat);
@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MagnitudeType {
-    /// A fixed value, or a curve over level, attribute or caller's value.
+    /// A fixed value, or a curve over the level, an attribute or a caller's value.
     #[default]
     ScalableFloat,
-    /// `(attribute + pre) × coefficient + post`.
+    /// `(attribute + PreMultiplyAdditive) × Coefficient + PostMultiplyAdditive`.
     AttributeBased,
     /// A named calculation.
     CustomCalculation,
-    /// A value the caller puts into the spec.
+    /// A value that the caller puts into the effect spec.
     SetByCaller,
 }
 
@@ -29,14 +29,14 @@ pub enum MagnitudeType {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MagnitudeSource {
-    /// The instigator.
+    /// The controller that caused the effect.
     #[default]
     Source,
-    /// The controller the effect acts on.
+    /// The controller that the effect acts on.
     Target,
 }
 
-/// A magnitude, field by field as authored; which fields matter depends on `kind`.
+/// A number of an effect. Which fields count depends on `Type`.
 ///
 /// ```
 /// use ugas_doc::Magnitude;
@@ -47,63 +47,63 @@ pub enum MagnitudeSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Magnitude {
-    /// The type.
+    /// Where the number comes from.
     #[serde(rename = "Type")]
     pub kind: MagnitudeType,
-    /// ScalableFloat: the value (a factor on the curve when there is one).
+    /// ScalableFloat: the value. With `Curve`, a factor on the curve's output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// ScalableFloat: the curve's name.
+    /// ScalableFloat: the name of a curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<String>,
-    /// ScalableFloat: what goes into the curve: `Level` (default), an attribute of the source, or a caller's key.
+    /// ScalableFloat: the input of the curve: `Level` (the default), an attribute of the source, or a caller's key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve_input: Option<String>,
-    /// AttributeBased: the attribute read.
+    /// AttributeBased: the attribute that is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing_attribute: Option<String>,
-    /// AttributeBased: whose attribute; Source by default.
+    /// AttributeBased: whose attribute is read; `Source` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<MagnitudeSource>,
-    /// AttributeBased: factor, 1 by default.
+    /// AttributeBased: the factor, 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coefficient: Option<f64>,
-    /// AttributeBased: added before the factor.
+    /// AttributeBased: added before the factor is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_multiply_additive: Option<f64>,
-    /// AttributeBased: added after the factor.
+    /// AttributeBased: added after the factor is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub post_multiply_additive: Option<f64>,
-    /// CustomCalculation: the registered calculation.
+    /// CustomCalculation: the name of a `calculation` document or of registered host code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calculator_class: Option<String>,
-    /// SetByCaller: the key in the spec.
+    /// SetByCaller: the key under which the caller sets the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_tag: Option<String>,
 }
 
 impl Magnitude {
-    /// A fixed value.
+    /// Creates a fixed value.
     pub fn value(value: f64) -> Magnitude {
         Magnitude { value: Some(value), ..Magnitude::default() }
     }
 
-    /// A curve over the effect's level.
+    /// Creates a curve over the level of the effect.
     pub fn curve(name: impl Into<String>) -> Magnitude {
         Magnitude { curve: Some(name.into()), ..Magnitude::default() }
     }
 
-    /// A curve over something else: an attribute of the source or a caller's key.
+    /// Creates a curve over an attribute of the source or a caller's key.
     pub fn curve_over(name: impl Into<String>, input: impl Into<String>) -> Magnitude {
         Magnitude { curve: Some(name.into()), curve_input: Some(input.into()), ..Magnitude::default() }
     }
 
-    /// The source's attribute, coefficient 1.
+    /// Creates a magnitude that reads an attribute of the source, with coefficient 1.
     pub fn attribute(name: impl Into<String>) -> Magnitude {
         Magnitude { kind: MagnitudeType::AttributeBased, backing_attribute: Some(name.into()), ..Magnitude::default() }
     }
 
-    /// A registered calculation.
+    /// Creates a magnitude that runs a calculation.
     pub fn calculation(name: impl Into<String>) -> Magnitude {
         Magnitude {
             kind: MagnitudeType::CustomCalculation,
@@ -112,7 +112,7 @@ impl Magnitude {
         }
     }
 
-    /// A value the caller sets on the spec.
+    /// Creates a magnitude that the caller sets on the spec.
     pub fn set_by_caller(tag: impl Into<String>) -> Magnitude {
         Magnitude { kind: MagnitudeType::SetByCaller, data_tag: Some(tag.into()), ..Magnitude::default() }
     }
@@ -129,13 +129,13 @@ impl Magnitude {
         self
     }
 
-    /// Sets what is added before the factor.
+    /// Sets the amount added before the factor.
     pub fn pre(mut self, add: f64) -> Magnitude {
         self.pre_multiply_additive = Some(add);
         self
     }
 
-    /// Sets what is added after the factor.
+    /// Sets the amount added after the factor.
     pub fn post(mut self, add: f64) -> Magnitude {
         self.post_multiply_additive = Some(add);
         self

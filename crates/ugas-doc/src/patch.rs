@@ -1,5 +1,4 @@
-//! Patches: changes of single fields of a definition that belongs to somebody else. The definition stays where it is;
-//! whoever requires its pack says what is different.
+//! Patches: changes of single fields of a definition of another pack, without copying the definition.
 
 use crate::Value;
 use serde::{Deserialize, Serialize};
@@ -7,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A `patch` document: fields of another definition and what stands there instead.
+/// A `patch` document: changes single fields of a definition of another pack.
 ///
 /// ```
 /// let patch = ugas_doc::Patch { target: "GE_Fireball".into(), ..Default::default() };
@@ -19,15 +18,16 @@ use std::sync::Arc;
 pub struct Patch {
     /// The name of the definition that changes.
     pub target: String,
-    /// The kind of that definition, such as `gameplay_effect`; needed only where several have the name.
+    /// The kind of that definition, such as `gameplay_effect`. Required only where several definitions have the
+    /// name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_kind: Option<String>,
-    /// The fields that change, by their way through the definition: `Duration.Value`, `Modifiers[0].Magnitude.Value`,
-    /// `Attributes[Health].DefaultBaseValue`. Nothing (`null`) takes a field away.
+    /// The new values by field path: `Duration.Value`, `Modifiers[0].Magnitude.Value`,
+    /// `Attributes[Health].DefaultBaseValue`. `null` removes a field.
     pub set: BTreeMap<String, Value>,
 }
 
-/// A field that a patch changed, and where the patch says so.
+/// A field that a patch changed, with the place of the patch.
 ///
 /// ```
 /// let patched = ugas_doc::Patched { field: "Duration.Value".into(), file: "mods/long.yaml".into(), line: 4 };
@@ -35,16 +35,16 @@ pub struct Patch {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patched {
-    /// The way to the field, entries of lists by number: `Modifiers[0].Magnitude.Value`.
+    /// The field path, entries of lists by number: `Modifiers[0].Magnitude.Value`.
     pub field: String,
     /// The file of the patch.
     pub file: Arc<str>,
-    /// The line of the field in it.
+    /// The line of the field in that file.
     pub line: u32,
 }
 
 impl Patched {
-    /// Whether the field is `way` itself or lies below it, or `way` lies below the field.
+    /// Returns whether the field is `way`, is below it or contains it.
     ///
     /// ```
     /// let patched = ugas_doc::Patched { field: "Modifiers[0].Magnitude.Value".into(), file: "a.yaml".into(), line: 4 };

@@ -1,10 +1,10 @@
-//! Scenes: who stands where when a level begins, which regions it has, where players may appear.
+//! Scenes: the controllers, regions and spawn points of a level. They are data for the host and the studio.
 
 use crate::Metadata;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A controller placed in a scene.
+/// A controller that is placed in a scene.
 ///
 /// ```
 /// let boss = ugas_doc::Placement::new("Boss", "boss_1");
@@ -14,32 +14,32 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Placement {
-    /// The controller's document.
+    /// The controller document.
     pub controller: String,
-    /// Unique name within the scene and those it extends.
+    /// The name of the instance, unique in the scene and the scenes it extends.
     pub instance_id: String,
     /// The position.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Which way, as a quaternion x, y, z, w.
+    /// The rotation, as a quaternion x, y, z, w.
     #[serde(default = "upright")]
     pub rotation: [f64; 4],
-    /// Tags it starts with.
+    /// Tags that the instance has in addition.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_tags: Vec<String>,
-    /// Effects it starts with.
+    /// Effects that are applied to the instance.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_effects: Vec<String>,
-    /// Base values in place of the document's.
+    /// Base values that replace those of the controller.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_overrides: BTreeMap<String, f64>,
-    /// Whether it is there from the start.
+    /// Whether the instance is spawned at the start.
     #[serde(default = "yes")]
     pub enabled: bool,
 }
 
 impl Placement {
-    /// A controller at the origin.
+    /// Creates a placement at the origin.
     pub fn new(controller: impl Into<String>, instance_id: impl Into<String>) -> Placement {
         Placement {
             controller: controller.into(),
@@ -69,15 +69,15 @@ fn yes() -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum RegionShape {
-    /// Around `Origin` with `Radius`.
+    /// A sphere around `Origin` with `Radius`.
     Sphere,
-    /// Around `Origin` with `HalfExtents` and `Orientation`.
+    /// A box around `Origin` with `HalfExtents` and `Orientation`.
     Box,
-    /// From `P0` to `P1` with `Radius`.
+    /// A capsule from `P0` to `P1` with `Radius`.
     Capsule,
 }
 
-/// Whom a region acts on.
+/// Which controllers a region acts on.
 ///
 /// ```
 /// assert!(ugas_doc::RegionFilter::default().require_tags.is_empty());
@@ -86,15 +86,15 @@ pub enum RegionShape {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct RegionFilter {
-    /// All of them must be there.
+    /// The controller must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub require_tags: Vec<String>,
-    /// None of them may be there.
+    /// The controller must have none of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude_tags: Vec<String>,
 }
 
-/// A part of the world that gives tags to whoever is inside.
+/// A part of the world whose tags the host grants to controllers inside it.
 ///
 /// ```
 /// let lava = ugas_doc::Region::new("Lava", ugas_doc::RegionShape::Sphere);
@@ -104,38 +104,38 @@ pub struct RegionFilter {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Region {
-    /// Unique name within the scene and those it extends.
+    /// The name, unique in the scene and the scenes it extends.
     pub name: String,
-    /// Its shape.
+    /// The shape.
     pub shape: RegionShape,
-    /// Its centre.
+    /// The centre.
     #[serde(default)]
     pub origin: [f64; 3],
-    /// Radius of a sphere or capsule.
+    /// The radius of a sphere or capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Half the size of a box.
+    /// Half of a box's size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_extents: Option<[f64; 3]>,
-    /// How a box is turned, as a quaternion.
+    /// The rotation of a box, as a quaternion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub orientation: Option<[f64; 4]>,
     /// One end of a capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p0: Option<[f64; 3]>,
-    /// The other end.
+    /// The other end of a capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p1: Option<[f64; 3]>,
-    /// Which effects.
+    /// Which controllers it acts on.
     #[serde(default)]
     pub filter: RegionFilter,
-    /// What it gives.
+    /// The tags that controllers inside get from the host.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_tags: Vec<String>,
 }
 
 impl Region {
-    /// A region without a size yet.
+    /// Creates a region without a size.
     pub fn new(name: impl Into<String>, shape: RegionShape) -> Region {
         Region {
             name: name.into(),
@@ -152,7 +152,7 @@ impl Region {
     }
 }
 
-/// Where something may appear.
+/// A place where the host may spawn something.
 ///
 /// ```
 /// let p = ugas_doc::SpawnPoint { name: "A".into(), position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], tags: vec![] };
@@ -162,20 +162,20 @@ impl Region {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SpawnPoint {
-    /// Unique name.
+    /// The name, unique in the scene and the scenes it extends.
     pub name: String,
     /// The position.
     #[serde(default)]
     pub position: [f64; 3],
-    /// Which way, as a quaternion.
+    /// The rotation, as a quaternion.
     #[serde(default = "upright")]
     pub rotation: [f64; 4],
-    /// What it is for.
+    /// Tags that say what it is for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
 
-/// A `scene` document.
+/// A `scene` document: the controllers, regions and spawn points of a level.
 ///
 /// ```
 /// let level = ugas_doc::Scene { name: "Arena".into(), ..Default::default() };
@@ -184,22 +184,23 @@ pub struct SpawnPoint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host and the studio: `Project::scene` returns the scene with everything it extends, and the studio spawns `Placements`")))]
 pub struct Scene {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
     /// Scenes whose content comes first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extends: Vec<String>,
-    /// Who is there.
+    /// The controllers that are placed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
-    /// Its regions.
+    /// The regions. The runtime does not act on them; the host does.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
-    /// Where something may appear.
+    /// Places where the host may spawn something.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spawn_points: Vec<SpawnPoint>,
-    /// For people.
+    /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }

@@ -1,11 +1,11 @@
-//! JSON Schemas of the documents, made from the types themselves, so that editors check what the reader reads.
+//! JSON Schemas of the documents, generated from the types, so that editors check what the reader accepts.
 
 use crate::{Binding, Formula, Kind, Time};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
-/// The JSON Schema (2020-12) of the documents of a kind, without the keys that say what a document is.
+/// Returns the JSON Schema (2020-12) of a document kind, without the keys `Kind` and `$schema`.
 ///
 /// ```
 /// let schema = ugas_doc::schema_of(ugas_doc::Kind::Curve);
@@ -42,7 +42,7 @@ impl JsonSchema for Formula {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({"description": "An expression, or a plain number or truth value.", "type": ["string", "number", "boolean"]})
+        json_schema!({"description": "An expression, or a plain number or boolean.", "type": ["string", "number", "boolean"]})
     }
 }
 

@@ -1,8 +1,8 @@
-//! How applications of one effect add up.
+//! Stacking: how further applications of one effect add to an active instance.
 
 use serde::{Deserialize, Serialize};
 
-/// Whose applications share a stack.
+/// Which applications share a stack.
 ///
 /// ```
 /// assert_eq!(ugas_doc::StackBy::default(), ugas_doc::StackBy::Target);
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StackBy {
-    /// One stack per source on a target.
+    /// Each source has its own stack on a target.
     Source,
-    /// One stack per target.
+    /// All sources share one stack on a target.
     #[default]
     Target,
 }
@@ -25,10 +25,10 @@ pub enum StackBy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnStack {
-    /// Starts it anew.
+    /// The duration starts again.
     #[default]
     RefreshDuration,
-    /// Leaves it.
+    /// The duration continues.
     KeepDuration,
 }
 
@@ -40,14 +40,14 @@ pub enum OnStack {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodOnStack {
-    /// Leaves it.
+    /// The period continues.
     #[default]
     Keep,
-    /// Starts it anew.
+    /// The period starts again.
     Reset,
 }
 
-/// What the end of the duration does to a stack.
+/// What happens to a stack when its duration ends.
 ///
 /// ```
 /// assert_eq!(ugas_doc::OnExpire::default(), ugas_doc::OnExpire::ClearAll);
@@ -58,13 +58,13 @@ pub enum OnExpire {
     /// The effect ends.
     #[default]
     ClearAll,
-    /// One stack goes and the duration starts anew.
+    /// One stack is removed and the duration starts again.
     RemoveOne,
-    /// The duration starts anew; only removal ends it.
+    /// The duration starts again; only a removal ends the effect.
     Refresh,
 }
 
-/// Stacking of one instance.
+/// Makes further applications add stacks to one instance instead of creating new instances.
 ///
 /// ```
 /// let s = ugas_doc::Stacking { limit: Some(5), ..Default::default() };
@@ -74,25 +74,25 @@ pub enum OnExpire {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Stacking {
-    /// Whose applications share a stack.
+    /// Which applications share a stack.
     #[serde(default)]
     pub by: StackBy,
-    /// Largest number of stacks.
+    /// The largest number of stacks; without it there is no limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
-    /// Duration on a further application.
+    /// What a further application does to the duration.
     #[serde(default)]
     pub on_stack: OnStack,
-    /// Period on a further application.
+    /// What a further application does to the period.
     #[serde(default)]
     pub period_on_stack: PeriodOnStack,
-    /// End of the duration.
+    /// What happens when the duration ends.
     #[serde(default)]
     pub on_expire: OnExpire,
-    /// Applied when an application finds the stack full.
+    /// Effects that are applied when an application finds the stack full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overflow_effects: Vec<String>,
-    /// Refuses an application that finds the stack full.
+    /// Rejects an application that finds the stack full.
     #[serde(default)]
     pub deny_overflow: bool,
 }

@@ -1,4 +1,4 @@
-//! Tag registries: which tags a project declares, and what they mean.
+//! Tag registries: the tags of a project and what they mean.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,13 +12,14 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagRegistry {
-    /// The declared tags.
+    /// The declared tags. A tag declares its parents: `State.Debuff.Stunned` also declares `State.Debuff` and
+    /// `State`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<TagEntry>,
 }
 
 impl TagRegistry {
-    /// A registry that declares these tags and says nothing more about them.
+    /// Creates a registry that declares these tags.
     pub fn new<S: Into<String>>(tags: impl IntoIterator<Item = S>) -> TagRegistry {
         TagRegistry { tags: tags.into_iter().map(TagEntry::new).collect() }
     }
@@ -33,21 +34,25 @@ impl TagRegistry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagEntry {
-    /// The tag in dot notation.
+    /// The tag: segments joined by dots, each an upper-case letter followed by letters and digits, such as
+    /// `State.Debuff.Stunned`.
     pub tag: String,
-    /// What it means.
+    /// What the tag means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
     pub description: Option<String>,
-    /// Registry metadata: more than one grant at a time is expected. Nothing is clamped or refused by it.
+    /// States that several effects may grant the tag at the same time. Every tag is counted, with or without it.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "tools; two registries that disagree are reported")))]
     pub allow_multiple: bool,
     /// A note for other designers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
     pub dev_comment: Option<String>,
 }
 
 impl TagEntry {
-    /// A declaration without a description.
+    /// Creates a declaration without a description.
     pub fn new(tag: impl Into<String>) -> TagEntry {
         TagEntry { tag: tag.into(), ..TagEntry::default() }
     }

@@ -1,4 +1,4 @@
-//! Timelines: what happens during a montage or an attack, so that a game without an engine plays like one with it.
+//! Timelines: the events of a montage, so that a game without an engine plays like one with it.
 
 use crate::Metadata;
 use serde::de::{self, Deserializer, Visitor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A moment or a length: seconds, or frames written `12f`.
+/// A point in time or a length: seconds, or frames written `12f`.
 ///
 /// ```
 /// use ugas_doc::Time;
@@ -22,7 +22,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// Reads `12f`.
+    /// Parses frames such as `12f`.
     pub fn parse(text: &str) -> Option<Time> {
         let digits = text.strip_suffix('f')?;
         let whole = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -76,7 +76,8 @@ impl<'de> Deserialize<'de> for Time {
     }
 }
 
-/// A stretch of a timeline.
+/// A time window of a timeline. The runtime does not support windows yet: a timeline with `Windows` is a load
+/// error.
 ///
 /// ```
 /// assert!(ugas_doc::TimelineWindow::default().slot.is_none());
@@ -85,19 +86,19 @@ impl<'de> Deserialize<'de> for Time {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimelineWindow {
-    /// What is open: `Combo`, `Hitbox` and the like.
+    /// What the window is for, such as `Combo` or `Hitbox`.
     #[serde(rename = "Type")]
     pub kind: String,
-    /// Which hitbox.
+    /// The hitbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
-    /// When it opens.
+    /// When the window opens.
     pub start: Time,
-    /// When it closes.
+    /// When the window closes.
     pub end: Time,
 }
 
-/// An event at a moment of a timeline: a gameplay event by its tag, or an animation event by its name.
+/// An event at a point of a timeline: a gameplay event by its tag, or an animation event by its name.
 ///
 /// ```
 /// assert!(ugas_doc::Notify::default().event.is_none());
@@ -106,17 +107,17 @@ pub struct TimelineWindow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Notify {
-    /// The time.
+    /// When it is sent.
     pub at: Time,
-    /// The event's tag.
+    /// The tag of the gameplay event, such as `Event.Montage.HitWindow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// The animation event's name.
+    /// The name of the animation event; without it the tag of `Event`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
-/// Where a socket is at a moment.
+/// The position of a socket at a point in time.
 ///
 /// ```
 /// assert_eq!(ugas_doc::SocketKey::default().position, [0.0; 3]);
@@ -125,13 +126,13 @@ pub struct Notify {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SocketKey {
-    /// The time.
+    /// The point in time.
     pub at: Time,
-    /// Where, relative to the actor.
+    /// The position relative to the actor.
     pub position: [f64; 3],
 }
 
-/// Whom a timeline's answer names.
+/// Which target a timeline's answer names.
 ///
 /// ```
 /// assert_eq!(ugas_doc::AnswerTarget::default(), ugas_doc::AnswerTarget::Activation);
@@ -139,16 +140,16 @@ pub struct SocketKey {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AnswerTarget {
-    /// The activation's own target.
+    /// The target of the activation.
     #[default]
     Activation,
     /// The nearest other controller.
     Nearest,
-    /// Nobody.
+    /// No target.
     None,
 }
 
-/// What a timeline answers in the engine's place to a task that waits for it.
+/// An answer that the timeline gives in the engine's place to a task that waits for the engine.
 ///
 /// ```
 /// assert!(!ugas_doc::TimelineAnswer::default().fail);
@@ -157,20 +158,20 @@ pub enum AnswerTarget {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimelineAnswer {
-    /// The task type.
+    /// The task type that is answered, such as `WaitTargetData`.
     pub task: String,
-    /// How long after the task started.
+    /// The delay after the task started.
     #[serde(default)]
     pub after: Time,
-    /// Whom it names.
+    /// The target that the answer names.
     #[serde(default)]
     pub target: AnswerTarget,
-    /// Whether it says that nothing came of it.
+    /// Answers that the task failed.
     #[serde(default)]
     pub fail: bool,
 }
 
-/// A `timeline` document.
+/// A `timeline` document: the events of a montage, so that a game without an engine plays like one with it.
 ///
 /// ```
 /// let t = ugas_doc::Timeline::new("TL_Cast", 0.6).montage("Anim_Cast").notify(0.4, "Event.Montage.CastPoint");
@@ -180,32 +181,35 @@ pub struct TimelineAnswer {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Timeline {
-    /// Unique name.
+    /// The name, unique in the project.
     pub name: String,
-    /// The montage it stands for; without it the montage of its own name.
+    /// The montage that it describes; without it the montage with the timeline's own name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub montage: Option<String>,
-    /// The ability whose waiting tasks it answers.
+    /// The ability whose waiting tasks `Answers` answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ability: Option<String>,
-    /// The attack it stands for.
+    /// The attack that it describes. Not supported yet: a load error.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub attack: Option<String>,
-    /// Frames a second, for times written in frames; 60 without it.
+    /// Frames per second, for times written in frames; 60 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<u32>,
-    /// How long it is.
+    /// The length.
     pub length: Time,
-    /// Its windows.
+    /// Time windows. Not supported yet: a load error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub windows: Vec<TimelineWindow>,
-    /// Its events.
+    /// The events.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notifies: Vec<Notify>,
-    /// Where sockets are.
+    /// Positions of sockets by name. Not supported yet: a load error.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub sockets: BTreeMap<String, Vec<SocketKey>>,
-    /// What it answers.
+    /// Answers in the engine's place. Requires `Ability`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<TimelineAnswer>,
     /// Display data.
@@ -214,30 +218,30 @@ pub struct Timeline {
 }
 
 impl Timeline {
-    /// A timeline of this length.
+    /// Creates a timeline.
     pub fn new(name: impl Into<String>, length: impl Into<Time>) -> Timeline {
         Timeline { name: name.into(), length: length.into(), ..Timeline::default() }
     }
 
-    /// Stands for a montage of another name.
+    /// Sets the montage.
     pub fn montage(mut self, montage: impl Into<String>) -> Timeline {
         self.montage = Some(montage.into());
         self
     }
 
-    /// Answers an ability's waiting tasks.
+    /// Sets the ability whose tasks are answered.
     pub fn ability(mut self, ability: impl Into<String>) -> Timeline {
         self.ability = Some(ability.into());
         self
     }
 
-    /// Sends an event at a moment.
+    /// Adds an event.
     pub fn notify(mut self, at: impl Into<Time>, event: impl Into<String>) -> Timeline {
         self.notifies.push(Notify { at: at.into(), event: Some(event.into()), name: None });
         self
     }
 
-    /// Answers a task type this long after the task started.
+    /// Adds an answer to a task type, sent this long after the task started.
     pub fn answer(mut self, task: impl Into<String>, after: impl Into<Time>, target: AnswerTarget) -> Timeline {
         self.answers.push(TimelineAnswer { task: task.into(), after: after.into(), target, fail: false });
         self

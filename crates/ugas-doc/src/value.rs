@@ -1,9 +1,9 @@
-//! Free-form parameters: what a task or a calculation takes beyond the fields the specification names.
+//! Free-form values: parameters of tasks and calculations.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A plain value as YAML or JSON writes it. Maps are ordered, so two equal values are equal byte for byte.
+/// A plain value as YAML or JSON writes it. Maps are ordered, so that equal values compare equal.
 ///
 /// ```
 /// use ugas_doc::Value;
@@ -14,14 +14,14 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(untagged)]
 pub enum Value {
-    /// Nothing.
+    /// No value.
     #[default]
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
     /// A list.
     List(Vec<Value>),
@@ -30,7 +30,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The number, if it is one.
+    /// Returns the number, if the value is one.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(n) => Some(*n),
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// The text, if it is one.
+    /// Returns the string, if the value is one.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(t) => Some(t),

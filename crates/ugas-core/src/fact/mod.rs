@@ -1,8 +1,8 @@
-//! Facts: what happened, in one ordered log. Observers, cues, replication, the studio and the audit trail all read
-//! it; nothing else carries news. A fact is plain data that C can read.
+//! Facts: everything that happened, in one ordered log. Observers, cues, replication, the studio and the audit trail
+//! read it; there is no other channel. A fact is plain data that C can read.
 //!
-//! Two other streams exist: diagnostics (mistakes people should hear of) and the trace (lifecycle steps and
-//! refusals, opt-in).
+//! There are two further streams: diagnostics (likely mistakes in data) and the trace (lifecycle steps and refusals,
+//! opt-in).
 
 mod describe;
 mod detail;
@@ -16,13 +16,13 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Why something happened: the op at the root, and a link into the sim's bounded ring of causes.
+/// Why something happened: the root op, and a link into the sim's bounded ring of causes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Cause {
-    /// The op that started it all.
+    /// The root op.
     pub root: OpId,
-    /// The nearest link; `Sim::chain` walks it back.
+    /// The nearest link; `Sim::chain` follows it.
     pub link: u32,
 }
 
@@ -30,11 +30,11 @@ pub struct Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum RemoveReason {
-    /// Its time was over.
+    /// Its duration ended.
     Expired,
-    /// Somebody removed it.
+    /// It was removed explicitly.
     Removed,
-    /// A removal by tag met it.
+    /// It was removed by tag.
     ByTag,
     /// An ongoing requirement failed.
     Ongoing,
@@ -42,7 +42,7 @@ pub enum RemoveReason {
     Destroyed,
     /// Its place in the world is no longer valid.
     Avatar,
-    /// The rules that the sim moved to do not have it any more, or could not apply it as it is.
+    /// The new rules of a reload do not define it any more, or it could not be applied under them.
     Reload,
 }
 
@@ -52,15 +52,15 @@ pub enum RemoveReason {
 pub enum EffectChange {
     /// Its level.
     Level,
-    /// Its end.
+    /// Its end time.
     Duration,
     /// Its period.
     Period,
     /// Its stacks.
     Stacks,
-    /// A caller's value.
+    /// A set-by-caller value.
     SetByCaller,
-    /// A further application merged into it.
+    /// A further application was merged into it.
     Merged,
     /// It was inhibited.
     Inhibited,
@@ -72,11 +72,11 @@ pub enum EffectChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum CueType {
-    /// A burst.
+    /// A one-shot cue.
     Execute,
-    /// A loop starts.
+    /// A looping cue starts.
     Add,
-    /// A loop stops.
+    /// A looping cue stops.
     Remove,
 }
 
@@ -85,28 +85,28 @@ pub enum CueType {
 #[repr(C)]
 #[non_exhaustive]
 pub enum FactKind {
-    /// Base or current value changed.
+    /// The base or current value changed.
     AttributeChanged {
         /// The attribute.
         attribute: AttributeId,
-        /// Current before.
+        /// The current value before.
         old: f64,
-        /// Current after.
+        /// The current value after.
         new: f64,
-        /// Base before.
+        /// The base value before.
         old_base: f64,
-        /// Base after.
+        /// The base value after.
         new_base: f64,
     },
-    /// A tag appeared or vanished; for ancestors too.
+    /// A tag was added or removed; reported for ancestors too.
     TagChanged {
         /// The tag.
         tag: TagId,
-        /// Whether it appeared.
+        /// Whether it was added.
         added: bool,
-        /// Whether the explicit count crossed zero (as opposed to a descendant's).
+        /// Whether the explicit count crossed zero, as opposed to a descendant's.
         exact: bool,
-        /// Whether hierarchical presence changed. False only for an explicit grant hidden by a present descendant.
+        /// Whether hierarchical presence changed. False only for an explicit grant while a descendant is present.
         presence: bool,
     },
     /// An effect was applied (for an instant one: executed).
@@ -116,14 +116,14 @@ pub enum FactKind {
         /// Its stacks.
         stacks: u32,
     },
-    /// A periodic execution happened.
+    /// A periodic execution ran.
     EffectExecuted {
-        /// Counting from 0.
+        /// The index, from 0.
         execution: u32,
     },
-    /// A rule forbade an execution of an active effect: nothing was written, its timing goes on.
+    /// A combat rule prevented an execution of an active effect: nothing was written, and its timing is unchanged.
     ExecutionRestricted {
-        /// Counting from 0, together with those that happened.
+        /// The index, from 0, counted together with the executions that ran.
         execution: u32,
     },
     /// An effect ended.
@@ -133,18 +133,18 @@ pub enum FactKind {
     },
     /// An effect changed.
     EffectChanged {
-        /// What changed.
+        /// The change.
         what: EffectChange,
-        /// Its stacks now.
+        /// The number of stacks now.
         stacks: u32,
-        /// Its level now.
+        /// The level now.
         level: u32,
     },
     /// An effect was refused by immunity. The fact's effect is the refused one.
     Immune {
-        /// The active effect that refused it.
+        /// The active effect that blocked it.
         blocker: EffectKey,
-        /// Its definition.
+        /// The definition of the blocker.
         by: EffectId,
     },
     /// An ability was granted.
@@ -165,27 +165,26 @@ pub enum FactKind {
         /// The grant's number.
         grant: GrantId,
     },
-    /// A cue is triggered.
+    /// A cue was triggered.
     Cue {
         /// The tag.
         tag: TagId,
         /// How the cue is triggered.
         cue: CueType,
-        /// Where its context lies: `Position` and `Distance` of the hit, `Origin`. Empty for what has no place of its
-        /// own.
+        /// The context in the details: `Position` and `Distance` of the hit, `Origin`. Empty without a position.
         detail: Span,
     },
-    /// An attribute that means life fell to zero.
+    /// An attribute that marks death reached zero.
     Died {
         /// The attribute.
         attribute: AttributeId,
     },
-    /// A controller came into being.
+    /// A controller was spawned.
     Spawned {
         /// Its owner.
         owner: ActorId,
     },
-    /// A controller is gone.
+    /// A controller was destroyed.
     Despawned,
     /// A set was registered.
     SetAdded {
@@ -199,19 +198,19 @@ pub enum FactKind {
     },
     /// The avatar changed.
     Possessed {
-        /// The old one.
+        /// The previous avatar.
         old: ActorId,
-        /// The new one.
+        /// The new avatar.
         new: ActorId,
     },
-    /// A calculation put a tag on the context, e.g. `Hit.Critical`.
+    /// A calculation added a tag to the context, e.g. `Hit.Critical`.
     ContextTag {
         /// The tag.
         tag: TagId,
     },
-    /// A controller was restored or inserted; one fact instead of a storm.
+    /// A controller was restored or inserted; one fact instead of one per change.
     Restored,
-    /// An ability became active.
+    /// An ability was activated.
     AbilityActivated {
         /// The ability.
         ability: AbilityId,
@@ -230,23 +229,23 @@ pub enum FactKind {
         grant: GrantId,
         /// The activation.
         activation: ActivationKey,
-        /// Whether it was cut short.
+        /// Whether it was cancelled.
         cancelled: bool,
-        /// Whether an interrupt did it.
+        /// Whether an interrupt cancelled it.
         interrupted: bool,
     },
-    /// The host is asked to do something. Parameters lie in the details.
+    /// The host is asked to do something. The parameters are in the details.
     TaskRequest {
         /// The ability.
         ability: AbilityId,
         /// The task type.
         task: TaskKindId,
-        /// What to answer with; [`TaskKey::NONE`] if nobody waits.
+        /// The key for the answer; [`TaskKey::NONE`] if no task waits.
         task_key: TaskKey,
-        /// Where the parameters lie.
+        /// The parameters in the details.
         detail: Span,
     },
-    /// A waiting task gave something.
+    /// A waiting task completed, failed, was cancelled or emitted an output.
     TaskEnded {
         /// The ability.
         ability: AbilityId,
@@ -254,77 +253,77 @@ pub enum FactKind {
         task: TaskKindId,
         /// The task.
         task_key: TaskKey,
-        /// What it gave: held seconds, a magnitude, a new value.
+        /// Its value: held seconds, a magnitude, a new value.
         value: f64,
         /// The result.
         result: TaskResult,
     },
-    /// A gameplay event arrived. Its payload lies in the details.
+    /// A gameplay event was received. The payload is in the details.
     GameplayEvent {
         /// The tag.
         tag: TagId,
         /// The magnitude.
         magnitude: f64,
-        /// Where the payload lies.
+        /// The payload in the details.
         detail: Span,
     },
-    /// A cast goes on.
+    /// A cast started, ticked or ended.
     Cast {
         /// The ability.
         ability: AbilityId,
         /// Ticks so far.
         tick: u32,
-        /// Its whole length.
+        /// The total duration.
         length: SimTime,
-        /// What happened.
+        /// The step.
         step: CastStep,
     },
-    /// A global cooldown began or is over.
+    /// A global cooldown started or ended.
     GlobalCooldown {
         /// The group.
         group: GroupId,
-        /// Whether it runs.
+        /// Whether it is running.
         running: bool,
-        /// Its length.
+        /// The duration.
         length: SimTime,
     },
-    /// Charges of an ability changed.
+    /// The charges of an ability changed.
     Charges {
         /// The ability.
         ability: AbilityId,
         /// The grant.
         grant: GrantId,
-        /// How many there are.
+        /// The number of charges.
         have: u32,
-        /// How many fit.
+        /// The maximum.
         max: u32,
-        /// Length of the cooldown that runs, or zero.
+        /// The duration of the running cooldown, or zero.
         length: SimTime,
     },
-    /// An input went down or up.
+    /// An input was pressed or released.
     Input {
         /// The input.
         input: InputId,
-        /// Whether it is down now.
+        /// Whether it is pressed now.
         pressed: bool,
-        /// How long it was down.
+        /// How long it was held.
         held: SimTime,
     },
     /// Damage, healing or threat was dealt.
     Damage {
-        /// What.
+        /// Damage, healing or threat.
         damage: ugas_doc::CombatKind,
         /// How it was dealt.
         style: ugas_doc::CombatStyle,
-        /// Whom it is credited to.
+        /// The controller that gets the credit.
         credit: ControllerId,
-        /// What arrived.
+        /// The amount after mitigation and pools.
         amount: f64,
-        /// What was meant.
+        /// The amount before mitigation and pools.
         raw: f64,
-        /// What pools took.
+        /// The amount that pools absorbed.
         absorbed: f64,
-        /// What was beyond the end.
+        /// The amount beyond zero.
         overkill: f64,
     },
     /// An ability set was granted.
@@ -334,14 +333,14 @@ pub enum FactKind {
         /// Its handle.
         handle: u64,
     },
-    /// A granted ability set was taken back.
+    /// A granted ability set was revoked.
     SetRevoked {
         /// The set.
         set: AbilitySetId,
         /// Its handle.
         handle: u64,
     },
-    /// The sim moved to other rules. What that changed follows.
+    /// The sim was migrated to new rules. The resulting changes follow.
     Reloaded {
         /// The hash of the old rules.
         from: u64,
@@ -350,27 +349,27 @@ pub enum FactKind {
     },
 }
 
-/// A piece of [`Facts::detail`].
+/// A range of [`Facts::detail`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Span {
-    /// Where it begins.
+    /// The offset in bytes.
     pub offset: u32,
-    /// How many bytes.
+    /// The length in bytes.
     pub len: u32,
 }
 
-/// How a waiting task gave something.
+/// The result of a waiting task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum TaskResult {
-    /// It is done.
+    /// It completed.
     Completed,
     /// Its ability ended first.
     Cancelled,
-    /// It could not be done.
+    /// It failed.
     Failed,
-    /// It gave something and waits for more.
+    /// It emitted a value and keeps waiting.
     Output,
 }
 
@@ -378,11 +377,11 @@ pub enum TaskResult {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum CastStep {
-    /// It began.
+    /// It started.
     Started,
     /// A tick.
     Tick,
-    /// It is complete.
+    /// It finished.
     Finished,
     /// It was cancelled.
     Cancelled,
@@ -391,7 +390,7 @@ pub enum CastStep {
 }
 
 impl FactKind {
-    /// The name scenarios use.
+    /// Returns the name that scenarios use.
     pub fn name(&self) -> &'static str {
         match self {
             FactKind::AttributeChanged { .. } => "AttributeChanged",
@@ -430,7 +429,7 @@ impl FactKind {
     }
 }
 
-/// One thing that happened.
+/// One event of a sim.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Fact {
@@ -438,15 +437,15 @@ pub struct Fact {
     pub at: SimTime,
     /// The controller.
     pub who: ControllerId,
-    /// Through whom, or [`ControllerId::NONE`].
+    /// The controller that caused it, or [`ControllerId::NONE`].
     pub source: ControllerId,
-    /// Through which application, or [`EffectKey::NONE`].
+    /// The application that caused it, or [`EffectKey::NONE`].
     pub key: EffectKey,
-    /// The op that started it all.
+    /// The root op.
     pub root: OpId,
-    /// The nearest cause; `Sim::chain` walks it back.
+    /// The nearest cause; `Sim::chain` follows it.
     pub link: u32,
-    /// Of which definition, or [`EffectId::NONE`].
+    /// The definition of that application, or [`EffectId::NONE`].
     pub effect: EffectId,
     /// What happened.
     pub kind: FactKind,
@@ -455,13 +454,13 @@ pub struct Fact {
 const _: () = assert!(size_of::<Fact>() == 96);
 
 impl Fact {
-    /// Why it happened.
+    /// Returns the cause.
     pub fn cause(&self) -> Cause {
         Cause { root: self.root, link: self.link }
     }
 }
 
-/// A log of facts, and the bytes of what does not fit into one.
+/// A log of facts, with the variable-length data that does not fit into a fact.
 ///
 /// ```
 /// let facts = ugas_core::Facts::default();
@@ -497,7 +496,7 @@ impl Facts {
         self.list.iter()
     }
 
-    /// The changes of one attribute, of one controller or of all.
+    /// Iterates over the changes of one attribute, of one controller or of all.
     ///
     /// ```
     /// # use ugas_core::{AttributeId, Facts};
@@ -511,46 +510,46 @@ impl Facts {
     }
 }
 
-/// A mistake somebody should hear of; nothing was lost by it.
+/// A likely mistake in data that the sim worked around.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum DiagnosticKind {
-    /// A tag was to be removed that is not there.
+    /// A tag was to be removed that is not present.
     TagUnderflow {
         /// The tag.
         tag: TagId,
     },
-    /// A modifier was skipped because the caller did not set its value.
+    /// A modifier was skipped because its set-by-caller value is missing.
     MissingSetByCaller {
         /// The key.
         key: KeyId,
     },
-    /// A derived value or a live magnitude is not finite and counts as nothing.
+    /// A derived value or a live magnitude is not finite and is ignored.
     NonFinite {
         /// The attribute.
         attribute: AttributeId,
     },
-    /// A condition has a part that is not finite, and is false for it.
+    /// A condition has a part that is not finite and is therefore false.
     NonFiniteCondition,
-    /// A computed value left the range of numbers and was held at its edge.
+    /// A computed value left the range of numbers and was clamped.
     Saturated {
         /// The attribute.
         attribute: AttributeId,
     },
-    /// A duration of zero or less: applied and removed at once.
+    /// A duration of zero or less: the effect was applied and removed immediately.
     ZeroDuration,
     /// A duration override on an effect without a duration.
     DurationOverrideIgnored,
-    /// A controller document's current value is not what its effects give.
+    /// A controller document states a current value that differs from the computed one.
     ValueMismatch {
         /// The attribute.
         attribute: AttributeId,
-        /// What the document says.
+        /// The value in the document.
         stated: f64,
-        /// What comes out.
+        /// The computed value.
         found: f64,
     },
-    /// A tag that allows one grant has more.
+    /// A tag that allows one grant has several.
     MultipleGrants {
         /// The tag.
         tag: TagId,
@@ -560,16 +559,16 @@ pub enum DiagnosticKind {
         /// The refusal.
         refusal: Refusal,
     },
-    /// Ongoing requirements of an effect flip without end.
+    /// The ongoing requirements of an effect keep toggling.
     Cycle,
     /// A limit was reached in a reaction or by the log.
     Limit,
-    /// Something a document says does not exist at the place it is used.
+    /// A document refers to something that does not exist where it is used.
     MissingTarget,
 }
 
 impl DiagnosticKind {
-    /// The name scenarios use.
+    /// Returns the name that scenarios use.
     pub fn name(&self) -> &'static str {
         match self {
             DiagnosticKind::TagUnderflow { .. } => "TagUnderflow",
@@ -589,14 +588,14 @@ impl DiagnosticKind {
     }
 }
 
-/// A diagnostic with its place.
+/// A diagnostic with its context.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// The time.
     pub at: SimTime,
     /// The controller.
     pub who: ControllerId,
-    /// Through which definition.
+    /// The definition that caused it.
     pub effect: EffectId,
     /// The cause.
     pub cause: Cause,
@@ -604,10 +603,10 @@ pub struct Diagnostic {
     pub kind: DiagnosticKind,
 }
 
-/// A step of a controller's life, in the specified orders.
+/// A step of a controller's lifecycle, in the specified orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LifecycleStep {
-    /// Made on its owner.
+    /// Created on its owner.
     Instantiated,
     /// A set was registered.
     SetRegistered(SetId),
@@ -621,17 +620,17 @@ pub enum LifecycleStep {
     ReplicationConfigured,
     /// The old avatar was cleared.
     AvatarCleared,
-    /// Effects bound to the avatar's place were looked at again.
+    /// Effects bound to the avatar's place were revalidated.
     AvatarEffectsRevalidated,
     /// The new avatar was set.
     AvatarSet,
-    /// Abilities that need the avatar were looked at again.
+    /// Abilities that need the avatar were revalidated.
     AvatarAbilitiesRevalidated,
     /// All effects were removed.
     EffectsRemoved,
     /// All abilities were revoked.
     AbilitiesRevoked,
-    /// Nobody is told about it any more.
+    /// Its subscriptions were cleared.
     SubscriptionsCleared,
     /// Replication ended.
     ReplicationEnded,
@@ -648,14 +647,14 @@ pub struct Trace {
     pub kind: TraceKind,
 }
 
-/// What the trace tells.
+/// What a trace entry records.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TraceKind {
-    /// A step of a life.
+    /// A step of a lifecycle.
     Lifecycle(LifecycleStep),
     /// A refused application.
     Refused {
-        /// Of which effect, or [`EffectId::NONE`].
+        /// The effect, or [`EffectId::NONE`].
         effect: EffectId,
         /// The refusal.
         refusal: Refusal,
@@ -684,43 +683,43 @@ pub enum TraceKind {
         ability: AbilityId,
         /// The task type.
         task: TaskKindId,
-        /// The task; [`TaskKey::NONE`] for one that is done at once.
+        /// The task; [`TaskKey::NONE`] for one that completed immediately.
         task_key: TaskKey,
         /// The new state.
         to: TaskState,
     },
 }
 
-/// Where a task stands. One that nothing was made of yet is `Inactive` and has no entry in the trace.
+/// The state of a task. A task that was not created yet is `Inactive` and has no trace entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum TaskState {
-    /// Its turn has not come.
+    /// Not started yet.
     Inactive,
-    /// Made, not yet begun.
+    /// Created, not yet started.
     Ready,
     /// It acts, waits or ticks.
     Active,
-    /// Over by itself, whether it succeeded or not.
+    /// Ended by itself, successfully or not.
     Completed,
-    /// Its ability, or the race it ran in, ended first.
+    /// Its ability, or the race it was part of, ended first.
     Cancelled,
 }
 
-/// Where a granted ability stands.
+/// The state of a granted ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum AbilityState {
     /// The controller does not have it.
     NotGranted,
-    /// Granted, not running.
+    /// Granted, not active.
     Granted,
-    /// Its checks run.
+    /// Its checks are running.
     Activating,
-    /// Checks passed; a validation is awaited.
+    /// The checks passed; it waits for a validation.
     PendingConfirmation,
-    /// Running.
+    /// Active.
     Active,
-    /// Its end runs.
+    /// It is ending.
     Ending,
 }

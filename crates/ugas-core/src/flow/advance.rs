@@ -1,16 +1,15 @@
-//! Advance: visits each due moment in the order of ruling R-02, so that a closed sim does not depend on the stride.
+//! Advance: visits each due time in the order of ruling R-02, so that a closed sim does not depend on the stride.
 
 use super::Flow;
 use crate::state::{Due, Effect, Row, Timer};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
-/// How many rows are touched ahead of their turn.
+/// How many rows are prefetched.
 const WARM: usize = 16;
 
 impl Flow<'_> {
-    /// Touches the rows that come next, all at once: their cache misses overlap here instead of adding up one by one
-    /// in their turns. Changes nothing.
+    /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
     fn warm_due(&self) {
         let mut seen = 0u64;
         let mut rows: [Option<&Row>; WARM] = [None; WARM];
@@ -32,7 +31,7 @@ impl Flow<'_> {
         std::hint::black_box(seen);
     }
 
-    /// Runs what falls due up to `until`; how much, and whether that was all.
+    /// Runs everything due up to `until`; returns how much, and whether that was all.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
         let mut done = 0;
         let mut warmed = 0;
@@ -65,7 +64,7 @@ impl Flow<'_> {
         (done, true)
     }
 
-    /// The row's next due work, and what follows from it.
+    /// Runs the row's next due work and its reactions.
     pub(crate) fn run_due(&mut self, target: usize) {
         let row = self.row(target);
         let Some(&due) = row.due.last() else { return };
@@ -97,7 +96,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A timer of what runs.
+    /// Runs a timer of the row.
     fn run_timer(&mut self, target: usize, due: Due) {
         let row = self.row_mut(target);
         row.due.pop();
@@ -119,7 +118,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A timer happens because of the op that started what it belongs to.
+    /// Returns the cause of a timer: the op that started what it belongs to.
     fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
         let (play, seq) = (self.row(target).play(), due.seq());
         let of = match due.which() {

@@ -1,4 +1,4 @@
-//! One row captured, restored and replayed, and the journal that lets a replay do without the rest of the world.
+//! Capture, restore and replay of one row, and the journal that lets a replay run without the rest of the world.
 
 use super::settle::Emit;
 use super::{Flow, Via};
@@ -9,25 +9,25 @@ use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op,
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What a journal holds.
+/// An entry of a journal.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum JournalWhat {
     /// An op on the row.
     Op(OpId, Op),
     /// A foreign controller as it was when something from it was looked at.
     Source { source: ControllerId, known: Box<Known> },
-    /// Tags changed somewhere and the row's filters and requirements were looked at again. The row's own changes ask
-    /// for that by themselves; doing it twice changes nothing.
+    /// Tags changed elsewhere and the row's filters and requirements were rechecked. The row's own changes cause that
+    /// by themselves; rechecking twice changes nothing.
     Recheck(Cause),
-    /// A foreign attribute that a live modifier follows has moved.
+    /// An attribute of another controller that a live modifier follows has changed.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
     /// The target of this cast was lost.
     TargetLost { cast: u64, cause: Cause },
-    /// A foreign controller left the sim, with what it showed then, or came back.
+    /// Another controller left the sim, with its last values, or came back.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
-    /// Work at a frame moment; whose turn comes depends on all rows.
+    /// Frame work; whose turn it is depends on all rows.
     Frame(FrameWork),
-    /// Another row did something to the row.
+    /// Another row acted on the row.
     Arrived(Box<Arrived>),
 }
 
@@ -39,19 +39,19 @@ pub(crate) struct Known {
     position: Option<[f64; 3]>,
 }
 
-/// What another row did to the row, and the point it had come to.
+/// An action of another row on the row, and the point in time.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arrived {
     what: Arrival,
     pub(crate) cause: Cause,
     depth: u32,
-    /// Applications of that cause on the row so far, by birth.
+    /// Number of applications of that cause on the row so far, by birth.
     births: Vec<(u64, u32)>,
-    /// Whether the row reacted to anything since the last arrival.
+    /// Whether the row reacted to anything since the last action.
     reacted: bool,
 }
 
-/// What one row does to another.
+/// An action of one row on another.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Arrival {
     /// An effect, with its birth.
@@ -60,14 +60,14 @@ pub(crate) enum Arrival {
     Remove(RemoveDef),
 }
 
-/// Work of one row at a frame moment.
+/// Frame work of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FrameWork {
-    /// A task ticked, and whom the host found for it.
+    /// A task ticked, and the controllers that the host found for it.
     Tick { seq: u64, found: Vec<ControllerId> },
-    /// A task was passed over.
+    /// A task was deferred.
     PassedOver(u64),
-    /// Held inputs were tried again under this op.
+    /// Held inputs were retried under this op.
     Retry(OpId),
 }
 
@@ -77,7 +77,7 @@ pub(crate) struct JournalEntry {
     pub(crate) serial: u64,
     /// How many due items of the row had run before it.
     dues: u64,
-    /// Noted once more: it comes before everything else from its serial on.
+    /// Recorded again: it precedes everything else from its serial on.
     again: bool,
     pub(crate) what: JournalWhat,
 }
@@ -88,25 +88,25 @@ pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
     pub(crate) next: u64,
     pub(crate) dues: u64,
-    /// Whether the row reacted to anything since the last arrival.
+    /// Whether the row reacted to anything since the last action.
     reacted: bool,
-    /// Entries below this serial fell out of the ring.
+    /// Entries below this serial were dropped from the ring.
     dropped: u64,
 }
 
 impl Journal {
-    /// Forgets everything: what was noted belongs to other rules. Images from before are refused.
+    /// Clears the journal: its entries belong to other rules. Images from before are refused.
     pub(crate) fn forget(&mut self) {
         self.entries.clear();
         (self.dropped, self.reacted) = (self.next, false);
     }
 
-    /// The serial from which on nothing is missing.
+    /// Returns the serial from which the journal is complete.
     pub(crate) fn start(&self) -> u64 {
         self.dropped
     }
 
-    /// Forgets what was noted before a serial.
+    /// Drops the entries before a serial.
     pub(crate) fn forget_before(&mut self, serial: u64) {
         while self.entries.front().is_some_and(|e| e.serial < serial || e.again && e.serial == serial) {
             self.entries.pop_front();
@@ -148,7 +148,7 @@ impl Journal {
     }
 }
 
-/// A replay under way: whose, from what, and how far its journal was read.
+/// A replay in progress: row, image, and position in the journal.
 #[derive(Clone, Copy)]
 pub(crate) struct Replay<'j> {
     pub(crate) only: ControllerId,
@@ -161,7 +161,7 @@ impl<'j> Replay<'j> {
         Replay { only, journal, cursor: 0 }
     }
 
-    /// A foreign controller as it was at this point: what was noted next at this moment, else what was noted last.
+    /// Returns another controller at this point: the next record of this time, otherwise the last one.
     fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j Known> {
         let of = |e: &'j JournalEntry| match &e.what {
             JournalWhat::Source { source, known } if *source == who => Some(&**known),
@@ -172,7 +172,7 @@ impl<'j> Replay<'j> {
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
     }
 
-    /// A foreign attribute as it was.
+    /// Returns an attribute of another controller at this point.
     pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
         let values = &self.source(who, now)?.values;
         values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
@@ -183,7 +183,7 @@ impl<'j> Replay<'j> {
         self.source(who, now).map(|known| known.position)
     }
 
-    /// A foreign controller's tags as they were.
+    /// Returns another controller's tags at this point.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
         self.source(who, now).map(|known| &known.tags)
     }
@@ -201,14 +201,14 @@ pub(crate) struct CapturedAt {
     pub(crate) foreign: bool,
 }
 
-/// A row at one instant.
+/// A row at one time.
 #[derive(Clone, Debug)]
 pub(crate) struct Captured {
     pub(crate) row: Row,
     pub(crate) taken: CapturedAt,
-    /// The layout the row was read under; its number belongs to one sim.
+    /// The layout of the row; its index is valid in one sim only.
     pub(crate) layout: Arc<Layout>,
-    /// Run-time definitions the row uses, with their fingerprints; their numbers belong to one sim too.
+    /// Run-time definitions that the row uses, with their fingerprints; their numbers are valid in one sim only.
     pub(crate) definitions: Vec<(u32, u64)>,
 }
 
@@ -258,7 +258,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes a foreign source as it is, before something from it is looked at.
+    /// Records another controller before something of it is read.
     #[inline]
     pub(crate) fn journal_source(&mut self, target: ControllerId, source: ControllerId) {
         if !self.journals.is_empty() && self.replay.is_none() && target != source {
@@ -293,7 +293,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes that a source of a row's effects left the sim or came back.
+    /// Records that a source of a row's effects left the sim or came back.
     pub(crate) fn journal_gone(&mut self, who: ControllerId, source: ControllerId, frozen: Option<&Frozen>) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
@@ -337,7 +337,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes what one row is about to do to another.
+    /// Records what one row is about to do to another.
     #[inline]
     pub(crate) fn journal_arrival(&mut self, from: ControllerId, to: ControllerId, what: impl FnOnce() -> Arrival) {
         if self.journals.is_empty() || self.replay.is_some() || from == to {
@@ -352,7 +352,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes that a row reacts to something.
+    /// Records that a row reacts to something.
     #[inline]
     pub(crate) fn journal_reaction(&mut self, who: ControllerId) {
         if !self.journals.is_empty()
@@ -363,12 +363,12 @@ impl Flow<'_> {
         }
     }
 
-    /// Another row does something to this one at this point of the journal. The row's reactions wait: there may be
-    /// more before them.
+    /// Replays an action of another row at this point of the journal. The row's reactions wait: there may be more
+    /// actions before them.
     fn arrive_again(&mut self, who: ControllerId, arrived: &Arrived) {
         (self.cause, self.depth) = (arrived.cause, arrived.depth);
         self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
-        // A refusal then is a refusal now.
+        // What was refused then is refused now.
         match &arrived.what {
             Arrival::Apply(spec, birth) => {
                 let _ = self.apply(spec, *birth);
@@ -380,7 +380,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether an entry belongs to what is under way, so that the row's reactions come after it.
+    /// Returns whether an entry belongs to the current operation, so that the row's reactions follow it.
     fn is_amid(&self, entry: &JournalEntry) -> bool {
         match &entry.what {
             JournalWhat::Source { .. } => true,
@@ -389,7 +389,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Frame work at this point of the journal.
+    /// Replays frame work at this point of the journal.
     fn frame_again(&mut self, who: ControllerId, work: &FrameWork) {
         match work {
             FrameWork::Tick { seq, found } => {
@@ -404,7 +404,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Counts a due item of a journalled row.
+    /// Counts a due item of a row with a journal.
     #[inline]
     pub(crate) fn journal_due(&mut self, who: ControllerId) {
         if !self.journals.is_empty()
@@ -415,8 +415,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts another row into a slot and brings everything derived up to date. An attribute that would follow itself
-    /// is told and not followed.
+    /// Replaces the row of a slot and updates everything derived. An attribute that would follow itself is reported and
+    /// not followed.
     pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
         row.readers = self.row_mut(target).readers;
@@ -429,12 +429,12 @@ impl Flow<'_> {
         linked
     }
 
-    /// Restores a row; its clock goes on from now, so remaining times are what they were.
+    /// Restores a row; its clock continues from now, so remaining times are as captured.
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.taken.at.0);
-        // An image may be of a time when a source was there that is gone now.
+        // A source may have existed at the time of the image and not exist now.
         for e in row.effects.iter_mut().filter(|e| self.st.controllers.slot(e.source).is_none()) {
             let known = self.row(target).find(e.key(who)).and_then(|at| self.row(target).effects[at].frozen());
             if let (None, Some(shown)) = (e.frozen(), known) {
@@ -442,7 +442,7 @@ impl Flow<'_> {
             }
         }
         self.put_image(target, row)?;
-        // What waits for a time of the sim does so on a clock that was shifted.
+        // Waits for a sim time are on a clock that was shifted.
         self.retime(target);
         self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
@@ -453,7 +453,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Whether an image fits here: same rules, same controller, same run-time definitions.
+    /// Returns whether an image fits here: same rules, same controller, same run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
         if from.taken.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
@@ -462,7 +462,7 @@ impl Flow<'_> {
         self.slot(who)
     }
 
-    /// The image's row under this sim's own number of its layout.
+    /// Returns the image's row under this sim's index of its layout.
     fn image_row(&mut self, from: &Captured) -> Result<Row, Refusal> {
         let mut row = from.row.clone();
         let here = self.ix.layouts.get(row.layout as usize).is_some_and(|l| Arc::ptr_eq(l, &from.layout));
@@ -472,7 +472,7 @@ impl Flow<'_> {
         Ok(row)
     }
 
-    /// Replaces a row, or leaves it as it was if the world has moved on so that it would close a circle.
+    /// Replaces a row, or leaves it unchanged if it would now create a dependency cycle.
     fn put_image(&mut self, target: usize, row: Row) -> Result<(), Refusal> {
         let before = (row.live > 0).then(|| self.row(target).clone());
         let linked = self.replace_row(target, row);
@@ -512,7 +512,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Puts the image in its place and turns the time back; the time it was.
+    /// Restores the image, sets the time back and returns the previous time.
     fn begin_replay(&mut self, from: &Captured, journal: &Journal, to: SimTime) -> Result<SimTime, Refusal> {
         let target = self.check_image(from.row.id, from)?;
         let now = self.st.now;
@@ -528,7 +528,7 @@ impl Flow<'_> {
         Ok(now)
     }
 
-    /// Runs what the journal holds between two serials, and then what falls due up to a time.
+    /// Replays the journal between two serials, and then runs what falls due up to a time.
     fn replay_part(
         &mut self,
         from: &Captured,
@@ -554,7 +554,7 @@ impl Flow<'_> {
             self.read_to(entry.serial + 1);
             match &entry.what {
                 JournalWhat::Op(id, op) => {
-                    // A refusal then is a refusal now; what differs is what the replay is for.
+                    // What was refused then is refused now; differences are the purpose of the replay.
                     let _ = self.run(*id, op);
                 }
                 JournalWhat::Follow { source, attribute, value, cause, via } => {
@@ -596,7 +596,7 @@ impl Flow<'_> {
 
     fn end_replay(&mut self, who: ControllerId, now: SimTime) {
         self.st.now = now;
-        // A frame planned in the past would be made up for.
+        // A frame planned in the past would run again.
         if self.ix.next_frame <= now {
             self.ix.next_frame = SimTime::NEVER;
         }
@@ -613,7 +613,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one row's due work up to a time; of what is due at that very moment only up to the given count.
+    /// Runs one row's due work up to a time; of the work due exactly then only up to the given count.
     fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);
@@ -629,7 +629,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A followed foreign attribute moved at this point of the journal.
+    /// Replays a change of a followed attribute of another controller.
     fn follow_again(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
         let Some(target) = self.st.controllers.slot(who) else {
             return;

@@ -1,4 +1,4 @@
-//! Changes of active effects: level, time, period, stacks, a caller's value; one changed fact each.
+//! Changes of active effects: level, time, period, stacks, a set-by-caller value; one `EffectChanged` fact each.
 
 use super::magnitude::About;
 use super::settle::Emit;
@@ -111,8 +111,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Gives an active effect another level, source, caller's values and stacks, and evaluates its magnitudes again.
-    /// With `keep_frozen`, what a source that is gone left behind stays.
+    /// Sets an active effect's level, source, set-by-caller values and stacks, and evaluates its magnitudes again. With
+    /// `keep_frozen`, the stored values of a source that left the sim are kept.
     pub(crate) fn evaluate_again(
         &mut self,
         target: usize,
@@ -157,7 +157,7 @@ impl Flow<'_> {
         if context.is_some() || e.extra().is_some() {
             e.rest_mut().extra = context;
         }
-        // A further application brings its own captures and ability; a change leaves them.
+        // A further application has its own captures and ability; a change keeps them.
         if !captured.is_empty() {
             e.rest_mut().captures = captured.into();
         }
@@ -179,7 +179,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The magnitude per stack of each modifier an effect has now; NaN where there is none.
+    /// Returns the magnitude per stack of each current modifier of an effect; NaN for a missing one.
     pub(super) fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else {
@@ -194,7 +194,7 @@ impl Flow<'_> {
         units
     }
 
-    /// Another number of stacks: magnitudes are multiplied anew, timers stay.
+    /// Sets the number of stacks: magnitudes are multiplied again, timers are unchanged.
     pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;

@@ -1,5 +1,5 @@
-//! Cues: bursts are told, loops are counted per tag over effects and abilities alike. The first holder starts the loop,
-//! the last one stops it.
+//! Cues: bursts are emitted, loops are counted per tag over effects and abilities alike. The first holder starts the
+//! loop, the last one stops it.
 
 use super::{Flow, Via};
 use crate::fact::{ParamValue, put_param};
@@ -15,7 +15,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tells of an effect's cues that play once: it was applied or executed.
+    /// Emits an effect's burst cues: it was applied or executed.
     pub(crate) fn burst_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         let who = self.row(target).id;
         for &tag in &def.cues {
@@ -24,7 +24,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Keeps the place of a hit beside the log, so that a cue finds it when the effect is long gone.
+    /// Stores the position of a hit in the details of the log, so that a cue has it when the effect has ended.
     fn cue_place(&mut self, extra: Option<&SpecExtra>) -> Span {
         let Some(x) = extra else { return Span::default() };
         let mut bytes = Vec::new();
@@ -40,14 +40,14 @@ impl Flow<'_> {
         self.log.keep(&bytes)
     }
 
-    /// Gives an effect's looping cues back.
+    /// Releases an effect's looping cues.
     pub(crate) fn release_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
         for &tag in &def.cues {
             self.cue_out(target, tag, via);
         }
     }
 
-    /// One more holder of a loop; the first one starts it.
+    /// Adds a holder of a loop; the first one starts it.
     pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, extra: Option<&SpecExtra>, via: Via) {
         let row = self.row_mut(target);
         let who = row.id;
@@ -61,7 +61,7 @@ impl Flow<'_> {
         }
     }
 
-    /// One holder of a loop less; the last one stops it. Nothing if nobody holds it.
+    /// Removes a holder of a loop; the last one stops it. Does nothing without a holder.
     pub(crate) fn cue_out(&mut self, target: usize, tag: TagId, via: Via) {
         let Ok(i) = self.row(target).cues().binary_search_by_key(&tag, |c| c.tag) else {
             return;

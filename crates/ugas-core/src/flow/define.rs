@@ -1,4 +1,4 @@
-//! Definitions made at run time: compiled against the rules, kept in the sim's state.
+//! Run-time definitions: compiled against the rules, stored in the sim's state.
 
 use super::Flow;
 use crate::rules::{CompiledAbility, Compiler, LoadError, LoadIssue, Severity, compile_ability};
@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ugas_doc::Doc;
 
 impl Flow<'_> {
-    /// Compiles a document and keeps it under a new id. Names it uses must exist; it may refer to other run-time
-    /// definitions only by being applied next to them.
+    /// Compiles a document and stores it under a new id. Names it uses must exist; it cannot refer to other run-time
+    /// definitions.
     pub(crate) fn define(&mut self, doc: &Doc) -> Result<DefId, LoadError> {
         let issue = |code, message: String| LoadError {
             issues: vec![LoadIssue {
@@ -47,7 +47,7 @@ pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<De
             }
             (effect, None)
         }
-        // The effect that grants its own tags has the ability's number.
+        // The effect that grants its owned tags has the ability's number.
         Doc::Ability(a) => {
             let CompiledAbility { ability, owned } = compile_ability(rules, a, number).map_err(Some)?;
             (owned, Some(Arc::new(ability)))

@@ -1,4 +1,4 @@
-//! Dependencies between rows: live magnitudes as edges of one graph, kept free of circles.
+//! Dependencies between rows: live magnitudes as edges of one acyclic graph.
 
 use super::Flow;
 use crate::rules::EffectDef;
@@ -39,7 +39,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Whether a change of `from` can reach `goal`, over existing edges and `more`.
+    /// Returns whether a change of `from` can reach `goal`, over existing edges and `more`.
     fn leads_to(&self, from: Node, goal: Node, more: &[(Node, Node)]) -> bool {
         let mut seen = BTreeSet::from([from]);
         let mut stack = vec![from];
@@ -58,7 +58,8 @@ impl Flow<'_> {
         false
     }
 
-    /// Whether following would close a circle: possible only for a source that comes back after the world moved on.
+    /// Returns whether following would close a cycle: possible only for a source that came back after the world
+    /// changed.
     fn closes_cycle(&self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) -> bool {
         let Some(source_row) = self.st.controllers.get(source) else {
             return false;
@@ -70,7 +71,7 @@ impl Flow<'_> {
         m.is_some_and(|m| self.leads_to((self.row(target).id, m.slot), (source, read as u16), &[]))
     }
 
-    /// Starts following: a live modifier of an effect just put on a row.
+    /// Links a live modifier of a new effect to its source.
     pub(crate) fn link_live(
         &mut self,
         target: usize,
@@ -91,7 +92,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Stops following everything an effect's modifiers follow.
+    /// Unlinks all live modifiers of an effect.
     pub(crate) fn unlink_live(&mut self, target: usize, def: &EffectDef, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         for (index, m) in def.modifiers.iter().enumerate() {
@@ -121,7 +122,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Brings an effect's live modifiers up to what they follow show now.
+    /// Updates an effect's live modifiers to the current values of their sources.
     pub(crate) fn follow_all(&mut self, def: &EffectDef, target: usize, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         for (index, m) in def.modifiers.iter().enumerate() {
@@ -144,8 +145,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Links every live modifier and filter of a row, e.g. after a restore. One that would close a circle stays as it
-    /// is; which attribute that was is told.
+    /// Links every live modifier and filter of a row, e.g. after a restore. One that would close a cycle is not linked;
+    /// its attribute is returned as the error.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
         let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
@@ -171,7 +172,8 @@ impl Flow<'_> {
         linked
     }
 
-    /// A row was put back: its live modifiers follow what their sources show now, and whoever follows it moves along.
+    /// Updates a restored row: its live modifiers follow the current values of their sources, and live modifiers
+    /// elsewhere follow it.
     pub(crate) fn catch_up_live(&mut self, target: usize) {
         let row = self.row(target);
         let own: Vec<_> = row.effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
@@ -185,7 +187,7 @@ impl Flow<'_> {
         self.react();
     }
 
-    /// A row's values may have changed behind the backs of those elsewhere who follow them.
+    /// Marks live modifiers elsewhere that follow a row whose values may have changed.
     pub(crate) fn mark_followers(&mut self, target: usize) {
         let who = self.row(target).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
@@ -201,7 +203,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A controller that others may have followed before is in the sim again.
+    /// Links others to a controller that is in the sim again.
     pub(crate) fn welcome_back(&mut self, who: ControllerId) {
         self.thaw_readers(who);
         self.relink_readers(who);
@@ -209,7 +211,7 @@ impl Flow<'_> {
         self.react();
     }
 
-    /// A source is back (or has an attribute again): live modifiers that read it follow it from now on.
+    /// Links live modifiers that read a source which is back or has an attribute again.
     pub(crate) fn relink_readers(&mut self, source: ControllerId) {
         let rows: Vec<ControllerId> = self
             .st
@@ -225,7 +227,7 @@ impl Flow<'_> {
                 continue;
             };
             let known: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
-            // What would close a circle keeps its last value.
+            // A modifier that would close a cycle keeps its last value.
             let _ = self.link_row(target);
             let now: Vec<LiveEdge> = self.ix.edges_out(source).filter(|e| e.target == who).copied().collect();
             for edge in now.iter().filter(|e| !known.contains(e)) {
@@ -240,7 +242,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Forgets every edge into a row.
+    /// Removes every edge into a row.
     pub(crate) fn unlink_row(&mut self, target: usize) {
         let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
         for (seq, def, source) in effects {
@@ -252,8 +254,8 @@ impl Flow<'_> {
         }
     }
 
-    /// A source leaves the sim: live modifiers elsewhere keep their values, and effects elsewhere that will look at it
-    /// keep what it shows now. What it does to itself goes on until it is gone.
+    /// Freezes a source that leaves the sim: live modifiers elsewhere keep their values, and effects elsewhere that
+    /// will read it store its values. Its own effects continue until it is removed.
     pub(crate) fn freeze_readers(&mut self, source: usize) {
         let who = self.row(source).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
@@ -285,7 +287,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A source of a row's effects left the sim, with what it showed then, or came back.
+    /// Replays that a source of a row's effects left the sim, with its last values, or came back.
     pub(crate) fn gone_again(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
         for at in 0..self.row(target).effects.len() {
             let e = &self.row(target).effects[at];
@@ -304,7 +306,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A source is in the sim again: effects elsewhere look at it instead of what it left behind.
+    /// Unfreezes a source that is in the sim again: effects elsewhere read it instead of its stored values.
     pub(crate) fn thaw_readers(&mut self, source: ControllerId) {
         let keeps = |e: &crate::state::Effect| e.source == source && e.frozen().is_some();
         let rows: Vec<ControllerId> =
@@ -316,14 +318,14 @@ impl Flow<'_> {
         }
     }
 
-    /// Remembers that an effect looks at its source after its application.
+    /// Records that an effect reads its source after application.
     pub(crate) fn link_onlooker(&mut self, target: usize, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         if source == who || self.st.controllers.slot(source).is_none() {
             return;
         }
         self.ix.onlookers.insert((source, who, seq));
-        // An image may be of a time when the source was away.
+        // An image may be of a time when the source did not exist.
         if self.replay.is_none()
             && let Some(at) = self.row(target).effect_at(seq)
             && self.row(target).effects[at].frozen().is_some()
@@ -339,7 +341,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Remembers that an effect's modifier filters test its source's tags.
+    /// Records that an effect's modifier filters test its source's tags.
     pub(crate) fn link_filter(&mut self, target: usize, def: &EffectDef, seq: u64, source: ControllerId) {
         let tests_source = def.modifiers.iter().any(|m| !m.source_tags.is_empty());
         let who = self.row(target).id;

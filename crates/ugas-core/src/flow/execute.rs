@@ -9,8 +9,8 @@ use crate::{DiagnosticKind, FactKind, Refusal, Role, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// Writes an instant effect's modifiers and then its calculations' results. Facts are kept for later; on a
-    /// refusal nothing is left changed.
+    /// Writes an instant effect's modifiers and then its calculations' results. Facts are emitted later; on a refusal
+    /// nothing has changed.
     pub(crate) fn write_and_execute(
         &mut self,
         def: &EffectDef,
@@ -107,7 +107,7 @@ impl Flow<'_> {
         self.settle_writes(def, about, via)
     }
 
-    /// Takes the reads that calculations want fixed at application; NaN stands for "at execution".
+    /// Captures the reads that calculations fix at application; NaN means "at execution".
     pub(crate) fn capture_reads(
         &mut self,
         def: &EffectDef,
@@ -127,8 +127,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// One execution of an active effect: periodic, or that of its application where it began inhibited. One that a rule
-    /// forbids is reported as restricted; one that cannot be computed emits a diagnostic and nothing else.
+    /// Runs one execution of an active effect: periodic, or that of its application if it started inhibited. One that a
+    /// rule prevents is reported as restricted; one that cannot be computed only emits a diagnostic.
     pub(crate) fn execute(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -206,7 +206,7 @@ impl Flow<'_> {
             if def.policy != DurationPolicy::Instant && def.acts_on_current(m) {
                 continue;
             }
-            // The set may be gone by now, or the filter may not hold: then this modifier writes nothing.
+            // The set may have been removed, or the filter is not met: then this modifier writes nothing.
             let Some(slot) = self.layout(about.target).slot(m.attribute) else {
                 continue;
             };
@@ -218,7 +218,7 @@ impl Flow<'_> {
                     self.remember_unit(about, index, v);
                     v
                 }
-                // A source that is gone leaves its last value behind.
+                // A source that left the sim leaves its last value.
                 Err(Refusal::UnknownAttribute { .. }) if !self.last_unit(about, index).is_nan() => {
                     self.last_unit(about, index)
                 }

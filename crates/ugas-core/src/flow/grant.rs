@@ -1,4 +1,4 @@
-//! What an effect gives beside numbers: tags and abilities; all counted, all taken back.
+//! What an effect grants: tags and abilities; all counted, all revoked.
 
 use super::{Flow, Notice, Via};
 use crate::rules::EffectDef;
@@ -34,7 +34,7 @@ impl Flow<'_> {
         self.tags_changed(target, [&def.granted_tags, own], flips);
     }
 
-    /// Takes an effect's tags back, in authored order.
+    /// Removes an effect's tags, in authored order.
     pub(crate) fn take_tags(&mut self, def: &EffectDef, own: &[TagId], target: usize, flips: &mut Vec<TagFlip>) {
         for &tag in def.granted_tags.iter().chain(own) {
             self.tag_out(target, tag, flips);
@@ -42,7 +42,7 @@ impl Flow<'_> {
         self.tags_changed(target, [&def.granted_tags, own], flips);
     }
 
-    /// An instant effect's tags appear and vanish inside the application, so that observers see them.
+    /// Adds and removes an instant effect's tags inside the application, so that observers see them.
     pub(crate) fn pulse_tags(&mut self, def: &EffectDef, target: usize, via: Via) {
         if def.granted_tags.is_empty() {
             return;
@@ -145,7 +145,7 @@ impl Flow<'_> {
 
     // News ------------------------------------------------------------------------------------------------------
 
-    /// Tells of an application.
+    /// Reports an application.
     #[inline]
     pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let row = self.row(target);
@@ -156,7 +156,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tells of a removal.
+    /// Reports a removal.
     #[inline]
     pub(crate) fn tell_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
         let who = self.row(target).id;

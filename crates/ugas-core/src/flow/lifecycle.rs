@@ -1,4 +1,4 @@
-//! A controller's life: made in the specified order, possessed, paused, destroyed in the specified order.
+//! The lifecycle of a controller: spawned in the specified order, possessed, paused, destroyed in the specified order.
 
 use super::settle::Emit;
 use super::{Flow, Notice, Via};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Flow<'_> {
-    /// Makes a controller: sets, actors, abilities, innate tags, effects.
+    /// Spawns a controller: sets, actors, abilities, innate tags, effects.
     pub(crate) fn spawn(&mut self, spec: &SpawnSpec) -> Result<ControllerId, Refusal> {
         let rules = self.rules;
         let template = match spec.template {
@@ -44,7 +44,7 @@ impl Flow<'_> {
         }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
-        // A place for each controller, in small portions: there is never more than one.
+        // One entry per controller, reserved in small portions: there is never more than one.
         let dirty = &mut self.st.hash_dirty;
         if dirty.len() == dirty.capacity() {
             dirty.reserve_exact(dirty.len() / 8 + 16);
@@ -86,11 +86,11 @@ impl Flow<'_> {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
         let who = wanted.unwrap_or(ControllerId(self.st.next_id));
-        // The very last ids stay free, so that the next id never wraps; the table of ids grows with the largest.
+        // The last ids stay free, so that the next id never wraps; the table of ids grows with the largest.
         if who.0 >= u32::MAX - 1 || (wanted.is_some() && who.0 > self.st.next_id.saturating_add(max)) {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
-        // An id is never used twice, not even one of a controller that is gone.
+        // An id is never reused, not even that of a destroyed controller.
         if who.0 < self.st.next_id {
             return Err(Refusal::IdTaken { who });
         }
@@ -142,7 +142,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Abilities, then innate tags, then effects: effects that need the others see them.
+    /// Grants abilities, then innate tags, then applies effects: effects see the others.
     fn furnish(&mut self, spec: &SpawnSpec, target: usize) {
         let rules = self.rules;
         let who = self.row(target).id;
@@ -180,7 +180,7 @@ impl Flow<'_> {
         self.furnish_sets(who, &sets.collect::<Vec<_>>());
     }
 
-    /// Innate tags come through one automatic infinite effect, so that every tag has an effect behind it. One named
+    /// Grants innate tags through one automatic infinite effect, so that every tag has an effect. A tag that is listed
     /// twice is innate once.
     fn grant_innate(&mut self, target: usize, tags: &[TagId]) {
         let (rules, who) = (self.rules, self.row(target).id);
@@ -203,11 +203,11 @@ impl Flow<'_> {
         tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
         self.tell_applied(target, via, 1, 1);
-        // A verb like any other: what follows from it comes before what follows from the next.
+        // An operation like any other: its reactions precede those of the next.
         self.finish_verb();
     }
 
-    /// The tags an effect granted beyond its definition's, which are no longer innate.
+    /// Returns the tags that an effect granted in addition to its definition's, which are no longer innate.
     pub(super) fn take_innate(&mut self, e: &Effect, target: usize) -> Vec<TagId> {
         let table = &self.rules.tags;
         let row = self.st.controllers.row_mut(target);
@@ -216,7 +216,7 @@ impl Flow<'_> {
         own
     }
 
-    /// Makes many controllers from one template: a plain one is a copy of a prototype.
+    /// Spawns many controllers from one template: a plain one is a copy of a prototype.
     pub(crate) fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let first = ControllerId(self.st.next_id);
         let room = self.limits.controllers as u64;
@@ -257,14 +257,15 @@ impl Flow<'_> {
     /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        // What it gave others stays as it is now: its own effects come off afterwards and move nobody (ruling R-100).
+        // What it applied to others keeps its current values: its own effects are removed afterwards and affect nobody
+        // (ruling R-100).
         self.freeze_readers(target);
         self.row_mut(target).side_mut().queue.clear();
         self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
         self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
-        // What abilities did as they ended goes too. Nothing starts any more, so this comes to an end.
+        // Also removes what abilities did as they ended. Nothing can start any more, so this terminates.
         while !self.row(target).effects.is_empty() || !self.row(target).grants.is_empty() {
             self.end_everything(target);
             self.revoke_all(target, Via::NOTHING);
@@ -277,7 +278,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Ends the effects of a row that goes, in order of application; also those that come meanwhile.
+    /// Ends the effects of a row that is destroyed, in order of application; also those applied meanwhile.
     fn end_everything(&mut self, target: usize) {
         while let Some(seq) = self.row(target).effects.first().map(|e| e.seq()) {
             self.end(target, seq, RemoveReason::Destroyed, None);
@@ -288,7 +289,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Takes a row out of the sim; what followed it keeps its last value.
+    /// Removes a row from the sim; what followed it keeps its last value.
     pub(crate) fn drop_row(&mut self, target: usize) -> Option<Row> {
         self.unlink_row(target);
         self.freeze_readers(target);
@@ -302,7 +303,7 @@ impl Flow<'_> {
         self.st.controllers.remove(who)
     }
 
-    /// Changes the avatar: clear the old, look at effects bound to its place, set the new, look at abilities.
+    /// Changes the avatar: clears the old, revalidates effects bound to its place, sets the new, revalidates abilities.
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let old = self.row(target).avatar();
@@ -316,7 +317,7 @@ impl Flow<'_> {
         self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
-            // The place was the old avatar's; the new one tells its own.
+            // The anchor was the old avatar's; the new one sets its own.
             if old != ActorId::NONE && self.row(target).side().anchor.is_some() {
                 self.row_mut(target).side_mut().anchor = None;
             }

@@ -1,4 +1,4 @@
-//! Magnitudes: where a number comes from at the moment it is asked for.
+//! Magnitudes: the evaluation of a number.
 
 use super::{Flow, View};
 use crate::rng::DrawAt;
@@ -8,27 +8,27 @@ use crate::{AttributeId, CalcId, ControllerId, Refusal, Spec, SpecExtra, TagId};
 use std::sync::Arc;
 use ugas_doc::Value;
 
-/// What an evaluation is about.
+/// The context of an evaluation.
 #[derive(Clone, Copy)]
 pub(crate) struct About<'s> {
     pub(crate) spec: &'s Spec,
-    /// The row acted on.
+    /// The target row.
     pub(crate) target: usize,
     pub(crate) birth: u64,
     pub(crate) ordinal: u32,
     pub(crate) stacks: u32,
-    /// Which execution of the effect, for the random stream.
+    /// The index of the execution, for the random stream.
     pub(crate) execution: u32,
 }
 
-/// Calculation indices of the random stream: modifiers come first, then executions, then the rest.
+/// Calculation indices of the random stream: modifiers first, then executions, then the rest.
 const SITE_EXECUTION: u32 = 1 << 16;
 pub(crate) const SITE_DURATION: u32 = 1 << 17;
 pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
 pub(crate) const SITE_MITIGATION: u32 = 1 << 18;
 
 impl<'a> View<'a> {
-    /// An attribute's current value, wherever it is.
+    /// Returns an attribute's current value on any controller.
     pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         if let Some(replay) = &self.replay
             && who != replay.only
@@ -41,12 +41,12 @@ impl<'a> View<'a> {
         Some(row.attrs[slot].current)
     }
 
-    /// A value that must be there.
+    /// Returns a value that must exist.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
         self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
     }
 
-    /// An attribute of an effect's source, as it is or as it was before the source left the sim.
+    /// Returns an attribute of an effect's source, current or as it was before the source left the sim.
     fn read_source(&self, about: About<'_>, frozen: Option<&Frozen>, attribute: AttributeId) -> Result<f64, Refusal> {
         let who = about.spec.source;
         match frozen {
@@ -55,7 +55,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// A controller's tags, wherever it is.
+    /// Returns any controller's tags.
     pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&'a Tags> {
         if let Some(replay) = &self.replay
             && who != replay.only
@@ -77,7 +77,7 @@ impl<'a> View<'a> {
         Some(self.st.controllers.get(who)?.side().anchor?.position)
     }
 
-    /// A live magnitude for a value of what it follows.
+    /// Returns a live magnitude for a value of the attribute it follows.
     pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
         match m {
             Mag::Attribute { coefficient, pre, post, .. } => (value + pre) * coefficient + post,
@@ -98,7 +98,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Evaluates a magnitude. A missing caller's value and a number that is not finite are refusals.
+    /// Evaluates a magnitude. A missing set-by-caller value and a number that is not finite are refusals.
     pub(crate) fn magnitude(&self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
         let spec = about.spec;
         let value = match m {
@@ -120,8 +120,8 @@ impl<'a> View<'a> {
         if value.is_finite() { Ok(value + 0.0) } else { Err(Refusal::NonFinite { attribute: None }) }
     }
 
-    /// Reads what a calculation declares and runs it; gives its value. `captured` replaces reads taken earlier (NaN
-    /// where none was).
+    /// Reads what a calculation declares, runs it and returns its value. `captured` replaces reads taken earlier (NaN
+    /// if there is none).
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn calculate(
         &self,
@@ -136,7 +136,7 @@ impl<'a> View<'a> {
         self.calculate_on(0.0, calc, about, site, params, results, context_tags, captured)
     }
 
-    /// What a mitigation lets through of an amount.
+    /// Returns what a mitigation leaves of an amount.
     pub(crate) fn mitigate(&self, amount: f64, calc: CalcId, about: About<'_>, site: u32) -> Result<f64, Refusal> {
         self.calculate_on(amount, calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)
     }
@@ -158,7 +158,7 @@ impl<'a> View<'a> {
             return Err(Refusal::Condition);
         };
         let spec = about.spec;
-        // Few calculations read more than this, and a hit should not ask for memory.
+        // Few calculations read more than this, and a base write should not allocate.
         let (mut few, mut many) = ([0.0; 16], Vec::new());
         let values = match few.get_mut(..reads.len()) {
             Some(few) => few,
@@ -206,7 +206,7 @@ impl<'a> View<'a> {
         cx.refused.map_or(Ok(cx.value), Err)
     }
 
-    /// Where a random draw stands (ruling R-05).
+    /// Returns the site of a random draw (ruling R-05).
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
         DrawAt {
             seed: self.st.seed_of(self.root),
@@ -222,9 +222,9 @@ impl<'a> View<'a> {
     }
 }
 
-/// The flow reads as a view does.
+/// The same reads as those of a view.
 impl Flow<'_> {
-    /// An attribute's current value.
+    /// Returns an attribute's current value.
     #[inline]
     pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         self.view().current_of(who, attribute)

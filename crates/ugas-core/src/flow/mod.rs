@@ -1,6 +1,6 @@
-//! Flow: the verbs, in the order data flows: op, apply, settle, react, advance. Only this room changes rows.
+//! Flow: the operations, in the order of data flow: op, apply, settle, react, advance. Only this module changes rows.
 //!
-//! A [`Flow`] borrows a sim's parts for the time of one op or one due moment and carries the cause of what happens.
+//! A [`Flow`] borrows a sim's parts for one op or one due time and carries the cause of what happens.
 
 mod ability;
 mod admit;
@@ -55,7 +55,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Everything a rollback of a whole sim restores.
+/// Everything that a rollback of a whole sim restores.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) now: SimTime,
@@ -64,39 +64,39 @@ pub(crate) struct State {
     pub(crate) next_op: u64,
     pub(crate) controllers: Controllers,
     pub(crate) definitions: Definitions,
-    /// Sum of row hashes, and the rows whose hash is out of date.
+    /// The sum of row hashes, and the rows whose hash is outdated.
     pub(crate) hash_sum: u64,
     pub(crate) hash_dirty: Vec<ControllerId>,
     /// Seeds of clients' random streams, by client.
     pub(crate) client_seeds: Vec<(u16, u64)>,
-    /// Rows whose hash was found changed, where somebody wants to know. Not state.
+    /// Rows whose hash changed, if a list is requested. Not state.
     pub(crate) changed: Option<Vec<ControllerId>>,
 }
 
 impl State {
-    /// The seed for what a root causes (ruling R-05).
+    /// Returns the seed of a root op (ruling R-05).
     pub(crate) fn seed_of(&self, root: OpId) -> u64 {
         let known = self.client_seeds.binary_search_by_key(&root.client(), |s| s.0);
         known.map_or(self.seed, |at| self.client_seeds[at].1)
     }
 }
 
-/// What a step leaves to be read.
+/// The output of a step.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     pub(crate) facts: Facts,
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) trace: Vec<Trace>,
     pub(crate) tracing: bool,
-    /// Facts were forgotten whose details are still there.
+    /// Whether facts were dropped whose details still exist.
     pub(crate) forgot: bool,
-    /// What activations that are played ahead aimed at since somebody asked.
+    /// Targets chosen by predicted activations since the last request.
     pub(crate) aims: Vec<(crate::ActivationKey, crate::Target)>,
 }
 
 impl Log {
-    /// Keeps details for a fact that is told next. What forgotten facts left goes first: a fact that is being told
-    /// while others are forgotten has its details already.
+    /// Stores details for the next fact. Removes the details of dropped facts first: a fact that is being emitted while
+    /// others are dropped has its details already.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
         if std::mem::take(&mut self.forgot) {
             self.facts.forget_details();
@@ -105,7 +105,7 @@ impl Log {
     }
 }
 
-/// Through which application something happens.
+/// The application through which something happens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Via {
     pub(crate) source: ControllerId,
@@ -127,7 +127,7 @@ pub(crate) struct Write {
     pub(crate) end: f64,
 }
 
-/// What an attribute was before an application that settles several times.
+/// The value of an attribute before an application that settles several times.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Before {
     pub(crate) row: u32,
@@ -136,7 +136,7 @@ pub(crate) struct Before {
     pub(crate) current: f64,
 }
 
-/// Buffers that are empty between verbs and keep their memory.
+/// Buffers that are empty between operations and keep their allocations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scratch {
     pub(crate) dirty: Vec<(u32, u16)>,
@@ -155,13 +155,13 @@ pub(crate) struct Scratch {
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
-    /// What combat did in the application under way.
+    /// The combat results of the current application.
     pub(crate) blows: Vec<combat::Blown>,
-    /// What is aimed at ahead of the authority.
+    /// Targets chosen by prediction.
     pub(crate) ahead: Ahead,
 }
 
-/// A sim's parts, borrowed for one op or one due moment.
+/// A sim's parts, borrowed for one op or one due time.
 pub(crate) struct Flow<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) limits: &'a Limits,
@@ -171,16 +171,16 @@ pub(crate) struct Flow<'a> {
     pub(crate) sc: &'a mut Scratch,
     pub(crate) causes: &'a mut Causes,
     pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
-    /// Replaying one row: what it would do to others is muted, and foreign values come from its journal.
+    /// Replay of one row: its actions on others are suppressed, and values of others come from its journal.
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
     pub(crate) work: Work,
-    /// How long ago what happens was asked for: cooldowns count from then.
+    /// How long ago the op was requested: cooldowns count from then.
     pub(crate) back: SimTime,
-    /// Conditions with a part that is not finite, until the verb is done.
+    /// Conditions with a part that is not finite, until the operation is done.
     pub(crate) doubts: Doubts,
-    /// Who answers inside a step; nobody outside an advance.
+    /// The host inside a step; none outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }
 
@@ -195,7 +195,7 @@ impl<'a> Flow<'a> {
         self.st.controllers.row(slot)
     }
 
-    /// A row to change; its hash will be computed anew.
+    /// Returns a row to change; its hash will be recomputed.
     #[inline]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
         let row = self.st.controllers.row_mut(slot);
@@ -207,13 +207,13 @@ impl<'a> Flow<'a> {
         row
     }
 
-    /// The row is about to change.
+    /// Marks the row as changed.
     #[inline]
     pub(crate) fn touch(&mut self, slot: usize) {
         self.row_mut(slot);
     }
 
-    /// Whether a row has a tag or a descendant of it.
+    /// Returns whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
         self.row(slot).has(&self.rules.tags, tag)
@@ -238,7 +238,7 @@ impl<'a> Flow<'a> {
         self.log.facts.list.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// Nobody took the facts for too long: the older half goes, and that is said.
+    /// Drops the older half of facts that were not taken for too long, with a diagnostic.
     #[cold]
     fn forget_facts(&mut self) {
         let half = self.log.facts.list.len() / 2;
@@ -249,7 +249,7 @@ impl<'a> Flow<'a> {
 
     #[cold]
     pub(crate) fn diagnose(&mut self, who: ControllerId, effect: EffectId, kind: DiagnosticKind) {
-        // A storm must not hide what ended it: the older half goes.
+        // A flood must not hide what ended it: the older half is dropped.
         if self.log.diagnostics.len() >= self.limits.diagnostics as usize {
             let half = self.log.diagnostics.len() / 2;
             self.log.diagnostics.drain(..half);
@@ -280,7 +280,7 @@ impl<'a> Flow<'a> {
         self.log.trace.push(Trace { at: self.st.now, who, kind });
     }
 
-    /// Makes what follows a consequence of `what`; returns the cause to go back to.
+    /// Makes what follows a consequence of `what`; returns the previous cause.
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
         let (at, root) = (self.st.now, self.cause.root);
@@ -291,7 +291,7 @@ impl<'a> Flow<'a> {
         cause
     }
 
-    /// Tells the agenda what the row waits for now.
+    /// Publishes the row's next due time to the agenda.
     #[inline]
     pub(crate) fn publish(&mut self, slot: usize) {
         let row = self.st.controllers.row_mut(slot);
@@ -311,7 +311,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Outdated entries pile up when rows change their mind often; start over from what is current.
+    /// Rebuilds the agenda from current entries: outdated ones pile up if rows change often.
     #[cold]
     fn renew_agenda(&mut self) {
         self.ix.agenda.drain();
@@ -326,33 +326,33 @@ impl<'a> Flow<'a> {
         self.ix.agenda.trim();
     }
 
-    /// An Override's priority.
+    /// Returns an Override's priority.
     pub(crate) fn priority(&self, row: &Row, seq: u64) -> i32 {
         let def = row.effect_at(seq).and_then(|i| self.def(row.effects[i].def));
         def.map_or(0, |d| d.priority)
     }
 
-    /// What acts on a slot's current value.
+    /// Returns the sums of a slot's modifiers.
     #[inline]
     pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
         if row.is_modded(slot) { sums(row.mods_of(slot), strongest, |seq| self.priority(row, seq)) } else { Sums::NONE }
     }
 }
 
-/// Stacks multiply everything but an Override. What leaves the range of numbers is held at its edge.
+/// Multiplies a magnitude by the stacks, except for an Override. The result is clamped to finite numbers.
 #[inline]
 pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
     if op == ModOp::Override || stacks == 1 { unit } else { pipeline::held(unit * stacks as f64) }
 }
 
-/// The birth of an effect that another effect caused: a mix of the parent's key, the trigger and where in it.
+/// Returns the birth of an effect that another effect caused: a hash of the parent's key, the trigger and its index.
 pub(crate) fn child_birth(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
     let words = [parent.birth, parent.ordinal as u64, trigger, execution as u64, position as u64];
-    // The top bit keeps it apart from op ids of clients below 32768.
+    // The top bit keeps it distinct from op ids of clients below 32768.
     words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
 }
 
-/// The id of an op that nobody numbered.
+/// Returns the id of an op that the sim numbers itself.
 pub(crate) fn server_op(counter: u64) -> OpId {
     OpId(counter & 0xffff_ffff_ffff)
 }

@@ -1,14 +1,14 @@
-//! The one door: every mutation is an op.
+//! Dispatch of ops: the only way to change a sim.
 
 use super::Flow;
 use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
 
-/// How many rows are touched ahead of their turn.
+/// How many rows are prefetched.
 const WARM: usize = 32;
 
 impl Flow<'_> {
-    /// Runs an op and everything that follows from it.
+    /// Runs an op and its reactions.
     pub(crate) fn run(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
         let who = op.target();
         self.start(id, who);
@@ -97,7 +97,7 @@ impl Flow<'_> {
         }
     }
 
-    /// One effect on many targets; each may be refused on its own.
+    /// Applies one effect to many targets; each application may be refused.
     #[inline]
     pub(crate) fn apply_to_many(
         &mut self,
@@ -112,8 +112,8 @@ impl Flow<'_> {
         for some in targets.chunks(WARM) {
             self.warm(some);
             for &target in some {
-                // The short way hands its key over at once: put together with the other's answer it would be written in
-                // parts and read as a whole, and the processor would wait for it.
+                // The fast path returns its key immediately: merged with the slow path's result it would be written in
+                // parts and read as a whole, and the processor would stall.
                 if let Some(key) = strike.as_ref().and_then(|s| self.strike(s, target, birth)) {
                     applied += 1;
                     each(Ok(key));
@@ -128,8 +128,7 @@ impl Flow<'_> {
         applied
     }
 
-    /// Touches the next rows all at once: their cache misses overlap here instead of adding up one by one. Changes
-    /// nothing.
+    /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
     #[inline]
     fn warm(&self, targets: &[ControllerId]) {
         let mut seen = 0;
@@ -142,7 +141,7 @@ impl Flow<'_> {
         std::hint::black_box(seen);
     }
 
-    /// Many effects on one target (or several); each may be refused on its own.
+    /// Applies many effects to one target (or several); each application may be refused.
     pub(crate) fn apply_all(&mut self, specs: &[Spec], each: &mut dyn FnMut(Result<EffectKey, Refusal>)) -> u32 {
         let birth = self.cause.root.0;
         let mut applied = 0;
@@ -169,7 +168,7 @@ impl Flow<'_> {
 }
 
 impl Op {
-    /// The controller an op is about, or none.
+    /// Returns the controller that an op targets, or none.
     pub fn target(&self) -> ControllerId {
         match self {
             Op::Apply(spec) => spec.target,

@@ -1,48 +1,48 @@
-//! The seven-step pipeline: the one place that turns base and modifiers into a current value. `explain` shows what
-//! this code computes.
+//! The seven-step pipeline: the only code that computes a current value from base and modifiers. `explain` shows its
+//! results.
 
 use crate::ChannelId;
 use crate::rules::clamp;
 use crate::state::{Mod, ModOp};
 
-/// What the modifiers of one attribute add up to.
+/// The sums of one attribute's modifiers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sums {
-    /// Steps 1 and 2: what is added to base.
+    /// Steps 1 and 2: the sum added to base.
     pub(crate) add: f64,
     /// Steps 3 and 4: the product of the channel factors.
     pub(crate) product: f64,
-    /// Step 5: what is added afterwards.
+    /// Step 5: the sum added afterwards.
     pub(crate) post: f64,
-    /// Step 6: what replaces the result.
+    /// Step 6: the override.
     pub(crate) over: Option<f64>,
-    /// Whether a number left its range and was held at the edge.
+    /// Whether a number left its range and was clamped.
     pub(crate) saturated: bool,
 }
 
 impl Sums {
     pub(crate) const NONE: Sums = Sums { add: 0.0, product: 1.0, post: 0.0, over: None, saturated: false };
 
-    /// Steps 1 to 5.
+    /// Computes steps 1 to 5.
     #[inline]
     pub(crate) fn formula(&self, base: f64) -> f64 {
         held((base + self.add) * self.product + self.post)
     }
 
-    /// All seven steps.
+    /// Computes all seven steps.
     #[inline]
     pub(crate) fn value(&self, base: f64, lo: f64, hi: f64) -> f64 {
         clamp(self.over.unwrap_or_else(|| self.formula(base)), lo, hi) + 0.0
     }
 
-    /// Whether a sum or the formula left the range of numbers and is held at its edge.
+    /// Returns whether a sum or the formula left the range of numbers and was clamped.
     #[inline]
     pub(crate) fn is_out_of_range(&self, base: f64) -> bool {
         self.saturated || self.over.is_none() && !((base + self.add) * self.product + self.post).is_finite()
     }
 }
 
-/// Holds a number that left its range at the edge.
+/// Clamps a number to the finite range.
 #[inline]
 pub(crate) fn held(v: f64) -> f64 {
     match v {
@@ -52,8 +52,8 @@ pub(crate) fn held(v: f64) -> f64 {
     }
 }
 
-/// Adds up one attribute's modifiers. They must be sorted by (operation, channel, magnitude), so that the same set
-/// gives the same bits however it came about. `priority` tells an Override's priority by its effect's number.
+/// Sums one attribute's modifiers. They must be sorted by (operation, channel, magnitude), so that the same set gives
+/// the same bits in any order of application. `priority` returns an Override's priority by its effect's number.
 pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32) -> Sums {
     let mut s = Sums::NONE;
     let (mut channel, mut factor) = (ChannelId::NONE, 1.0f64);
@@ -88,7 +88,7 @@ pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32)
     if strongest {
         s.product = (1.0 + bonus) * (1.0 + penalty);
     }
-    // A total that is a number has no part that is none.
+    // If the total is finite, so are its parts.
     if !(s.add + s.product + s.post).is_finite() {
         let raw = [s.add, s.product, s.post];
         s.saturated = raw.iter().any(|v| !v.is_finite());

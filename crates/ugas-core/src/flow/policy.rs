@@ -1,4 +1,4 @@
-//! What several applications of one effect on one target do: queue, merge, stack.
+//! Several applications of one effect on one target: queue, merge, stack.
 
 use super::Flow;
 use super::magnitude::About;
@@ -9,7 +9,7 @@ use crate::{DiagnosticKind, EffectChange, EffectFilter, EffectId, EffectKey, Lim
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
 impl Flow<'_> {
-    /// Whether a sequence is under way on the target.
+    /// Returns whether a sequence is in progress on the target.
     pub(crate) fn must_queue(&self, def: &EffectDef, target: usize) -> bool {
         let row = self.row(target);
         def.execution_policy == ExecutionPolicy::RunInSequence
@@ -17,7 +17,7 @@ impl Flow<'_> {
             && (row.effects.iter().any(|e| e.def == def.id) || row.queue().iter().any(|q| q.spec.effect == def.id))
     }
 
-    /// Waits for its turn; tags, captures and duration are looked at when it begins.
+    /// Queues an application; tags, captures and duration are evaluated when it starts.
     pub(crate) fn enqueue(&mut self, spec: &Spec, key: EffectKey, target: usize) -> Result<EffectKey, Refusal> {
         let row = self.row(target);
         let max = self.limits.effects_per_controller;
@@ -30,7 +30,8 @@ impl Flow<'_> {
         Ok(key)
     }
 
-    /// Starts the next of a sequence; one that is refused now is skipped. What no longer runs in sequence starts at once.
+    /// Starts the next of a sequence; one that is refused now is skipped. An effect that is no longer sequential starts
+    /// immediately.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
         let in_turn = self.def(effect).is_some_and(|d| d.execution_policy == ExecutionPolicy::RunInSequence);
         while !(in_turn && self.row(target).effects.iter().any(|e| e.def == effect)) {
@@ -53,7 +54,7 @@ impl Flow<'_> {
         }
     }
 
-    /// One logical instance from the earliest start to the latest end; the higher level counts, then the latest.
+    /// Merges into one instance from the earliest start to the latest end; the higher level counts, then the latest.
     pub(crate) fn merge(
         &mut self,
         def: &EffectRef<'_>,
@@ -85,7 +86,7 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// One instance whose magnitudes are multiplied by its stacks.
+    /// Stacks into one instance whose magnitudes are multiplied by its stacks.
     pub(crate) fn stack(
         &mut self,
         def: &EffectRef<'_>,
@@ -136,7 +137,7 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// A further application removes by tag like the first one; the instance it joins stays.
+    /// Removes by tag for a further application, like the first one; the instance it joins is kept.
     fn remove_others(&mut self, def: &EffectDef, target: usize, except: u64) {
         if def.remove_with_tags.is_empty() {
             return;

@@ -1,5 +1,5 @@
-//! React: what follows a verb's own changes, in order, to a fixed point under a limit. Conditional effects, the next
-//! of a sequence, ongoing requirements and tag filters.
+//! React: the consequences of an operation, in order, to a fixed point under a limit. Conditional effects, the next of
+//! a sequence, ongoing requirements and tag filters.
 
 use super::remove::Trigger;
 use super::settle::Emit;
@@ -12,11 +12,11 @@ use crate::{
 };
 use ugas_doc::{OnOngoingFail, PeriodInhibition};
 
-/// Something to be done after the verb.
+/// A reaction to run after the operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
     Apply {
-        /// Whose effect or blow it follows from.
+        /// The controller whose effect or damage caused it.
         from: ControllerId,
         spec: Spec,
         birth: u64,
@@ -36,7 +36,7 @@ pub(crate) enum Reaction {
         cause: Cause,
         depth: u32,
     },
-    /// A cast without length ticks when the activation that began it is through.
+    /// The ticks of a cast without duration, after the activation that started it.
     Ticks {
         who: ControllerId,
         cast: u64,
@@ -62,21 +62,20 @@ pub(crate) struct Recheck {
     cause: Cause,
 }
 
-/// How far a row's numbers had come when something happened: what began later does not hear of it, whoever else
-/// listens.
+/// The numbers of a row when something happened: listeners that started later do not receive it.
 #[derive(Clone, Debug)]
 pub(crate) struct Since {
-    /// Tasks and activations from this number on began later.
+    /// Tasks and activations from this number on started later.
     pub(crate) seq: u64,
-    /// The activation that was about to begin, or 0: what its own commit does is no reason to cancel it.
+    /// The activation that was about to start, or 0: its own commit does not cancel it.
     pub(crate) activating: u64,
-    /// Grants from this number on came later.
+    /// Grants from this number on are newer.
     pub(crate) grants: u32,
-    /// Passive abilities that ran: what happened then is no reason to start them again.
+    /// Passive abilities that were active: what happened then is no reason to start them again.
     pub(crate) passives: Vec<GrantId>,
 }
 
-/// What a row's tasks, triggers and cancel lists are told after a verb.
+/// An event that a row's tasks, triggers and cancel lists receive after an operation.
 #[derive(Clone, Debug)]
 pub(crate) enum Notice {
     Tag {
@@ -88,7 +87,7 @@ pub(crate) enum Notice {
         old: f64,
         new: f64,
     },
-    /// The owner died, of a change that this controller caused.
+    /// The owner died of a change that this controller caused.
     Died {
         source: ControllerId,
     },
@@ -98,7 +97,7 @@ pub(crate) enum Notice {
         applied: bool,
     },
     Event(Box<EventData>),
-    /// Only for tasks that slept before this number was given.
+    /// Only for tasks that were waiting before this number was assigned.
     Input {
         input: InputId,
         pressed: bool,
@@ -114,14 +113,14 @@ pub(crate) enum Notice {
         key: ActivationKey,
         news: AbilityNews,
     },
-    /// Something that keeps abilities from starting is over: a cast, a restriction, the lack of an avatar.
+    /// Something that blocked abilities ended: a cast, a restriction, the lack of an avatar.
     Freed,
-    /// The controller is active again: what happened meanwhile was not heard.
+    /// The controller is active again: events in the meantime were not received.
     Resumed,
 }
 
 impl Notice {
-    /// Whether it can be the reason that a passive ability starts.
+    /// Returns whether it can be the reason that a passive ability starts.
     pub(crate) fn may_start_passives(&self) -> bool {
         match self {
             Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
@@ -132,7 +131,7 @@ impl Notice {
     }
 }
 
-/// What became of an ability.
+/// The step of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbilityNews {
     Activated,
@@ -141,7 +140,7 @@ pub(crate) enum AbilityNews {
 }
 
 impl Flow<'_> {
-    /// Queues the effects a definition applies on a trigger.
+    /// Queues the effects that a definition applies on a trigger.
     pub(crate) fn then(&mut self, def: &EffectDef, spec: &Spec, key: EffectKey, trigger: Trigger, execution: u32) {
         let list = match trigger {
             Trigger::Applied => &def.then.applied,
@@ -215,7 +214,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tells a row something after the verb, if somebody there wants to hear of it.
+    /// Queues an event for a row, if something there listens to it.
     #[inline]
     pub(crate) fn notify(&mut self, target: usize, heard: u8, notice: impl FnOnce() -> Notice) {
         if self.row(target).alert & heard != 0 {
@@ -223,7 +222,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tells a row something after the verb.
+    /// Queues an event for a row.
     pub(crate) fn notify_anyway(&mut self, target: usize, notice: Notice) {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
@@ -237,7 +236,7 @@ impl Flow<'_> {
         self.sc.notices.push((row.id, notice, cause, since));
     }
 
-    /// The end of a verb: what its tag changes ask for comes after its conditional effects, then the news.
+    /// Ends an operation: rechecks of changed tags follow its conditional effects, then the events.
     #[inline]
     pub(crate) fn finish_verb(&mut self) {
         if self.sc.rechecks.is_empty() && self.sc.notices.is_empty() {
@@ -267,7 +266,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A diagnostic for each condition that was false because a part of it is not finite.
+    /// Emits a diagnostic for each condition that was false because a part of it is not finite.
     #[cold]
     fn diagnose_doubts(&mut self) {
         for (who, effect) in std::mem::take(self.doubts.get_mut()) {
@@ -360,7 +359,7 @@ impl Flow<'_> {
                     self.journal_arrival(from, spec.target, || Arrival::Apply(spec.clone(), birth));
                     self.apply(&spec, birth).map(|_| ())
                 };
-                // Effects may remove the target before its turn comes; that is no mistake.
+                // Effects may remove the target before its turn; that is not an error.
                 if let Err(refusal) = result
                     && refusal != Refusal::StaleHandle
                 {
@@ -403,7 +402,7 @@ impl Flow<'_> {
 
     // Ongoing requirements and filters --------------------------------------------------------------------------
 
-    /// Whether an effect's ongoing requirements hold; its own grants do not count for it.
+    /// Returns whether an effect's ongoing requirements are met; its own grants do not count for it.
     pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
         let tags = &self.row(target).tags;
         let has = |t: TagId| {
@@ -471,7 +470,7 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        // Only what is innate is granted beyond a definition, and that has no requirements.
+        // Only innate tags are granted in addition to a definition, and their effect has no requirements.
         let own = if inhibited { &[][..] } else { &def.granted_tags };
         let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {

@@ -8,7 +8,7 @@ use crate::state::{CauseWhat, Effect, alert};
 use crate::{BadValue, EffectChange, EffectFilter, EffectKey, Refusal, RemoveReason, SimTime, TagId};
 use ugas_doc::{ExecutionPolicy, OnExpire};
 
-/// What makes an effect apply another.
+/// The trigger of a conditional effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trigger {
     Applied = 1,
@@ -58,7 +58,7 @@ impl Flow<'_> {
         matched.len() as u32
     }
 
-    /// The numbers of the active effects that match, in order of application.
+    /// Returns the numbers of the active effects that match, in order of application.
     pub(crate) fn matching(&self, target: usize, filter: &EffectFilter) -> Vec<u64> {
         let row = self.row(target);
         let hit = |e: &&Effect| {
@@ -75,7 +75,7 @@ impl Flow<'_> {
         row.effects.iter().filter(hit).map(|e| e.seq()).collect()
     }
 
-    /// Whether an effect's own or granted tags match any of these.
+    /// Returns whether an effect's own or granted tags match any of these.
     fn tagged(&self, def: &EffectDef, tags: &[TagId]) -> bool {
         let mine = def.effect_tags.iter().chain(&def.granted_tags);
         mine.clone().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
@@ -94,7 +94,7 @@ impl Flow<'_> {
             .retain(|q| !defs.contains(&q.spec.effect) || by_source.is_some_and(|s| s != q.spec.source));
     }
 
-    /// What a new effect removes by tag before it acts.
+    /// Removes effects by tag before a new effect acts.
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
             let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
@@ -104,7 +104,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The end of an effect's time: it ends, or its stacks start their time anew.
+    /// Handles the end of an effect's duration: it ends, or its stacks restart the duration.
     pub(crate) fn expire(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -135,7 +135,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Gives an effect `length` from now.
+    /// Restarts an effect's duration with `length` from now.
     pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
         let now = self.row(target).clock.local(self.st.now);
         self.reschedule(target, seq, |e| {
@@ -157,14 +157,14 @@ impl Flow<'_> {
         self.publish(target);
     }
 
-    /// Ends an active effect. `then` tells which conditional effects follow; none in destruction.
+    /// Ends an active effect. `then` selects the conditional effects that follow; none in destruction.
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
         if let Some(at) = self.row(target).effect_at(seq) {
             self.end_at(target, at, reason, then);
         }
     }
 
-    /// The same for the effect that lies at `at`.
+    /// Ends the effect at index `at`.
     fn end_at(&mut self, target: usize, at: usize, reason: RemoveReason, then: Option<Trigger>) {
         let row = self.row(target);
         let (who, e) = (row.id, &row.effects[at]);
@@ -207,7 +207,7 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
-    /// Takes an effect's record, modifiers and due work off a row and marks what they touched.
+    /// Removes an effect's record, modifiers and due work from a row and marks what they affected.
     pub(crate) fn take_effect(&mut self, target: usize, at: usize, def: &EffectDef) -> Effect {
         let (seq, source) = (self.row(target).effects[at].seq(), self.row(target).effects[at].source);
         if def.has_live {
@@ -230,7 +230,7 @@ impl Flow<'_> {
         e
     }
 
-    /// Takes an effect's modifiers off a row by stable compaction.
+    /// Removes an effect's modifiers from a row by stable compaction.
     pub(crate) fn take_mods(&mut self, target: usize, seq: u64, def: &EffectDef) {
         let row = self.st.controllers.row_mut(target);
         let (mut live, dirty) = (0, &mut self.sc.dirty);

@@ -1,4 +1,4 @@
-//! Attribute sets added and removed at run time, with effects in flight.
+//! Attribute sets added and removed at run time, with active effects.
 
 use super::settle::Emit;
 use super::{Flow, Via};
@@ -7,7 +7,7 @@ use crate::state::{Attr, Values};
 use crate::{ControllerId, FactKind, Refusal, SetId};
 
 impl Flow<'_> {
-    /// The shared layout of an ordered list of sets.
+    /// Returns the shared layout of an ordered list of sets.
     pub(crate) fn layout_for(&mut self, sets: &[SetId], who: ControllerId) -> Result<u32, Refusal> {
         if let Some(id) = self.ix.layout_of(sets) {
             return Ok(id);
@@ -24,7 +24,7 @@ impl Flow<'_> {
         Ok(self.ix.keep_layout(layout, place))
     }
 
-    /// A layout that no row uses any more.
+    /// Returns a layout that no row uses any more.
     fn unused_layout(&self) -> Option<u32> {
         let used: std::collections::BTreeSet<u32> = self.st.controllers.iter().map(|r| r.layout).collect();
         (0..self.ix.layouts.len() as u32).find(|l| !used.contains(l))
@@ -52,7 +52,7 @@ impl Flow<'_> {
             self.mark(target, slot);
         }
         self.settle(Via::NOTHING, Emit::Later);
-        // What is new did not change: it began.
+        // A new attribute has no change.
         let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
         let mut changes = std::mem::take(&mut self.sc.before);
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
@@ -95,7 +95,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Which modifiers of which effects act on a set, whether on current or at each period.
+    /// Returns which modifiers of which effects act on a set, on current or at each period.
     fn users_of(&self, target: usize, layout: &Layout, set: SetId) -> Vec<(usize, u16)> {
         let mut users = Vec::new();
         for (at, e) in self.row(target).effects.iter().enumerate() {
@@ -110,7 +110,7 @@ impl Flow<'_> {
         users
     }
 
-    /// Forced removal takes the modifiers on a set first; their effects stay.
+    /// Removes the modifiers on a set before a forced removal; their effects stay.
     fn drop_mods_of(&mut self, target: usize, gone: &dyn Fn(u16) -> bool) {
         let who = self.row(target).id;
         let doomed: Vec<_> = self.row(target).mods.iter().filter(|m| gone(m.slot)).copied().collect();
@@ -130,7 +130,7 @@ impl Flow<'_> {
         row.rebuild_modded();
     }
 
-    /// What followed an attribute that goes keeps its last value.
+    /// Freezes what follows a removed attribute at its last value.
     fn freeze_attributes(&mut self, target: usize, layout: &Layout, set: SetId) {
         let who = self.row(target).id;
         for slot in layout.slots.iter().filter(|s| s.set == set) {
@@ -142,7 +142,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Moves a row's values and modifiers to another layout; attributes new to it start at their initial values.
+    /// Moves a row's values and modifiers to another layout; new attributes start at their initial values.
     fn move_row(&mut self, target: usize, layout: u32, values: &[Attr]) {
         let old = self.ix.layouts[self.row(target).layout as usize].clone();
         let new = self.ix.layouts[layout as usize].clone();
@@ -152,7 +152,7 @@ impl Flow<'_> {
                 attrs[at] = *attr;
             }
         }
-        // A new attribute starts from what is here: derived or default, clamped, in dependency order.
+        // A new attribute starts from the present ones: derived or default, clamped, in dependency order.
         for (slot, def) in new.slots.iter().enumerate() {
             if old.slot(def.attribute).is_none() {
                 let (lo, hi) = def.bounds(&attrs);

@@ -1,15 +1,16 @@
-//! Ability sets: attribute sets, effects and abilities that come and go as one: equipment, a class, a form. One grant is
-//! all or nothing, and its handle takes back exactly what it gave; parts that went another way before are passed over.
+//! Ability sets: attribute sets, effects and abilities that are granted and revoked together: equipment, a class, a
+//! form. A grant is all or nothing, and its handle revokes exactly what it granted; parts that were removed before are
+//! skipped.
 
 use super::{Flow, Via};
 use crate::state::{Row, SetGrant};
 use crate::{AbilitySetId, ControllerId, EffectKey, FactKind, LimitKind, NameKind, Refusal, SetId, Spec};
 
-/// What tells an effect's key apart on its target: birth and ordinal.
+/// The identity of an effect's key on its target: birth and ordinal.
 type Birth = (u64, u32);
 
 impl Flow<'_> {
-    /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part leaves nothing behind.
+    /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part undoes the others.
     pub(crate) fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
         let target = self.slot(who)?;
         let rules = self.rules;
@@ -50,7 +51,7 @@ impl Flow<'_> {
         Ok(seq)
     }
 
-    /// The attribute sets this grant brought or shares with another grant, and the keys of its effects.
+    /// Returns the attribute sets that this grant added or shares with another grant, and the keys of its effects.
     fn give_parts(
         &mut self,
         target: usize,
@@ -79,8 +80,8 @@ impl Flow<'_> {
         Ok((attributes, effects))
     }
 
-    /// Takes back what one grant of an ability set gave, in reverse. Refused as a whole if something else needs an
-    /// attribute set that would go.
+    /// Revokes one grant of an ability set, in reverse order. Refused as a whole if something else needs an attribute
+    /// set that would be removed.
     pub(crate) fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let sets = &self.row(target).play().sets;
@@ -96,11 +97,11 @@ impl Flow<'_> {
             self.revoke_grant(target, grant, Via::NOTHING);
         }
         for &(birth, ordinal) in taken.effects.iter().rev() {
-            // One that ended before is passed over.
+            // One that ended before is skipped.
             let _ = self.remove(EffectKey { birth, target: who, ordinal }, None);
         }
         for &set in &doomed {
-            // What stood in the way was asked before; one that is gone already is gone.
+            // Obstacles were checked before; one that was removed already is skipped.
             let _ = self.remove_set(who, set, true);
         }
         self.row_mut(target).trim();
@@ -108,7 +109,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Whether a controller can do without these attribute sets.
+    /// Checks that a controller does not need these attribute sets.
     fn can_lose(&mut self, target: usize, who: ControllerId, doomed: &[SetId]) -> Result<(), Refusal> {
         let mut kept: Vec<SetId> = self.layout(target).sets.to_vec();
         for &set in doomed.iter().filter(|s| self.layout(target).sets.contains(s)).collect::<Vec<_>>() {
@@ -124,7 +125,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Grants the ability sets a controller starts with; a refusal is a diagnostic, like that of a first effect.
+    /// Grants the ability sets of a new controller; a refusal is a diagnostic, like that of an initial effect.
     pub(crate) fn furnish_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
         for &set in sets {
             if let Err(refusal) = self.grant_set(who, set) {
@@ -134,7 +135,7 @@ impl Flow<'_> {
     }
 }
 
-/// Whether a grant of an ability set holds this attribute set.
+/// Returns whether a grant of an ability set contains this attribute set.
 fn is_shared(row: &Row, set: SetId) -> bool {
     row.play().sets.iter().any(|s| s.attributes.contains(&set))
 }

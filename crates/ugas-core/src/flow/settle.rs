@@ -1,8 +1,7 @@
-//! Settle: recomputes what a change touched, in dependency order, each attribute once, and records old and new.
+//! Settle: recomputes what a change affected, in dependency order, each attribute once, and records old and new values.
 //!
-//! The common case is one row that nobody else follows: one ascending pass over its dirty slots. Otherwise the
-//! affected attributes of all rows are ordered first; the order is (controller id, slot) wherever dependencies leave
-//! a choice.
+//! The common case is one row without followers: one ascending pass over its dirty slots. Otherwise the affected
+//! attributes of all rows are ordered first; among independent attributes the order is (controller id, slot).
 
 use super::write::Window;
 use super::{Before, Flow, Notice, Via, Write};
@@ -11,7 +10,7 @@ use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
 use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether changes become facts at once or are kept for the end of a longer application.
+/// Whether changes become facts immediately or at the end of a longer application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emit {
     Facts,
@@ -73,8 +72,8 @@ impl Flow<'_> {
         self.sc.writes.clear();
     }
 
-    /// The commonest change: modifiers of one attribute that nothing follows. True if that was all; nothing is changed
-    /// where it was not.
+    /// Settles the most common change: modifiers of one attribute without followers. True if that was all; otherwise
+    /// nothing has changed.
     #[inline]
     fn settle_one(&mut self, row: usize, slot: usize, via: Via) -> bool {
         let r = self.row(row);
@@ -100,7 +99,7 @@ impl Flow<'_> {
     }
 
     fn settle_row(&mut self, row: usize, via: Via, emit: Emit) {
-        // Taken out for the pass: evaluating needs the layout beside a flow that may change.
+        // Taken out for the pass: evaluation needs the layout next to a mutable flow.
         let layouts = std::mem::take(&mut self.ix.layouts);
         let layout = &*layouts[self.row(row).layout as usize];
         if layout.slots.len() <= 64 {
@@ -219,7 +218,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Turns what was kept for later into facts: one for each attribute that ended different.
+    /// Emits the recorded changes: one fact for each attribute that differs at the end.
     pub(crate) fn emit_changes(&mut self, via: Via) {
         let before = std::mem::take(&mut self.sc.before);
         for b in &before {
@@ -239,7 +238,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts back what an application that failed halfway had written.
+    /// Restores what a failed application had written.
     pub(crate) fn undo_changes(&mut self) {
         self.sc.blows.clear();
         let before = std::mem::take(&mut self.sc.before);
@@ -322,7 +321,7 @@ impl Flow<'_> {
         self.sc.moved.clear();
     }
 
-    /// Everything reachable from `starts`, with how many affected inputs each waits for.
+    /// Returns everything reachable from `starts`, with the number of affected inputs of each.
     fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), Node> {
         let mut nodes: BTreeMap<(ControllerId, u16), Node> = BTreeMap::new();
         let mut stack = Vec::new();
@@ -344,7 +343,7 @@ impl Flow<'_> {
         nodes
     }
 
-    /// What directly follows an attribute.
+    /// Returns the direct followers of an attribute.
     pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
         let Some(row) = self.st.controllers.get(key.0) else {
             return;
@@ -365,7 +364,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether every attribute reachable from a row's own can be ordered.
+    /// Returns whether every attribute reachable from a row's own can be ordered.
     pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
         let Some(row) = self.st.controllers.get(who) else {
             return Ok(());
@@ -392,14 +391,14 @@ impl Flow<'_> {
         self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
     }
 
-    /// The row and slot a live modifier acts on.
+    /// Returns the row and slot that a live modifier acts on.
     fn edge_end(&self, edge: &LiveEdge) -> Option<(usize, usize)> {
         let target = self.st.controllers.slot(edge.target)?;
         let m = self.row(target).mods.iter().find(|m| m.seq() == edge.seq && m.index() == edge.index)?;
         Some((target, m.slot as usize))
     }
 
-    /// Moves a live modifier to a new value of what it follows; true if that changes its contribution.
+    /// Updates a live modifier to a new value of its source; true if that changes its contribution.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
         let Some(at) = row.mods.iter().position(|m| m.seq() == edge.seq && m.index() == edge.index) else {

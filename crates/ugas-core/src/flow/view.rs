@@ -1,5 +1,4 @@
-//! A view: everything the verbs decide by, and nothing they could change it with. A flow lends one, and so does a
-//! sim to whoever only asks.
+//! A view: everything that operations decide by, read-only. A flow provides one, and so does a sim for queries.
 
 use super::{About, Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
@@ -8,7 +7,7 @@ use crate::state::{AbilityRef, Effect, EffectRef, Frozen, Index, Row};
 use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
 use std::cell::RefCell;
 
-/// Conditions that were found to have a part that is not finite: on which controller, of which effect.
+/// Conditions with a part that is not finite: controller and effect.
 pub(crate) type Doubts = RefCell<Vec<(ControllerId, EffectId)>>;
 
 /// A sim's parts to read.
@@ -19,13 +18,13 @@ pub(crate) struct View<'a> {
     pub(crate) st: &'a State,
     pub(crate) ix: &'a Index,
     pub(crate) replay: Option<Replay<'a>>,
-    /// The op behind what is asked, for random draws.
+    /// The op of the query, for random draws.
     pub(crate) root: OpId,
-    /// Its cause link, for refusals that name it.
+    /// The cause link, for refusals that name it.
     pub(crate) link: u32,
-    /// Where conditions with a part that is not finite are noted; nowhere where nothing is done about it.
+    /// Where conditions with a part that is not finite are recorded, if anywhere.
     pub(crate) doubts: Option<&'a Doubts>,
-    /// Whether numbers are asked for that something else is to come out at later: then nothing may be random.
+    /// Whether the numbers must be reproducible later: then nothing may be random.
     pub(crate) sure: bool,
 }
 
@@ -47,7 +46,7 @@ impl Flow<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Whether a condition holds. One with a part that is not finite does not, and a diagnostic says so (ruling R-102).
+    /// Evaluates a condition. One with a part that is not finite is false, with a diagnostic (ruling R-102).
     pub(crate) fn holds(&self, expr: &Expr, reads: &mut dyn Reads, who: ControllerId, effect: EffectId) -> bool {
         match expr.condition(reads) {
             Ok(held) => held.unwrap_or(false),
@@ -58,7 +57,7 @@ impl<'a> View<'a> {
         }
     }
 
-    /// Notes a condition that has a part that is not finite.
+    /// Records a condition that has a part that is not finite.
     #[cold]
     pub(crate) fn doubt(&self, who: ControllerId, effect: EffectId) {
         if let Some(mut doubts) = self.doubts.and_then(|d| d.try_borrow_mut().ok())
@@ -73,7 +72,7 @@ impl<'a> View<'a> {
         self.st.controllers.row(slot)
     }
 
-    /// Whether a row has a tag or a descendant of it.
+    /// Returns whether a row has a tag or a descendant of it.
     #[inline]
     pub(crate) fn has(&self, slot: usize, tag: TagId) -> bool {
         self.row(slot).has(&self.rules.tags, tag)
@@ -94,7 +93,7 @@ impl<'a> View<'a> {
         self.st.definitions.ability(self.rules, ability)
     }
 
-    /// What acts on a slot's current value.
+    /// Returns the sums of a slot's modifiers.
     pub(crate) fn sums_of(&self, row: &Row, slot: usize, strongest: bool) -> Sums {
         let priority = |seq| {
             let def = row.effect_at(seq).and_then(|i| self.def(row.effects[i].def));
@@ -103,17 +102,17 @@ impl<'a> View<'a> {
         if row.is_modded(slot) { sums(row.mods_of(slot), strongest, priority) } else { Sums::NONE }
     }
 
-    /// Whether a modifier's tag filter holds now.
+    /// Returns whether a modifier's tag filter is met.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
         self.filter_holds_with(m, source, target, None)
     }
 
-    /// The same for an execution of an active effect.
+    /// Returns the same for an execution of an active effect.
     pub(crate) fn filter_holds_for(&self, m: &ModDef, about: About<'_>) -> bool {
         self.filter_holds_with(m, about.spec.source, about.target, self.frozen_of(about))
     }
 
-    /// The same for an active effect of a row, by number.
+    /// Returns the same for an active effect of a row, by number.
     pub(crate) fn filter_holds_of(&self, m: &ModDef, seq: u64, source: ControllerId, target: usize) -> bool {
         let row = self.row(target);
         let frozen = row.effect_at(seq).and_then(|at| self.frozen_source(&row.effects[at]));
@@ -128,15 +127,15 @@ impl<'a> View<'a> {
         m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| source_has(t))
     }
 
-    /// What the source of an active effect showed before it left the sim; `None` while it is there.
+    /// Returns the last values of the source of an active effect that left the sim; `None` while it exists.
     #[inline]
     pub(crate) fn frozen_source(&self, e: &'a Effect) -> Option<&'a Frozen> {
         let frozen = e.frozen()?;
-        // A replay reads foreign controllers from its journal, not from the sim.
+        // A replay reads other controllers from its journal, not from the sim.
         (self.replay.is_some() || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
     }
 
-    /// The same for an evaluation.
+    /// Returns the same for an evaluation.
     pub(crate) fn frozen_of(&self, about: About<'_>) -> Option<&'a Frozen> {
         let source = about.spec.source;
         if source == ControllerId::NONE || self.replay.is_none() && self.st.controllers.slot(source).is_some() {

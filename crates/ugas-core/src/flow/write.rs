@@ -1,11 +1,11 @@
-//! Base writes: the window of ruling R-03. An upward write never lowers base, a downward one never raises it,
-//! overkill leaves no debt, and temporary modifiers count.
+//! Base writes: the window of ruling R-03. An upward write never lowers base, a downward one never raises it, overkill
+//! leaves no debt, and temporary modifiers count.
 
 use super::pipeline::Sums;
 use crate::rules::clamp;
 use crate::state::ModOp;
 
-/// Where base may end: the window that shows the bounds, and the hull of window and bounds.
+/// The range of base after a write: the window that shows the bounds, and the hull of window and bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
     lo: f64,
@@ -21,20 +21,20 @@ impl Window {
         Window { lo: wlo, hi: whi, hull_lo: lo.min(wlo), hull_hi: hi.max(whi) }
     }
 
-    /// The window where nothing modifies the attribute: the bounds themselves.
+    /// Returns the window of an unmodified attribute: the bounds themselves.
     #[inline]
     pub(crate) fn plain(lo: f64, hi: f64) -> Window {
         let hi = greater(hi, lo);
         Window { lo, hi, hull_lo: lo, hull_hi: hi }
     }
 
-    /// Where a write starts from.
+    /// Returns the start of a write.
     #[inline]
     pub(crate) fn start(&self, base: f64) -> f64 {
         clamp(base, self.hull_lo, self.hull_hi)
     }
 
-    /// Where base ends after a write from `start` to `end`, of which an Override may be part.
+    /// Returns the base after a write from `start` to `end`, which may include an Override.
     #[inline(always)]
     pub(crate) fn settle(&self, base: f64, start: f64, end: f64, over: bool) -> f64 {
         let settled = if over {
@@ -61,7 +61,7 @@ fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// The base at which the pipeline shows `bound`, nudged outward until it really reaches it.
+/// Returns the base at which the pipeline shows `bound`, nudged outward until it reaches it.
 fn edge(sums: &Sums, bound: f64, outward: f64) -> f64 {
     if !bound.is_finite() || (sums.add == 0.0 && sums.product == 1.0 && sums.post == 0.0) {
         return bound;
@@ -89,7 +89,7 @@ fn ulp(v: f64) -> f64 {
     f64::from_bits(v.to_bits() + 1) - v
 }
 
-/// One operation on base; Multiply scales by `1 + m`.
+/// Applies one operation to base; Multiply scales by `1 + m`.
 #[inline]
 pub(crate) fn operate(op: ModOp, value: f64, magnitude: f64) -> f64 {
     match op {

@@ -1,39 +1,40 @@
-//! Abilities as hosts and tools see them: what runs, what cools down, what can be cast and why not.
+//! Abilities as hosts and tools see them: activations, cooldowns, castable abilities and the reasons against an
+//! activation.
 
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, ReadError,
     Refusal, Sim, SimTime, TagId, Target, Which,
 };
 
-/// A failed check, and when it heals by itself.
+/// A failed check, and when it will pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
-    /// Why not.
+    /// The refusal.
     pub refusal: Refusal,
-    /// The sim time at which this check passes again if nothing else happens; none if nobody knows.
+    /// The sim time at which this check passes if nothing else changes; `None` if that is unknown.
     pub heals: Option<SimTime>,
 }
 
-/// Whether an ability could be cast now, as far as that can be said without a target.
+/// Whether an ability could be activated now, regardless of its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Castable {
-    /// The first failed check, or none.
+    /// The first failed check, if any.
     pub reason: Option<Refusal>,
-    /// The sim time at which all failed checks have healed by themselves; none if one of them does not.
+    /// The sim time at which all failed checks pass by themselves; `None` if one of them does not.
     pub ready_at: Option<SimTime>,
 }
 
-/// Something that runs down, on the controller's own clock.
+/// A running timer, on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timer {
-    /// What is left.
+    /// The remaining time.
     pub remaining: SimTime,
-    /// The whole.
+    /// The total time.
     pub total: SimTime,
 }
 
 impl Timer {
-    /// What is left of the whole, from 1 down to 0.
+    /// Returns the remaining fraction, from 1 down to 0.
     ///
     /// ```
     /// use ugas_core::{SimTime, Timer};
@@ -45,7 +46,7 @@ impl Timer {
     }
 }
 
-/// A running ability.
+/// An activation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActivationView {
     /// Its key.
@@ -54,38 +55,39 @@ pub struct ActivationView {
     pub ability: AbilityId,
     /// Its grant.
     pub grant: GrantId,
-    /// Where it stands.
+    /// Its state.
     pub state: AbilityState,
-    /// Its level; a later change of the grant's does not reach it.
+    /// Its level, fixed at activation.
     pub level: u32,
-    /// At what it aims.
+    /// Its target.
     pub target: Target,
     /// Whether it was committed.
     pub committed: bool,
     /// The effect that grants its tags while it runs, if it owns any.
     pub owned: Option<EffectKey>,
-    /// Time since it began.
+    /// The time since activation.
     pub elapsed: SimTime,
 }
 
-/// A cast under way. Its times are [`SimTime::NEVER`] where only the authority knows them.
+/// A cast in progress. Its times are [`SimTime::NEVER`] if only the authoritative sim knows them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CastView {
-    /// What is cast.
+    /// The ability.
     pub ability: AbilityId,
-    /// Which activation casts.
+    /// The activation.
     pub activation: ActivationKey,
-    /// How far it is.
+    /// The progress.
     pub timer: Timer,
-    /// Ticks in all, the initial one aside.
+    /// Total ticks, without the initial one.
     pub ticks: u32,
     /// The last tick that ran.
     pub tick: u32,
 }
 
 impl Sim {
-    /// Every check that speaks against an activation now, in the order `activate` asks; none if it would succeed. With
-    /// several grants in question, the reasons of the first; one that can be cast has none.
+    /// Returns every check that fails an activation now, in the order `activate` evaluates them; empty if it would
+    /// succeed. With several grants these are the reasons of the first; if one of them can be activated, there are
+    /// none.
     pub fn why_not(
         &self,
         who: ControllerId,
@@ -115,7 +117,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Whether `activate` would succeed now, and the first reason if not.
+    /// Returns whether `activate` would succeed now, with the first reason if not.
     pub fn check(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), Refusal> {
         let (view, slot) = (self.view(), self.slot(who)?);
         let mut first = None;
@@ -131,7 +133,8 @@ impl Sim {
         Err(first.unwrap_or(Refusal::NotGranted))
     }
 
-    /// Whether an ability could be cast now, its target aside. Remembered until the controller changes.
+    /// Returns whether an ability could be activated now, regardless of its target. The result is cached until the
+    /// controller changes.
     pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
@@ -145,12 +148,12 @@ impl Sim {
         Ok(Castable { reason, ready_at: (due != SimTime::NEVER).then_some(due) })
     }
 
-    /// Where a granted ability stands.
+    /// Returns the state of a granted ability.
     pub fn ability_state(&self, who: ControllerId, grant: GrantId) -> Result<AbilityState, ReadError> {
         Ok(self.view().state_of(self.slot(who)?, grant))
     }
 
-    /// What runs, by rising age.
+    /// Iterates over the activations, oldest first.
     pub fn activations(&self, who: ControllerId) -> Result<impl Iterator<Item = ActivationView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
@@ -167,8 +170,8 @@ impl Sim {
         }))
     }
 
-    /// A grant's cooldown: the longest effect that holds one of its tags; none if none runs. An endless one has
-    /// [`SimTime::NEVER`] left.
+    /// Returns a grant's cooldown: the longest effect that grants one of its tags; `None` if none is active. An
+    /// infinite one has [`SimTime::NEVER`] remaining.
     pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
@@ -180,14 +183,14 @@ impl Sim {
         }))
     }
 
-    /// What can keep an ability from the next activation for a while: the tags its cooldown grants and the group of its
-    /// global cooldown.
+    /// Returns what can delay the next activation of an ability: the tags of its cooldown and the group of its global
+    /// cooldown.
     pub fn cooldown_gates(&self, ability: AbilityId) -> (Vec<TagId>, Option<GroupId>) {
         let def = self.view().ability(ability);
         def.map_or((Vec::new(), None), |d| (d.cooldown_tags.to_vec(), d.gcd.map(|(group, _)| group)))
     }
 
-    /// A global cooldown; none if it does not run.
+    /// Returns a global cooldown; `None` if it is not running.
     pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
@@ -195,13 +198,13 @@ impl Sim {
         Ok(gcd.map(|g| Timer { remaining: view.left(slot, g.end), total: SimTime(g.end.0 - g.start.0) }))
     }
 
-    /// The charges of a grant; none if its ability has none.
+    /// Returns the charges of a grant; `None` if its ability has none.
     pub fn charges(&self, who: ControllerId, grant: GrantId) -> Result<Option<crate::ChargeView>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().charges_of(slot, at))
     }
 
-    /// The cast under way.
+    /// Returns the cast in progress.
     pub fn cast(&self, who: ControllerId) -> Result<Option<CastView>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
@@ -213,20 +216,20 @@ impl Sim {
         }))
     }
 
-    /// A parameter of a grant.
+    /// Returns a parameter of a grant.
     pub fn param(&self, who: ControllerId, grant: GrantId, name: ParamId) -> Result<Option<f64>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().param_of(slot, at, name))
     }
 
-    /// How long an input has been down; none if it is up.
+    /// Returns how long an input has been pressed; `None` if it is released.
     pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
     }
 
-    /// The inputs that are down, by rising id.
+    /// Returns the pressed inputs, by rising id.
     ///
     /// ```
     /// use ugas_core::{InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};

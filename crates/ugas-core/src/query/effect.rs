@@ -5,18 +5,18 @@ use crate::{
     SimTime, Spec, Timer,
 };
 
-/// What an application is doing.
+/// The state of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectState {
-    /// Acting.
+    /// Active.
     Active,
-    /// Active, but held off by an ongoing requirement.
+    /// Active, but inhibited by an ongoing requirement.
     Inhibited,
-    /// Waiting for its turn in a sequence.
+    /// Waiting in a sequence.
     Queued,
 }
 
-/// An active or queued effect. Times are lengths on the controller's own clock.
+/// An active or queued effect. Times are durations on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EffectView {
     /// Its key.
@@ -29,16 +29,16 @@ pub struct EffectView {
     pub level: u32,
     /// Its stacks.
     pub stacks: u32,
-    /// What it is doing.
+    /// Its state.
     pub state: EffectState,
-    /// Time since it began.
+    /// The time since it started.
     pub elapsed: SimTime,
-    /// Time left; none for infinite and queued ones.
+    /// The remaining time; `None` for infinite and queued effects.
     pub remaining: Option<SimTime>,
-    /// Its whole length; none for infinite and queued ones.
+    /// The total duration; `None` for infinite and queued effects.
     pub total: Option<SimTime>,
-    /// When it began and when it ends in the sim's time, at the pace its controller's clock has now: what others are
-    /// told, since it stays the same while time passes. [`SimTime::NEVER`] for no end, a clock that stands, a queued one.
+    /// Start and end in sim time, at the current rate of the controller's clock. Observers receive these because they
+    /// do not change while time passes. [`SimTime::NEVER`] for an infinite effect, a stopped clock or a queued effect.
     pub span: (SimTime, SimTime),
     /// Periodic executions so far.
     pub executed: u32,
@@ -47,7 +47,7 @@ pub struct EffectView {
 }
 
 impl EffectView {
-    /// What is left of it and the whole; none for infinite and queued ones.
+    /// Returns the remaining and the total time; `None` for infinite and queued effects.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -77,21 +77,21 @@ pub struct GrantView {
     pub level: u32,
     /// Its input, or [`InputId::NONE`].
     pub input: InputId,
-    /// The effect that takes it away again, if any.
+    /// The effect that revokes it when it ends, if any.
     pub by: Option<EffectKey>,
 }
 
 impl Sim {
-    /// Active effects in order of application, then queued ones.
+    /// Returns the active effects in order of application, then the queued ones.
     pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, ReadError> {
         Ok(self.each_effect(who)?.collect())
     }
 
-    /// The same without a list of its own.
+    /// Iterates over the same effects without allocating a list.
     pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
-        // On a very slow clock what is beyond the longest time never comes.
+        // On a very slow clock a time beyond the maximum is never reached.
         let due = |local| row.clock.due(local);
         let moment =
             move |local| Some(local).filter(|&t| t != SimTime::NEVER).map(due).filter(|&t| t <= SimTime::LONGEST);
@@ -127,13 +127,13 @@ impl Sim {
         Ok(active.chain(queued))
     }
 
-    /// One active or queued effect; a key of something that ended is stale.
+    /// Returns one active or queued effect; the key of an ended effect is stale.
     pub fn effect(&self, key: EffectKey) -> Result<EffectView, ReadError> {
         self.each_effect(key.target)?.find(|e| e.key == key).ok_or(ReadError::StaleHandle)
     }
 
-    /// An effect as it was asked for: target, source, level, the ability behind it and its context (caller's values,
-    /// origin, hit, causer). What caused it is told by the facts' links, see `Sim::chain`.
+    /// Returns the spec of an effect: target, source, level, ability and context (set-by-caller values, origin, hit,
+    /// causer). The links of its facts lead to its causes, see `Sim::chain`.
     pub fn spec_of(&self, key: EffectKey) -> Result<Spec, ReadError> {
         let row = self.row(key.target)?;
         if let Some(at) = row.find_queued(key) {
@@ -143,7 +143,7 @@ impl Sim {
         Ok(row.effects[at].spec(key.target))
     }
 
-    /// Keys of the active effects that match, in order of application.
+    /// Returns the keys of the active effects that match, in order of application.
     pub fn query(&self, who: ControllerId, filter: &EffectFilter) -> Result<Vec<EffectKey>, ReadError> {
         let row = self.row(who)?;
         let rules = self.rules();
@@ -166,7 +166,7 @@ impl Sim {
         Ok(row.effects.iter().filter(hit).map(|e| e.key(who)).collect())
     }
 
-    /// Abilities granted to a controller.
+    /// Returns the abilities granted to a controller.
     pub fn grants(&self, who: ControllerId) -> Result<Vec<GrantView>, ReadError> {
         let row = self.row(who)?;
         let by = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].key(who));
@@ -177,8 +177,8 @@ impl Sim {
             .collect())
     }
 
-    /// Ability sets a controller has, the oldest grant first, each with the handle that takes it back: those it was made
-    /// with have no outcome that tells it.
+    /// Returns the ability sets of a controller, the oldest grant first, each with the handle that revokes it. The sets
+    /// granted at spawn have no outcome that contains their handle.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};

@@ -1,5 +1,5 @@
-//! Explanations: where a number comes from, line by line. Replaying the lines gives the value bit for bit, because
-//! the lines are the modifiers the pipeline adds up and the result is what the pipeline says.
+//! Explanations: how a number is computed, line by line. The lines are the modifiers of the pipeline and the result is
+//! the pipeline's, so evaluating the lines gives the value bit for bit.
 
 use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
@@ -7,16 +7,16 @@ use crate::{AttributeId, ControllerId, EffectId, EffectKey, ReadError, Sim};
 use std::fmt;
 use ugas_doc::{Operation, Origin, Patched};
 
-/// Whether a modifier counts.
+/// Whether a modifier contributes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModifierState {
-    /// It counts.
+    /// It contributes.
     Counts,
-    /// An Override that a stronger one hides, or a bonus that a stronger one hides under strongest-wins.
+    /// An Override hidden by a stronger one, or a bonus hidden by a stronger one under strongest-wins.
     Hidden,
     /// Its effect is inhibited.
     Inhibited,
-    /// Its tag filter does not hold.
+    /// Its tag filter is not met.
     Filtered,
     /// Its live magnitude is not a finite number.
     NotFinite,
@@ -25,38 +25,38 @@ pub enum ModifierState {
 /// One modifier of an explanation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModifierLine {
-    /// What it does.
+    /// The operation.
     pub operation: Operation,
-    /// The channel's name; none for a channel of its own.
+    /// The channel's name; `None` for a channel of its own.
     pub channel: Option<String>,
-    /// By how much, stacks included.
+    /// The magnitude, stacks included.
     pub magnitude: f64,
-    /// Through which application.
+    /// The application.
     pub key: EffectKey,
     /// Rises with the order of application on this controller.
     pub applied: u64,
-    /// Of which definition.
+    /// The definition.
     pub effect: EffectId,
-    /// Its name.
+    /// The name of the definition.
     pub effect_name: String,
-    /// Who caused it.
+    /// The source.
     pub source: ControllerId,
-    /// At which level.
+    /// The level.
     pub level: u32,
-    /// With how many stacks.
+    /// The stacks.
     pub stacks: u32,
-    /// For an attribute-based magnitude: the attribute it follows and that attribute's value now.
+    /// For an attribute-based magnitude: the followed attribute and its current value.
     pub follows: Option<(String, f64)>,
-    /// The file and line of the modifier, where its document has one.
+    /// The file and line of the modifier, if its document has one.
     pub origin: Option<Origin>,
-    /// Whether it counts.
+    /// Whether it contributes.
     pub state: ModifierState,
 }
 
-/// The factor of one channel and the lines in it.
+/// The factor of one channel and its lines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelShare {
-    /// Its name; none for a modifier of its own channel.
+    /// The name; `None` for a modifier with a channel of its own.
     pub name: Option<String>,
     /// 1 plus the sum of its bonuses.
     pub factor: f64,
@@ -64,7 +64,7 @@ pub struct ChannelShare {
     pub lines: Vec<usize>,
 }
 
-/// Where an attribute's value comes from.
+/// How an attribute's value is computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The controller.
@@ -75,24 +75,24 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// Whether an expression supplies the base.
+    /// Whether an expression computes the base.
     pub derived: bool,
-    /// What patches changed of the attribute's definition.
+    /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
-    /// Whether strongest wins: of all Multiply modifiers only the largest bonus and the largest penalty count, and
-    /// channels do not matter.
+    /// Whether strongest wins: only the largest bonus and the largest penalty of all Multiply modifiers count,
+    /// regardless of channels.
     pub strongest: bool,
     /// Sum of Add modifiers.
     pub add: f64,
     /// Product of the channel factors.
     pub product: f64,
-    /// The channels in the order they multiply; where strongest wins, each line that counts is one of its own.
+    /// The channels in multiplication order; under strongest-wins each contributing line is one of its own.
     pub channels: Vec<ChannelShare>,
     /// Sum of AddPost modifiers.
     pub post: f64,
-    /// The Override that counts, if any.
+    /// The effective Override, if any.
     pub over: Option<f64>,
-    /// Bounds now.
+    /// The current bounds.
     pub bounds: (f64, f64),
     /// The current value.
     pub value: f64,
@@ -211,7 +211,8 @@ fn hide_losers(lines: &mut [ModifierLine], mods: &[Mod], parts: &Sums, strongest
     }
 }
 
-/// The factors in the order they multiply. Where strongest wins, a bonus and a penalty multiply even in one channel.
+/// Returns the factors in multiplication order. Under strongest-wins a bonus and a penalty multiply even in one
+/// channel.
 fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
     let mut out: Vec<ChannelShare> = Vec::new();
     for (i, l) in lines.iter().enumerate() {
@@ -231,7 +232,7 @@ fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
 }
 
 impl Explanation {
-    /// One line: `WeaponDamage 18 = 10 × 1.5 (MainStat: GE_MainStat_Strength) × 1.2 (DamageBonuses: …)`.
+    /// Formats it as one line: `WeaponDamage 18 = 10 × 1.5 (MainStat: GE_MainStat_Strength) × 1.2 (DamageBonuses: …)`.
     pub fn short(&self) -> String {
         use std::fmt::Write;
         let mut s = format!("{} {} = ", self.name, self.value);
@@ -245,7 +246,7 @@ impl Explanation {
         } else {
             let _ =
                 if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
-            // People read them in the order things were applied; factors commute but for the last bit.
+            // People read them in order of application; factors commute except for the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
             shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
             for c in shares {
@@ -267,7 +268,7 @@ impl Explanation {
     }
 }
 
-/// A factor for people: float dust such as 1.2000000000000002 is not shown.
+/// Rounds a factor for display: `1.2000000000000002` becomes `1.2`.
 fn tidy(v: f64) -> f64 {
     let rounded = (v * 1e12).round() / 1e12;
     if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }

@@ -1,4 +1,4 @@
-//! Queries: reads that change nothing. The number `explain` shows is produced by the code that produced the value.
+//! Queries: reads that change nothing. `explain` and the value itself are computed by the same code.
 
 mod ability;
 mod effect;

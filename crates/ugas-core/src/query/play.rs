@@ -1,9 +1,9 @@
-//! What waits and what cools down for everybody, as lists.
+//! Waiting tasks and global cooldowns, as lists.
 
 use super::Timer;
 use crate::{AbilityId, ActivationKey, ControllerId, GroupId, ReadError, Sim, SimTime, TaskKey, TaskKindId};
 
-/// A task that waits.
+/// A waiting task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskView {
     /// Its key, for the host's answer.
@@ -12,21 +12,21 @@ pub struct TaskView {
     pub kind: TaskKindId,
     /// The ability.
     pub ability: AbilityId,
-    /// Of which activation.
+    /// The activation.
     pub activation: ActivationKey,
-    /// Time until it wakes by itself.
+    /// The time until its timer wakes it, if it has one.
     pub remaining: Option<SimTime>,
 }
 
 impl Sim {
-    /// Tasks that wait, oldest first.
+    /// Returns the waiting tasks, oldest first.
     pub fn tasks(&self, who: ControllerId) -> Result<Vec<TaskView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         let view = |t: &crate::state::Task| {
             let a = row.play().activation(t.of)?;
             let def = self.view().ability(a.ability)?;
-            // A montage that plays is not waited for.
+            // Nothing waits for a playing montage.
             let kind = def.program.task(t.pc).filter(|task| task.kind.waits())?.name;
             let remaining = (t.due != SimTime::NEVER).then(|| t.due - now);
             let key = TaskKey { seq: t.seq, who };
@@ -35,7 +35,7 @@ impl Sim {
         Ok(row.play().tasks.iter().filter_map(view).collect())
     }
 
-    /// Every global cooldown that runs.
+    /// Returns every running global cooldown.
     pub fn global_cooldowns(&self, who: ControllerId) -> Result<Vec<(GroupId, Timer)>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());

@@ -8,67 +8,68 @@ impl Sim {
         if known { Ok(()) } else { Err(ReadError::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
     }
 
-    /// Whether the controller has the tag or a descendant of it. Costs the same however many tags there are.
+    /// Returns whether the controller has the tag or a descendant of it. The cost does not depend on the number of
+    /// tags.
     #[inline]
     pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
         Ok(self.row(who)?.tags.has(&self.rules().tags, tag))
     }
 
-    /// Whether the tag itself is granted.
+    /// Returns whether the tag itself is granted.
     pub fn has_tag_exact(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
         Ok(self.tag_count(who, tag)? > 0)
     }
 
-    /// How often the tag itself is granted.
+    /// Returns how often the tag itself is granted.
     pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
     }
 
-    /// How often the tag or anything below it is granted.
+    /// Returns how often the tag or a descendant of it is granted.
     pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count_all(&self.rules().tags, tag))
     }
 
-    /// Whether any of the tags is there; false for an empty list.
+    /// Returns whether any of the tags is present; false for an empty list.
     #[inline]
     pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
-        // All of them, without a branch on each answer: lists are short, and a wrong guess costs more than a look.
+        // Tests all of them without a branch: lists are short, and a mispredicted branch costs more than a test.
         Ok(tags.iter().fold(false, |any, &t| any | row.tags.has(table, t)))
     }
 
-    /// Whether every one of the tags is there; true for an empty list.
+    /// Returns whether all of the tags are present; true for an empty list.
     #[inline]
     pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         Ok(tags.iter().fold(true, |all, &t| all & row.tags.has(table, t)))
     }
 
-    /// Whether none of the tags is there.
+    /// Returns whether none of the tags is present.
     pub fn has_none(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         Ok(!self.has_any(who, tags)?)
     }
 
-    /// Whether a query holds.
+    /// Returns whether a query matches.
     pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         let exact = |t: TagId| table.def(t).is_some() && row.tags.count(table, t) > 0;
         Ok(query.eval(&|t| row.tags.has(table, t), &exact))
     }
 
-    /// Explicit tags with their counts, in hierarchy order.
+    /// Returns the explicit tags with their counts, in hierarchy order.
     pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags).collect())
     }
 
-    /// The same without a list of its own.
+    /// Iterates over the same tags without allocating a list.
     pub fn each_tag(&self, who: ControllerId) -> Result<impl Iterator<Item = (TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags))
     }
 
-    /// How many distinct tags are granted.
+    /// Returns how many distinct tags are granted.
     pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, ReadError> {
         Ok(self.row(who)?.tags.len())
     }
@@ -79,12 +80,12 @@ impl Sim {
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))
     }
 
-    /// The looping cues that play on a controller.
+    /// Returns the looping cues that play on a controller.
     pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag).collect())
     }
 
-    /// The same without a list of its own, by rising tag.
+    /// Iterates over the same cues without allocating a list, by rising tag.
     pub fn each_cue(&self, who: ControllerId) -> Result<impl Iterator<Item = TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag))
     }

@@ -1,4 +1,4 @@
-//! Compiled abilities: every name an id, every list a slice, the task lists one program.
+//! Compiled abilities: names are ids, lists are slices, and the task lists are one program.
 
 use super::expr::Expr;
 use super::program::{NO_PC, Program};
@@ -7,9 +7,9 @@ use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Origin};
 
-/// What a row has to hear about because of an ability, a wait or a trigger on it.
+/// The kinds of events that a row reports because of an ability, a wait or a trigger.
 pub(crate) mod listen {
-    /// Tags that come or go.
+    /// Tags that are added or removed.
     pub(crate) const TAG: u32 = 1 << 0;
     /// Gameplay events.
     pub(crate) const EVENT: u32 = 1 << 1;
@@ -29,15 +29,19 @@ pub(crate) struct AbilityDef {
     pub(crate) id: AbilityId,
     pub(crate) name: Arc<str>,
     pub(crate) origin: Option<Origin>,
-    /// As it was written, for readers; what the network will ask (`NetExecution` and the like) is read from here.
+    /// The authored document, for readers; network options such as `NetExecution` are read from it.
     pub(crate) doc: Arc<Ability>,
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
     pub(crate) blocks: Box<[TagId]>,
+    /// Tags of other abilities that it cancels when it activates.
     pub(crate) cancels: Box<[TagId]>,
+    /// Tags of the owner that cancel it.
+    pub(crate) cancelled_by: Box<[TagId]>,
     pub(crate) required: Box<[TagId]>,
     pub(crate) blocked: Box<[TagId]>,
-    /// The built-in effect that grants `ActivationOwnedTags`. A run-time ability's has the ability's own number.
+    /// The built-in effect that grants `ActivationOwnedTags`. The effect of a run-time ability has the ability's
+    /// number.
     pub(crate) owned: Option<EffectId>,
     pub(crate) source_required: Box<[TagId]>,
     pub(crate) target_required: Box<[TagId]>,
@@ -47,7 +51,7 @@ pub(crate) struct AbilityDef {
     pub(crate) hook: Option<HookId>,
     pub(crate) cost: Option<EffectId>,
     pub(crate) cooldown: Option<EffectId>,
-    /// The cooldown effect's tags under `Cooldown`, else all it grants.
+    /// The cooldown effect's tags below `Cooldown`; without any, all tags it grants.
     pub(crate) cooldown_tags: Box<[TagId]>,
     pub(crate) group: Option<(GroupId, GroupPolicy)>,
     pub(crate) triggers: Box<[TriggerDef]>,
@@ -64,7 +68,7 @@ pub(crate) struct AbilityDef {
     pub(crate) held: bool,
     pub(crate) avatar: bool,
     pub(crate) passive: bool,
-    /// Castable while dead.
+    /// Can be cast while dead.
     pub(crate) dead: bool,
     pub(crate) fixed: StaticMask,
     pub(crate) program: Program,
@@ -72,28 +76,28 @@ pub(crate) struct AbilityDef {
 }
 
 impl AbilityDef {
-    /// The range within which an activation may start.
+    /// Returns the range within which an activation may start.
     pub(crate) fn start_range(&self) -> Option<f64> {
         self.max_range.or(self.cast.and_then(|c| c.max_range))
     }
 
-    /// The range within which the target of a cast must stay.
+    /// Returns the range within which the target of a cast must stay.
     pub(crate) fn cast_range(&self) -> Option<f64> {
         self.cast.and_then(|c| c.max_range).or(self.max_range)
     }
 
-    /// Whether a cast of it ends when the target is lost.
+    /// Returns whether a cast ends when its target is lost.
     pub(crate) fn needs_living_target(&self) -> bool {
         self.cast.is_some_and(|c| c.on_target_lost != OnTargetLost::Continue)
     }
 
-    /// Whether it lasts while a tag is there.
+    /// Returns whether the ability lasts as long as a tag is present.
     pub(crate) fn lasts_with_tag(&self) -> bool {
         self.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
     }
 
-    /// Whether an activation is over as soon as it is committed, as far as the definition says: it waits for nothing,
-    /// does nothing, casts nothing and holds nothing.
+    /// Returns whether an activation ends as soon as it is committed, according to the definition: no tasks, no wait,
+    /// no cast and no owned tags.
     pub(crate) fn is_momentary(&self) -> bool {
         let entry = &self.program.entry;
         entry.main == NO_PC
@@ -126,11 +130,11 @@ pub(crate) enum TriggerDef {
 pub(crate) struct ChargesDef {
     pub(crate) max: u32,
     pub(crate) cost: u32,
-    /// Charges that one cooldown brings back.
+    /// Charges restored per cooldown.
     pub(crate) per: u32,
     /// Seconds.
     pub(crate) cooldown: f64,
-    /// Whether who plays ahead knows how long it takes.
+    /// Whether a predicting client knows the duration.
     pub(crate) predicted: bool,
 }
 
@@ -149,22 +153,22 @@ pub(crate) struct CastDef {
     /// `State.Moving`, which cancels the cast too, unless it may go on while moving.
     pub(crate) moving: Option<TagId>,
     pub(crate) on_target_lost: OnTargetLost,
-    /// Within which the target must stay.
+    /// The range within which the target must stay.
     pub(crate) max_range: Option<f64>,
-    /// Whether who plays ahead knows how long it takes.
+    /// Whether a predicting client knows the duration.
     pub(crate) predicted: bool,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ValidationDef {
-    /// What is asked; empty where the document does not say.
+    /// The kind of validation; empty if the document does not specify one.
     pub(crate) kind: Arc<str>,
-    /// `NEVER` where nothing is said.
+    /// `NEVER` if no timeout is specified.
     pub(crate) timeout: SimTime,
     pub(crate) predicted: bool,
 }
 
-/// Which values modifiers leave alone.
+/// Values that modifiers do not change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct StaticMask(pub(crate) u8);
 
@@ -182,24 +186,24 @@ impl StaticMask {
     }
 }
 
-/// What can be said about an ability without looking at anybody who has it.
+/// Properties of an ability that do not depend on its owner.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AbilityFlags {
-    /// Bits of the checks of an activation that it can fail at all.
+    /// Bits of the activation checks that the ability can fail.
     pub(crate) checks: u32,
-    /// What a cost of a single number takes from what.
+    /// The attribute and the amount of a cost that is a single number.
     pub(crate) price: Option<(AttributeId, f64)>,
     /// See [`AbilityDef::is_momentary`].
     pub(crate) momentary: bool,
     /// The condition reads another controller: its check cannot be cached.
     pub(crate) foreign_condition: bool,
-    /// The hook did not say that it reads nothing but the owner: its check cannot be cached.
+    /// The hook did not declare that it reads only the owner: its check cannot be cached.
     pub(crate) foreign_hook: bool,
-    /// Code decides about its cost or its cooldown: those checks cannot be cached.
+    /// Code decides about its cost or cooldown: those checks cannot be cached.
     pub(crate) foreign_commit: bool,
     /// It cannot be activated without a controller as target.
     pub(crate) needs_target: bool,
-    /// `listen` bits its triggers and its cancelling tags need while it is granted.
+    /// `listen` bits that its triggers and cancelling tags need while it is granted.
     pub(crate) listens: u32,
     /// Attributes its triggers watch while it is granted.
     pub(crate) watched: Box<[AttributeId]>,

@@ -1,4 +1,4 @@
-//! The compiler's room for abilities, ability sets and timelines.
+//! The compiler of abilities, ability sets and timelines.
 
 use super::ability::{AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen};
 use super::compile::Compiler;
@@ -12,7 +12,7 @@ use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, HookId, SimTime, 
 use std::sync::Arc;
 use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, OnTargetLost, Origin, Trigger};
 
-/// The built-in effect that grants an ability's `ActivationOwnedTags`.
+/// Returns the built-in effect that grants an ability's `ActivationOwnedTags`.
 pub(crate) fn owned_tags_effect(doc: &Ability) -> Option<Effect> {
     let tags = &doc.tags.activation_owned_tags;
     (!tags.is_empty()).then(|| {
@@ -51,7 +51,7 @@ const STATICS: [(&str, StaticMask); 7] = [
 ];
 
 impl Compiler<'_> {
-    /// `None` if anything about it is wrong.
+    /// Compiles an ability; `None` if it has an error.
     pub(crate) fn ability(
         &mut self,
         doc: &Ability,
@@ -60,6 +60,7 @@ impl Compiler<'_> {
         origin: Option<Origin>,
     ) -> Option<AbilityDef> {
         let errors_before = self.issues.len();
+        self.refuse_in_ability(doc);
         let cost = doc.cost.as_ref().and_then(|name| self.cost(name));
         let cooldown = doc.cooldown.as_ref().and_then(|name| self.cooldown(name));
         let cooldown_tags = self.cooldown_tags(cooldown);
@@ -98,7 +99,8 @@ impl Compiler<'_> {
             tags: self.tag_list(&doc.tags.ability_tags),
             blocked_by: self.tag_list(&doc.tags.blocked_by_tags),
             blocks: self.tag_list(&doc.tags.block_abilities_with_tags),
-            cancels: self.tag_list(&doc.tags.cancel_abilities_with_tags),
+            cancels: self.tags_of([&doc.tags.cancel_abilities_with_tags, &doc.tags.cancel_other_abilities_with_tags]),
+            cancelled_by: self.tags_of([&doc.tags.cancel_abilities_with_tags, &doc.tags.cancelled_by_tags]),
             required: self.tag_list(&doc.tags.activation_required_tags),
             blocked: self.tag_list(&doc.tags.activation_blocked_tags),
             owned,
@@ -166,7 +168,7 @@ impl Compiler<'_> {
 
     // Cost and cooldown -----------------------------------------------------------------------------------------
 
-    /// What the effect of a commit must not be. `None` for one that has errors of its own.
+    /// Validates the effect of a commit. `None` for an effect that has errors of its own.
     fn commit_effect(&mut self, place: &str, name: &str) -> Option<(EffectId, Option<Arc<EffectDef>>)> {
         let id = self.effect_ref(place, name)?;
         let def = self.rules.effect_def(id).cloned();
@@ -181,7 +183,7 @@ impl Compiler<'_> {
         Some((id, def))
     }
 
-    /// A calculation of an effect's that draws random numbers.
+    /// Returns a calculation of the effect that draws random numbers.
     fn rolling(&self, def: &EffectDef) -> Option<CalcId> {
         let numbers = def.modifiers.iter().map(|m| &m.magnitude).chain(&def.duration);
         let used = numbers.filter_map(|m| if let Mag::Calc(calc) = m { Some(*calc) } else { None });
@@ -197,7 +199,7 @@ impl Compiler<'_> {
         Some(id)
     }
 
-    /// What a cost of a single number takes from what.
+    /// Returns the attribute and the amount of a cost that is a single number.
     fn price(&self, cost: EffectId) -> Option<(AttributeId, f64)> {
         let def = self.rules.effect_def(cost)?;
         match &*def.modifiers {
@@ -206,7 +208,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Whether code decides about an effect; it looks at whatever it likes.
+    /// Returns whether code decides about an effect; such code may read anything.
     fn is_required_by_code(&self, effect: EffectId) -> bool {
         self.rules.effect_def(effect).is_none_or(|d| d.requirement.is_some())
     }
@@ -228,7 +230,7 @@ impl Compiler<'_> {
         Some(id)
     }
 
-    /// Tags under `Cooldown`, else all that are granted.
+    /// Returns the tags below `Cooldown`; without any, all granted tags.
     fn cooldown_tags(&self, cooldown: Option<EffectId>) -> Box<[TagId]> {
         let Some(def) = cooldown.and_then(|id| self.rules.effect_def(id)) else {
             return Box::default();
@@ -295,7 +297,7 @@ impl Compiler<'_> {
 
     // Timers ----------------------------------------------------------------------------------------------------
 
-    /// Seconds that a timer can last.
+    /// Validates the length of a timer in seconds.
     fn seconds(&mut self, code: &'static str, place: &str, seconds: f64, zero: bool) -> f64 {
         let fits = SimTime::try_seconds(seconds).is_some_and(|t| t > SimTime::ZERO || (zero && seconds == 0.0));
         if !fits {
@@ -337,7 +339,7 @@ impl Compiler<'_> {
         let while_moving = c.while_moving.unwrap_or(true);
         let moving = match while_moving {
             true => None,
-            // A tag that finished rules do not know is a tag that nobody can have.
+            // A tag that finished rules do not define cannot be granted.
             false if self.is_fixed() => self.rules.find_tag("State.Moving"),
             false => self.tag("State.Moving"),
         };

@@ -1,4 +1,4 @@
-//! The compiler's room for task lists: nested documents become one flat program.
+//! The compiler of task lists: nested documents become one flat program.
 
 use super::code::{CustomDef, TaskCode};
 use super::compile::Compiler;
@@ -15,23 +15,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::{Ability, AbilityTask};
 
-/// Instructions of one ability.
+/// Maximum number of instructions of one ability.
 const MAX_CODE: usize = 1024;
-/// Composites inside composites.
+/// Maximum nesting of composites.
 const MAX_NESTING: usize = 16;
-/// Repeats of one ability: each has a register.
+/// Maximum number of Repeat tasks of one ability: each has a register.
 const MAX_REGS: usize = 255;
 
-/// The priority of a critical task that says none.
+/// The default priority of a critical task.
 const CRITICAL: i32 = 10;
-/// How far priorities go: whoever waits grows more urgent by one each frame, so a wider span would starve somebody.
+/// Range of priorities. A waiting task gains one per frame, so a wider range could starve tasks.
 const PRIORITY: i32 = 30_000;
 
 struct Assembler<'t> {
     code: Vec<Inst>,
     regs: usize,
     too_long: bool,
-    /// Answers of the ability's timeline, and how many of a type were given out.
+    /// Answers of the ability's timeline, and how many of each type were used.
     timeline: Option<&'t TimelineDef>,
     answered: BTreeMap<TaskKindId, usize>,
 }
@@ -41,7 +41,7 @@ impl Assembler<'_> {
         self.code.len() as u16
     }
 
-    /// Puts an instruction and says where it stands.
+    /// Appends an instruction and returns its address.
     fn put(&mut self, inst: Inst) -> usize {
         if self.code.len() >= MAX_CODE {
             self.too_long = true;
@@ -51,7 +51,8 @@ impl Assembler<'_> {
         self.code.len() - 1
     }
 
-    /// The answer to the next task of a type: the first task gets the first answer; the last answer stays.
+    /// Returns the answer to the next task of a type: the first task gets the first answer; the last answer is
+    /// repeated.
     fn answer(&mut self, name: TaskKindId) -> Option<AnswerDef> {
         let count = self.answered.entry(name).or_default();
         let answers = self.timeline?.answers.iter().filter(|a| a.task == name);
@@ -62,7 +63,7 @@ impl Assembler<'_> {
 }
 
 impl Compiler<'_> {
-    /// All task lists of an ability.
+    /// Compiles all task lists of an ability.
     pub(crate) fn program(&mut self, doc: &Ability, timeline: Option<&TimelineDef>) -> Program {
         let answered = BTreeMap::new();
         let mut asm = Assembler { code: Vec::new(), regs: 0, too_long: false, timeline, answered };
@@ -104,7 +105,7 @@ impl Compiler<'_> {
         Program { code: asm.code.into(), entry, regs: asm.regs.min(MAX_REGS) as u8 }
     }
 
-    /// `quick`: the list whose tasks must not wait.
+    /// `quick`: tasks of this list must not wait.
     fn task_list(
         &mut self,
         asm: &mut Assembler<'_>,
@@ -114,7 +115,7 @@ impl Compiler<'_> {
         quick: Option<&str>,
     ) {
         for (i, task) in tasks.iter().enumerate() {
-            // Enough is enough: nobody reads the thousandth error about one list.
+            // Stops here: nobody reads the thousandth error about one list.
             if asm.too_long {
                 return;
             }
@@ -138,7 +139,7 @@ impl Compiler<'_> {
                 name => {
                     let known = || self.rules.task_kinds().map(|(_, name, _)| name);
                     let near = nearest(name, known()).map(|n| suggestion(Some(n)));
-                    // Whoever is far from every name wants to see them.
+                    // A name that is not close to any candidate gets the whole list.
                     let near =
                         near.unwrap_or_else(|| format!("; the types are {}", known().collect::<Vec<_>>().join(", ")));
                     format!("{path}: unknown task type {name}{near}")
@@ -157,7 +158,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// A task of the host's: its parameters are its own affair.
+    /// Compiles a task of a host type: its parameters are not validated.
     fn custom(
         &mut self,
         asm: &mut Assembler<'_>,
@@ -200,7 +201,7 @@ impl Compiler<'_> {
         found
     }
 
-    /// Fields that only other task types have.
+    /// Reports fields that only other task types have.
     fn misplaced(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
         let composite = kind.category == TaskCategory::Composite;
         let is = |name: &str| kind.name == name;

@@ -5,10 +5,10 @@ use crate::{AttributeId, SetId};
 use std::sync::Arc;
 use ugas_doc::{Aggregation, Category, OnBoundChange, Quantize, ReplicationMode};
 
-/// A bound as the rules know it.
+/// A compiled bound.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BoundDef {
-    /// None.
+    /// No bound.
     Open,
     /// A fixed number.
     Value(f64),
@@ -16,7 +16,7 @@ pub enum BoundDef {
     Attribute(AttributeId),
 }
 
-/// The static side of an attribute: what its document says.
+/// The static definition of an attribute, from its document.
 ///
 /// ```
 /// use ugas_core::{BoundDef, Rules};
@@ -30,27 +30,27 @@ pub enum BoundDef {
 /// ```
 #[derive(Clone, Debug)]
 pub struct AttributeDef {
-    /// Its id, shared by attributes of this name in all sets.
+    /// The id, shared by all attributes of this name.
     pub attribute: AttributeId,
-    /// Base at registration, before clamping.
+    /// The base value at registration, before clamping.
     pub default: f64,
     /// Lower bound.
     pub min: BoundDef,
     /// Upper bound.
     pub max: BoundDef,
-    /// What it is for.
+    /// The category.
     pub category: Category,
-    /// To whom it is replicated.
+    /// Who receives its value.
     pub replication: ReplicationMode,
-    /// How it is rounded on the wire for observers; none sends it exactly.
+    /// How observers' values are quantized; without it they are exact.
     pub quantize: Option<Quantize>,
-    /// How modifiers add up.
+    /// How modifiers are aggregated.
     pub aggregation: Aggregation,
-    /// What a change of a referenced bound does to base.
+    /// How the base value follows a change of a referenced bound.
     pub on_bound_change: OnBoundChange,
-    /// Whether falling to zero is a death.
+    /// Whether reaching zero is a death.
     pub death: bool,
-    /// A pool that takes damage before another attribute does: which, and its place among such pools.
+    /// A pool that absorbs damage before another attribute takes it: that attribute, and the order among its pools.
     pub(crate) absorb: Option<(AttributeId, i32)>,
     pub(crate) derived: Option<Arc<Expr>>,
 }

@@ -1,4 +1,4 @@
-//! The builder: documents and code in, rules or every reason against them out.
+//! The builder: takes documents and code, and returns rules or every error.
 
 use super::ability_compile::owned_tags_effect;
 use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Attribute, AttributeSet, Doc, Effect, Origin};
 
-/// Collects documents and code; [`RulesBuilder::build`] compiles them or says everything that is wrong.
+/// Collects documents and code. [`RulesBuilder::build`] compiles them or returns every error.
 ///
 /// ```
 /// use ugas_core::{Read, Rules};
@@ -66,44 +66,44 @@ impl HookCode {
 }
 
 impl RulesBuilder {
-    /// An empty builder.
+    /// Returns an empty builder.
     pub fn new() -> RulesBuilder {
         RulesBuilder::default()
     }
 
-    /// Keeps the ids of older rules: every name they know keeps its id, new names come after. Definitions and code
-    /// are not taken over.
+    /// Keeps the ids of older rules: every known name keeps its id and new names get the ids after them. Definitions
+    /// and code are not copied.
     pub fn after(mut self, rules: Arc<Rules>) -> RulesBuilder {
         self.before = Some(rules);
         self
     }
 
-    /// Adds a document made in code.
+    /// Adds a document created in code.
     #[allow(clippy::should_implement_trait)]
     pub fn add(mut self, doc: impl Into<Doc>) -> RulesBuilder {
         self.docs.push((doc.into(), None));
         self
     }
 
-    /// Adds a document that stands in a file.
+    /// Adds a document from a file.
     pub fn add_at(mut self, doc: impl Into<Doc>, origin: Origin) -> RulesBuilder {
         self.docs.push((doc.into(), Some(origin)));
         self
     }
 
-    /// Adds many documents made in code.
+    /// Adds documents created in code.
     pub fn add_all(mut self, docs: impl IntoIterator<Item = Doc>) -> RulesBuilder {
         self.docs.extend(docs.into_iter().map(|d| (d, None)));
         self
     }
 
-    /// Registers a calculator under the name documents use.
+    /// Registers a calculator under the name that documents use.
     pub fn calculator(mut self, name: impl Into<String>, code: impl Calculator) -> RulesBuilder {
         self.calcs.push((name.into(), Arc::new(code)));
         self
     }
 
-    /// Registers a closure as a calculator with its declared reads.
+    /// Registers a closure as a calculator, with its declared reads.
     pub fn calc_fn(
         self,
         name: impl Into<String>,
@@ -113,7 +113,7 @@ impl RulesBuilder {
         self.calculator(name, FnCalculator { reads: reads.into_iter().collect(), run })
     }
 
-    /// Registers a hook that runs right before an effect changes a controller and may refuse it.
+    /// Registers a hook that runs immediately before an effect changes a controller and may refuse it.
     pub fn before_hook(
         mut self,
         name: impl Into<String>,
@@ -123,7 +123,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers a hook that runs right after an application and may ask for further effects.
+    /// Registers a hook that runs immediately after an application and may request further effects.
     pub fn after_hook(
         mut self,
         name: impl Into<String>,
@@ -133,7 +133,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers a hook that runs after each deed of combat and may ask for further effects.
+    /// Registers a hook that runs after each damage, healing or threat event and may request further effects.
     pub fn after_damage(
         mut self,
         name: impl Into<String>,
@@ -143,7 +143,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers a requirement that effects name under `ApplicationRequirement`.
+    /// Registers a requirement that effects refer to with `ApplicationRequirement`.
     pub fn requirement(
         mut self,
         name: impl Into<String>,
@@ -159,7 +159,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers a hook that abilities name under `CanActivate`; `reads` says whether its answer may be remembered.
+    /// Registers a hook that abilities refer to with `CanActivate`. `reads` declares whether its result may be cached.
     ///
     /// ```
     /// use ugas_core::{HookReads, Rules};
@@ -182,7 +182,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Compiles everything, or says everything that is wrong.
+    /// Compiles everything or returns every error.
     pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
         let mut c = Compiler::new(self.before.as_deref());
         let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));
@@ -194,7 +194,7 @@ impl RulesBuilder {
         for (name, code) in &self.tasks {
             c.custom_task(name, code.clone());
         }
-        // Curves first: expressions of attributes and calculations hold them.
+        // Curves first: expressions of attributes and calculations contain them.
         for (doc, origin) in &docs {
             if let Doc::Curve(curve) = doc {
                 c.about(doc.name(), origin.clone());
@@ -209,8 +209,9 @@ impl RulesBuilder {
                 Doc::TagRegistry(r) => c.registry(r),
                 Doc::Effect(_) | Doc::Ability(_) | Doc::Controller(_) => {}
                 Doc::AbilitySet(_) | Doc::Timeline(_) | Doc::Calculation(_) | Doc::Curve(_) => {}
-                // Input and scenes are read by crates of their own.
-                Doc::InputAction(_) | Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
+                // The host reads input and scene documents; only the names of actions are compared with grants.
+                Doc::InputAction(action) => c.refuse_in_input_action(action),
+                Doc::InputActionSet(_) | Doc::InputMapping(_) | Doc::InputModifier(_) => {}
                 Doc::Scene(_) => {}
                 Doc::Patch(patch) => {
                     let message =
@@ -227,12 +228,12 @@ impl RulesBuilder {
                 c.calculation_doc(calculation);
             }
         }
-        // Code of the host stands in for a document of the same name.
+        // Host code replaces a document of the same name.
         for (name, code) in &self.calcs {
             let def = CalcDef { code: code.clone(), reads: [].into(), params: [].into(), rolls: false, formulas: None };
             slips.extend(c.calculator(name, def).into_iter().map(|why| (name, why)));
         }
-        // Each kind after what it looks into: abilities into effects and timelines, templates into ability sets.
+        // Each kind after those it refers to: abilities refer to effects and timelines, templates to ability sets.
         for (doc, origin) in &docs {
             c.about(doc.name(), origin.clone());
             let owned = match doc {
@@ -273,7 +274,7 @@ impl RulesBuilder {
             }
         }
         for (name, why) in slips {
-            // The same slip in a document is told there, with its file and line.
+            // The same error in a document is reported there, with its file and line.
             if !c.issues.iter().any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why)) {
                 c.about(name, None);
                 c.error("unknown-attribute", format!("reads the {why}"));
@@ -285,13 +286,13 @@ impl RulesBuilder {
         c.finish()
     }
 
-    /// Gives every defined name its id first, so that documents may refer to each other in any order.
+    /// Assigns an id to every defined name first, so that documents may refer to each other in any order.
     fn declare(&self, c: &mut Compiler<'_>, docs: &[(Doc, Option<Origin>)]) {
         let mut seen: BTreeMap<(u8, &str), Option<&Origin>> = BTreeMap::new();
         for (doc, origin) in docs {
             c.about(doc.name(), origin.clone());
             let first = seen.insert((doc.kind() as u8, doc.name()), origin.as_ref());
-            // Registries add up, and an action set has a mapping for each platform.
+            // Several registries are merged, and an action set has one mapping per platform.
             if let Some(first) = first
                 && !matches!(doc, Doc::TagRegistry(_) | Doc::InputMapping(_) | Doc::Patch(_))
             {
@@ -402,7 +403,7 @@ fn declare_set<'a>(rules: &mut Rules, name: &str, attributes: impl IntoIterator<
 }
 
 impl<'r> Compiler<'r> {
-    /// A compiler for a definition on top of finished rules.
+    /// Returns a compiler for a run-time definition on top of finished rules.
     pub(crate) fn over(rules: &'r Rules) -> Compiler<'r> {
         Compiler {
             rules: Cow::Borrowed(rules),
@@ -416,10 +417,11 @@ impl<'r> Compiler<'r> {
 }
 
 impl Compiler<'_> {
-    /// A compiler for new rules, which keep the ids of older ones.
+    /// Returns a compiler for new rules that keep the ids of older ones.
     fn new(before: Option<&Rules>) -> Compiler<'static> {
         let mut rules = match before {
-            // Names stay, definitions and code go: what no document defines any more is a tombstone.
+            // Names are kept, definitions and code are dropped: a name that no document defines any more is a
+            // tombstone.
             Some(old) => Rules {
                 sets: old.sets.iter().map(|_| None).collect(),
                 effects: old.effects.iter().map(|_| None).collect(),
@@ -528,7 +530,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Stores a calculator; says which of its reads no set defines.
+    /// Stores a calculator and returns those of its reads that no set defines.
     fn calculator(&mut self, name: &str, def: CalcDef) -> Vec<String> {
         let (mut reads, mut slips) = (Vec::new(), Vec::new());
         for r in def.code.reads() {

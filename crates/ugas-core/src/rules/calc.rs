@@ -1,5 +1,5 @@
-//! User code in the rules: calculators, hooks, requirements. They see values, never the sim, and ask for changes
-//! instead of making them; so a sim holds no closure and stays cloneable, hashable and comparable.
+//! Code in the rules: calculators, hooks and requirements. They read values, never the sim, and request changes instead
+//! of making them. A sim therefore contains no closure and stays cloneable, hashable and comparable.
 
 use super::Rules;
 use super::calculation::Formulas;
@@ -9,7 +9,7 @@ use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, Tag
 use std::sync::Arc;
 use ugas_doc::{Operation, Value};
 
-/// When a declared read is taken.
+/// When a declared read is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureTime {
     /// At each execution.
@@ -19,8 +19,8 @@ pub enum CaptureTime {
     OnApplication,
 }
 
-/// An attribute a calculator reads. Only declared reads are available: they give dependency edges, lints and
-/// predictability.
+/// An attribute that a calculator reads. Only declared reads are available: dependency edges, lints and predictability
+/// follow from them.
 ///
 /// ```
 /// use ugas_core::{CaptureTime, Read};
@@ -31,29 +31,29 @@ pub enum CaptureTime {
 pub struct Read {
     /// The attribute's name.
     pub attribute: String,
-    /// Whether it is the target's, else the source's.
+    /// Whether the attribute is the target's; otherwise it is the source's.
     pub of_target: bool,
-    /// When it is taken.
+    /// When the value is read.
     pub when: CaptureTime,
 }
 
 impl Read {
-    /// An attribute of the source.
+    /// Declares a read of an attribute of the source.
     pub fn source(attribute: impl Into<String>) -> Read {
         Read { attribute: attribute.into(), of_target: false, when: CaptureTime::OnExecution }
     }
-    /// An attribute of the target.
+    /// Declares a read of an attribute of the target.
     pub fn target(attribute: impl Into<String>) -> Read {
         Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
     }
-    /// Taken once, at application.
+    /// Reads the value once, at application.
     pub fn on_application(mut self) -> Read {
         self.when = CaptureTime::OnApplication;
         self
     }
 }
 
-/// A calculation in Rust, used as an execution (writes results) or as a magnitude (gives a value).
+/// A calculation in Rust, used as an execution (it writes results) or as a magnitude (it returns a value).
 ///
 /// ```
 /// use ugas_core::{Calc, Calculator, Read};
@@ -69,17 +69,17 @@ impl Read {
 /// assert_eq!(calc.reads().len(), 2);
 /// ```
 pub trait Calculator: Send + Sync + 'static {
-    /// What it reads.
+    /// Returns the declared reads.
     fn reads(&self) -> &[Read];
-    /// Computes.
+    /// Runs the calculation.
     fn run(&self, cx: &mut Calc<'_>);
-    /// Whether a client may run it ahead of the server.
+    /// Returns whether a client may predict it.
     fn predictable(&self) -> bool {
         true
     }
 }
 
-/// A calculator made of declared reads and a closure.
+/// A calculator that consists of declared reads and a closure.
 pub(crate) struct FnCalculator<F> {
     pub(crate) reads: Vec<Read>,
     pub(crate) run: F,
@@ -98,11 +98,11 @@ impl<F: Fn(&mut Calc<'_>) + Send + Sync + 'static> Calculator for FnCalculator<F
 pub(crate) struct CalcDef {
     pub(crate) code: Arc<dyn Calculator>,
     pub(crate) reads: Box<[ReadDef]>,
-    /// Parameters that an execution must give; code asks for its own.
+    /// Parameters that an execution must supply; code reads its own.
     pub(crate) params: Box<[Arc<str>]>,
-    /// Whether it is known to draw random numbers; of code nobody knows.
+    /// Whether it is known to draw random numbers; unknown for code.
     pub(crate) rolls: bool,
-    /// The same as `code`, where a document says how to calculate.
+    /// The compiled form of `code` if a document defines the calculation.
     pub(crate) formulas: Option<Arc<Formulas>>,
 }
 
@@ -119,7 +119,7 @@ pub(crate) struct ReadDef {
     pub(crate) when: CaptureTime,
 }
 
-/// A result of an execution: one further write to the target's base.
+/// A result of an execution: one write to an attribute of the target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct CalcResult {
     pub(crate) attribute: AttributeId,
@@ -129,7 +129,7 @@ pub(crate) struct CalcResult {
 
 /// Names an attribute inside a calculation: by id, or by the name it was declared with.
 pub trait ReadKey: Copy {
-    /// The id, if the rules know it.
+    /// Returns the id if the rules define it.
     fn attribute(self, rules: &Rules) -> Option<AttributeId>;
 }
 impl ReadKey for AttributeId {
@@ -143,7 +143,7 @@ impl ReadKey for &str {
     }
 }
 
-/// What a calculation sees and says.
+/// The context of a calculation: its inputs and its results.
 pub struct Calc<'a> {
     pub(crate) calc: CalcId,
     pub(crate) rules: &'a Rules,
@@ -160,9 +160,9 @@ pub struct Calc<'a> {
     pub(crate) value: f64,
     pub(crate) amount: f64,
     pub(crate) stacks: u32,
-    /// A condition of it has a part that is not finite.
+    /// Whether a condition has a part that is not finite.
     pub(crate) not_finite: bool,
-    /// Why it could not be worked out.
+    /// Why the calculation failed.
     pub(crate) refused: Option<Refusal>,
 }
 
@@ -187,63 +187,63 @@ impl Calc<'_> {
     pub fn distance(&self) -> Option<f64> {
         (self.distance)()
     }
-    /// A declared attribute of the source. Reading an undeclared one refuses the effect.
+    /// Returns a declared attribute of the source. Reading an undeclared one refuses the effect.
     pub fn source(&mut self, attribute: impl ReadKey) -> f64 {
         self.read(attribute, false)
     }
-    /// A declared attribute of the target. Reading an undeclared one refuses the effect.
+    /// Returns a declared attribute of the target. Reading an undeclared one refuses the effect.
     pub fn target(&mut self, attribute: impl ReadKey) -> f64 {
         self.read(attribute, true)
     }
-    /// Whether the target has a tag or a descendant of it.
+    /// Returns whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: &str) -> bool {
         self.rules.find_tag(tag).is_some_and(|t| self.target_row.tags.has(&self.rules.tags, t))
     }
-    /// Whether the source has a tag or a descendant of it.
+    /// Returns whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: &str) -> bool {
         self.rules.find_tag(tag).is_some_and(|t| self.source_tags.is_some_and(|s| s.has(&self.rules.tags, t)))
     }
-    /// Whether what was hit carries a tag or a descendant of it.
+    /// Returns whether the hit has a tag or a descendant of it.
     pub fn hit_has(&self, tag: &str) -> bool {
         let Some(tag) = self.rules.find_tag(tag) else { return false };
         self.hit().is_some_and(|h| h.tags.iter().any(|&t| self.rules.tag_is_under(t, tag)))
     }
-    /// What was hit.
+    /// Returns the hit, if there is one.
     pub fn hit(&self) -> Option<&Hit> {
         self.spec.extra.as_ref()?.hit.as_ref()
     }
-    /// The spec: level, source, origin, ability, object.
+    /// Returns the spec: level, source, origin, ability, object.
     pub fn spec(&self) -> &Spec {
         self.spec
     }
-    /// The effect's level.
+    /// Returns the effect's level.
     pub fn level(&self) -> u32 {
         self.spec.level
     }
-    /// The effect's stacks.
+    /// Returns the effect's stacks.
     pub fn stacks(&self) -> u32 {
         self.stacks
     }
-    /// As a mitigation: what arrived, of which [`Calc::give`] says what gets through. Elsewhere 0.
+    /// In a mitigation: returns the incoming amount. [`Calc::give`] sets the amount that remains. Otherwise 0.
     pub fn amount(&self) -> f64 {
         self.amount
     }
-    /// A value set by the caller.
+    /// Returns a set-by-caller value.
     pub fn set_by_caller(&self, key: &str) -> Option<f64> {
         self.spec.value(self.rules.find_key(key)?)
     }
-    /// A parameter of the execution.
+    /// Returns a parameter of the execution.
     pub fn param(&self, name: &str) -> Option<&Value> {
         self.params.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
     }
-    /// A random number in [0, 1) from the context's stream.
+    /// Draws a random number in [0, 1) from the context's stream.
     pub fn random(&mut self) -> f64 {
-        // In a text the dice show their highest: only what is certain happens.
+        // Descriptions use the highest roll: only what is certain happens.
         let r = if self.draw.calculation == SITE_TEXT { 1.0 - f64::EPSILON } else { self.draw.unit() };
         self.draw.draw += 1;
         r
     }
-    /// Whether a random number falls below `chance`.
+    /// Returns whether a random number falls below `chance`.
     pub fn roll(&mut self, chance: f64) -> bool {
         self.random() < chance
     }
@@ -266,11 +266,11 @@ impl Calc<'_> {
     pub fn set(&mut self, attribute: impl ReadKey, value: f64) {
         self.result(attribute, Operation::Override, value);
     }
-    /// As a magnitude: gives the value.
+    /// In a magnitude: sets the value.
     pub fn give(&mut self, value: f64) {
         self.value = value;
     }
-    /// Puts a tag on the context, e.g. `Hit.Critical`.
+    /// Adds a tag to the context, e.g. `Hit.Critical`.
     pub fn tag_context(&mut self, tag: &str) {
         if let Some(tag) = self.rules.find_tag(tag) {
             self.context_tags.push(tag);
@@ -278,7 +278,7 @@ impl Calc<'_> {
     }
 }
 
-/// What a hook, requirement or validator sees: the spec and both controllers before the application.
+/// The context of a hook, requirement or validator: the spec and both controllers before the application.
 pub struct HookCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) spec: &'a Spec,
@@ -288,48 +288,48 @@ pub struct HookCx<'a> {
 }
 
 impl HookCx<'_> {
-    /// The spec that is about to be applied.
+    /// Returns the spec that is about to be applied.
     pub fn spec(&self) -> &Spec {
         self.spec
     }
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// An attribute of the target.
+    /// Returns an attribute of the target.
     pub fn target(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.spec.target, attribute.attribute(self.rules)?)
     }
-    /// An attribute of the source.
+    /// Returns an attribute of the source.
     pub fn source(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.spec.source, attribute.attribute(self.rules)?)
     }
-    /// Whether the target has a tag or a descendant of it.
+    /// Returns whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: TagId) -> bool {
         self.target_row.tags.has(&self.rules.tags, tag)
     }
-    /// Whether the source has a tag or a descendant of it.
+    /// Returns whether the source has a tag or a descendant of it.
     pub fn source_has(&self, tag: TagId) -> bool {
         self.source_tags.is_some_and(|s| s.has(&self.rules.tags, tag))
     }
-    /// The target's anchor.
+    /// Returns the target's anchor.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {
         self.target_row.side().anchor
     }
-    /// The target's abilities, by definition, as granted now.
+    /// Iterates over the abilities currently granted to the target.
     pub fn target_abilities(&self) -> impl Iterator<Item = crate::AbilityId> {
         self.target_row.grants.iter().map(|g| g.ability)
     }
 }
 
-/// What an after-hook sees; it may ask for further effects on the same target.
+/// The context of an after-hook, which may request further effects on the same target.
 pub struct AfterCx<'a> {
     pub(crate) see: HookCx<'a>,
     pub(crate) then: &'a mut Vec<EffectId>,
 }
 
 impl AfterCx<'_> {
-    /// What a before-hook would see, now after the application.
+    /// Returns the context of a before-hook, with the state after the application.
     pub fn see(&self) -> &HookCx<'_> {
         &self.see
     }
@@ -339,37 +339,38 @@ impl AfterCx<'_> {
     }
 }
 
-/// What a damage hook sees: one deed of combat as it turned out. It may ask for further effects, such as a lifesteal.
+/// The context of a damage hook: the result of one damage, healing or threat event. The hook may request further
+/// effects, such as lifesteal.
 pub struct DamageCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
-    /// Who did it, or [`ControllerId::NONE`].
+    /// The source, or [`ControllerId::NONE`].
     pub source: ControllerId,
-    /// Whom it hit.
+    /// The target.
     pub target: ControllerId,
-    /// Whom it is credited to.
+    /// The controller that gets the credit.
     pub credit: ControllerId,
-    /// What it was.
+    /// Damage, healing or threat.
     pub kind: ugas_doc::CombatKind,
-    /// In which manner.
+    /// Direct, periodic or area.
     pub style: ugas_doc::CombatStyle,
-    /// What arrived.
+    /// The amount after mitigation and pools.
     pub amount: f64,
-    /// What was meant.
+    /// The amount before mitigation and pools.
     pub raw: f64,
-    /// What pools took.
+    /// The amount that pools absorbed.
     pub absorbed: f64,
-    /// What was beyond the end.
+    /// The amount beyond zero.
     pub overkill: f64,
     pub(crate) then: &'a mut Vec<Spec>,
 }
 
 impl DamageCx<'_> {
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// An attribute of anybody.
+    /// Returns the current value of an attribute of any controller.
     pub fn value(&self, who: ControllerId, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(who, attribute.attribute(self.rules)?)
     }
@@ -388,16 +389,16 @@ pub(crate) type After = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
 pub(crate) struct Hooks {
     pub(crate) before: Vec<(crate::HookId, Predicate)>,
     pub(crate) after: Vec<After>,
-    /// After each deed of combat.
+    /// Hooks that run after each damage event.
     pub(crate) damage: Vec<OnDamage>,
     pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,
     pub(crate) avatar: Option<Predicate>,
-    /// `CanActivate` of abilities.
+    /// `CanActivate` hooks of abilities.
     pub(crate) activations: std::collections::BTreeMap<crate::HookId, super::hook::ActivationHook>,
 }
 
 impl Hooks {
-    /// Whether code looks at applications.
+    /// Returns whether code inspects applications.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.before.is_empty() || !self.after.is_empty()

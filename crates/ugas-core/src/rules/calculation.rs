@@ -1,7 +1,7 @@
-//! Calculations written as documents: expressions instead of code, run under the same contract as a [`Calculator`].
+//! Calculations written as documents: expressions instead of code, under the same contract as a [`Calculator`].
 //!
-//! What they read follows from the expressions, so the declared reads are complete by construction. `Let` values live
-//! on the stack of one run; nothing is allocated.
+//! The declared reads follow from the expressions, so they are complete by construction. `Let` values are on the stack
+//! of one run; nothing is allocated.
 
 use super::calc::{Calc, CalcResult, Calculator, CaptureTime, Read};
 use super::compile::Compiler;
@@ -14,11 +14,11 @@ use crate::{AttributeId, KeyId, Refusal, TagId};
 use std::sync::Arc;
 use ugas_doc::{Calculation, CaptureMoment, Operation, Value};
 
-/// `Let` values of one calculation.
+/// Maximum number of `Let` values of one calculation.
 const MAX_BOUND: usize = 32;
 
 /// A compiled `calculation` document.
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Formulas {
     reads: Vec<Read>,
     params: Box<[Arc<str>]>,
@@ -28,7 +28,7 @@ pub(crate) struct Formulas {
     value: Option<Expr>,
 }
 
-#[derive(PartialEq)]
+#[derive(Debug, PartialEq)]
 struct ResultDef {
     attribute: AttributeId,
     op: Operation,
@@ -37,12 +37,12 @@ struct ResultDef {
 }
 
 impl Formulas {
-    /// The parameters it reads; an execution that uses it must give them.
+    /// Returns the parameters it reads; an execution must supply them.
     pub(crate) fn params(&self) -> &[Arc<str>] {
         &self.params
     }
 
-    /// Whether it draws random numbers.
+    /// Returns whether it draws random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.exprs().any(Expr::rolls)
     }
@@ -65,7 +65,7 @@ impl Calculator for Formulas {
 }
 
 impl Formulas {
-    /// `None` if something it reads is not there; the context holds the refusal.
+    /// Runs the calculation; `None` if a value is missing, with the refusal in the context.
     fn work_out(&self, cx: &mut Calc<'_>) -> Option<()> {
         let mut bound = [0.0; MAX_BOUND];
         for (i, expr) in self.bound.iter().enumerate() {
@@ -101,7 +101,7 @@ fn holds(when: &Option<Expr>, reads: &mut Running<'_, '_>) -> Option<bool> {
     }
 }
 
-/// What the expressions of one run see.
+/// The values that the expressions of one run read.
 struct Running<'r, 'c> {
     cx: &'r mut Calc<'c>,
     bound: &'r [f64; MAX_BOUND],
@@ -161,7 +161,7 @@ impl Reads for Running<'_, '_> {
     }
 }
 
-/// Names as the expressions of one calculation see them.
+/// The names that the expressions of one calculation can use.
 struct Words<'w, 'c> {
     c: &'w mut Compiler<'c>,
     bound: Vec<&'w str>,
@@ -202,7 +202,7 @@ impl Words<'_, '_> {
         parsed.map_err(|why| self.c.error("bad-expression", format!("{place}: {why}"))).ok()
     }
 
-    /// `Some(None)` where nothing is written.
+    /// Compiles an optional condition; `Some(None)` if there is none.
     fn condition(&mut self, place: &str, when: Option<&ugas_doc::Formula>) -> Option<Option<Expr>> {
         match when {
             None => Some(None),
@@ -218,7 +218,7 @@ fn is_name(name: &str) -> bool {
 }
 
 impl Compiler<'_> {
-    /// Compiles a calculation, or says all that is wrong with it.
+    /// Compiles a calculation or reports all its errors.
     pub(crate) fn formulas(&mut self, doc: &Calculation) -> Option<Formulas> {
         let before = self.issues.len();
         if doc.results.is_empty() && doc.value.is_none() {
@@ -278,7 +278,7 @@ impl Compiler<'_> {
         Some(formulas)
     }
 
-    /// What `Capture` names and what the expressions read, each once.
+    /// Returns the reads of `Capture` and of the expressions, without duplicates.
     fn declared_reads(&mut self, doc: &Calculation, formulas: &Formulas) -> Vec<Read> {
         let mut reads: Vec<Read> = Vec::new();
         let mut captured = Vec::new();

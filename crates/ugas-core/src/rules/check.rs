@@ -1,10 +1,10 @@
-//! The checks of an activation in the order of ruling R-10, and which of them an ability can fail at all: the others
-//! are never asked.
+//! The checks of an activation in the order of ruling R-10, and which of them an ability can fail. The others are never
+//! evaluated.
 
 use super::AbilityDef;
 use ugas_doc::GroupPolicy;
 
-/// A check's place in the order, and its bit in a status.
+/// A check: its position in the order and its bit in a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Check {
@@ -38,7 +38,7 @@ impl Check {
 }
 
 impl AbilityDef {
-    /// Bits of the checks that can fail; they follow from the definition alone.
+    /// Returns the bits of the checks that can fail according to the definition.
     pub(crate) fn open_checks(&self) -> u32 {
         let always = [Check::Inactive, Check::AlreadyActive, Check::Restricted, Check::Casting, Check::NoTarget]
             .map(|c| (c, true));

@@ -1,8 +1,8 @@
-//! Tasks written in code: a type of the host's, registered under the name documents use.
+//! Tasks written in code: a task type of the host, registered under the name that documents use.
 //!
-//! Its state is encoded into the row between calls, so a sleeping custom task is captured, saved and hashed like any
-//! other. It looks at its owner and gives outputs; it changes nothing itself, so there is nothing to undo when it is
-//! cancelled.
+//! The state of a custom task is encoded into the row between calls, so a waiting task is captured, saved and hashed
+//! like any other. A custom task reads its owner and returns outputs. It changes nothing itself, so nothing has to be
+//! undone when it is cancelled.
 
 use super::compile::Compiler;
 use super::task::built_in;
@@ -14,23 +14,23 @@ use std::fmt;
 use std::sync::Arc;
 use ugas_doc::Value;
 
-/// What a custom task says after each call.
+/// The result of a call of a custom task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progression {
-    /// It goes on waiting.
+    /// The task keeps waiting.
     Wait,
-    /// It gives something and goes on waiting.
+    /// The task emits a value and keeps waiting.
     Output(f64),
-    /// It is done; the ability goes on with this value.
+    /// The task is complete; the ability continues with this value.
     Complete(f64),
-    /// It cannot be done.
+    /// The task failed.
     Fail,
 }
 
-/// Kinds of news a custom task wants to hear.
+/// The kinds of events that can wake a custom task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// Tags that come or go.
+    /// Tags that are added or removed.
     Tags,
     /// Attributes that change.
     Attributes,
@@ -42,23 +42,23 @@ pub enum News {
     Input,
 }
 
-/// News of its owner that a custom task hears.
+/// An event on its owner that wakes a custom task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Wake<'a> {
-    /// A tag came or went.
+    /// A tag was added or removed.
     Tag {
         /// The tag.
         tag: TagId,
-        /// Whether it came.
+        /// Whether it was added.
         added: bool,
     },
     /// An attribute changed.
     Attribute {
         /// The attribute.
         attribute: AttributeId,
-        /// From.
+        /// The value before.
         old: f64,
-        /// To.
+        /// The value after.
         new: f64,
     },
     /// An effect was applied or removed.
@@ -70,18 +70,18 @@ pub enum Wake<'a> {
     },
     /// An event arrived.
     Event(&'a EventData),
-    /// An input went down or up.
+    /// An input was pressed or released.
     Input {
         /// The input.
         input: InputId,
-        /// Whether it is down now.
+        /// Whether the input is pressed now.
         pressed: bool,
-        /// How long it was down.
+        /// How long the input was held.
         held: SimTime,
     },
 }
 
-/// What a custom task sees. It can change nothing.
+/// The read-only context of a custom task.
 pub struct TaskCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) who: ControllerId,
@@ -94,46 +94,46 @@ pub struct TaskCx<'a> {
 }
 
 impl TaskCx<'_> {
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// Whose ability it is.
+    /// Returns the controller that owns the ability.
     pub fn who(&self) -> ControllerId {
         self.who
     }
-    /// Which ability.
+    /// Returns the ability.
     pub fn ability(&self) -> AbilityId {
         self.ability
     }
-    /// The activation's level.
+    /// Returns the activation's level.
     pub fn level(&self) -> u32 {
         self.level
     }
-    /// The owner's own time.
+    /// Returns the time of the owner's clock.
     pub fn now(&self) -> SimTime {
         self.now
     }
-    /// An attribute of the owner.
+    /// Returns the current value of an attribute of the owner.
     pub fn get(&self, attribute: AttributeId) -> Option<f64> {
         (self.values)(attribute)
     }
-    /// Whether the owner has a tag or a descendant of it.
+    /// Returns whether the owner has a tag or a descendant of it.
     pub fn has(&self, tag: TagId) -> bool {
         (self.tags)(tag)
     }
-    /// A parameter as the document writes it.
+    /// Returns a parameter as the document defines it.
     pub fn param(&self, name: &str) -> Option<&Value> {
         self.params.get(name)
     }
-    /// A parameter that is a number.
+    /// Returns a parameter that is a number.
     pub fn number(&self, name: &str) -> Option<f64> {
         match self.params.get(name) {
             Some(Value::Number(n)) => Some(*n),
             _ => None,
         }
     }
-    /// A parameter that is text.
+    /// Returns a parameter that is text.
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.params.get(name) {
             Some(Value::Text(t)) => Some(t),
@@ -142,7 +142,7 @@ impl TaskCx<'_> {
     }
 }
 
-/// A task type of the host's.
+/// A task type of the host.
 ///
 /// ```
 /// use ugas_core::{CustomTask, Progression, Rules, TaskCx};
@@ -165,42 +165,42 @@ impl TaskCx<'_> {
 /// assert!(Rules::builder().add(Ability::new("GA_A")).task("Countdown", Countdown).build().is_ok());
 /// ```
 pub trait CustomTask: Send + Sync + 'static {
-    /// What it remembers between calls; at most 256 bytes as JSON.
+    /// The state between calls; at most 256 bytes as JSON.
     type State: Default + Serialize + DeserializeOwned;
 
-    /// It begins. Called exactly once.
+    /// Starts the task. Called exactly once.
     fn activate(&self, state: &mut Self::State, cx: &TaskCx<'_>) -> Progression;
 
-    /// Something it hears of happened.
+    /// Handles an event that the task listens to.
     fn wake(&self, _state: &mut Self::State, _news: Wake<'_>, _cx: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
 
-    /// Its interval is over; `dt` is the owner's time since the last tick.
+    /// Runs after each interval; `dt` is the time of the owner's clock since the last tick.
     fn tick(&self, _state: &mut Self::State, _dt: SimTime, _cx: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
 
-    /// It is over. Called exactly once, completed or not.
+    /// Ends the task. Called exactly once, completed or not.
     fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
 
-    /// What it wants to hear of.
+    /// Returns the kinds of events that wake the task.
     fn hears(&self) -> &[News] {
         &[]
     }
 
-    /// Time between ticks; zero is every frame. Without it the task does not tick.
+    /// Returns the time between ticks; zero means every frame. Without it the task does not tick.
     fn interval(&self) -> Option<SimTime> {
         None
     }
 
-    /// Higher ticks first when the budget is short.
+    /// Returns the priority. Tasks of higher priority tick first if the budget is short.
     fn priority(&self) -> i32 {
         0
     }
 }
 
-/// Which of a custom task's functions is called.
+/// The function of a custom task to call.
 #[derive(Clone, Copy)]
 pub(crate) enum Call<'a> {
     Activate,
@@ -217,14 +217,14 @@ pub(crate) trait ErasedTask: Send + Sync {
     fn priority(&self) -> i32;
 }
 
-/// Bytes of a state.
+/// Maximum size of a state in bytes.
 const STATE: usize = 256;
 
 impl<T: CustomTask> ErasedTask for T {
     fn call(&self, bytes: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression {
         let read = |bytes: &[u8]| serde_json::from_slice::<T::State>(bytes).ok();
         let state = if bytes.is_empty() { Some(T::State::default()) } else { read(bytes) };
-        // What cannot be read back cannot go on.
+        // A task whose state cannot be decoded fails.
         let Some(mut state) = state else { return Progression::Fail };
         let said = match call {
             Call::Activate => self.activate(&mut state, cx),
@@ -237,7 +237,7 @@ impl<T: CustomTask> ErasedTask for T {
         };
         match serde_json::to_vec(&state) {
             Ok(new) if new.len() <= STATE && read(&new).is_some() => *bytes = new,
-            // What cannot be kept cannot go on.
+            // A task whose state cannot be encoded fails.
             _ => return Progression::Fail,
         }
         said
@@ -263,7 +263,7 @@ impl fmt::Debug for TaskCode {
     }
 }
 
-/// A custom task in a list, with its parameters as written.
+/// A custom task in a task list, with its authored parameters.
 #[derive(Clone)]
 pub(crate) struct CustomDef {
     pub(crate) code: Arc<dyn ErasedTask>,
@@ -276,8 +276,7 @@ impl fmt::Debug for CustomDef {
     }
 }
 
-/// Code counts as the same where its task type does, which stands beside it: rules that are built again register it
-/// again.
+/// Two definitions are equal if their task types are: rules that are rebuilt register the code again.
 impl PartialEq for CustomDef {
     fn eq(&self, other: &CustomDef) -> bool {
         self.params == other.params
@@ -285,7 +284,7 @@ impl PartialEq for CustomDef {
 }
 
 impl Compiler<'_> {
-    /// Keeps the code of a task type.
+    /// Stores the code of a task type.
     pub(crate) fn custom_task(&mut self, name: &str, code: Arc<dyn ErasedTask>) {
         if built_in(name).is_some() {
             self.about(name, None);
@@ -298,7 +297,8 @@ impl Compiler<'_> {
 }
 
 impl RulesBuilder {
-    /// Registers a task type under the name documents use. A built-in type's name is refused when the rules are built.
+    /// Registers a task type under the name that documents use. The name of a built-in type is rejected when the rules
+    /// are built.
     pub fn task(mut self, name: impl Into<String>, code: impl CustomTask) -> RulesBuilder {
         self.tasks.push((name.into(), Arc::new(code)));
         self

@@ -1,5 +1,5 @@
-//! Abilities written in code. Such an ability is resumed when what it waits for happens, says what to do, and says what
-//! it waits for next; between two calls it is a few bytes in the row.
+//! Abilities written in code. Such an ability is resumed when the event it waits for occurs, requests changes and
+//! returns what it waits for next. Between two calls it is a few bytes in the row.
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
@@ -22,29 +22,30 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Next {
-    /// Time of the owner's clock.
+    /// Time on the owner's clock.
     After(SimTime),
-    /// A gameplay event with this tag or one below it.
+    /// A gameplay event with this tag or a descendant of it.
     Event(TagId),
-    /// A tag that comes or goes.
+    /// A tag that is added or removed.
     Tag(TagId),
     /// A press or release of this input.
     Input(InputId),
-    /// The host's answer: it is asked with a task request fact of this task type.
+    /// The host's answer to a task request fact of this task type.
     Request(TaskKindId),
-    /// Whichever of these happens first; at most eight. See [`Next::or`].
+    /// The first of these to occur; at most eight. See [`Next::or`].
     Any(Vec<Next>),
-    /// Nothing: it is complete.
+    /// Nothing: the ability completes.
     End,
-    /// Nothing: it gives up.
+    /// Nothing: the ability is cancelled.
     Cancel,
 }
 
-/// Waits that one ability may have at once.
+/// Maximum number of simultaneous waits of one ability.
 const WAITS: usize = 8;
 
 impl Next {
-    /// Whichever happens first. What waits for nothing wins; a wait beyond the eighth is left out.
+    /// Combines two waits: the first to occur resumes the ability. `End` and `Cancel` take precedence; waits beyond the
+    /// eighth are dropped.
     pub fn or(self, other: Next) -> Next {
         match (self, other) {
             (end @ (Next::End | Next::Cancel), _) | (_, end @ (Next::End | Next::Cancel)) => end,
@@ -64,7 +65,7 @@ impl Next {
         }
     }
 
-    /// The single waits.
+    /// Returns the individual waits.
     pub(crate) fn waits(&self) -> &[Next] {
         match self {
             Next::Any(all) => all,
@@ -72,7 +73,7 @@ impl Next {
         }
     }
 
-    /// Whether it could have been made by [`Next::or`]: an ability's own code or a file may say something else.
+    /// Returns whether [`Next::or`] could have produced it: code or a file may contain something else.
     pub(crate) fn is_sound(&self) -> bool {
         let single = |n: &Next| !matches!(n, Next::Any(_) | Next::End | Next::Cancel);
         let waits = self.waits();
@@ -80,37 +81,37 @@ impl Next {
     }
 }
 
-/// Why a coded ability is called.
+/// Why a coded ability is resumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resume<'a> {
-    /// It became active. The first call, exactly once.
+    /// The ability became active. The first call, exactly once.
     Activated,
-    /// Its time is over.
+    /// The time has passed.
     Elapsed,
     /// Its event arrived.
     Event(&'a EventData),
-    /// Its tag came or went.
+    /// The tag was added or removed.
     Tag {
-        /// Whether it came.
+        /// Whether it was added.
         added: bool,
     },
-    /// Its input went down or up.
+    /// The input was pressed or released.
     Input {
-        /// Whether it is down now.
+        /// Whether the input is pressed now.
         pressed: bool,
-        /// How long it was down.
+        /// How long the input was held.
         held: SimTime,
     },
-    /// The host answered its request.
+    /// The host answered the request.
     Answer(&'a Answer),
-    /// It ended. The last call, exactly once; what it answers does not matter.
+    /// The ability ended. The last call, exactly once; its result is ignored.
     End {
-        /// Whether it was cut short.
+        /// Whether the ability was cancelled.
         cancelled: bool,
     },
 }
 
-/// What a coded ability asks for; done in order when it returns.
+/// A change that a coded ability requests; executed in order when the call returns.
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Apply(Box<Spec>),
@@ -121,8 +122,8 @@ pub(crate) enum Act {
     Commit,
 }
 
-/// What a coded ability sees and asks for. Tags and attributes are there to be read; the only way to change them is an
-/// effect.
+/// The context of a coded ability: it reads tags and attributes and requests changes. Only an effect can change tags
+/// and attributes.
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
@@ -139,50 +140,51 @@ pub struct AbilityCx<'a> {
     pub(crate) tags: &'a dyn Fn(ControllerId, TagId) -> bool,
     pub(crate) around: &'a dyn Fn(f64) -> Vec<ControllerId>,
     pub(crate) params: &'a dyn Fn(ParamId) -> Option<f64>,
-    /// What a commit would be refused with now.
+    /// Returns the refusal that a commit would get now.
     pub(crate) commits: &'a dyn Fn() -> Result<(), Refusal>,
     pub(crate) draw: DrawAt,
     pub(crate) acts: Vec<Act>,
 }
 
 impl AbilityCx<'_> {
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// Whose ability it is.
+    /// Returns the controller that owns the ability.
     pub fn who(&self) -> ControllerId {
         self.who
     }
-    /// The activation's level.
+    /// Returns the activation's level.
     pub fn level(&self) -> u32 {
         self.level
     }
-    /// What it aims at.
+    /// Returns the target of the activation.
     pub fn target(&self) -> Target {
         self.target
     }
-    /// The owner's own time.
+    /// Returns the time of the owner's clock.
     pub fn now(&self) -> SimTime {
         self.now
     }
-    /// An attribute of the owner.
+    /// Returns the current value of an attribute of the owner.
     pub fn get(&self, attribute: AttributeId) -> Option<f64> {
         (self.values)(self.who, attribute)
     }
-    /// An attribute of anybody.
+    /// Returns the current value of an attribute of any controller.
     pub fn get_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         (self.values)(who, attribute)
     }
-    /// Whether the owner has a tag or a descendant of it.
+    /// Returns whether the owner has a tag or a descendant of it.
     pub fn has(&self, tag: TagId) -> bool {
         (self.tags)(self.who, tag)
     }
-    /// Whether anybody has a tag or a descendant of it.
+    /// Returns whether a controller has a tag or a descendant of it.
     pub fn has_of(&self, who: ControllerId, tag: TagId) -> bool {
         (self.tags)(who, tag)
     }
-    /// The others within a radius, the nearest first; nobody if the owner or they stand nowhere.
+    /// Returns the other controllers within a radius, the nearest first. Controllers without an anchor are not found;
+    /// without an anchor of the owner the list is empty.
     pub fn within(&self, radius: f64) -> Vec<ControllerId> {
         (self.around)(radius)
     }
@@ -190,13 +192,13 @@ impl AbilityCx<'_> {
     pub fn apply_to_owner(&mut self, effect: EffectId) {
         self.apply(Spec::new(effect, self.who).level(self.level));
     }
-    /// Applies an effect to the target; to nobody without one.
+    /// Applies an effect to the target; does nothing without a target.
     pub fn apply_to_target(&mut self, effect: EffectId) {
         if let Target::Controller(target) = self.target {
             self.apply(Spec::new(effect, target).level(self.level));
         }
     }
-    /// Applies an effect as the spec says; its source is the owner.
+    /// Applies the effect of a spec; its source is the owner.
     pub fn apply(&mut self, spec: Spec) {
         self.acts.push(Act::Apply(Box::new(spec)));
     }
@@ -212,23 +214,23 @@ impl AbilityCx<'_> {
     pub fn cue(&mut self, tag: TagId) {
         self.acts.push(Act::Cue(tag));
     }
-    /// A parameter of its grant.
+    /// Returns a parameter of the ability's grant.
     pub fn param(&self, param: ParamId) -> Option<f64> {
         (self.params)(param)
     }
-    /// Sets a parameter of its grant. A number that is not finite is not set.
+    /// Sets a parameter of the ability's grant. A number that is not finite is ignored.
     pub fn set_param(&mut self, param: ParamId, value: f64) {
         self.acts.push(Act::SetParam { param, value });
     }
-    /// A random number in [0, 1): the same whenever this moment is played again.
+    /// Returns a random number in [0, 1): the same number when this call is resimulated.
     pub fn random(&mut self) -> f64 {
         let number = self.draw.unit();
         self.draw.draw += 1;
         number
     }
-    /// Commits an ability whose policy is Manual. A refusal has changed nothing: the ability goes on uncommitted, or
-    /// ends if it says so. It is cancelled only if something it asked for in the same call made the commit impossible;
-    /// then nothing that it asked for after the commit happens.
+    /// Commits an ability whose policy is Manual. A refusal changes nothing: the ability continues uncommitted unless
+    /// it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes the commit
+    /// impossible, the ability is cancelled and nothing requested after the commit happens.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
         self.acts.push(Act::Commit);
@@ -236,7 +238,7 @@ impl AbilityCx<'_> {
     }
 }
 
-/// An ability written in code. Its document says everything else: tags, cost, cooldown, checks.
+/// An ability written in code. Its document defines everything else: tags, cost, cooldown, checks.
 ///
 /// ```
 /// use ugas_core::{AbilityCx, CodedAbility, Next, Resume, Rules, SimTime};
@@ -253,21 +255,21 @@ impl AbilityCx<'_> {
 /// assert!(Rules::builder().ability_code("GA_Nobody", Pause).build().is_err());
 /// ```
 pub trait CodedAbility: Send + Sync + 'static {
-    /// What it remembers between calls; at most 256 bytes as JSON, which has no numbers that are not finite. An
-    /// ability whose state cannot be kept is cancelled, with a diagnostic.
+    /// The state between calls; at most 256 bytes as JSON, which cannot represent non-finite numbers. An ability whose
+    /// state cannot be stored is cancelled with a diagnostic.
     type State: Default + Serialize + DeserializeOwned;
 
-    /// Goes on.
+    /// Resumes the ability and returns what it waits for next.
     fn resume(&self, state: &mut Self::State, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next;
 }
 
 /// A coded ability whose state is bytes.
 pub(crate) trait ErasedAbility: Send + Sync {
-    /// `None` if its state cannot be kept, or cannot be read back.
+    /// Resumes the ability; `None` if its state cannot be encoded or decoded.
     fn resume(&self, state: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next>;
 }
 
-/// Bytes of a state.
+/// Maximum size of a state in bytes.
 const STATE: usize = 256;
 
 impl<T: CodedAbility> ErasedAbility for T {
@@ -275,9 +277,9 @@ impl<T: CodedAbility> ErasedAbility for T {
         let read = |bytes: &[u8]| serde_json::from_slice::<T::State>(bytes).ok();
         let mut state = if bytes.is_empty() { T::State::default() } else { read(bytes)? };
         let next = CodedAbility::resume(self, &mut state, why, cx);
-        // Nobody reads what the last call leaves.
+        // The state after the last call is never read.
         if !matches!(why, Resume::End { .. }) {
-            // Infinity, for one, can be written but not read: better told now than missed at the next call.
+            // Infinity can be written but not read: detecting that now is better than failing at the next call.
             *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE && read(b).is_some())?;
         }
         Some(next)
@@ -295,7 +297,7 @@ impl fmt::Debug for AbilityCode {
 }
 
 impl Compiler<'_> {
-    /// Keeps the code of an ability that a document defines.
+    /// Stores the code of an ability that a document defines.
     pub(crate) fn ability_code(&mut self, name: &str, code: Arc<dyn ErasedAbility>) {
         let defined = self.rules.find_ability(name);
         let Some(id) = defined else {
@@ -307,7 +309,7 @@ impl Compiler<'_> {
 }
 
 impl Rules {
-    /// Whether a coded ability can wait for this: its code or a file may name what these rules do not have.
+    /// Returns whether a coded ability can wait for this: code or a file may name ids that these rules do not define.
     pub(crate) fn can_await(&self, next: &Next) -> bool {
         let exists = |wait: &Next| match *wait {
             Next::Event(tag) | Next::Tag(tag) => self.tags.def(tag).is_some(),
@@ -323,7 +325,7 @@ impl Rules {
 }
 
 impl RulesBuilder {
-    /// Registers the code of an ability, by its document's name.
+    /// Registers the code of an ability under the name of its document.
     pub fn ability_code(mut self, name: impl Into<String>, code: impl CodedAbility) -> RulesBuilder {
         self.codes.push((name.into(), Arc::new(code)));
         self

@@ -1,14 +1,15 @@
-//! Compiled combat rules of an effect, and what marks its writes as damage, healing or threat.
+//! Compiled combat rules of an effect, and the declaration that its writes are damage, healing or threat.
 
 use super::compile::Compiler;
 use super::expr::Expr;
 use super::lookup::suggestion;
 use super::names::nearest;
 use super::scope::Scope;
+use super::unsupported::UNSUPPORTED_RULES;
 use crate::{AbilityId, AttributeId, CalcId, TagId};
 use ugas_doc::{CombatKind, CombatRule, CombatStyle, DurationPolicy, Effect, ModifyOperation};
 
-/// What a combat rule acts on.
+/// What a combat rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RuleOn {
     CastLength,
@@ -18,8 +19,6 @@ pub(crate) enum RuleOn {
     MaxCharges,
     ChargeCost,
     ChargesPerCooldown,
-    ResourceDelta,
-    StatValue,
     DamageDone,
     DamageTaken,
     HealingDone,
@@ -49,7 +48,7 @@ pub(crate) struct RuleDef {
     pub(crate) attribute: Option<AttributeId>,
     pub(crate) when: Option<Expr>,
     pub(crate) what: RuleWhat,
-    /// Whether the effect's stacks multiply it.
+    /// Whether the effect's stacks multiply the value.
     pub(crate) stacks: bool,
 }
 
@@ -61,7 +60,7 @@ pub(crate) struct CombatDef {
     pub(crate) mitigation: Option<CalcId>,
 }
 
-const NAMES: [(&str, RuleOn); 17] = [
+const NAMES: [(&str, RuleOn); 15] = [
     ("CastLength", RuleOn::CastLength),
     ("GlobalCooldown", RuleOn::GlobalCooldown),
     ("CooldownLength", RuleOn::CooldownLength),
@@ -69,8 +68,6 @@ const NAMES: [(&str, RuleOn); 17] = [
     ("MaxCharges", RuleOn::MaxCharges),
     ("ChargeCost", RuleOn::ChargeCost),
     ("ChargesPerCooldown", RuleOn::ChargesPerCooldown),
-    ("ResourceDelta", RuleOn::ResourceDelta),
-    ("StatValue", RuleOn::StatValue),
     ("DamageDone", RuleOn::DamageDone),
     ("DamageTaken", RuleOn::DamageTaken),
     ("HealingDone", RuleOn::HealingDone),
@@ -82,13 +79,19 @@ const NAMES: [(&str, RuleOn); 17] = [
 ];
 
 impl RuleOn {
-    /// Values that must be computable without an event, so that no `When` may hang on one.
+    /// Returns whether the value must be computable without an event, so that `When` is not allowed.
     fn is_unconditional(self) -> bool {
         use RuleOn::{AbilityUse, ChargeCost, ChargesPerCooldown, MaxCharges, ResourceCost};
         matches!(self, MaxCharges | ChargeCost | ResourceCost | ChargesPerCooldown | AbilityUse)
     }
 
-    /// Not values but permissions.
+    /// Returns whether the amount is written to one attribute, so that a rule may name it.
+    fn has_attribute(self) -> bool {
+        use RuleOn::{DamageDone, DamageTaken, HealingDone, HealingTaken, Threat};
+        matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | Threat)
+    }
+
+    /// Returns whether the rule is a permission and not a value.
     fn is_permission(self) -> bool {
         matches!(self, RuleOn::AbilityUse | RuleOn::Interrupt | RuleOn::BuffApplied)
     }
@@ -124,14 +127,27 @@ impl Compiler<'_> {
         if on.is_permission() && what.is_some_and(|w| w != RuleWhat::Restrict) {
             self.error("bad-rule", format!("{place}.Modify: {} is no number; write Restrict: true", r.on));
         }
-        Some(RuleDef { on, abilities, tags, attribute, when, what: what?, stacks: r.stacks })
+        let what = what?;
+        if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
+            let message =
+                format!("{place}.Attribute: {} is not about one attribute, so the rule would never apply", r.on);
+            self.error("bad-rule", message);
+        }
+        if r.stacks && what == RuleWhat::Restrict {
+            self.error("bad-rule", format!("{place}.Stacks: a restriction is the same with every number of stacks"));
+        }
+        Some(RuleDef { on, abilities, tags, attribute, when, what, stacks: r.stacks })
     }
 
     fn rule_on(&mut self, place: &str, name: &str) -> Option<RuleOn> {
         if let Some((_, on)) = NAMES.iter().find(|(n, _)| *n == name) {
             return Some(*on);
         }
-        // A tag has a dot; a single word is a slip of one of the names.
+        if let Some((_, why)) = UNSUPPORTED_RULES.iter().find(|(n, _)| *n == name) {
+            self.error("unsupported-field", format!("{place}.On: {name} is not supported yet: {why}"));
+            return None;
+        }
+        // A tag has a dot; a single word is a misspelt name.
         if name.contains('.') {
             return self.tag(name).map(RuleOn::Event);
         }

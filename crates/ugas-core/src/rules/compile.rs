@@ -1,4 +1,5 @@
-//! The compiler's rooms: tags, names, effects, templates (sets and look-ups have files of their own). One function per kind of document; every finding is kept.
+//! The compiler: tags, names, effects and templates; sets and look-ups have files of their own. One function per kind
+//! of document; every error is kept.
 
 use super::Rules;
 use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
@@ -15,21 +16,22 @@ use std::sync::Arc;
 use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Operation, Origin, TagRegistry};
 
 pub(crate) struct Compiler<'r> {
-    /// Owned while rules are built; borrowed, and never changed, while a run-time definition is compiled.
+    /// Owned while rules are built; borrowed and never changed while a run-time definition is compiled.
     pub(crate) rules: Cow<'r, Rules>,
-    /// What the documents of this build define, known before any of them is compiled.
+    /// The definitions of this build, collected before any document is compiled.
     pub(crate) declared: BTreeSet<(Kind, u32)>,
     pub(crate) issues: Vec<LoadIssue>,
     pub(crate) document: String,
     pub(crate) origin: Option<Origin>,
-    /// Sets in document order, checked once all are known.
+    /// Sets in document order, validated when all of them are known.
     pub(crate) defined: Vec<(SetId, String, Option<Origin>)>,
 }
 
-/// Marks an effect that only the authority applies (specification, section 13.7).
+/// Marks an effect that only the authoritative sim applies (specification, section 13.7).
 const AUTHORITATIVE_ONLY: &str = "Gameplay.Effect.AuthoritativeOnly";
 
-/// Whether an effect is for the authority only: it says so, or a calculation of it may not be run ahead.
+/// Returns whether only the authoritative sim applies an effect: it is tagged so, or one of its executions is marked
+/// as not predictable.
 fn is_for_authority(doc: &Effect) -> bool {
     let marked =
         |tag: &String| tag.strip_prefix(AUTHORITATIVE_ONLY).is_some_and(|s| s.is_empty() || s.starts_with('.'));
@@ -71,7 +73,12 @@ impl Compiler<'_> {
         names.iter().filter_map(|n| self.tag(n)).collect()
     }
 
-    /// A tag declares itself on use, but not at run time.
+    /// Resolves the tags of two lists with the same meaning.
+    pub(crate) fn tags_of(&mut self, lists: [&[String]; 2]) -> Box<[TagId]> {
+        lists.into_iter().flatten().filter_map(|n| self.tag(n)).collect()
+    }
+
+    /// Resolves a tag. A tag declares itself on use, but not at run time.
     pub(crate) fn tag(&mut self, name: &str) -> Option<TagId> {
         if tag_segments(name).is_none() {
             self.bad_tag(name);
@@ -95,7 +102,7 @@ impl Compiler<'_> {
         Some(self.rules.to_mut().tags.intern(name))
     }
 
-    /// What can only be seen once all tags are known.
+    /// Reports tag problems that are visible only when all tags are known.
     pub(crate) fn lint_tags(&mut self) {
         let tags: Vec<(TagId, String)> =
             self.rules.tags.ids().map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned())).collect();
@@ -105,7 +112,7 @@ impl Compiler<'_> {
                 self.warn("tag-depth", "has more than five levels".into());
             }
         }
-        // The first tag below each tag, found once: searching for every grant would cost effects times tags.
+        // The first child of each tag, found once: a search per grant would cost effects times tags.
         let mut children: BTreeMap<TagId, &str> = BTreeMap::new();
         for (tag, name) in &tags {
             if let Some(parent) = self.rules.tags.parent(*tag) {
@@ -138,6 +145,7 @@ impl Compiler<'_> {
 
     pub(crate) fn effect(&mut self, doc: &Effect, id: EffectId, origin: Option<Origin>) -> Option<EffectDef> {
         let errors_before = self.issues.len();
+        self.refuse_in_effect(doc);
         let duration = match (doc.duration_policy, &doc.duration) {
             (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
             (DurationPolicy::HasDuration, None) => {
@@ -339,6 +347,7 @@ impl Compiler<'_> {
     // Templates -------------------------------------------------------------------------------------------------
 
     pub(crate) fn template(&mut self, doc: &Controller) {
+        self.refuse_in_controller(doc);
         if doc.attribute_sets.is_empty() {
             self.error("no-sets", "a controller needs at least one attribute set".into());
         }

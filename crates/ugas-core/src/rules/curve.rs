@@ -1,4 +1,4 @@
-//! Curves: a number in, a number out; constant outside the points.
+//! Curves: piecewise functions of one number, constant outside their points.
 
 use ugas_doc::{Curve, Interpolation};
 
@@ -11,7 +11,7 @@ pub(crate) struct CurveDef {
 }
 
 impl CurveDef {
-    /// Points must be finite with X rising; the builder has the names for a message.
+    /// Compiles a curve. Points must be finite with rising X; the caller adds the names to the message.
     pub(crate) fn new(doc: &Curve) -> Result<CurveDef, String> {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
         if let Some(csv) = doc.csv.as_ref().filter(|_| points.is_empty()) {
@@ -59,7 +59,7 @@ impl CurveDef {
     }
 }
 
-/// Slopes after Fritsch and Carlson (harmonic mean): the curve never overshoots its points.
+/// Computes slopes after Fritsch and Carlson (harmonic mean): the curve never overshoots its points.
 fn monotone_slopes(p: &[(f64, f64)]) -> Box<[f64]> {
     let secant = |i: usize| (p[i + 1].1 - p[i].1) / (p[i + 1].0 - p[i].0);
     let last = p.len() - 1;

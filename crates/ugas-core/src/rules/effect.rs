@@ -1,4 +1,4 @@
-//! Compiled effects: every name an id, every magnitude a small enum, and flags that let common shapes go fast.
+//! Compiled effects: names are ids, magnitudes are a small enum, and flags select the fast paths.
 
 use super::combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
 use super::expr::Expr;
@@ -11,7 +11,7 @@ use ugas_doc::{
     PeriodOnStack, StackBy, Value,
 };
 
-/// Where a number comes from.
+/// The source of a number.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Mag {
     Value(f64),
@@ -29,7 +29,7 @@ pub(crate) enum CurveInput {
 }
 
 impl Mag {
-    /// The attribute whose changes move it while a modifier is active, and whether it is the target's.
+    /// Returns the attribute that a live magnitude follows, and whether it is the target's.
     pub(crate) fn live_on(&self) -> Option<(AttributeId, bool)> {
         match self {
             Mag::Attribute { attribute, of_target, .. } => Some((*attribute, *of_target)),
@@ -109,7 +109,7 @@ impl ThenDef {
     }
 }
 
-/// One plain value on one attribute's base.
+/// A fixed value written to one attribute's base.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blow {
     pub(crate) attribute: AttributeId,
@@ -150,23 +150,23 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
-    /// What it does to combat values while it is active.
+    /// Its combat rules while it is active.
     pub(crate) rules: Box<[RuleDef]>,
-    /// Its base writes are damage, healing or threat.
+    /// Set if its base writes are damage, healing or threat.
     pub(crate) combat: Option<CombatDef>,
-    /// Its only modifier, if it writes one plain value at each execution and does nothing else then.
+    /// Its only modifier, if an execution writes one fixed value and does nothing else.
     pub(crate) blow: Option<Blow>,
-    /// Only the authority applies it: it is tagged so, or a calculation of it may not be run ahead.
+    /// Whether only the authoritative sim applies it: it is tagged so, or one of its calculations cannot be predicted.
     pub(crate) authority: bool,
-    /// Nothing but value modifiers and tags to test: captures, grants, cues and reactions can be skipped.
+    /// Only value modifiers and tag requirements: captures, grants, cues and reactions can be skipped.
     pub(crate) simple: bool,
-    /// The duration in flicks where it is a plain value.
+    /// The duration in flicks if it is a fixed value.
     pub(crate) fixed_duration: Option<SimTime>,
-    /// Whether tags decide about it while it is active: filters or ongoing requirements.
+    /// Whether tags affect it while it is active: filters or ongoing requirements.
     pub(crate) watches: bool,
-    /// Whether any modifier follows an attribute while the effect is active.
+    /// Whether a modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
-    /// Whether it looks at its source after its application other than by following: at executions, for tag filters, for
+    /// Whether it reads its source after application other than by live magnitudes: in executions, tag filters or
     /// conditions of its rules.
     pub(crate) looks_at_source: bool,
 }
@@ -176,7 +176,7 @@ impl EffectDef {
         !self.ongoing_required.is_empty() || !self.ongoing_blocked.is_empty()
     }
 
-    /// Whether it may refuse other effects while it is active.
+    /// Returns whether it can refuse other effects while it is active.
     pub(crate) fn refuses_others(&self) -> bool {
         let bars = |r: &RuleDef| r.on == RuleOn::BuffApplied && r.what == RuleWhat::Restrict;
         !self.immunity.is_empty() || self.rules.iter().any(bars)
@@ -186,7 +186,8 @@ impl EffectDef {
         self.modifiers.iter().any(ModDef::is_filtered)
     }
 
-    /// Whether modifier `m` acts on current while the effect is active, as opposed to being written to base.
+    /// Returns whether modifier `m` changes the current value while the effect is active, instead of writing the base
+    /// value.
     pub(crate) fn acts_on_current(&self, m: &ModDef) -> bool {
         match self.policy {
             DurationPolicy::Instant => false,
@@ -196,7 +197,7 @@ impl EffectDef {
         }
     }
 
-    /// Finds out which short ways the effect may take.
+    /// Determines which fast paths the effect can use.
     pub(crate) fn classify(&mut self) {
         let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
         let plain = self.modifiers.iter().all(plain);
@@ -236,7 +237,8 @@ impl EffectDef {
             || self.rules.iter().any(|r| r.when.as_ref().is_some_and(Expr::is_foreign))
     }
 
-    /// Whether an application runs an execution: of a periodic effect the first one, of another its calculations.
+    /// Returns whether an application runs an execution: the first one of a periodic effect, the calculations of any
+    /// other.
     pub(crate) fn executes_at_once(&self) -> bool {
         if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }

@@ -1,18 +1,18 @@
-//! What building rules can say: errors refuse the whole set, warnings come along with it.
+//! Errors and warnings of a build: an error rejects the whole set, a warning does not.
 
 use std::fmt;
 use ugas_doc::Origin;
 
-/// How bad it is.
+/// The severity of an issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Severity {
-    /// The rules are refused.
+    /// The rules are rejected.
     Error,
-    /// The rules work, but somebody should look.
+    /// The rules were built; the issue is a likely mistake.
     Warning,
 }
 
-/// One finding while building rules.
+/// One issue found while building rules.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -22,15 +22,15 @@ pub enum Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoadIssue {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// A stable id of the rule that found it.
+    /// The stable id of the rule that found it.
     pub code: &'static str,
-    /// The document it is about.
+    /// The document that has the issue.
     pub document: String,
-    /// What is wrong, and where known what was meant.
+    /// What is wrong, with a suggestion if one is known.
     pub message: String,
-    /// Where the document stands.
+    /// The position of the document.
     pub origin: Option<Origin>,
 }
 
@@ -47,11 +47,11 @@ impl fmt::Display for LoadIssue {
     }
 }
 
-/// Every reason why rules or a run-time definition were refused. Nothing was built. `Debug` reads like `Display`, so
-/// that a `main` that returns it prints what a person needs.
+/// Every reason why rules or a run-time definition were rejected. Nothing was built. `Debug` prints the same as
+/// `Display`, so that a `main` that returns it prints a readable message.
 #[derive(Clone, PartialEq)]
 pub struct LoadError {
-    /// The findings, errors and warnings in document order.
+    /// The issues, errors and warnings in document order.
     pub issues: Vec<LoadIssue>,
 }
 

@@ -1,15 +1,15 @@
-//! Expressions as stack code: numbers, attributes, tags, curves, functions, and what the place lends (`level`,
-//! `param.X`, `event.Magnitude` and the like). Compiled once by the parser next door; evaluation allocates nothing.
+//! Expressions as stack code: numbers, attributes, tags, curves, functions and the locals of their scope (`level`,
+//! `param.X`, `event.Magnitude` and so on). Compiled once; evaluation allocates nothing.
 
 use super::curve::CurveDef;
 use super::scope::{Bearer, Local, Scope};
 use crate::{AttributeId, KeyId, TagId};
 use std::sync::Arc;
 
-/// Whose attribute a path reads.
+/// The controller whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
-    /// The controller the expression belongs to; for an effect the target.
+    /// The controller of the expression; the target in an effect.
     Own,
     /// The instigator.
     Source,
@@ -17,31 +17,31 @@ pub(crate) enum Side {
     Target,
 }
 
-/// What an expression reads while it is evaluated. `None` makes the whole value `None`.
+/// The values that an expression reads. `None` makes the whole value `None`.
 pub(crate) trait Reads {
-    /// An attribute's current value.
+    /// Returns an attribute's current value.
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64>;
-    /// Whether a tag or a descendant of it is there.
+    /// Returns whether a tag or a descendant of it is present.
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool>;
-    /// What the place lends.
+    /// Returns a local of the scope.
     fn local(&mut self, local: Local) -> Option<f64>;
-    /// Whether a random number falls below `chance`. Only calculations have a stream.
+    /// Returns whether a random number falls below `chance`. Only calculations have a random stream.
     fn roll(&mut self, _chance: f64) -> Option<bool> {
         None
     }
 }
 
-/// Turns the names of an expression into ids, or says what was meant.
+/// Resolves the names of an expression to ids, or returns an error with a suggestion.
 pub(crate) trait Resolve {
     fn attribute(&mut self, name: &str) -> Result<AttributeId, String>;
     fn tag(&mut self, name: &str) -> Result<TagId, String>;
     fn key(&mut self, name: &str) -> Result<KeyId, String>;
     fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String>;
-    /// A name that an expression before this one gave to its value.
+    /// Resolves a `Let` name of an earlier expression.
     fn bound(&mut self, _name: &str) -> Option<Local> {
         None
     }
-    /// The place of an execution's parameter.
+    /// Resolves a parameter of an execution.
     fn given(&mut self, name: &str) -> Result<Local, String> {
         Err(format!("params.{name} cannot be read here"))
     }
@@ -80,11 +80,11 @@ pub(super) enum Code {
     GreaterEq,
     Equal,
     NotEqual,
-    /// Jumps over the right side if the left decides; leaves 0 or 1.
+    /// Skips the right operand if the left decides; pushes 0 or 1.
     And(u32),
     Or(u32),
     Truth,
-    /// Takes the condition off the stack and goes on elsewhere if it is 0.
+    /// Pops the condition and jumps if it is 0.
     Unless(u32),
     Jump(u32),
     Min,
@@ -103,7 +103,7 @@ pub(super) enum Code {
 }
 
 impl Code {
-    /// How many values it takes and leaves, as one number.
+    /// Returns the change of the stack depth.
     pub(super) fn effect(self) -> isize {
         match self {
             Code::Number(_) | Code::Read(..) | Code::Has(..) | Code::Local(_) => 1,
@@ -117,7 +117,7 @@ impl Code {
     }
 }
 
-/// A part of a condition is no finite number (ruling R-102).
+/// A part of a condition is not finite (ruling R-102).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotFinite;
 
@@ -129,18 +129,18 @@ pub(crate) struct Expr {
     pub(super) depth: usize,
 }
 
-/// Values nest at most this deep on the stack.
+/// Maximum depth of the stack.
 pub(super) const STACK: usize = 64;
-/// Most expressions need no more, and a small stack is quickly made.
+/// Most expressions need no more, and a small stack is cheap to initialize.
 const SMALL_STACK: usize = 8;
 
 impl Expr {
-    /// Compiles `text`, which may read what `scope` lends.
+    /// Compiles `text`, which may read the locals of `scope`.
     pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
         super::expr_parse::parse(text, scope, names)
     }
 
-    /// Every attribute it reads.
+    /// Iterates over the attributes it reads.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (Side, AttributeId)> {
         self.code.iter().filter_map(|c| match c {
             Code::Read(side, a) => Some((*side, *a)),
@@ -148,12 +148,12 @@ impl Expr {
         })
     }
 
-    /// Whether it draws random numbers.
+    /// Returns whether it draws random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.code.contains(&Code::Roll)
     }
 
-    /// Whether it looks at anybody but its own controller.
+    /// Returns whether it reads any controller but its own.
     pub(crate) fn is_foreign(&self) -> bool {
         self.code.iter().any(|c| match c {
             Code::Read(side, _) => *side != Side::Own,
@@ -163,13 +163,13 @@ impl Expr {
         })
     }
 
-    /// The value of an expression that reads nothing but attributes.
+    /// Evaluates an expression that reads only attributes.
     pub(crate) fn eval(&self, read: &mut dyn FnMut(Side, AttributeId) -> Option<f64>) -> Option<f64> {
         self.eval_with(&mut Values(read))
     }
 
-    /// Whether it holds as a condition: its value is not 0. `None` where something it reads is not there; an error where a
-    /// part that was evaluated is not finite.
+    /// Evaluates a condition: true if the value is not 0. `None` if a value is missing; an error if an evaluated part
+    /// is not finite.
     pub(crate) fn condition(&self, reads: &mut dyn Reads) -> Result<Option<bool>, NotFinite> {
         let mut finite = true;
         let value = if self.depth <= SMALL_STACK {
@@ -180,7 +180,7 @@ impl Expr {
         if finite { Ok(value.map(|v| v != 0.0)) } else { Err(NotFinite) }
     }
 
-    /// Its value; `None` from `reads` makes the whole `None`.
+    /// Evaluates it; `None` from `reads` makes the result `None`.
     pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
         let any = &mut true;
@@ -191,7 +191,7 @@ impl Expr {
         }
     }
 
-    /// Runs the code. Under `TEST`, `finite` turns false where a value on the way is not finite.
+    /// Runs the code. Under `TEST`, `finite` becomes false if an intermediate value is not finite.
     fn run<const N: usize, const TEST: bool>(&self, reads: &mut dyn Reads, finite: &mut bool) -> Option<f64> {
         let mut stack = [0.0f64; N];
         let (mut top, mut pc) = (0usize, 0usize);

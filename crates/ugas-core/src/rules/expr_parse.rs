@@ -1,5 +1,5 @@
 //! The parser of expressions: precedence climbing over `|| && comparisons + - * /`, then signs, then numbers, names,
-//! calls and brackets. A slip is told with its column.
+//! calls and brackets. An error names its column.
 
 use super::curve::CurveDef;
 use super::expr::{Code, Expr, Resolve, STACK, Side};
@@ -8,16 +8,16 @@ use super::scope::{Local, Scope};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Longest accepted text.
+/// Maximum length of the text.
 const MAX_TEXT: usize = 4096;
-/// Most values `min` and `max` take.
+/// Maximum number of arguments of `min` and `max`.
 const MAX_ARGUMENTS: usize = 16;
-/// What can be called, for messages.
+/// The functions, for error messages.
 const FUNCTIONS: [&str; 14] = [
     "min", "max", "clamp", "abs", "floor", "ceil", "round", "pow", "sqrt", "if", "has_tag", "roll", "curve", "distance",
 ];
 
-/// Compiles `text`, which may read what `scope` lends.
+/// Compiles `text`, which may read the locals of `scope`.
 pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
     if text.len() > MAX_TEXT {
         return Err(format!("longer than {MAX_TEXT} characters"));
@@ -44,7 +44,7 @@ struct Parser<'a> {
     nesting: usize,
 }
 
-/// Operators from loose to tight; longer spellings first.
+/// Operators by rising precedence; longer spellings first.
 const LEVELS: [&[(&str, Option<Code>)]; 5] = [
     &[("||", None)],
     &[("&&", None)],
@@ -206,13 +206,13 @@ impl<'a> Parser<'a> {
         self.text[..self.at].chars().count() + 1
     }
 
-    /// A name with its dots and its namespace.
+    /// Reads a name with its dots and its namespace.
     fn word(&mut self) -> &'a str {
         let text = self.text;
         let rest = &text[self.at..];
         let path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
         let mut len = rest.find(|c: char| !path(c)).unwrap_or(rest.len());
-        // What belongs to a namespace: `rpg::Health`.
+        // A name in a namespace: `rpg::Health`.
         while rest[len..].strip_prefix("::").is_some_and(|r| r.starts_with(path)) {
             len += 2;
             len += rest[len..].find(|c: char| !path(c)).unwrap_or(rest.len() - len);
@@ -231,7 +231,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The rest of a function's call.
+    /// Parses the rest of a function call.
     fn call(&mut self, word: &str, column: usize) -> Result<(), String> {
         let some = 2..=MAX_ARGUMENTS;
         match word {
@@ -263,7 +263,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Numbers between brackets, joined by `code`: pairwise if it takes two, else at once.
+    /// Parses arguments and emits `code`: pairwise if it takes two, otherwise once.
     fn arguments(&mut self, word: &str, count: RangeInclusive<usize>, code: Code) -> Result<(), String> {
         self.sign("(")?;
         let pairs = code.effect() == -1;
@@ -290,7 +290,7 @@ impl<'a> Parser<'a> {
         if pairs { Ok(()) } else { self.push(code) }
     }
 
-    /// The rest of `if(condition, then, else)`; only the side that is chosen is evaluated.
+    /// Parses the rest of `if(condition, then, else)`; only the chosen side is evaluated.
     fn choice(&mut self) -> Result<(), String> {
         self.sign("(")?;
         self.binary(0)?;
@@ -302,14 +302,14 @@ impl<'a> Parser<'a> {
         let jump = self.code.len();
         self.push(Code::Jump(0))?;
         self.code[unless] = Code::Unless(self.code.len() as u32);
-        // Either side leaves one value, never both.
+        // Either side pushes one value, never both.
         self.live -= 1;
         self.binary(0)?;
         self.code[jump] = Code::Jump(self.code.len() as u32);
         self.sign(")")
     }
 
-    /// The rest of `curve(Name, x)`.
+    /// Parses the rest of `curve(Name, x)`.
     fn curve(&mut self) -> Result<(), String> {
         self.sign("(")?;
         let column = self.column();
@@ -325,7 +325,7 @@ impl<'a> Parser<'a> {
         self.push(Code::Curve(at as u16))
     }
 
-    /// The rest of `has_tag(self, Tag.Name)`.
+    /// Parses the rest of `has_tag(self, Tag.Name)`.
     fn has_tag(&mut self, column: usize) -> Result<(), String> {
         self.sign("(")?;
         let bearer = match (self.word(), self.scope.bearers()) {

@@ -1,19 +1,19 @@
-//! Host code that agrees to activations.
+//! Host code that decides whether an ability can be activated.
 
 use super::{ReadKey, Rules};
 use crate::{AbilityId, AttributeId, ControllerId, ParamId, TagId};
 use std::sync::Arc;
 
-/// What a `CanActivate` hook looks at, so that its answer may be remembered.
+/// What a `CanActivate` hook reads: whether its result may be cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookReads {
-    /// Nothing but the owner's attributes, tags and parameters: the answer is good until the owner changes.
+    /// Only the owner's attributes, tags and parameters: the result is valid until the owner changes.
     Owner,
-    /// Something else: it is asked every time.
+    /// Anything else: the hook runs at every check.
     Anything,
 }
 
-/// What a `CanActivate` hook sees.
+/// The context of a `CanActivate` hook.
 pub struct AbilityHookCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) who: ControllerId,
@@ -27,43 +27,43 @@ pub struct AbilityHookCx<'a> {
 }
 
 impl AbilityHookCx<'_> {
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// Whose ability it is.
+    /// Returns the controller that owns the ability.
     pub fn who(&self) -> ControllerId {
         self.who
     }
-    /// The ability.
+    /// Returns the ability.
     pub fn ability(&self) -> AbilityId {
         self.ability
     }
-    /// The grant's level.
+    /// Returns the grant's level.
     pub fn level(&self) -> u32 {
         self.level
     }
-    /// The target, if it is a controller.
+    /// Returns the target, if it is a controller.
     pub fn target(&self) -> Option<ControllerId> {
         self.target.some()
     }
-    /// An attribute of the owner.
+    /// Returns an attribute of the owner.
     pub fn get(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.who, attribute.attribute(self.rules)?)
     }
-    /// An attribute of the target.
+    /// Returns an attribute of the target.
     pub fn target_get(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.target.some()?, attribute.attribute(self.rules)?)
     }
-    /// Whether the owner has a tag or a descendant of it.
+    /// Returns whether the owner has a tag or a descendant of it.
     pub fn has(&self, tag: TagId) -> bool {
         (self.tags)(self.who, tag)
     }
-    /// Whether the target has a tag or a descendant of it.
+    /// Returns whether the target has a tag or a descendant of it.
     pub fn target_has(&self, tag: TagId) -> bool {
         self.target.some().is_some_and(|target| (self.tags)(target, tag))
     }
-    /// A parameter of the grant.
+    /// Returns a parameter of the grant.
     pub fn param(&self, name: &str) -> Option<f64> {
         (self.params)(ParamId::named(name))
     }

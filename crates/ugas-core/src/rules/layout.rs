@@ -1,4 +1,4 @@
-//! A layout: which attribute lies at which slot of a row, for one ordered list of sets.
+//! A layout: the slot of each attribute in a row, for one ordered list of sets.
 //!
 //! Slots are numbered in dependency order (referenced bounds and the reads of derived attributes first, registration
 //! order otherwise), so settling a row is one ascending pass. Layouts are derived from the list of sets and shared.
@@ -33,18 +33,18 @@ pub(crate) struct Slot {
     pub(crate) strongest: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
-    /// Slots of the pools that take damage before this one, in their order.
+    /// Slots of the pools that absorb damage before this slot, in order.
     pub(crate) pools: Box<[u16]>,
 }
 
-/// What a plain write to an attribute needs to know, in one place.
+/// Everything that a plain write to an attribute needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Aim {
     lo: f64,
     hi: f64,
     pub(crate) attribute: AttributeId,
     pub(crate) slot: u16,
-    /// Where a bound is another attribute's current value, that one's slot.
+    /// The slot of a referenced bound.
     lo_slot: u16,
     hi_slot: u16,
     /// Whether base is its own and nothing follows it.
@@ -69,7 +69,7 @@ impl Aim {
         Aim { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
     }
 
-    /// The bounds now.
+    /// Returns the current bounds.
     #[inline(always)]
     pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
         let value = |fixed: f64, slot: u16| if slot == NO_SLOT { fixed } else { attrs[slot as usize].current };
@@ -82,11 +82,11 @@ pub(crate) struct Layout {
     pub(crate) sets: Box<[SetId]>,
     pub(crate) slots: Box<[Slot]>,
     slot_of: Box<[u16]>,
-    /// By attribute, as `slot_of`.
+    /// Indexed by attribute, like `slot_of`.
     aims: Box<[Aim]>,
-    /// Slots whose end is death.
+    /// Slots whose zero is death.
     pub(crate) deaths: Box<[u16]>,
-    /// Values right after registration.
+    /// Values immediately after registration.
     pub(crate) initial: Box<[Attr]>,
     /// Slots of derived values that are not finite right after registration.
     pub(crate) not_finite: Box<[u16]>,
@@ -106,7 +106,7 @@ impl Layout {
         self.aims.get(attribute.index())
     }
 
-    /// The layout of these sets, registered in this order.
+    /// Builds the layout of these sets, registered in this order.
     pub(crate) fn build(rules: &Rules, sets: &[SetId], limit: u32) -> Result<Layout, Refusal> {
         let mut parts = Vec::new();
         let mut order_of = vec![usize::MAX; rules.attributes.len()];
@@ -139,8 +139,8 @@ impl Layout {
             }
         }
 
-        // What each attribute reads, by registration order. A name whose set is not registered (yet) is an open bound
-        // or makes a derived value 0.
+        // The reads of each attribute, in registration order. A name whose set is not registered is an open bound or
+        // makes a derived value 0.
         let mut reads: Vec<Vec<usize>> = Vec::with_capacity(parts.len());
         for (_, a) in &parts {
             let bounds = [a.min, a.max].into_iter().filter_map(|b| match b {
@@ -225,12 +225,12 @@ impl Layout {
         Ok(Layout { sets, slots, slot_of, aims, deaths, initial, not_finite: not_finite.into() })
     }
 
-    /// A derived attribute's base, and whether it was not finite.
+    /// Returns a derived attribute's base, and whether it was not finite.
     pub(crate) fn derive(&self, expr: &Expr, attrs: &[Attr]) -> (f64, bool) {
         derived_value(expr, &self.slot_of, attrs)
     }
 
-    /// The set that needs `set` to stay registered, if any.
+    /// Returns the set that requires `set` to stay registered, if any.
     pub(crate) fn needed_by(&self, rules: &Rules, set: SetId) -> Option<SetId> {
         let declared = self.sets.iter().find(|&&s| rules.set_def(s).is_some_and(|d| d.dependencies.contains(&set)));
         let uses = |slot: &&Slot| slot.set == set && slot.dependents.iter().any(|&d| self.slots[d as usize].set != set);
@@ -242,7 +242,7 @@ impl Layout {
 }
 
 impl Slot {
-    /// The bounds now: a referenced bound is the current value of what it names.
+    /// Returns the current bounds: a referenced bound is the current value of its attribute.
     #[inline(always)]
     pub(crate) fn bounds(&self, attrs: &[Attr]) -> (f64, f64) {
         let value = |b, open| match b {
@@ -254,7 +254,7 @@ impl Slot {
     }
 }
 
-/// `max(lo, min(hi, v))`: the lower bound wins.
+/// Clamps with `max(lo, min(hi, v))`: the lower bound wins.
 #[inline]
 pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
     let v = if v > hi { hi } else { v };
@@ -269,7 +269,7 @@ fn derived_value(expr: &Expr, slot_of: &[u16], attrs: &[Attr]) -> (f64, bool) {
     }
 }
 
-/// Kahn's algorithm, smallest first; on a cycle the smallest member.
+/// Sorts with Kahn's algorithm, smallest first; on a cycle returns its smallest member.
 fn sort(reads: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
     let mut waiting: Vec<usize> = reads.iter().map(Vec::len).collect();
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); reads.len()];

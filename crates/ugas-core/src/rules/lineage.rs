@@ -1,5 +1,5 @@
-//! How rules relate to older ones: whether every id still means the same, which documents differ, and what of a
-//! definition is the same as before. A hot reload asks all of it.
+//! The relation of rules to older ones: whether every id still has the same meaning, which documents differ, and which
+//! parts of a definition are unchanged. Used by hot reload.
 
 use super::{AbilityDef, EffectDef, Inst, Mag, Names, Rules, TaskKind};
 use crate::migration::{DocumentChange, DocumentWhat};
@@ -9,15 +9,15 @@ use std::fmt::Write;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// A name whose id is not what it was.
+/// A name whose id changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Stranger {
-    /// What it names.
+    /// The kind of the name.
     pub(crate) kind: &'static str,
     pub(crate) name: Arc<str>,
 }
 
-/// A hash that can be written to, so that no text is made first.
+/// A hash that implements `Write`, so that no string is allocated.
 struct Print {
     hash: u64,
     word: [u8; 8],
@@ -47,7 +47,7 @@ impl Write for Print {
     }
 }
 
-/// The hash of a text.
+/// Folds a text into a hash.
 fn fold_name(hash: u64, name: &str) -> u64 {
     name.as_bytes().chunks(8).fold(fold(hash, name.len() as u64), |h, chunk| {
         let mut word = [0; 8];
@@ -57,16 +57,16 @@ fn fold_name(hash: u64, name: &str) -> u64 {
 }
 
 impl Rules {
-    /// Remembers what a document says, for the hash of the rules and for [`Rules::changes_since`].
+    /// Records a document for the hash of the rules and for [`Rules::changes_since`].
     pub(super) fn note(&mut self, doc: &Doc) {
         let print = Print::of(doc);
         self.fingerprint = fold(self.fingerprint, print);
-        // Registries and input mappings may come in several parts under one name.
+        // Registries and input mappings may have several parts under one name.
         let known = self.prints.entry((doc.kind(), doc.name().into())).or_insert(0);
         *known = fold(*known, print);
     }
 
-    /// Adds the ids to the hash: state holds ids, so it can be read only where they mean the same.
+    /// Adds the ids to the hash: state contains ids, so it can be read only if they have the same meaning.
     pub(super) fn seal(&mut self) {
         let tables = self.tables();
         let hash = tables.iter().fold(self.fingerprint, |h, (_, names)| {
@@ -75,8 +75,8 @@ impl Rules {
         self.fingerprint = hash;
     }
 
-    /// All tables of names whose ids go outside.
-    fn tables(&self) -> [(&'static str, &Names); 14] {
+    /// Returns all tables of names whose ids are visible outside.
+    pub(super) fn tables(&self) -> [(&'static str, &Names); 14] {
         [
             ("attribute", &self.attributes),
             ("attribute set", &self.set_names),
@@ -95,11 +95,11 @@ impl Rules {
         ]
     }
 
-    /// Whether every id of older rules means the same here.
+    /// Checks that every id of older rules has the same meaning here.
     pub(crate) fn continues(&self, old: &Rules) -> Result<(), Stranger> {
         for ((kind, new), (_, old)) in self.tables().into_iter().zip(old.tables()) {
             let stays = |(at, name): (usize, &Arc<str>)| {
-                // Built from one another they share their names.
+                // Rules that were built from one another share their names.
                 new.list().get(at).is_some_and(|n| Arc::ptr_eq(n, name) || n == name)
             };
             if let Some((_, name)) = old.list().iter().enumerate().find(|&entry| !stays(entry)) {
@@ -109,7 +109,7 @@ impl Rules {
         Ok(())
     }
 
-    /// The documents that are new, gone or different, by kind and name.
+    /// Returns the documents that were added, removed or changed, by kind and name.
     pub(crate) fn changes_since(&self, old: &Rules) -> Vec<DocumentChange> {
         let change =
             |(kind, name): &(ugas_doc::Kind, Arc<str>), what| DocumentChange { kind: *kind, name: name.clone(), what };
@@ -127,8 +127,8 @@ impl Rules {
         list
     }
 
-    /// Whether a calculation gives what it gave. Code counts as the same under the same name and with the same reads:
-    /// rules that are built again register it again.
+    /// Returns whether a calculation is unchanged. Code counts as unchanged under the same name with the same reads:
+    /// rebuilt rules register it again.
     pub(crate) fn same_calc(&self, old: &Rules, id: CalcId) -> bool {
         let of = |rules: &'_ Rules| rules.calcs.get(id.index()).cloned().flatten();
         match (of(self), of(old)) {
@@ -142,7 +142,7 @@ impl Rules {
         self.curves.get(id.index()).and_then(Option::as_ref) == old.curves.get(id.index()).and_then(Option::as_ref)
     }
 
-    /// Whether a magnitude gives what it gave.
+    /// Returns whether a magnitude is unchanged.
     pub(crate) fn same_mag(&self, old: &Rules, (mine, theirs): (&Mag, &Mag)) -> bool {
         let beneath = match mine {
             Mag::Curve { curve, .. } => self.same_curve(old, *curve),
@@ -152,7 +152,7 @@ impl Rules {
         beneath && mine == theirs
     }
 
-    /// Whether an active effect's modifiers act as they did.
+    /// Returns whether an active effect's modifiers are unchanged.
     pub(crate) fn same_modifiers(&self, old: &Rules, mine: &EffectDef, theirs: &EffectDef) -> bool {
         let same_mag = |(a, b): (&super::ModDef, &super::ModDef)| self.same_mag(old, (&a.magnitude, &b.magnitude));
         mine.policy == theirs.policy
@@ -161,7 +161,8 @@ impl Rules {
             && mine.modifiers.iter().zip(&theirs.modifiers).all(same_mag)
     }
 
-    /// Whether what runs of an ability can go on: its steps, and the timelines it plays, are what they were.
+    /// Returns whether running activations of an ability can continue: its steps and the timelines it plays are
+    /// unchanged.
     pub(crate) fn same_steps(&self, old: &Rules, mine: &AbilityDef, theirs: &AbilityDef) -> bool {
         let coded = |rules: &Rules| rules.ability_code.contains_key(&mine.id);
         let same_line = |inst: &Inst| match inst {

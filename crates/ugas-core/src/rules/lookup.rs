@@ -1,4 +1,4 @@
-//! The compiler's look-ups: names in documents become ids, or an error that says what was meant.
+//! The compiler's look-ups: names in documents become ids, or an error with a suggestion.
 
 use super::compile::Compiler;
 use super::curve::CurveDef;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType, Value};
 
-/// What documents define under names of their own.
+/// The kinds of named definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Set,
@@ -24,12 +24,12 @@ pub(crate) enum Kind {
 }
 
 impl Compiler<'_> {
-    /// A name that a document of these rules defines. The name alone may be a tombstone of older rules.
+    /// Finds a name that a document of these rules defines. The name alone may be a tombstone of older rules.
     pub(crate) fn find(&self, kind: Kind, name: &str) -> Option<u32> {
         self.names(kind).find(name).filter(|&id| self.defines(kind, id))
     }
 
-    /// What was meant, to be put behind a message.
+    /// Returns a suggestion to append to a message.
     pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
         let names = self.names(kind);
         if self.is_dear(names.len()) {
@@ -38,8 +38,8 @@ impl Compiler<'_> {
         suggestion(names.nearest_of(name, |id| self.defines(kind, id)))
     }
 
-    /// Whether so much is wrong among so many names that nobody reads what each was meant to be: every suggestion looks
-    /// at every name.
+    /// Returns whether there are so many errors among so many names that suggestions cost too much: each one compares
+    /// every name.
     pub(crate) fn is_dear(&self, names: usize) -> bool {
         const COMPARISONS: usize = 1 << 20;
         self.issues.len().saturating_mul(names) > COMPARISONS
@@ -60,7 +60,7 @@ impl Compiler<'_> {
         fn there<T>(table: &[Option<T>], id: u32) -> bool {
             table.get(id as usize).is_some_and(Option::is_some)
         }
-        // Documents may refer to what comes later, so what is only declared yet counts too.
+        // Documents may refer to later ones, so a name that is only declared counts too.
         self.declared.contains(&(kind, id))
             || match kind {
                 Kind::Set => there(&self.rules.sets, id),
@@ -72,12 +72,12 @@ impl Compiler<'_> {
             }
     }
 
-    /// Whether the rules are finished, so that no name can be added: a run-time definition is compiled.
+    /// Returns whether the rules are finished, so that no name can be added: a run-time definition is compiled.
     pub(crate) fn is_fixed(&self) -> bool {
         matches!(self.rules, Cow::Borrowed(_))
     }
 
-    /// `Name` of any set, or `Set.Name`.
+    /// Resolves `Name` of any set, or `Set.Name`.
     pub(crate) fn find_attribute(&mut self, name: &str) -> Result<AttributeId, String> {
         let known = self.rules.attributes.find(name).map(AttributeId);
         if let Some(id) = known.filter(|&id| self.rules.is_defined(id)) {
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         Err(format!("unknown attribute {name}{}", suggestion(near)))
     }
 
-    /// `Name` or `Set.Name`, of a set that exists.
+    /// Resolves `Name` or `Set.Name` of an existing set.
     pub(crate) fn attribute_ref(&mut self, place: &str, name: &str) -> Option<AttributeId> {
         match self.find_attribute(name) {
             Ok(id) => Some(id),
@@ -116,12 +116,12 @@ impl Compiler<'_> {
         }
     }
 
-    /// An expression that reads attributes only.
+    /// Compiles an expression that reads attributes only.
     pub(crate) fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
         self.expression_in(place, text, Scope::VALUES)
     }
 
-    /// An expression that reads what its place lends.
+    /// Compiles an expression that may read the locals of its scope.
     pub(crate) fn expression_in(&mut self, place: &str, text: &str, scope: Scope) -> Option<Expr> {
         match self.parse_expr(text, scope) {
             Ok(e) => Some(e),
@@ -136,7 +136,7 @@ impl Compiler<'_> {
         Expr::parse(text, scope, self)
     }
 
-    /// A tag query; tags in it declare themselves like anywhere else.
+    /// Compiles a tag query; its tags declare themselves as everywhere.
     pub(crate) fn query(&mut self, place: &str, text: &str) -> Option<TagQuery> {
         match TagQuery::parse_with(text, &mut |name| Resolve::tag(self, name)) {
             Ok(query) => Some(query),
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// The id of a parameter or restriction; its name is kept for people.
+    /// Returns the id of a parameter or restriction and stores its name for display.
     pub(crate) fn param(&mut self, name: &str) -> ParamId {
         let id = ParamId::named(name);
         if !self.is_fixed() {
@@ -156,7 +156,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// The id of a cooldown group or activation group; its name is kept for people.
+    /// Returns the id of a cooldown group or activation group and stores its name for display.
     pub(crate) fn group(&mut self, name: &str) -> GroupId {
         let id = GroupId::named(name);
         if !self.is_fixed() {
@@ -165,7 +165,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// A curve that an expression reads.
+    /// Resolves a curve of an expression.
     pub(crate) fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {
         let found = self.find(Kind::Curve, name).and_then(|id| self.rules.curves[id as usize].clone());
         found.ok_or_else(|| format!("unknown curve {name}{}", self.near(Kind::Curve, name)))
@@ -189,7 +189,7 @@ impl Compiler<'_> {
         found.map(AbilityId)
     }
 
-    /// A calculation, which is given these parameters.
+    /// Resolves a calculation that gets these parameters.
     pub(crate) fn calc_ref(&mut self, place: &str, name: &str, given: &[(Arc<str>, Value)]) -> Option<CalcId> {
         let found = self.rules.find_calculator(name);
         let wanted = found.and_then(|id| self.rules.calcs[id.index()].clone()).map(|c| c.params).unwrap_or_default();
@@ -200,7 +200,7 @@ impl Compiler<'_> {
                 None => self.error("bad-param", format!("{place}.Params.{param}: {name} reads it, and it is missing")),
             }
         }
-        // One that is there and wrong is told of at its own place.
+        // A calculation with errors of its own is reported at its own place.
         let told = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
         if found.is_none() && !told() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
@@ -328,7 +328,7 @@ impl Resolve for Compiler<'_> {
     }
 }
 
-/// What was meant, to be put behind a message.
+/// Formats a suggestion to append to a message.
 pub(crate) fn suggestion(near: Option<&str>) -> String {
     near.map(|n| format!("; did you mean {n}?")).unwrap_or_default()
 }

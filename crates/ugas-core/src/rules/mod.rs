@@ -1,7 +1,7 @@
-//! Rules: the compiled catalogue and all user code, immutable behind an `Arc`.
+//! Rules: the compiled catalogue and all registered code, immutable behind an `Arc`.
 //!
-//! Documents go into a [`RulesBuilder`]; names come out as ids. Built from older rules, every name keeps its id, so
-//! what a host cached before a reload still means the same.
+//! Documents are added to a [`RulesBuilder`], which turns names into ids. In rules that are built after older ones
+//! every name keeps its id, so ids that a host cached before a reload stay valid.
 
 mod ability;
 mod ability_compile;
@@ -17,6 +17,7 @@ mod code;
 mod coded;
 mod combat;
 mod compile;
+mod compiled;
 mod curve;
 mod effect;
 mod error;
@@ -36,6 +37,7 @@ mod task;
 mod task_parse;
 mod template;
 mod timeline;
+mod unsupported;
 
 #[cfg(test)]
 mod tests;
@@ -83,7 +85,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 
-/// The compiled catalogue. Share it behind an `Arc` with as many sims as you like.
+/// The compiled catalogue. Any number of sims can share it behind an `Arc`.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -99,9 +101,9 @@ use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 pub struct Rules {
     pub(crate) tags: TagTable,
     pub(crate) attributes: Names,
-    /// Which set documents define which attribute. A name without a set is a tombstone or an alias.
+    /// Which set document defines which attribute. A name without a set is a tombstone or an alias.
     pub(crate) homes: BTreeSet<(AttributeId, SetId)>,
-    /// `Set.Name` ids, with the set and the plain id they stand for.
+    /// `Set.Name` ids, with the set and the plain id they refer to.
     pub(crate) aliases: Vec<(AttributeId, SetId, AttributeId)>,
     pub(crate) set_names: Names,
     pub(crate) sets: Vec<Option<SetDef>>,
@@ -113,17 +115,17 @@ pub struct Rules {
     pub(crate) ability_sets: Vec<Option<Arc<AbilitySetDef>>>,
     pub(crate) timeline_names: Names,
     pub(crate) timelines: Vec<Option<Arc<TimelineDef>>>,
-    /// Timelines by the montage they stand for.
+    /// Timelines by the montage they describe.
     pub(crate) by_montage: BTreeMap<Arc<str>, TimelineId>,
     /// Timelines by the ability whose waiting tasks they answer.
     pub(crate) by_ability: BTreeMap<AbilityId, TimelineId>,
     /// Task types, the built-in ones first.
     pub(crate) task_names: Names,
-    /// Code of the task types that are the host's.
+    /// Code of the host's task types.
     pub(crate) task_code: BTreeMap<TaskKindId, TaskCode>,
     /// Code of abilities.
     pub(crate) ability_code: BTreeMap<AbilityId, AbilityCode>,
-    /// Names behind hashed ids, for people.
+    /// Names of hashed ids, for display.
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
     pub(crate) curve_names: Names,
@@ -136,39 +138,39 @@ pub struct Rules {
     pub(crate) input_names: Names,
     pub(crate) template_names: Names,
     pub(crate) templates: Vec<Option<Arc<Template>>>,
-    /// What patches changed of attributes, for people.
+    /// Changes that patches made to attributes, for display.
     pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
-    /// A hash of each document by kind and name: which ones differ between two rules.
+    /// A hash of each document by kind and name, to find the documents that differ between two rules.
     pub(crate) prints: BTreeMap<(ugas_doc::Kind, Arc<str>), u64>,
     pub(crate) fingerprint: u64,
 }
 
 /// The built-in infinite effect that grants innate tags.
 pub(crate) const INITIAL_TAGS: EffectId = EffectId(0);
-/// Its name.
+/// The name of [`INITIAL_TAGS`].
 pub(crate) const INITIAL_TAGS_NAME: &str = "GE_Initial_Tags";
 
 impl Rules {
-    /// An empty builder.
+    /// Returns an empty builder.
     pub fn builder() -> RulesBuilder {
         RulesBuilder::new()
     }
 
-    /// A hash of everything compiled in and of the ids that names have: two rules with equal hashes play alike, and
-    /// what one wrote the other can read. Rules built [`after`](RulesBuilder::after) others differ from the same
-    /// documents built alone as soon as their ids do.
+    /// Returns a hash of everything compiled and of the ids of all names. Two rules with equal hashes behave
+    /// identically, and state written under one can be read under the other. Rules built [`after`](RulesBuilder::after)
+    /// others have a different hash than the same documents built alone as soon as an id differs.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// The same for what lies in memory, where tags go by their ranks: these also depend on tags that documents no
-    /// longer name.
+    /// Returns the hash for state in memory, where tags are stored by rank. It also depends on tags that no document
+    /// names any more.
     pub(crate) fn image_print(&self) -> u64 {
         crate::rng::fold(self.fingerprint, self.tags.order())
     }
 
-    /// What is wrong with a hit that somebody outside tells of: numbers are finite and its tags exist.
+    /// Validates a hit from outside: its numbers are finite and its tags exist.
     pub(crate) fn refuse_hit(&self, hit: &Hit) -> Result<(), Refusal> {
         if !hit.position.iter().flatten().chain(&hit.distance).all(|v| v.is_finite()) {
             return Err(Refusal::BadValue { what: BadValue::Number });
@@ -177,12 +179,12 @@ impl Rules {
         unknown.map_or(Ok(()), |t| Err(Refusal::UnknownName { kind: NameKind::Tag, id: t.0 }))
     }
 
-    /// What was noticed while building.
+    /// Returns the warnings of the build.
     pub fn warnings(&self) -> &[LoadIssue] {
         &self.warnings
     }
 
-    /// The attribute that `Set.Name` means where only that set defines it.
+    /// Returns the attribute of `Set.Name` if only that set defines it.
     pub(super) fn attribute_of_set(&self, name: &str) -> Option<AttributeId> {
         let (set, short) = name.split_once('.')?;
         let (set, id) = (self.find_set(set)?, AttributeId(self.attributes.find(short)?));
@@ -190,12 +192,12 @@ impl Rules {
         (homes.next() == Some(set) && homes.next().is_none()).then_some(id)
     }
 
-    /// The sets that define an attribute.
+    /// Iterates over the sets that define an attribute.
     fn homes_of(&self, id: AttributeId) -> impl Iterator<Item = SetId> {
         self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).map(|h| h.1)
     }
 
-    /// Gives `Set.Name` an id of its own where several sets define a name: it is another attribute on each of them.
+    /// Assigns an id to `Set.Name` if several sets define the name: it is a different attribute in each of them.
     pub(super) fn name_shared_attributes(&mut self) {
         let shared: Vec<(AttributeId, SetId)> =
             self.homes.iter().copied().filter(|&(id, _)| self.homes_of(id).nth(1).is_some()).collect();
@@ -209,143 +211,144 @@ impl Rules {
         }
     }
 
-    /// An attribute's name.
+    /// Returns an attribute's name.
     pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
         self.attributes.name(id.0)
     }
-    /// What patches changed of an attribute's definition.
+    /// Returns the changes that patches made to an attribute's definition.
     pub fn attribute_patches(&self, id: AttributeId) -> &[Patched] {
         self.attribute_patches.get(&id).map_or(&[], Vec::as_slice)
     }
-    /// A set's name.
+    /// Returns an attribute set's name.
     pub fn set_name(&self, id: SetId) -> Option<&str> {
         self.set_names.name(id.0)
     }
-    /// The attributes of a set, as its document says.
+    /// Returns the attributes of a set as its document defines them.
     pub fn set_attributes(&self, id: SetId) -> Option<&[AttributeDef]> {
         self.set_def(id).map(|s| &*s.attributes)
     }
-    /// A tag's name.
+    /// Returns a tag's name.
     pub fn tag_name(&self, id: TagId) -> Option<&str> {
         self.tags.name(id)
     }
-    /// Whether a registry declares the tag.
+    /// Returns whether a registry declares the tag.
     pub fn is_declared(&self, name: &str) -> bool {
         self.find_tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
     }
-    /// Whether the tag tracks a cooldown: it stands below `Cooldown`.
+    /// Returns whether the tag tracks a cooldown: it is a descendant of `Cooldown`.
     pub fn is_cooldown_tag(&self, id: TagId) -> bool {
         self.tags.def(id).is_some_and(|d| d.is_cooldown)
     }
-    /// All tags that exist, declared or used.
+    /// Iterates over all tags, declared or used.
     pub fn tag_ids(&self) -> impl Iterator<Item = TagId> {
         self.tags.ids()
     }
-    /// The parent of a tag.
+    /// Returns the parent of a tag.
     pub fn tag_parent(&self, id: TagId) -> Option<TagId> {
         self.tags.def(id)?.parent
     }
-    /// Whether `tag` is `of` or stands below it.
+    /// Returns whether `tag` is `of` or a descendant of it.
     pub fn tag_is_under(&self, tag: TagId, of: TagId) -> bool {
         self.tags.def(tag).is_some() && self.tags.def(of).is_some() && self.tags.is_under(tag, of)
     }
-    /// An effect's name.
+    /// Returns an effect's name.
     pub fn effect_name(&self, id: EffectId) -> Option<&str> {
         self.effect_names.name(id.0)
     }
-    /// All effects with their names.
+    /// Iterates over all effects with their names.
     pub fn effect_list(&self) -> impl Iterator<Item = (EffectId, &str)> {
         self.effects.iter().flatten().map(|e| (e.id, &*e.name))
     }
-    /// Where an effect is written.
+    /// Returns the file and line of an effect's document.
     pub fn effect_origin(&self, id: EffectId) -> Option<&Origin> {
         self.effect_def(id)?.origin.as_ref()
     }
-    /// Whether the effect's calculations may be run ahead of the server.
+    /// Returns whether a client may predict the effect's calculations.
     pub fn is_predictable(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| {
             let calc = |c: CalcId| self.calcs[c.index()].as_ref().is_none_or(|c| c.code.predictable());
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
-    /// Whether only the authority applies an effect: it is tagged so, or a calculation of it may not be run ahead.
+    /// Returns whether only the authoritative sim applies an effect: the effect is tagged so, or one of its
+    /// calculations cannot be predicted.
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
     }
-    /// An ability's name.
+    /// Returns an ability's name.
     pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
         self.ability_names.name(id.0)
     }
-    /// An ability's document, as it was written.
+    /// Returns an ability's document as it was authored.
     pub fn ability_doc(&self, id: AbilityId) -> Option<&Ability> {
         self.ability_def(id).map(|a| &*a.doc)
     }
-    /// Where an ability is written.
+    /// Returns the file and line of an ability's document.
     pub fn ability_origin(&self, id: AbilityId) -> Option<&Origin> {
         self.ability_def(id)?.origin.as_ref()
     }
-    /// All abilities with their names.
+    /// Iterates over all abilities with their names.
     pub fn ability_list(&self) -> impl Iterator<Item = (AbilityId, &str)> {
         self.abilities.iter().flatten().map(|a| (a.id, &*a.name))
     }
-    /// An ability set's name.
+    /// Returns an ability set's name.
     pub fn ability_set_name(&self, id: AbilitySetId) -> Option<&str> {
         self.ability_set_names.name(id.0)
     }
-    /// A timeline's name.
+    /// Returns a timeline's name.
     pub fn timeline_name(&self, id: TimelineId) -> Option<&str> {
         self.timeline_names.name(id.0)
     }
-    /// A timeline's document, as it was written.
+    /// Returns a timeline's document as it was authored.
     pub fn timeline_doc(&self, id: TimelineId) -> Option<&ugas_doc::Timeline> {
         self.timeline_def(id).map(|t| &*t.doc)
     }
-    /// A task type's name.
+    /// Returns a task type's name.
     pub fn task_kind_name(&self, id: TaskKindId) -> Option<&str> {
         self.task_names.name(id.0)
     }
-    /// Every task type with its category.
+    /// Iterates over all task types with their categories.
     pub fn task_kinds(&self) -> impl Iterator<Item = (TaskKindId, &str, TaskCategory)> {
         (0..self.task_names.len() as u32).filter_map(|id| {
             let name = self.task_names.name(id)?;
             Some((TaskKindId(id), name, self.task_category(name)?))
         })
     }
-    /// What starts or wakes a task of this type.
+    /// Returns the category of a task type: what starts or wakes its tasks.
     pub fn task_category(&self, name: &str) -> Option<TaskCategory> {
         let custom = || self.find_task_kind(name).filter(|id| self.task_code.contains_key(id));
         task::category(name).or_else(|| custom().map(|_| TaskCategory::Custom))
     }
-    /// The name of a cooldown group or activation group that documents use.
+    /// Returns the name of a cooldown group or activation group.
     pub fn group_name(&self, id: GroupId) -> Option<&str> {
         self.group_names.get(&id).map(|n| &**n)
     }
-    /// The name of a parameter or restriction that documents use.
+    /// Returns the name of a parameter or restriction.
     pub fn param_name(&self, id: ParamId) -> Option<&str> {
         self.param_names.get(&id).map(|n| &**n)
     }
-    /// A calculator's name.
+    /// Returns a calculator's name.
     pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
         self.calc_names.name(id.0)
     }
-    /// A hook's name.
+    /// Returns a hook's name.
     pub fn hook_name(&self, id: HookId) -> Option<&str> {
         self.hook_names.name(id.0)
     }
-    /// A key's name.
+    /// Returns a key's name.
     pub fn key_name(&self, id: KeyId) -> Option<&str> {
         self.key_names.name(id.0)
     }
-    /// All inputs with their names.
+    /// Iterates over all inputs with their names.
     pub fn input_list(&self) -> impl Iterator<Item = (InputId, &str)> {
         (0..self.input_names.len() as u32).filter_map(|id| Some((InputId(id), self.input_names.name(id)?)))
     }
-    /// An input's name.
+    /// Returns an input's name.
     pub fn input_name(&self, id: InputId) -> Option<&str> {
         self.input_names.name(id.0)
     }
 
-    /// How controllers of a template are replicated; `Mixed` where its document does not say.
+    /// Returns how controllers of a template are replicated; `Mixed` if the document does not specify it.
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -359,7 +362,7 @@ impl Rules {
         Some(self.templates.get(id.index())?.as_ref()?.replication)
     }
 
-    /// Whether some set document defines the attribute.
+    /// Returns whether a set document defines the attribute.
     pub(crate) fn is_defined(&self, id: AttributeId) -> bool {
         self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).next().is_some()
     }

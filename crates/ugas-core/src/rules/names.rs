@@ -1,4 +1,4 @@
-//! Names become dense ids, append-only: a name keeps its id for as long as rules are built from one another.
+//! Names become dense ids, append-only: a name keeps its id as long as rules are built from one another.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ impl Names {
         self.list.get(id as usize).map(|n| &**n)
     }
 
-    /// The names by id.
+    /// Returns the names by id.
     pub(crate) fn list(&self) -> &[Arc<str>] {
         &self.list
     }
@@ -39,23 +39,23 @@ impl Names {
         self.list.len()
     }
 
-    /// The known name most like `wanted`, if one is close enough to be what was meant.
+    /// Returns the known name that is most like `wanted`, if one is close enough.
     pub(crate) fn nearest(&self, wanted: &str) -> Option<&str> {
         self.nearest_of(wanted, |_| true)
     }
 
-    /// The same among some of the names: a tombstone is no help to anybody.
+    /// Returns the nearest of some of the names: tombstones are not suggested.
     pub(crate) fn nearest_of(&self, wanted: &str, among: impl Fn(u32) -> bool) -> Option<&str> {
         let known = self.list.iter().enumerate().filter(|(id, _)| among(*id as u32));
         nearest(wanted, known.map(|(_, name)| &**name))
     }
 }
 
-/// Longest name that may be a slip of another; comparing longer ones would cost their length squared.
+/// Maximum length of a name that is compared; longer ones would cost their length squared.
 const MAX_SLIP: usize = 128;
 
-/// The candidate most like `wanted`, if it differs in at most a third of its letters. A name without a namespace may mean
-/// one that has one: packs call what is their own by its short name.
+/// Returns the candidate that is most like `wanted`, if at most a third of its letters differ. A name without a
+/// namespace may match one with a namespace: packs use short names for their own definitions.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if wanted.len() > MAX_SLIP {
         return None;
@@ -63,7 +63,7 @@ pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str
     let (limit, letters) = ((wanted.len() / 3).max(1), wanted.chars().count());
     let far = |c: &str| {
         let short = c.rsplit("::").next().filter(|_| !wanted.contains("::")).unwrap_or(c);
-        // Every letter that one has more is a difference.
+        // Every additional letter is a difference.
         let near = short.len() <= 2 * MAX_SLIP && short.chars().count().abs_diff(letters) <= limit;
         near.then(|| distance(wanted, short)).filter(|&d| d <= limit)
     };

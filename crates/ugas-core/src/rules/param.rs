@@ -14,7 +14,7 @@ pub(crate) struct Fields<'c, 'r, 'd> {
     pub(crate) c: &'c mut Compiler<'r>,
     doc: &'d AbilityTask,
     path: &'d str,
-    /// Every name that was asked for: what is left over is a slip.
+    /// All names that were read: the remaining ones are errors.
     asked: Vec<&'static str>,
     open: bool,
 }
@@ -24,7 +24,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         Fields { c, doc, path, asked: Vec::new(), open: false }
     }
 
-    /// Parameters nobody asked for.
+    /// Reports parameters that were not read.
     pub(crate) fn finish(self) {
         if self.open {
             return;
@@ -44,7 +44,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         }
     }
 
-    /// Whatever else is written goes to the engine as it is.
+    /// Passes all other parameters to the engine unchanged.
     pub(crate) fn accept_rest(&mut self) {
         self.open = true;
     }
@@ -62,7 +62,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.bad(name, format!("expected {expected}, found {}", shown(found)));
     }
 
-    /// `value` of a parameter that must be there.
+    /// Reads a required parameter.
     fn need<T>(
         &mut self,
         name: &'static str,
@@ -101,7 +101,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         }
     }
 
-    /// A whole number from 1.
+    /// Reads a whole number from 1.
     pub(crate) fn count(&mut self, name: &'static str) -> Option<u32> {
         match self.get(name)? {
             Value::Number(n) if n.fract() == 0.0 && (1.0..=u32::MAX as f64).contains(n) => Some(*n as u32),
@@ -148,7 +148,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
     pub(crate) fn need_num(&mut self, name: &'static str) -> Option<Num> {
         self.need(name, "a number or an expression", Self::num)
     }
-    /// Seconds or frames, not negative.
+    /// Reads seconds or frames, not negative.
     pub(crate) fn time(&mut self, name: &'static str) -> Option<Num> {
         let value = self.get(name)?;
         if let Value::Number(n) = value
@@ -163,7 +163,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.need(name, "seconds, an expression or frames such as 12f", Self::time)
     }
 
-    /// `{key: number or expression}`.
+    /// Reads `{key: number or expression}`.
     pub(crate) fn by_caller(&mut self, name: &'static str) -> Box<[(KeyId, Num)]> {
         let map = match self.get(name) {
             None => return Box::default(),
@@ -191,7 +191,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.need(name, "a tag", Self::tag)
     }
 
-    /// One tag or a list of tags.
+    /// Reads one tag or a list of tags.
     pub(crate) fn tags(&mut self, name: &'static str) -> Box<[TagId]> {
         let list: &[Value] = match self.get(name) {
             None => return Box::default(),
@@ -217,7 +217,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.need(name, "the name of an effect", Self::effect)
     }
 
-    /// Exactly one of two parameters.
+    /// Reads exactly one of two parameters.
     fn one_of(&mut self, a: &'static str, b: &'static str) -> bool {
         let there = |n: &str| self.doc.params.get(n).is_some_and(|v| *v != Value::Null);
         let exactly = there(a) != there(b);
@@ -227,7 +227,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         exactly
     }
 
-    /// `EffectClass` or `WithTags`.
+    /// Reads `EffectClass` or `WithTags`.
     pub(crate) fn effects(&mut self) -> Option<EffectPick> {
         let exactly = self.one_of("EffectClass", "WithTags");
         let (effect, tags) = (self.effect("EffectClass"), self.tags("WithTags"));
@@ -238,7 +238,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         }
     }
 
-    /// `Ability` or `WithTags`.
+    /// Reads `Ability` or `WithTags`.
     pub(crate) fn abilities(&mut self) -> Option<AbilityPick> {
         let exactly = self.one_of("Ability", "WithTags");
         let ability = self.text("Ability");
@@ -274,13 +274,13 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         Some(self.c.input(Some(text)))
     }
 
-    /// The name of a parameter or a restriction.
+    /// Reads the name of a parameter or a restriction.
     pub(crate) fn param(&mut self, name: &'static str) -> Option<ParamId> {
         let text = self.need(name, "a name", Self::text)?;
         Some(self.c.param(text))
     }
 
-    /// One of a few words.
+    /// Reads one of several words.
     pub(crate) fn word<T: Copy>(&mut self, name: &'static str, words: &[(&'static str, T)]) -> Option<T> {
         let text = self.text(name)?;
         let found = words.iter().find(|(w, _)| *w == text).map(|(_, t)| *t);

@@ -1,5 +1,5 @@
-//! A task list is code: one flat program per ability, so that a running ability is a number (where it stands) and a
-//! capture of it a few bytes.
+//! Task lists as code: one flat program per ability. A running ability is an address in it, and a capture of it a few
+//! bytes.
 //!
 //! Layout of the composites (`a`, `b` are children, addresses rise to the right):
 //! - Sequence: `a b`
@@ -24,7 +24,7 @@ pub(crate) struct Program {
     pub(crate) regs: u8,
 }
 
-/// Where each list starts; [`NO_PC`] where the document has none. Every list ends with [`Inst::End`].
+/// The address of each list; [`NO_PC`] if the document has none. Every list ends with [`Inst::End`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entries {
     pub(crate) main: u16,
@@ -47,23 +47,24 @@ impl Default for Entries {
 pub(crate) enum Inst {
     Task(Box<TaskDef>),
     Jump(u16),
-    /// Goes on with the next instruction if the test holds, else at `otherwise`.
+    /// Continues with the next instruction if the test is true, otherwise at `otherwise`.
     Branch {
         test: Test,
         otherwise: u16,
     },
-    /// Sets the register to `count` and goes on with the next instruction; at `end` if it is 0.
+    /// Sets the register to `count` and continues with the next instruction; at `end` if it is 0.
     Loop {
         reg: u8,
         count: u32,
         end: u16,
     },
-    /// Takes one off the register and goes back unless it is 0 then.
+    /// Decrements the register and jumps back unless it is 0.
     Again {
         reg: u8,
         back: u16,
     },
-    /// Starts one strand per child; the strand that forks goes on at `join` when all are over, or in a race one.
+    /// Starts one strand per child; the forking strand continues at `join` when all have ended, or the first one in a
+    /// race.
     Fork {
         race: bool,
         starts: Box<[u16]>,
@@ -80,13 +81,13 @@ pub(crate) enum Test {
 }
 
 impl Program {
-    /// The instruction at `pc`; past the end everything ends.
+    /// Returns the instruction at `pc`; past the end it is [`Inst::End`].
     #[inline]
     pub(crate) fn at(&self, pc: u16) -> &Inst {
         self.code.get(pc as usize).unwrap_or(&Inst::End)
     }
 
-    /// The task at `pc`, if one stands there.
+    /// Returns the task at `pc`, if there is one.
     #[inline]
     pub(crate) fn task(&self, pc: u16) -> Option<&TaskDef> {
         match self.code.get(pc as usize) {

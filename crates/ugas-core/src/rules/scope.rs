@@ -1,17 +1,17 @@
-//! What an expression may read besides attributes, by the place it stands in.
+//! The values that an expression may read besides attributes, by scope.
 
 use super::names::nearest;
 use crate::{KeyId, ParamId};
 
-/// Whose tags `has_tag` looks at.
+/// The bearer of the tags that `has_tag` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Bearer {
     Own,
     Source,
     Target,
-    /// The event: its tag, and what it carries.
+    /// The event: its tag and the tags it carries.
     Event,
-    /// What was hit.
+    /// The hit.
     Hit,
 }
 
@@ -27,7 +27,7 @@ impl Bearer {
     }
 }
 
-/// What a place lends.
+/// A local value of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Local {
     /// `level`: of the activation, the grant or the effect.
@@ -56,16 +56,16 @@ pub(crate) enum Local {
     Found,
     /// `hit.distance`: how far from the shooter; 0 without a hit.
     Distance,
-    /// `distance()`: between source and target, or between an ability's owner and its target; unknown without a place of
-    /// both.
+    /// `distance()`: between source and target, or between an ability's owner and its target; unknown if one of them has
+    /// no position.
     TargetDistance,
-    /// A value named by `Let`, by its place.
+    /// A value named by `Let`, by its index.
     Bound(u16),
-    /// `params.X`: a parameter of the execution, by its place among those the calculation reads.
+    /// `params.X`: a parameter of the execution, by its index among those the calculation reads.
     Given(u16),
 }
 
-/// Locals without a name of their own behind the dot.
+/// Locals without a name after the dot.
 const WORDS: [(&str, Local); 12] = [
     ("level", Local::Level),
     ("stacks", Local::Stacks),
@@ -81,7 +81,7 @@ const WORDS: [(&str, Local); 12] = [
     ("hit.distance", Local::Distance),
 ];
 
-/// What expressions of one place may read. Attributes are read everywhere.
+/// The values that expressions of one scope may read. Attributes are available everywhere.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scope {
     locals: &'static [Local],
@@ -94,7 +94,7 @@ pub(crate) struct Scope {
 impl Scope {
     /// Attributes only: derived attributes.
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
-    /// ActivationCondition: nothing happened yet.
+    /// ActivationCondition: no event yet.
     pub(crate) const ACTIVATION: Scope = Scope {
         locals: &[Local::Level, Local::TargetDistance],
         params: true,
@@ -102,7 +102,7 @@ impl Scope {
         rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
     };
-    /// ApplicationCondition: parameters are those of the ability the effect comes from.
+    /// ApplicationCondition: parameters are those of the ability that applies the effect.
     pub(crate) const APPLICATION: Scope = Scope {
         locals: &[Local::Level, Local::Stacks, Local::Distance, Local::TargetDistance],
         params: true,
@@ -110,7 +110,7 @@ impl Scope {
         rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
     };
-    /// Numbers and branches of tasks. The source is whoever caused the activation.
+    /// Numbers and branches of tasks. The source is the controller that caused the activation.
     pub(crate) const TASK: Scope = Scope {
         locals: &[
             Local::Level,
@@ -153,7 +153,7 @@ impl Scope {
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
     };
 
-    /// Whether there is a random stream.
+    /// Returns whether there is a random stream.
     pub(crate) fn rolls(&self) -> bool {
         self.rolls
     }
@@ -167,8 +167,8 @@ impl Scope {
         self.bearers
     }
 
-    /// The local a word stands for; `None` if it is no local, an error if it is one that does not exist here. A place
-    /// that lends nothing takes every word for an attribute.
+    /// Resolves a local; `None` if the word is not a local, an error if the scope does not have it. A scope without
+    /// locals treats every word as an attribute.
     pub(crate) fn local(
         &self,
         word: &str,

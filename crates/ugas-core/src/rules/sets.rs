@@ -1,4 +1,4 @@
-//! The compiler's room for sets: each document by itself, then all of them on top of what they depend on.
+//! The compiler of attribute sets: each document by itself, then each set on top of its dependencies.
 
 use super::attribute::{AttributeDef, BoundDef, SetDef};
 use super::compile::Compiler;
@@ -10,16 +10,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Patched, Quantize};
 
-/// A circle is told with at most this many names.
+/// Maximum number of names shown for a cycle.
 const SHOWN: usize = 8;
 
-/// How far the walk over the sets has come with one of them.
+/// The state of a set during the traversal.
 #[derive(Clone, Copy, PartialEq)]
 enum Walk {
     New,
-    /// What it depends on is being walked.
+    /// Its dependencies are being traversed.
     Open,
-    /// It stands on a circle, or on something that is not there.
+    /// It is part of a cycle or depends on a missing set.
     Broken,
     Whole,
 }
@@ -54,12 +54,12 @@ impl Compiler<'_> {
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
     }
 
-    /// Keeps what patches changed of each attribute of a set, so that explanations can name them.
+    /// Stores the patches of each attribute of a set, so that explanations can name them.
     fn note_patches(&mut self, doc: &AttributeSet) {
         let Some(origin) = self.origin.clone().filter(|o| !o.patches.is_empty()) else { return };
         for (i, a) in doc.attributes.iter().enumerate() {
             let way = format!("Attributes[{i}]");
-            // An attribute on its own is a set of one, and its fields are the document's.
+            // A single attribute document is a set of one, and its fields are the document's.
             let is_its = |p: &&Patched| p.touches(&way) || !p.field.starts_with("Attributes") && a.name == doc.name;
             let patches: Vec<Patched> = origin.patches.iter().filter(is_its).cloned().collect();
             if !patches.is_empty() {
@@ -122,7 +122,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// How it is rounded on the wire, if that leaves a range and steps in it.
+    /// Validates the quantization of an attribute: a range and steps within it.
     fn quantize(&mut self, doc: &Attribute) -> Option<Quantize> {
         let Quantize { min, max, bits } = doc.quantize?;
         if !(min.is_finite() && max.is_finite() && min < max && (max - min).is_finite()) {
@@ -150,10 +150,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// Each set on top of what it depends on, so that a circle or a missing reference is found here and not at spawn.
+    /// Lays out each set on top of its dependencies, so that a cycle or a missing reference is found here and not at
+    /// spawn.
     ///
-    /// A set shows every circle and every excess of the sets below it, so only sets that nothing needs are laid out;
-    /// the ones below follow where something is wrong, to name the lowest that has it.
+    /// A set exposes every cycle and excess of the sets below it, so only sets without dependents are laid out. On an
+    /// error the sets below follow, to name the lowest one that has it.
     pub(crate) fn finish_sets(&mut self) {
         let defined = std::mem::take(&mut self.defined);
         let whole = self.whole_sets(&defined);
@@ -165,7 +166,7 @@ impl Compiler<'_> {
                 continue;
             }
             let limit = Limits::default().attributes_per_controller;
-            // A reference to a set it does not declare is checked when the sets are registered together.
+            // A reference to an undeclared set is checked when the sets are registered together.
             let refusal = Layout::build(&self.rules, &self.with_dependencies(set), limit).err();
             if matches!(refusal, Some(Refusal::Cycle { .. } | Refusal::DuplicateAttribute { .. })) {
                 open.extend(self.dependencies(set));
@@ -190,8 +191,8 @@ impl Compiler<'_> {
         self.rules.set_def(set).map_or(&[], |def| &def.dependencies)
     }
 
-    /// The sets that can be registered at all, in document order; an error for each circle of sets. The walk keeps its
-    /// own stack: a chain of sets may be longer than a thread's.
+    /// Returns the sets that can be registered, in document order, and reports each cycle. The traversal has its own
+    /// stack: a chain of sets may be longer than a thread's stack allows.
     fn whole_sets(&mut self, defined: &[(SetId, String, Option<ugas_doc::Origin>)]) -> Vec<SetId> {
         let mut state = vec![Walk::New; self.rules.sets.len()];
         for (start, name, origin) in defined {
@@ -229,7 +230,7 @@ impl Compiler<'_> {
         defined.iter().map(|&(set, ..)| set).filter(|s| state[s.index()] == Walk::Whole).collect()
     }
 
-    /// The set after everything it depends on.
+    /// Returns the set after all its dependencies.
     fn with_dependencies(&self, set: SetId) -> Vec<SetId> {
         let (mut order, mut seen) = (Vec::new(), BTreeSet::from([set]));
         let mut stack = vec![(set, 0)];

@@ -1,10 +1,12 @@
-//! Tags: a hierarchy of dot names. Ids are stable; a private depth-first rank makes "is below" a range test.
+//! Tags: a hierarchy of dotted names. Ids are stable; a private depth-first rank turns "is a descendant of" into a
+//! range test.
 
 use super::names::Names;
 use crate::TagId;
 use crate::rng::fold;
 
-/// Longest tag name. Every parent of a tag is a tag, so a long name of many levels would cost its length squared.
+/// Maximum length of a tag name. Every parent of a tag is a tag, so a name of many levels would cost its length
+/// squared.
 pub(super) const MAX_NAME: usize = 255;
 
 /// Checks one tag name: segments of A-Z then letters and digits, joined by dots, 255 characters at most.
@@ -23,7 +25,7 @@ pub fn tag_segments(name: &str) -> Option<impl Iterator<Item = &str>> {
     (name.len() <= MAX_NAME && name.split('.').all(good)).then(|| name.split('.'))
 }
 
-/// The parents of a tag name, nearest first.
+/// Returns the parents of a tag name, nearest first.
 ///
 /// ```
 /// let parents: Vec<_> = ugas_core::tag_parents("State.Debuff.Stunned").collect();
@@ -41,8 +43,8 @@ pub(crate) struct TagDef {
     pub(crate) is_cooldown: bool,
 }
 
-/// Finds ranks of one span, four at a time: adding what a bound lacks to 0x8000 sets the top bit of each rank that is
-/// not below it.
+/// Finds the ranks of one span, four at a time: adding the difference between 0x8000 and a bound sets the top bit of
+/// each rank that is not below the bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sieve {
     start: u64,
@@ -50,7 +52,7 @@ pub(crate) struct Sieve {
 }
 
 impl Sieve {
-    /// Ranks must lie below; a span may end where others begin.
+    /// Ranks must be below this; a span may end where others begin.
     pub(crate) const LIMIT: u32 = 0x7fff;
     const NOTHING: Sieve = Sieve::new((0, 0));
 
@@ -62,7 +64,7 @@ impl Sieve {
         Sieve { start: four(start), end: four(end) }
     }
 
-    /// Bits of which some tell whether one of four ranks lies in the span.
+    /// Returns bits that are set if one of four ranks is inside the span.
     #[inline]
     pub(crate) fn sift(self, four: u64) -> u64 {
         (four + self.start) & !(four + self.end)
@@ -79,18 +81,18 @@ impl Sieve {
 pub(crate) struct TagTable {
     names: Names,
     defs: Vec<TagDef>,
-    /// Ranks of each tag and everything below it: the first, which is its own, and the one after the last.
+    /// Ranks of each tag and its descendants: the first, which is the tag's own, and one past the last.
     spans: Vec<(u32, u32)>,
     sieves: Vec<Sieve>,
     signatures: Vec<u32>,
     by_rank: Vec<TagId>,
-    /// Ranks that share a bit of a signature, as a power of two.
+    /// Number of ranks that share a bit of a signature, as a power of two.
     shift: u32,
     order: u64,
 }
 
 impl TagTable {
-    /// Adds a tag and its ancestors. The name must have been checked.
+    /// Adds a tag and its ancestors. The name must be valid.
     pub(crate) fn intern(&mut self, name: &str) -> TagId {
         if let Some(id) = self.names.find(name) {
             return TagId(id);
@@ -124,7 +126,7 @@ impl TagTable {
     pub(crate) fn names(&self) -> &Names {
         &self.names
     }
-    /// The same among those that a registry declares: what declares itself by use may be a slip too.
+    /// Returns the nearest tag that a registry declares: a tag declared by use may be a typo too.
     pub(crate) fn nearest_declared(&self, name: &str) -> Option<&str> {
         self.names.nearest_of(name, |id| self.defs[id as usize].declared)
     }
@@ -135,7 +137,7 @@ impl TagTable {
         (0..self.defs.len() as u32).map(TagId)
     }
 
-    /// Forgets what registries said; the tags stay.
+    /// Clears all declarations; the tags remain.
     pub(crate) fn undeclare(&mut self) {
         for def in &mut self.defs {
             (def.declared, def.allow_multiple) = (false, false);
@@ -189,11 +191,11 @@ impl TagTable {
     pub(crate) fn parent(&self, tag: TagId) -> Option<TagId> {
         self.defs[tag.index()].parent
     }
-    /// A hash of which tag has which rank.
+    /// Returns a hash of the ranks of all tags.
     pub(crate) fn order(&self) -> u64 {
         self.order
     }
-    /// The tag of a rank.
+    /// Returns the tag of a rank.
     #[inline]
     pub(crate) fn at_rank(&self, rank: u32) -> TagId {
         self.by_rank[rank as usize]
@@ -203,28 +205,28 @@ impl TagTable {
     pub(crate) fn span(&self, tag: TagId) -> (u32, u32) {
         self.spans[tag.index()]
     }
-    /// The same, and an empty one for a tag that does not exist.
+    /// Returns the ranks of a tag and its descendants; an empty range for a tag that does not exist.
     #[inline]
     pub(crate) fn span_or_none(&self, tag: TagId) -> (u32, u32) {
         self.spans.get(tag.index()).copied().unwrap_or_default()
     }
-    /// What finds the tag and everything below it; nothing for a tag that does not exist.
+    /// Returns a sieve for the tag and its descendants; an empty one for a tag that does not exist.
     #[inline]
     pub(crate) fn sieve(&self, tag: TagId) -> Sieve {
         self.sieves.get(tag.index()).copied().unwrap_or(Sieve::NOTHING)
     }
-    /// Whether `tag` is `of` or stands below it.
+    /// Returns whether `tag` is `of` or a descendant of it.
     #[inline]
     pub(crate) fn is_under(&self, tag: TagId, of: TagId) -> bool {
         let (start, end) = self.span(of);
         (start..end).contains(&self.span(tag).0)
     }
-    /// Which of the 32 stretches of ranks one lies in.
+    /// Returns the signature bit of a rank: one of 32 ranges of ranks.
     #[inline]
     pub(crate) fn stretch(&self, rank: u32) -> u32 {
         rank >> self.shift & 31
     }
-    /// The bits a signature can have where the tag or anything below it is granted.
+    /// Returns the signature bits that a grant of the tag or a descendant can set.
     #[inline]
     pub(crate) fn signature(&self, tag: TagId) -> u32 {
         self.signatures.get(tag.index()).copied().unwrap_or(0)
@@ -245,20 +247,20 @@ impl TagTable {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum TagQuery {
-    /// The tag or a descendant is there.
+    /// The tag or a descendant is present.
     Has(TagId),
-    /// The tag itself is there.
+    /// The tag itself is present.
     HasExact(TagId),
-    /// At least one holds; false when empty.
+    /// At least one is true; false if empty.
     Any(Vec<TagQuery>),
-    /// Every one holds; true when empty.
+    /// All are true; true if empty.
     All(Vec<TagQuery>),
-    /// No one holds; true when empty.
+    /// None is true; true if empty.
     None(Vec<TagQuery>),
 }
 
 impl TagQuery {
-    /// Reads `A & (B | !C)`. Unknown tags and slips are errors that say where.
+    /// Parses `A & (B | !C)`. An error names the column of an unknown tag or a syntax error.
     pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
         TagQuery::parse_with(text, &mut |name| {
             let near = || rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
@@ -266,7 +268,7 @@ impl TagQuery {
         })
     }
 
-    /// The same with tags that `tag` finds.
+    /// Parses a query with a given tag look-up.
     pub(crate) fn parse_with(
         text: &str,
         tag: &mut dyn FnMut(&str) -> Result<TagId, String>,
@@ -280,7 +282,7 @@ impl TagQuery {
         Ok(q)
     }
 
-    /// Evaluates it with a test for "tag or descendant present" and one for "tag itself present".
+    /// Evaluates the query with a test for "tag or descendant present" and one for "tag itself present".
     pub fn eval(&self, has: &dyn Fn(TagId) -> bool, exact: &dyn Fn(TagId) -> bool) -> bool {
         match self {
             TagQuery::Has(t) => has(*t),
@@ -291,7 +293,7 @@ impl TagQuery {
         }
     }
 
-    /// Evaluates it against a list of explicit tags. A tag the rules do not have is under no other.
+    /// Evaluates the query against a list of explicit tags. A tag that the rules do not define has no ancestors.
     pub fn matches(&self, rules: &super::Rules, tags: &[TagId]) -> bool {
         self.eval(&|t| tags.iter().any(|&x| rules.tag_is_under(x, t)), &|t| tags.contains(&t))
     }
@@ -303,7 +305,7 @@ struct Parser<'a> {
     tag: &'a mut dyn FnMut(&str) -> Result<TagId, String>,
 }
 
-/// Brackets nest at most this deep.
+/// Maximum depth of brackets.
 const MAX_DEPTH: usize = 64;
 
 impl Parser<'_> {
@@ -315,7 +317,7 @@ impl Parser<'_> {
         self.space();
         let hit = self.text[self.at..].starts_with(c);
         if hit {
-            // `&&` and `||` are accepted: people write them out of habit.
+            // `&&` and `||` are accepted because people write them out of habit.
             let doubled = matches!(c, '&' | '|') && self.text[self.at + 1..].starts_with(c);
             self.at += 1 + doubled as usize;
         }
@@ -370,7 +372,7 @@ impl Parser<'_> {
     }
 }
 
-/// A set of tags on its own, for hosts and tools; a controller's tags are read through the sim.
+/// A stand-alone set of tags, for hosts and tools. The tags of a controller are read through the sim.
 ///
 /// ```
 /// use ugas_core::{TagId, TagSet};
@@ -385,31 +387,31 @@ impl Parser<'_> {
 pub struct TagSet(Vec<TagId>);
 
 impl TagSet {
-    /// Whether it holds this very tag.
+    /// Returns whether the set contains exactly this tag.
     pub fn contains(&self, tag: TagId) -> bool {
         self.0.binary_search(&tag).is_ok()
     }
-    /// Whether every tag of this set is in the other.
+    /// Returns whether every tag of this set is in the other.
     pub fn is_subset(&self, other: &TagSet) -> bool {
         self.0.iter().all(|&t| other.contains(t))
     }
-    /// Whether they share a tag.
+    /// Returns whether the sets share a tag.
     pub fn overlaps(&self, other: &TagSet) -> bool {
         self.0.iter().any(|&t| other.contains(t))
     }
-    /// What both hold.
+    /// Returns the tags that are in both sets.
     pub fn intersection(&self, other: &TagSet) -> TagSet {
         TagSet(self.0.iter().copied().filter(|&t| other.contains(t)).collect())
     }
-    /// What either holds.
+    /// Returns the tags that are in either set.
     pub fn union(&self, other: &TagSet) -> TagSet {
         self.iter().chain(other.iter()).collect()
     }
-    /// The tags, in id order.
+    /// Iterates over the tags in id order.
     pub fn iter(&self) -> impl Iterator<Item = TagId> {
         self.0.iter().copied()
     }
-    /// Whether it is empty.
+    /// Returns whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

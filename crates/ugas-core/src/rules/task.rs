@@ -19,31 +19,31 @@ use ugas_doc::Value;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskCategory {
-    /// Done at once.
+    /// Completes immediately.
     Action,
-    /// Asks the engine for something and goes on.
+    /// Sends a request to the engine and continues.
     Request,
     /// A timer.
     Temporal,
-    /// A gameplay event, or news of effects and abilities.
+    /// A gameplay event, or an event of effects or abilities.
     Event,
     /// A press or a release.
     Input,
     /// A tag or an attribute.
     State,
-    /// Something in space.
+    /// A spatial query.
     Spatial,
     /// An animation.
     Animation,
     /// Runs other tasks.
     Composite,
-    /// The host's own code.
+    /// Code of the host.
     Custom,
 }
 
 impl TaskCategory {
-    /// How often a task of this kind should look, if it looks at all: every frame what is critical, up to ten times a
-    /// second what only surrounds, never what is told.
+    /// Returns the default interval of a ticking task of this category: every frame, or ten times a second for a
+    /// spatial task that is not critical; `None` for categories that are woken by events.
     ///
     /// ```
     /// use ugas_core::{SimTime, TaskCategory};
@@ -60,7 +60,7 @@ impl TaskCategory {
     }
 }
 
-/// A number of a task: written, computed when the task starts, or a count of the sim's frames.
+/// A number of a task: a constant, an expression evaluated when the task starts, or a count of frames.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Num {
     Value(f64),
@@ -88,15 +88,15 @@ pub(crate) struct TaskDef {
     /// Waits only: seconds until it fails.
     pub(crate) time_out: Option<Num>,
     pub(crate) on_fail: OnFail,
-    /// Seams: what the ability's timeline answers in the engine's place.
+    /// Seams: the timeline's answer in place of the engine's.
     pub(crate) answer: Option<AnswerDef>,
-    /// The authored parameters, encoded as a fact's detail.
+    /// The authored parameters, encoded as the detail of a fact.
     pub(crate) request: Box<[u8]>,
     /// `Tasks[2].Then[0]`.
     pub(crate) path: Arc<str>,
 }
 
-/// Which effects.
+/// A selection of effects.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EffectPick {
     Effect(EffectId),
@@ -104,7 +104,7 @@ pub(crate) enum EffectPick {
     Tags(Box<[TagId]>),
 }
 
-/// Which abilities.
+/// A selection of abilities.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AbilityPick {
     Ability(AbilityId),
@@ -112,14 +112,14 @@ pub(crate) enum AbilityPick {
     Tags(Box<[TagId]>),
 }
 
-/// An effect and how it is applied.
+/// An effect and its application parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ApplyDef {
     pub(crate) effect: EffectId,
-    /// Without it the activation's level.
+    /// The activation's level by default.
     pub(crate) level: Option<Num>,
     pub(crate) stacks: Option<Num>,
-    /// Seconds instead of the effect's own.
+    /// Seconds, replacing the effect's own.
     pub(crate) duration: Option<Num>,
     pub(crate) by_caller: Box<[(KeyId, Num)]>,
 }
@@ -127,7 +127,7 @@ pub(crate) struct ApplyDef {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RemoveDef {
     pub(crate) what: EffectPick,
-    /// All of them without it.
+    /// All stacks by default.
     pub(crate) stacks: Option<u32>,
 }
 
@@ -137,17 +137,17 @@ pub(crate) enum EventTo {
     Owner,
     /// The activation's target.
     Target,
-    /// Every target found so far.
+    /// All targets found so far.
     Targets,
 }
 
-/// Whom an ability aims at from now on.
+/// The new target of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetPick {
-    /// The nearest other.
+    /// The nearest other controller.
     Nearest,
     Owner,
-    /// Who caused it.
+    /// The instigator.
     Instigator,
     Nobody,
 }
@@ -171,7 +171,7 @@ impl Comparison {
     }
 }
 
-/// What an ability did that another waits for.
+/// The step of an ability that another one waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbilityStep {
     Activated,
@@ -212,7 +212,7 @@ pub(crate) enum TaskKind {
     },
     SetTarget {
         pick: TargetPick,
-        /// Without one everybody is near enough.
+        /// Without a radius every controller is in range.
         radius: Option<Num>,
         ignore: Box<[TagId]>,
     },
@@ -274,7 +274,7 @@ pub(crate) enum TaskKind {
         what: AbilityPick,
         step: AbilityStep,
     },
-    /// Without an input the grant's own.
+    /// The grant's own input by default.
     WaitInputPressed {
         input: Option<InputId>,
     },
@@ -282,11 +282,11 @@ pub(crate) enum TaskKind {
         input: Option<InputId>,
     },
     // Seams: the engine or a timeline answers.
-    /// Without a montage any.
+    /// Any montage by default.
     WaitMontageEnded {
         montage: Option<Arc<str>>,
     },
-    /// By tag where the text is one; always by name.
+    /// By tag if the text is one; always by name.
     WaitAnimationEvent {
         name: Arc<str>,
         tag: Option<TagId>,
@@ -303,12 +303,12 @@ pub(crate) enum TaskKind {
     WaitForTarget {
         max_range: Option<Num>,
     },
-    /// Code of the host's.
+    /// Code of the host.
     Custom(CustomDef),
 }
 
 impl TaskKind {
-    /// Whether it may sleep: such a task has no place in OnTick, OnCancel and the like.
+    /// Returns whether it may wait: such a task is not allowed in OnTick, OnCancel and similar lists.
     pub(crate) fn waits(&self) -> bool {
         !matches!(
             self,
@@ -333,7 +333,7 @@ impl TaskKind {
         )
     }
 
-    /// Whether the engine answers it: it has a request fact and a task key.
+    /// Returns whether the engine answers it: it has a request fact and a task key.
     pub(crate) fn is_seam(&self) -> bool {
         matches!(
             self,
@@ -346,7 +346,7 @@ impl TaskKind {
     }
 }
 
-/// The built-in type of this name.
+/// Returns the built-in type of this name.
 pub(crate) fn built_in(name: &str) -> Option<(TaskKindId, &'static BuiltIn)> {
     let at = BUILT_IN.iter().position(|b| b.name == name)?;
     Some((TaskKindId(at as u32), &BUILT_IN[at]))
@@ -356,9 +356,9 @@ pub(crate) fn category(name: &str) -> Option<TaskCategory> {
     built_in(name).map(|(_, b)| b.category)
 }
 
-/// The authored parameters as a fact's detail: entries `[u16 key length][key][u8 type][payload]`, little-endian.
-/// Types: 0 nothing, 1 one byte 0 or 1, 2 f64, 3 `[u32 length][UTF-8]`, 4 three f64. A map or a list lies flat: its
-/// entries are keyed `Key.Inner` and `Key.0`.
+/// Encodes the authored parameters as the detail of a fact: entries `[u16 key length][key][u8 type][payload]`,
+/// little-endian. Types: 0 nothing, 1 one byte 0 or 1, 2 f64, 3 `[u32 length][UTF-8]`, 4 three f64. Maps and lists are
+/// flat: their entries are keyed `Key.Inner` and `Key.0`.
 pub(crate) fn encode_params(params: &BTreeMap<String, Value>) -> Box<[u8]> {
     let mut out = Vec::new();
     for (key, value) in params {
@@ -387,7 +387,7 @@ fn encode(key: &str, value: &Value, out: &mut Vec<u8>) {
         }
         _ => {}
     }
-    // A longer key would not fit its length; no document has one.
+    // A longer key would overflow its length field; no document has one.
     let Ok(length) = u16::try_from(key.len()) else { return };
     out.extend(length.to_le_bytes());
     out.extend(key.as_bytes());

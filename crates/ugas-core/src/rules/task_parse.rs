@@ -11,7 +11,7 @@ pub(crate) struct BuiltIn {
     pub(crate) category: TaskCategory,
     /// `None`: a composite.
     pub(crate) parse: Option<Parse>,
-    /// Of a ticking task: whether it is critical.
+    /// For a ticking task: whether it is critical.
     pub(crate) ticks: Option<bool>,
 }
 
@@ -27,7 +27,7 @@ const fn composite(name: &'static str) -> BuiltIn {
 
 use TaskCategory::{Action, Animation, Composite, Event, Input, Request, Spatial, State, Temporal};
 
-/// Every task type of the runtime; a type's place is its id.
+/// All built-in task types; the index is the id.
 pub(crate) static BUILT_IN: [BuiltIn; 45] = [
     composite("Sequence"),
     composite("Parallel"),
@@ -76,7 +76,7 @@ pub(crate) static BUILT_IN: [BuiltIn; 45] = [
     leaf("WaitGameTime", Temporal, |f| f.need_time("Time").map(|time| TaskKind::WaitGameTime { time })),
     leaf("WaitGameplayEvent", Event, |f| {
         let (tag, once) = (f.need_tag("EventTag"), f.flag("OnlyTriggerOnce", true));
-        // The assembler knows where the body stands.
+        // The assembler sets the address of the body.
         Some(TaskKind::WaitGameplayEvent { tag: tag?, once, body: NO_PC })
     }),
     leaf("WaitTagAdded", State, |f| wait_tag(f, true)),
@@ -111,7 +111,7 @@ pub(crate) static BUILT_IN: [BuiltIn; 45] = [
         Some(TaskKind::WaitOverlap { radius, filter })
     }),
     ticking("WaitForTarget", true, |f| Some(TaskKind::WaitForTarget { max_range: f.num("MaxRange") })),
-    // Not written in a list: an ability with AsyncValidation asks the host with a request of this kind.
+    // Not allowed in a list: an ability with AsyncValidation sends a request of this kind to the host.
     leaf("Validate", Request, |f| {
         f.bad("Type", "Validate is asked by AsyncValidation and is no task of a list".into());
         None
@@ -119,7 +119,7 @@ pub(crate) static BUILT_IN: [BuiltIn; 45] = [
     leaf("SetTarget", Action, set_target),
 ];
 
-/// The types the engine answers.
+/// The types that the engine answers.
 pub(crate) const SEAMS: [&str; 5] =
     ["WaitMontageEnded", "WaitAnimationEvent", "WaitTargetData", "WaitOverlap", "WaitForTarget"];
 
@@ -161,7 +161,7 @@ fn send_event(f: &mut Fields<'_, '_, '_>) -> Option<TaskKind> {
     Some(TaskKind::SendEvent { tag: tag?, to, magnitude })
 }
 
-/// `Tag`, or `WaitTag` as the specification's pseudo code calls it.
+/// `Tag`, or `WaitTag` as in the specification's pseudo code.
 fn wait_tag(f: &mut Fields<'_, '_, '_>, added: bool) -> Option<TaskKind> {
     let tag = match f.tag("WaitTag") {
         Some(tag) => {

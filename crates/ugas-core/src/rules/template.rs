@@ -1,4 +1,4 @@
-//! A controller document, compiled: what a spawn needs, without names.
+//! Compiled controller documents: everything a spawn needs, without names.
 
 use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, SetId, SimTime, TagId};
 use ugas_doc::ControllerReplication;
@@ -17,15 +17,15 @@ pub(crate) struct Template {
     pub(crate) avatar: ActorId,
     pub(crate) sets: Box<[SetId]>,
     pub(crate) base: Box<[(AttributeId, f64)]>,
-    /// Current values the document states; a difference is a diagnostic.
+    /// Current values in the document; a difference is a diagnostic.
     pub(crate) stated: Box<[(AttributeId, f64)]>,
-    /// Owned tags that no listed effect explains.
+    /// Owned tags that no listed effect grants.
     pub(crate) tags: Box<[TagId]>,
     pub(crate) effects: Box<[TemplateEffect]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
     pub(crate) ability_sets: Box<[AbilitySetId]>,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
-    /// Read by whoever sends controllers to others; a row does not know it.
+    /// Read by the network session; a row does not contain it.
     pub(crate) replication: ControllerReplication,
 }

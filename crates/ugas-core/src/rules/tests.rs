@@ -1,4 +1,4 @@
-//! What the compiler makes of abilities, seen from inside.
+//! Unit tests of compiled abilities.
 
 use super::*;
 use crate::{RUNTIME_BIT, SimTime};
@@ -22,7 +22,7 @@ fn built(builder: RulesBuilder, name: &str) -> Arc<AbilityDef> {
     rules.ability_def(rules.ability(name).unwrap()).unwrap().clone()
 }
 
-/// One letter per instruction with where it leads.
+/// Returns one letter per instruction with its jump target.
 fn listing(def: &AbilityDef) -> String {
     let words = def.program.code.iter().map(|inst| match inst {
         Inst::Task(task) => task.path.to_string(),

@@ -1,4 +1,4 @@
-//! Compiled timelines: times in flicks, montages and abilities found when the rules are built.
+//! Compiled timelines: times in flicks; montages and abilities are resolved when the rules are built.
 
 use super::compile::Compiler;
 use super::lookup::suggestion;
@@ -11,11 +11,11 @@ use ugas_doc::{AnswerTarget, Time, Timeline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineDef {
-    /// As it was written: windows and sockets are read from here.
+    /// The authored document, for readers and for the comparison of a hot reload.
     pub(crate) doc: Arc<Timeline>,
     pub(crate) montage: Arc<str>,
     pub(crate) length: SimTime,
-    /// By rising time, then by their place in the document.
+    /// By rising time, then by position in the document.
     pub(crate) notifies: Box<[NotifyDef]>,
     pub(crate) answers: Box<[AnswerDef]>,
 }
@@ -29,7 +29,7 @@ pub(crate) struct NotifyDef {
     pub(crate) name: Arc<str>,
 }
 
-/// What a timeline answers in the engine's place.
+/// The answer of a timeline in place of the engine's.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AnswerDef {
     /// The task type.
@@ -39,11 +39,12 @@ pub(crate) struct AnswerDef {
     pub(crate) fail: bool,
 }
 
-/// Frames a second where a document does not say.
+/// Default frame rate of a document.
 const FRAME_RATE: u32 = 60;
 
 impl Compiler<'_> {
     pub(crate) fn timeline(&mut self, doc: &Timeline) {
+        self.refuse_in_timeline(doc);
         let rate = doc.frame_rate.unwrap_or(FRAME_RATE);
         if rate == 0 {
             self.error("bad-timeline", "FrameRate is at least 1".into());
@@ -66,13 +67,6 @@ impl Compiler<'_> {
             }
         }
         notifies.sort_by_key(|n| n.at);
-        for (i, w) in doc.windows.iter().enumerate() {
-            let start = self.moment(&format!("Windows[{i}].Start"), w.start, rate);
-            let end = self.moment(&format!("Windows[{i}].End"), w.end, rate);
-            if !(start < end && end <= length) {
-                self.error("bad-timeline", format!("Windows[{i}]: must start before it ends, within Length"));
-            }
-        }
         let mut answers = Vec::with_capacity(doc.answers.len());
         for (i, a) in doc.answers.iter().enumerate() {
             let after = self.moment(&format!("Answers[{i}].After"), a.after, rate);

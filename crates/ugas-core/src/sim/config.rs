@@ -1,22 +1,22 @@
-//! How a sim is set up: seed, limits, frame length and its role on a network.
+//! Configuration of a sim: seed, limits, frame length and its network role.
 
 use crate::SimTime;
 use crate::limits::Limits;
 
-/// Whose truth a sim holds.
+/// The network role of a sim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// The only one: it decides and plays locally.
+    /// Stand-alone: the authoritative sim, without clients.
     #[default]
     Whole,
-    /// It decides; others play ahead of it.
+    /// The authoritative server sim; clients predict parts of it.
     Authority,
-    /// It plays ahead of an authority. Effects that are for the authority only are refused here, and calculations that
-    /// may not be run ahead are left to it.
+    /// A predicting client sim. Effects for the authoritative sim only are refused, and calculations that cannot be
+    /// predicted are left to it.
     Client,
 }
 
-/// How a sim is set up.
+/// The configuration of a sim.
 ///
 /// ```
 /// let config = ugas_core::SimConfig { seed: 7, ..Default::default() };
@@ -26,17 +26,18 @@ pub enum Role {
 pub struct SimConfig {
     /// Seed of the random stream.
     pub seed: u64,
-    /// Limits on everything.
+    /// The limits.
     pub limits: Limits,
     /// Whether lifecycle steps and refusals are traced.
     pub trace: bool,
-    /// Length of a frame: tasks that tick do so at whole multiples of it.
+    /// The length of a frame: ticking tasks run at whole multiples of it.
     pub frame: SimTime,
-    /// How many tasks may tick in one frame; the others grow more urgent.
+    /// How many tasks may tick in one frame; the others gain urgency.
     pub task_budget: u32,
-    /// Whether timelines of the data play and answer waiting tasks. An engine that plays animations itself says no.
+    /// Whether timelines of the data play and answer waiting tasks. Turn it off in an engine that plays animations
+    /// itself.
     pub timelines: bool,
-    /// Whose truth it holds.
+    /// The network role.
     pub role: Role,
 }
 

@@ -1,4 +1,4 @@
-//! Measurements of tasks that tick, by task type.
+//! Measurements of ticking tasks, by task type.
 
 use crate::{SimTime, TaskKindId};
 
@@ -9,28 +9,28 @@ pub struct TaskRecord {
     pub task: TaskKindId,
     /// The frame.
     pub at: SimTime,
-    /// How many run.
+    /// How many were running.
     pub running: u32,
     /// How many ticked.
     pub ticked: u32,
-    /// How many should have but for the budget.
+    /// How many were deferred because of the budget.
     pub deferred: u32,
-    /// What the ticks took by the host's stopwatch.
+    /// The time of the ticks, measured with the host's stopwatch.
     pub nanos: u64,
 }
 
-/// Ticks of one task type since the sim began.
+/// Ticks of one task type since the sim started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskFigures {
     /// The task type.
     pub task: TaskKindId,
-    /// How many ran in the last frame.
+    /// How many were running in the last frame.
     pub running: u32,
     /// Frames with such tasks.
     pub frames: u64,
     /// All ticks.
     pub ticks: u64,
-    /// What all ticks took by the host's stopwatch.
+    /// The time of all ticks, measured with the host's stopwatch.
     pub nanos: u64,
     /// The first such frame.
     pub since: SimTime,
@@ -39,12 +39,12 @@ pub struct TaskFigures {
 }
 
 impl TaskFigures {
-    /// What a tick takes on average, in nanoseconds.
+    /// Returns the average time of a tick in nanoseconds.
     pub fn average(&self) -> f64 {
         self.nanos as f64 / self.ticks.max(1) as f64
     }
 
-    /// Ticks a second of one such task, after throttling.
+    /// Returns the ticks per second of one such task, after throttling.
     pub fn rate(&self) -> f64 {
         let seconds = (self.until - self.since).as_seconds();
         if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }

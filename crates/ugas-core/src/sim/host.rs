@@ -1,35 +1,35 @@
-//! What a sim asks the engine within a step, and the host that answers nothing.
+//! The engine's side of a step, and a host that answers nothing.
 
 use super::TaskRecord;
 use crate::{Anchor, ControllerId};
 
-/// What a task that looks around asks.
+/// The spatial query of a task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpaceQuery {
-    /// Whose task.
+    /// The controller whose task it is.
     pub who: ControllerId,
-    /// Where it stands, if the sim knows.
+    /// The controller's anchor, if the sim has it.
     pub anchor: Option<Anchor>,
-    /// How far it looks; infinite if the task does not say.
+    /// The range; infinite if the task does not limit it.
     pub range: f64,
 }
 
-/// What the surrounding engine answers inside a step. Everything has an empty answer by default.
+/// The engine's answers inside a step. All have an empty default.
 pub trait Host {
-    /// Whom a volume touches, for a task that waits for an overlap.
+    /// Finds the controllers inside a volume, for a task that waits for an overlap.
     fn overlap(&mut self, _query: &SpaceQuery, _found: &mut Vec<ControllerId>) {}
 
-    /// A target, for a task that waits for one.
+    /// Finds a target, for a task that waits for one.
     fn find_target(&mut self, _query: &SpaceQuery) -> Option<ControllerId> {
         None
     }
 
-    /// Nanoseconds of a clock of the host's, for figures only; the sim has none.
+    /// Returns the nanoseconds of a host clock, for measurements only; the sim has no clock.
     fn stopwatch(&mut self) -> u64 {
         0
     }
 
-    /// What one type of ticking task did in one frame.
+    /// Receives the measurements of one ticking task type in one frame.
     fn task_record(&mut self, _record: &TaskRecord) {}
 }
 

@@ -1,4 +1,4 @@
-//! Reads of a sim: the log, the clock, controllers, attributes, names of definitions, hashes.
+//! Reads of a sim: log, clock, controllers, attributes, names of definitions, hashes.
 
 use super::Sim;
 use super::config::SimConfig;
@@ -13,12 +13,12 @@ use std::sync::Arc;
 use ugas_doc::Doc;
 
 impl Sim {
-    /// Facts since they were last taken.
+    /// Returns the facts since they were last taken.
     pub fn facts(&self) -> &Facts {
         &self.log.facts
     }
 
-    /// Swaps the facts out: no allocation, and the sim is free again while they are read.
+    /// Swaps the facts out: no allocation, and the sim can be used while they are read.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
@@ -37,67 +37,67 @@ impl Sim {
         std::mem::swap(&mut self.log.trace, into);
     }
 
-    /// What tasks that tick cost so far, by task type.
+    /// Returns the measurements of ticking tasks, by task type.
     pub fn task_figures(&self) -> &[TaskFigures] {
         &self.index.figures
     }
 
-    /// The chain of causes behind a fact's link, nearest first, as far as the ring remembers.
+    /// Returns the chain of causes behind a fact's link, nearest first, as far as the ring contains it.
     pub fn chain(&self, link: u32) -> Vec<CauseLink> {
         self.causes.chain(self.config.limits.cause_links, link)
     }
 
-    /// The rules.
+    /// Returns the rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
-    /// The time reached.
+    /// Returns the current time.
     pub fn now(&self) -> SimTime {
         self.state.now
     }
-    /// How it was set up.
+    /// Returns the configuration.
     pub fn config(&self) -> &SimConfig {
         &self.config
     }
-    /// Controllers that exist, by rising id.
+    /// Iterates over the controllers by rising id.
     pub fn controllers(&self) -> impl Iterator<Item = ControllerId> {
         self.state.controllers.iter().map(|r| r.id)
     }
-    /// Whether a controller exists.
+    /// Returns whether a controller exists.
     pub fn exists(&self, who: ControllerId) -> bool {
         self.state.controllers.slot(who).is_some()
     }
-    /// The controller of an actor, as owner or avatar: the one with the lowest id. Looks through all controllers;
-    /// hosts that ask often keep a map of their own.
+    /// Returns the controller of an actor, as owner or avatar: the one with the lowest id. Searches all controllers;
+    /// hosts that need it often keep their own map.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
         self.state.controllers.iter().find(|r| r.owner == actor || r.avatar() == actor).map(|r| r.id)
     }
-    /// The owner: lifecycle, authority, persistence.
+    /// Returns the owner: the actor for lifecycle, authority and persistence.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.owner.some())
     }
-    /// The avatar: place and looks.
+    /// Returns the avatar: the actor for position and appearance.
     pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.avatar().some())
     }
-    /// Where it stands.
+    /// Returns the anchor.
     pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, ReadError> {
         Ok(self.row(who)?.side().anchor)
     }
-    /// How fast its clock runs.
+    /// Returns the rate of the controller's clock.
     pub fn rate(&self, who: ControllerId) -> Result<Rate, ReadError> {
         Ok(self.row(who)?.clock.rate())
     }
-    /// Whether it is active.
+    /// Returns whether the controller is active.
     pub fn is_active(&self, who: ControllerId) -> Result<bool, ReadError> {
         Ok(self.row(who)?.clock.active())
     }
-    /// Its registered sets.
+    /// Returns the registered sets.
     pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, ReadError> {
         self.set_list(who).map(<[SetId]>::to_vec)
     }
-    /// The same without a copy.
+    /// Returns the registered sets without a copy.
     pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], ReadError> {
         let row = self.row(who)?;
         Ok(&self.layout(row).sets)
@@ -110,27 +110,27 @@ impl Sim {
         Ok((row, slot))
     }
 
-    /// An attribute's current value.
+    /// Returns an attribute's current value.
     #[inline]
     pub fn get(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, ReadError> {
         self.place(who, attribute).map(|(row, slot)| row.attrs[slot].current)
     }
-    /// An attribute's base value.
+    /// Returns an attribute's base value.
     #[inline]
     pub fn base(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, ReadError> {
         self.place(who, attribute).map(|(row, slot)| row.attrs[slot].base)
     }
-    /// An attribute's bounds now; infinite where there is none.
+    /// Returns an attribute's current bounds; infinite if there is none.
     pub fn bounds(&self, who: ControllerId, attribute: AttributeId) -> Result<(f64, f64), ReadError> {
         let (row, slot) = self.place(who, attribute)?;
         Ok(self.layout(row).slots[slot].bounds(&row.attrs))
     }
-    /// The attributes a controller has, in dependency order.
+    /// Returns the attributes a controller has, in dependency order.
     pub fn attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, ReadError> {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
-    /// An ability's document, made at run time or not.
+    /// Returns an ability's document, also of a run-time definition.
     pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
         if !ability.is_runtime() {
             return self.rules.ability_doc(ability);
@@ -140,7 +140,7 @@ impl Sim {
             _ => None,
         }
     }
-    /// Whether an effect is over as soon as it is applied; false for one that is not known.
+    /// Returns whether an effect is instant; false for an unknown one.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -161,7 +161,7 @@ impl Sim {
         };
         policy == Some(ugas_doc::DurationPolicy::Instant)
     }
-    /// The name of an effect, made at run time or not.
+    /// Returns the name of an effect, also of a run-time definition.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {
             return self.state.definitions.get(effect.0).map(|d| d.doc.name());
@@ -169,7 +169,7 @@ impl Sim {
         self.rules.effect_name(effect)
     }
 
-    /// The canonical hash of everything but the log. Its cost follows what changed since it was last asked for.
+    /// Returns the canonical hash of everything but the log. The cost depends on what changed since the last call.
     pub fn hash(&mut self) -> u64 {
         let dirty = std::mem::take(&mut self.state.hash_dirty);
         for &who in &dirty {
@@ -199,7 +199,7 @@ impl Sim {
         words.into_iter().chain(defs).chain(seeds).fold(9, |h, w| mix(h ^ w).rotate_left(17))
     }
 
-    /// The canonical hash of one controller.
+    /// Returns the canonical hash of one controller.
     pub fn row_hash(&self, who: ControllerId) -> Result<u64, ReadError> {
         let row = self.row(who)?;
         Ok(row.compute_hash(&self.layout(row).sets, &self.rules.tags))

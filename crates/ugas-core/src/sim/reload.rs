@@ -1,4 +1,4 @@
-//! Hot reload: other rules for a running sim, whole or not at all.
+//! Hot reload: migrates a running sim to new rules as a whole, or refuses.
 
 use super::Sim;
 use crate::flow::{Catalogue, Layouts, Past, Via, compile, server_op};
@@ -9,27 +9,28 @@ use crate::{Cause, ControllerId, FactKind, RUNTIME_BIT};
 use std::sync::Arc;
 
 impl Sim {
-    /// Moves the sim to other rules, or refuses and stays as it is.
+    /// Migrates the sim to new rules, or refuses and changes nothing.
     ///
-    /// The new rules are built [`after`](crate::RulesBuilder::after) the running ones, so that every id a host holds
-    /// means the same. Then (ruling R-22):
+    /// The new rules must be built [`after`](crate::RulesBuilder::after) the current ones, so that the ids of the host
+    /// stay valid. Then (ruling R-22):
     ///
-    /// - A base follows a changed default only where it equals the old default bit for bit. Attributes that a set gained
-    ///   start at their default, those it lost go. Bounds, derived values and current values are computed anew.
-    /// - Active effects keep their times and captures. Where a magnitude says something else, the effect's magnitudes are
-    ///   evaluated again with the values of now. A time that a definition gained (an end, a period) begins now; one that
-    ///   it lost goes. Tags, cues and abilities it gives, requirements and immunities are those of the new definition.
-    /// - What is gone from the data goes from the world: effects (removed with the reason `Reload`, also those that could
-    ///   not be applied any more as they are), grants, ability sets, attribute sets. What controllers were made of
-    ///   (templates, granted ability sets) is not given again.
-    /// - A running ability goes on if its task lists compile to the same steps and the timelines it plays are the same;
-    ///   else it ends as cancelled, under the rules it began with, so that its `OnCancel` cleans up.
+    /// - A base value follows a changed default only if it equals the old default bit for bit. Attributes that a set
+    ///   gained start at their default; attributes that it lost are removed. Bounds, derived values and current values
+    ///   are recomputed.
+    /// - Active effects keep their times and captures. If a magnitude changed, the effect's magnitudes are evaluated
+    ///   again with current values. A duration or period that a definition gained starts now; one that it lost is
+    ///   dropped. Granted tags, cues and abilities, requirements and immunities are those of the new definition.
+    /// - Effects, grants, ability sets and attribute sets without a definition are removed, as are effects that could
+    ///   not be applied under the new rules; the reason is `Reload`. Templates and granted ability sets are not applied
+    ///   again.
+    /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged.
+    ///   Otherwise it is cancelled under the old rules, so that its `OnCancel` cleans up.
     ///
-    /// Facts tell each change, with [`CauseWhat::Reload`] behind them. A reload counts as an op: the same reload at the
-    /// same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
+    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same reload
+    /// at the same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
     /// restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
     ///
-    /// The work is done on a copy of the sim; it costs its size.
+    /// The reload works on a copy of the sim, so its cost depends on the size of the sim.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -90,7 +91,7 @@ impl Sim {
         Ok(report)
     }
 
-    /// Definitions made at run time against other rules.
+    /// Compiles the run-time definitions against other rules.
     fn recompile(&self, rules: &Rules) -> Result<Definitions, ReloadError> {
         let mut list = Vec::with_capacity(self.state.definitions.list.len());
         for (number, definition) in self.state.definitions.list.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! What a row keeps about abilities: grants, and, only while something runs, is held or was granted as a set, the play.
+//! The ability state of a row: grants, and a [`Play`] only while something is active, an input is pressed or an ability
+//! set is granted.
 
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit,
@@ -12,20 +13,20 @@ pub(crate) struct Grant {
     pub(crate) id: GrantId,
     pub(crate) ability: AbilityId,
     pub(crate) more: Option<Box<GrantMore>>,
-    /// Of the status. Not state.
+    /// Part of the status. Not state.
     #[serde(skip)]
     pub(crate) seen: u32,
-    /// The level where 8 bits are enough, then what fails of the status, which is not state.
+    /// The level if 8 bits are enough, and the failing checks of the status, which are not state.
     #[serde(serialize_with = "level_alone")]
     pub(crate) level_fails: u32,
-    /// Of the status. Not state.
+    /// Part of the status. Not state.
     #[serde(skip)]
     pub(crate) ready_at: SimTime,
 }
 
 const _: () = assert!(size_of::<Grant>() == 32);
 
-/// Bits for what fails.
+/// Number of bits for failing checks.
 pub(crate) const FAILS_BITS: u32 = 24;
 const FAILS: u32 = (1 << FAILS_BITS) - 1;
 
@@ -34,7 +35,7 @@ fn level_alone<S: serde::Serializer>(level_fails: &u32, to: S) -> Result<S::Ok, 
 }
 
 impl Grant {
-    /// A grant; `by` is the effect that takes it away again, or 0.
+    /// Creates a grant; `by` is the effect that revokes it when it ends, or 0.
     pub(crate) fn new(id: GrantId, grant: AbilityGrant, by: u64) -> Grant {
         let AbilityGrant { ability, level, input } = grant;
         let mut g = Grant { id, ability, more: None, seen: 0, level_fails: 0, ready_at: SimTime::ZERO };
@@ -70,12 +71,12 @@ impl Grant {
         self.more.as_ref().map_or(InputId::NONE, |m| m.input)
     }
 
-    /// The effect that granted it and takes it away, or 0.
+    /// Returns the effect that granted it and revokes it, or 0.
     pub(crate) fn by(&self) -> u64 {
         self.more.as_ref().map_or(0, |m| m.by)
     }
 
-    /// What of the castable status follows from the row alone, as last computed.
+    /// Returns the cached part of the castable status that depends on the row alone.
     #[inline]
     pub(crate) fn status(&self) -> Status {
         Status { seen: self.seen, fails: self.level_fails & FAILS, ready_at: self.ready_at }
@@ -87,23 +88,23 @@ impl Grant {
     }
 }
 
-/// A castable status as last computed.
+/// A cached castable status.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Status {
-    /// The row's stamp it belongs to; 0 is never.
+    /// The row's stamp it is valid for; 0 is never valid.
     pub(crate) seen: u32,
     /// One bit per failing check, in the order of the checks.
     pub(crate) fails: u32,
-    /// The local time at which the last timed check heals.
+    /// The local time at which the last timed check passes.
     pub(crate) ready_at: SimTime,
 }
 
-/// What few grants have.
+/// Rarely used fields of a grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrantMore {
     /// The effect that granted it, or 0.
     pub(crate) by: u64,
-    /// Used where the level does not fit beside the status.
+    /// Used if the level does not fit next to the status.
     pub(crate) level: u32,
     pub(crate) input: InputId,
     /// The ability-set grant it belongs to, or 0.
@@ -111,7 +112,7 @@ pub(crate) struct GrantMore {
     /// Sorted by name.
     pub(crate) params: Vec<(ParamId, f64)>,
     pub(crate) charges: Option<Charge>,
-    /// Named restrictions that hold, sorted.
+    /// Active named restrictions, sorted.
     pub(crate) restrictions: Vec<ParamId>,
 }
 
@@ -122,24 +123,24 @@ impl Default for GrantMore {
     }
 }
 
-/// Charges of a grant. Times are the row's local time.
+/// Charges of a grant. Times are local.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Charge {
     pub(crate) have: u32,
     pub(crate) max: u32,
     pub(crate) start: SimTime,
-    /// [`SimTime::NEVER`] while no cooldown runs.
+    /// [`SimTime::NEVER`] while no cooldown is running.
     pub(crate) end: SimTime,
-    /// The run's number among the row's due work.
+    /// The number among the row's due work.
     pub(crate) seq: u64,
 }
 
-/// Everything about abilities that runs.
+/// Everything of a row's abilities that is in progress.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Play {
     /// By rising number.
     pub(crate) activations: Vec<Activation>,
-    /// Sleeping tasks by rising number.
+    /// Waiting tasks by rising number.
     pub(crate) tasks: Vec<Task>,
     pub(crate) cast: Option<Box<Cast>>,
     /// By group.
@@ -150,7 +151,7 @@ pub(crate) struct Play {
     pub(crate) sets: Vec<SetGrant>,
 }
 
-/// A running ability.
+/// An activation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Activation {
     pub(crate) seq: u64,
@@ -159,7 +160,7 @@ pub(crate) struct Activation {
     pub(crate) grant: GrantId,
     pub(crate) ability: AbilityId,
     pub(crate) root: OpId,
-    /// The nearest cause: a number of this sim's alone, and not state.
+    /// The nearest cause: a number of this sim only, not state.
     #[serde(skip)]
     pub(crate) link: u32,
     /// PendingConfirmation, Active or Ending.
@@ -172,21 +173,21 @@ pub(crate) struct Activation {
     pub(crate) deadline: SimTime,
     /// The number of the effect that grants its tags, or 0.
     pub(crate) owned: u64,
-    /// Rises with each thing a task does; part of what its effects are known by.
+    /// Rises with each action of a task; part of the birth of its effects.
     pub(crate) acts: u32,
-    /// The cast tick under way or last.
+    /// The current or last cast tick.
     pub(crate) tick: u32,
     /// One counter for each Repeat of its program.
     pub(crate) repeats: Vec<u32>,
     pub(crate) event: Option<Box<EventData>>,
-    /// Who caused it: an event's instigator, an effect's source, else the owner.
+    /// The controller that caused it: an event's instigator, an effect's source, otherwise the owner.
     pub(crate) source: ControllerId,
-    /// What target data gave.
+    /// Targets from target data.
     pub(crate) targets: Vec<ControllerId>,
     pub(crate) hit: Option<Box<Hit>>,
     /// How long the last awaited input was held, in seconds.
     pub(crate) held: f64,
-    /// Looping cues it added itself.
+    /// Looping cues that the activation added.
     pub(crate) cues: Vec<TagId>,
     /// State of a coded ability.
     pub(crate) code: Vec<u8>,
@@ -198,7 +199,7 @@ impl Activation {
     }
 }
 
-/// A sleeping task: a place in a program and what it waits for follows from it.
+/// A waiting task: an address in a program, which determines what it waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) seq: u64,
@@ -206,24 +207,24 @@ pub(crate) struct Task {
     pub(crate) of: u64,
     /// The task that forked it, or 0.
     pub(crate) parent: u64,
-    /// When it wakes by time, local; [`SimTime::NEVER`] if it does not.
+    /// When its timer wakes it, local; [`SimTime::NEVER`] without a timer.
     pub(crate) due: SimTime,
     /// When it last ran, local.
     pub(crate) since: SimTime,
-    /// A number of its own, by kind; a range without limit is infinite, which not every format can write.
+    /// A number that depends on the kind; an unlimited range is infinite, which not every format can write.
     #[serde(with = "bits")]
     pub(crate) value: f64,
-    /// Where in the program it sleeps.
+    /// The address in the program.
     pub(crate) pc: u16,
-    /// Frames it was passed over.
+    /// Number of frames it was deferred.
     pub(crate) age: u16,
     /// Forks: branches still running.
     pub(crate) left: u16,
-    /// State of a custom task or of code; for a wait for sim time, when it takes too long.
+    /// State of a custom task or of code; the timeout of a wait for sim time.
     pub(crate) code: Vec<u8>,
 }
 
-/// A number as its bits.
+/// Serializes a number as its bits.
 mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -236,7 +237,7 @@ mod bits {
     }
 }
 
-/// A cast under way. Times are local.
+/// A cast in progress. Times are local.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cast {
     /// Its activation's number.
@@ -246,12 +247,12 @@ pub(crate) struct Cast {
     pub(crate) start: SimTime,
     pub(crate) length: SimTime,
     pub(crate) ticks: u32,
-    /// The tick that comes next, from 1.
+    /// The next tick, from 1.
     pub(crate) next: u32,
 }
 
 impl Cast {
-    /// When the next tick falls: the last one exactly at the end.
+    /// Returns the time of the next tick: the last one is exactly at the end.
     pub(crate) fn next_at(&self) -> SimTime {
         if self.length == SimTime::NEVER {
             return SimTime::NEVER;
@@ -261,7 +262,7 @@ impl Cast {
     }
 }
 
-/// A global cooldown under way. Times are local.
+/// A running global cooldown. Times are local.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gcd {
     pub(crate) group: GroupId,
@@ -272,23 +273,23 @@ pub(crate) struct Gcd {
     pub(crate) root: OpId,
 }
 
-/// An input that is down.
+/// A pressed input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Held {
     pub(crate) input: InputId,
-    /// Since when, local.
+    /// When it was pressed, local.
     pub(crate) since: SimTime,
-    /// Whether an ability is tried again while it is down.
+    /// Whether activation is retried while it is pressed.
     pub(crate) retry: bool,
     pub(crate) target: Target,
 }
 
-/// What one grant of an ability set gave.
+/// What one grant of an ability set granted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SetGrant {
     pub(crate) seq: u64,
     pub(crate) set: AbilitySetId,
-    /// Its effects, active or waiting for their turn: birth and ordinal of their keys.
+    /// Its effects, active or queued: birth and ordinal of their keys.
     pub(crate) effects: Vec<(u64, u32)>,
     pub(crate) grants: Vec<GrantId>,
     pub(crate) attributes: Vec<SetId>,

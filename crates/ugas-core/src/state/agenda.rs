@@ -1,8 +1,8 @@
-//! The agenda: which controller is due next, over all of them. A ring of time buckets, each sorted when its turn
-//! comes; work follows what is due, not what exists. Entries are never searched for: an outdated one is recognised
-//! when it surfaces, because the row publishes what it currently waits for.
+//! The agenda: which controller is due next. A ring of time buckets, each sorted when it is reached; the work depends
+//! on what is due, not on what exists. Entries are never searched for: an outdated one is recognized when it is popped,
+//! because the row stores what it currently waits for.
 //!
-//! Order is (due time, phase, controller id); a row's own order decides among its due work.
+//! The order is (due time, phase, controller id); a row's own order decides among its due work.
 
 use crate::{ControllerId, SimTime};
 use std::cmp::{Ordering, Reverse};
@@ -13,11 +13,11 @@ const SHIFT: u32 = 23;
 /// Buckets in the ring: about 12 s.
 const RING: usize = 1024;
 
-/// When, in which phase, and who. In words of 32 bits, so that it takes three of them and not four.
+/// Time, phase and controller. Stored as 32-bit words, so that it takes three of them and not four.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Entry {
-    /// Time, then phase in the lowest two bits; a time that would need those is never reached.
+    /// Time, then phase in the lowest two bits; a time that would need those bits is never reached.
     low: u32,
     high: i32,
     who: ControllerId,
@@ -63,12 +63,12 @@ impl PartialOrd for Entry {
     }
 }
 
-/// Entries a block holds: with its link it fills two cache lines.
+/// Entries per block: with its link it fills two cache lines.
 const BLOCK: usize = 10;
 /// No block.
 const NIL: u32 = u32::MAX;
 
-/// A piece of a lane.
+/// A part of a lane.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     entries: [Entry; BLOCK],
@@ -81,14 +81,14 @@ const _: () = assert!(size_of::<Block>() == 128);
 /// See the module. Lanes are chains of blocks from one pool, so a steady agenda allocates nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// The bucket being worked on, latest first, and its number.
+    /// The current bucket, latest first, and its number.
     today: Vec<Entry>,
     day: i64,
     /// First block of each lane of the ring.
     lanes: Vec<u32>,
     pool: Vec<Block>,
     free: Vec<u32>,
-    /// Beyond the ring's horizon.
+    /// Entries beyond the ring's horizon.
     far: BinaryHeap<Reverse<Entry>>,
     in_ring: usize,
 }
@@ -112,7 +112,7 @@ impl Agenda {
         } else if day < self.day + RING as i64 {
             self.push_lane(day, entry);
         } else {
-            // In small portions, as the pool: it is as long as there are controllers.
+            // Grows in small portions, like the pool: its length is the number of controllers.
             if self.far.len() == self.far.capacity() {
                 self.far.reserve_exact(self.far.len() / 8 + 16);
             }
@@ -136,7 +136,7 @@ impl Agenda {
                 None => {
                     if self.pool.len() == self.pool.capacity() {
                         self.pool.reserve_exact(self.pool.len() / 8 + 16);
-                        // Room for all of them to be free at once: that must not allocate in the middle of a step.
+                        // Reserves space for all blocks to be free: that must not allocate in the middle of a step.
                         self.free.reserve_exact(self.pool.capacity() - self.free.len());
                     }
                     self.pool.push(block);
@@ -150,7 +150,7 @@ impl Agenda {
         self.in_ring += 1;
     }
 
-    /// Moves a lane's entries into today.
+    /// Moves a lane's entries into the current bucket.
     fn open_lane(&mut self) {
         let Some(lane) = self.lanes.get_mut(self.day as usize % RING) else {
             return;
@@ -165,7 +165,7 @@ impl Agenda {
         }
     }
 
-    /// The next entry at or before `until`, outdated ones included.
+    /// Returns the next entry at or before `until`, including outdated ones.
     #[inline]
     pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
         loop {
@@ -183,7 +183,7 @@ impl Agenda {
         }
     }
 
-    /// What comes next in the bucket being worked on, latest first.
+    /// Returns the rest of the current bucket, latest first.
     #[inline]
     pub(crate) fn upcoming(&self, n: usize) -> &[Entry] {
         &self.today[self.today.len().saturating_sub(n)..]
@@ -191,14 +191,14 @@ impl Agenda {
 
     fn next_day(&mut self, until: SimTime) {
         let last = Agenda::day_of(until);
-        // With an empty ring the next day is the first far one; nothing lies between.
+        // If the ring is empty, the next bucket is that of the first far entry.
         self.day = match (self.in_ring, self.far.peek()) {
             (0, None) => last,
             (0, Some(Reverse(first))) => Agenda::day_of(first.at()).min(last).max(self.day + 1),
             _ => self.day + 1,
         };
         self.open_lane();
-        // What came within the ring's horizon moves in, so that the ring stays the nearest place to look.
+        // Moves entries that are now within the ring's horizon into it, so that the ring contains the nearest ones.
         while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at()) < self.day + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
                 let day = Agenda::day_of(e.at());
@@ -212,19 +212,19 @@ impl Agenda {
         self.today.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Entries held, outdated ones included.
+    /// Returns the number of entries, including outdated ones.
     pub(crate) fn len(&self) -> usize {
         self.today.len() + self.in_ring + self.far.len()
     }
 
-    /// Forgets all entries but not the day, to be filled anew from what rows publish.
+    /// Removes all entries but keeps the current bucket, to be refilled from the rows.
     pub(crate) fn drain(&mut self) {
         let day = self.day;
         self.clear();
         self.day = day;
     }
 
-    /// Gives back what a peak left behind; what is in use keeps room to grow.
+    /// Frees memory after a peak; keeps some space to grow.
     pub(crate) fn trim(&mut self) {
         if self.far.capacity() > 4 * self.far.len() {
             self.far.shrink_to(2 * self.far.len());

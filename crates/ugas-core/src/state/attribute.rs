@@ -1,11 +1,11 @@
-//! An attribute's two values, and the modifiers that act on current.
+//! An attribute's two values, and the modifiers of its current value.
 
 use crate::ChannelId;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use ugas_doc::Operation;
 
-/// Permanent base and computed current.
+/// The permanent base value and the computed current value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Attr {
     pub(crate) base: f64,
@@ -14,18 +14,18 @@ pub(crate) struct Attr {
 
 /// Set while the effect is inhibited.
 pub(crate) const OFF: u8 = 1;
-/// Set while the modifier's tag filter does not hold.
+/// Set while the modifier's tag filter is not met.
 pub(crate) const FILTERED: u8 = 2;
 /// Set while a live magnitude is not finite and contributes nothing.
 pub(crate) const NOT_FINITE: u8 = 4;
 
 /// One modifier on a row. A row keeps them sorted by (slot, operation, channel, magnitude, effect, index), so that an
-/// attribute's modifiers lie together and sums come out the same however the set came about.
+/// attribute's modifiers are adjacent and sums do not depend on the order of application.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mod {
-    /// What is added, multiplied or set: the unit magnitude times the stacks.
+    /// The value to add, multiply or set: the unit magnitude times the stacks.
     pub(crate) magnitude: f64,
-    /// The effect's number on this row, and the position among its definition's modifiers in the low 16 bits.
+    /// The effect's number on this row, and the index among its definition's modifiers in the low 16 bits.
     pub(crate) seq_index: u64,
     pub(crate) channel: ChannelId,
     pub(crate) slot: u16,
@@ -60,19 +60,19 @@ impl Mod {
         Mod { magnitude, seq_index: seq << 16 | index as u64, channel, slot: slot as u16, op, off: 0 }
     }
 
-    /// The effect's number on this row.
+    /// Returns the effect's number on this row.
     #[inline]
     pub(crate) fn seq(&self) -> u64 {
         self.seq_index >> 16
     }
 
-    /// Position among the definition's modifiers.
+    /// Returns the index among the definition's modifiers.
     #[inline]
     pub(crate) fn index(&self) -> u16 {
         self.seq_index as u16
     }
 
-    /// Slot, operation and channel in one number.
+    /// Returns slot, operation and channel as one number.
     #[inline]
     fn rank(&self) -> u64 {
         (self.slot as u64) << 48 | (self.op as u64) << 32 | self.channel.0 as u64

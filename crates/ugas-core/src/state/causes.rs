@@ -1,9 +1,9 @@
-//! Cause links: a bounded ring from which the chain behind a fact is walked back. Old links fall out; the root op
-//! stays in every fact.
+//! Cause links: a bounded ring that contains the chain behind a fact. Old links are overwritten; every fact contains
+//! its root op.
 
 use crate::{AbilityId, ControllerId, EffectId, OpId, SimTime};
 
-/// What a link stands for.
+/// The event of a cause link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseWhat {
     /// An op from outside.
@@ -12,7 +12,7 @@ pub enum CauseWhat {
     Applied(EffectId),
     /// A periodic execution of an effect.
     Executed(EffectId),
-    /// The end of an effect's time.
+    /// The expiry of an effect.
     Expired(EffectId),
     /// The removal of an effect.
     Removed(EffectId),
@@ -20,26 +20,26 @@ pub enum CauseWhat {
     Activated(AbilityId),
     /// The end of an ability.
     Ended(AbilityId),
-    /// An input that went down.
+    /// A pressed input.
     Pressed(crate::InputId),
-    /// An input that went up.
+    /// A released input.
     Released(crate::InputId),
-    /// Other rules for the running sim.
+    /// A reload of the rules.
     Reload,
 }
 
 /// One step of a cause chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseLink {
-    /// What it stands for.
+    /// The event.
     pub what: CauseWhat,
     /// The controller.
     pub who: ControllerId,
-    /// Through whom.
+    /// The source.
     pub source: ControllerId,
     /// The time.
     pub at: SimTime,
-    /// The op at the root.
+    /// The root op.
     pub root: OpId,
 }
 
@@ -53,7 +53,7 @@ struct Link {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Causes {
     ring: Vec<Link>,
-    /// The number given last, and where in the ring it lies.
+    /// The last assigned number, and its index in the ring.
     last: u32,
     at: usize,
 }
@@ -70,12 +70,12 @@ impl Causes {
         if self.at >= self.ring.len() {
             self.grow();
         }
-        // Made where it lies: built elsewhere and copied it would wait for its own stores.
+        // Written in place: built elsewhere and copied, it would stall on its own stores.
         self.ring[self.at] = Link { step: step(), parent };
         self.last
     }
 
-    /// The ring fills from wherever it starts; holes are never read because their numbers were never given.
+    /// Grows the ring from any start; unassigned entries are never read.
     #[cold]
     fn grow(&mut self) {
         let (what, nobody) = (CauseWhat::Op, ControllerId::NONE);
@@ -93,7 +93,7 @@ impl Causes {
         self.ring.get(at)
     }
 
-    /// Nearest first.
+    /// Returns the chain, nearest first.
     pub(crate) fn chain(&self, limit: u32, number: u32) -> Vec<CauseLink> {
         let mut out = Vec::new();
         let mut next = number;

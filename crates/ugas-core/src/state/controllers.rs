@@ -1,5 +1,5 @@
-//! Where rows live: slots reused, ids never. A paged table finds the slot of an id; a page without live ids is freed,
-//! so a long-running sim that spawns and destroys does not grow.
+//! Storage of rows: slots are reused, ids never. A paged table maps an id to its slot; a page without live ids is
+//! freed, so a long-running sim that spawns and destroys does not grow.
 
 use super::Row;
 use crate::rules::TagTable;
@@ -15,31 +15,31 @@ struct Page {
     live: u32,
 }
 
-/// Rows of one chunk: growing never moves rows and wastes at most a chunk.
+/// Rows per chunk: growing never moves rows and wastes at most a chunk.
 const CHUNK: usize = 32;
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    /// A place without controller holds an empty row that nobody finds.
+    /// A free slot contains an empty row that no look-up returns.
     chunks: Vec<Vec<Row>>,
-    /// Each row's part of the sim's hash when it was last asked for. Apart, so that finding a row stays in the cache.
+    /// Each row's part of the sim's hash as last computed. Stored separately, so that row look-ups stay in the cache.
     hashes: Vec<[u64; CHUNK]>,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
-    /// How many went so far. Not state: for whoever keeps a list of them beside the sim.
+    /// How many controllers were removed. Not state: for lists that are kept next to the sim.
     departed: u64,
-    /// Who has which avatar: follows from the rows, so that whoever an actor belongs to is not searched for.
+    /// Controllers by avatar: derived from the rows, so that no search is needed.
     avatars: BTreeMap<ActorId, Holders>,
 }
 
-/// The controllers that have one avatar: how many, and the two with the lowest ids, as nobody asks for more.
+/// The controllers that share one avatar: the count, and the two lowest ids; no query needs more.
 #[derive(Clone, Copy, Debug)]
 struct Holders {
     count: u32,
     lowest: [ControllerId; 2],
-    /// One of the lowest left a crowd; who comes next would have to be searched for.
+    /// False after one of the lowest ids left: the next one would have to be searched for.
     known: bool,
 }
 
@@ -61,12 +61,12 @@ impl Holders {
 }
 
 impl Controllers {
-    /// A row's part of the sim's hash when it was last asked for.
+    /// Returns a row's part of the sim's hash as last computed.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
         &mut self.hashes[slot / CHUNK][slot % CHUNK]
     }
 
-    /// Puts another row into a slot in use.
+    /// Replaces the row of a used slot.
     pub(crate) fn replace(&mut self, slot: usize, mut row: Row, table: &TagTable) {
         row.signature = row.tags.signature(table);
         self.hide_avatar(slot);
@@ -74,7 +74,7 @@ impl Controllers {
         self.show_avatar(slot);
     }
 
-    /// Gives a row another avatar.
+    /// Sets a row's avatar.
     pub(crate) fn set_avatar(&mut self, slot: usize, avatar: ActorId) {
         self.hide_avatar(slot);
         self.row_mut(slot).set_avatar(avatar);
@@ -101,7 +101,7 @@ impl Controllers {
         }
     }
 
-    /// The controller with the lowest id that has this avatar, but for one.
+    /// Returns the controller with the lowest id that has this avatar, except one.
     pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
         let holders = self.avatars.get(&avatar)?;
         let fits = |id: &ControllerId| *id != ControllerId::NONE && *id != except;
@@ -123,7 +123,7 @@ impl Controllers {
         Some(self.row(self.slot(id)?))
     }
 
-    /// The row in a slot that [`Controllers::slot`] gave and that was not removed since.
+    /// Returns the row of a slot that [`Controllers::slot`] returned and that was not removed since.
     #[inline(always)]
     pub(crate) fn row(&self, slot: usize) -> &Row {
         &self.chunks[slot / CHUNK][slot % CHUNK]
@@ -193,7 +193,7 @@ impl Controllers {
         self.departed
     }
 
-    /// Rows by rising id.
+    /// Iterates over the rows by rising id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
         self.pages.iter().flatten().flat_map(|p| p.slots.iter()).filter(|&&s| s != NONE).map(|&s| self.row(s as usize))
     }

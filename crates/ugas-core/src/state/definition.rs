@@ -1,5 +1,4 @@
-//! Definitions made at run time: procedural items and the like. They live in the sim's state and are saved and sent
-//! with it.
+//! Run-time definitions, such as procedural items. They are part of the sim's state and are saved and sent with it.
 
 use crate::rules::{AbilityDef, EffectDef, Rules};
 use crate::{AbilityId, EffectId, RUNTIME_BIT};
@@ -7,7 +6,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// A definition, from the rules or made at run time. It may be kept while its sim changes.
+/// A definition, from the rules or compiled at run time. It can be held while its sim changes.
 pub(crate) enum DefRef<'r, T> {
     Rules(&'r T),
     Runtime(Arc<T>),
@@ -32,7 +31,7 @@ impl<T> Deref for DefRef<'_, T> {
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) doc: Doc,
-    /// An effect, or the effect that grants an ability's own tags.
+    /// An effect, or the effect that grants an ability's owned tags.
     pub(crate) effect: Option<Arc<EffectDef>>,
     pub(crate) ability: Option<Arc<AbilityDef>>,
     pub(crate) fingerprint: u64,
@@ -49,7 +48,7 @@ impl Definitions {
         RUNTIME_BIT | self.list.len() as u32
     }
 
-    /// Those a row uses.
+    /// Iterates over the definitions that a row uses.
     pub(crate) fn used_by<'s>(&'s self, row: &'s super::Row) -> impl Iterator<Item = (u32, &'s Definition)> {
         let list = self.list.iter().enumerate();
         list.filter_map(|(n, d)| Some((RUNTIME_BIT | n as u32, d.as_ref()?))).filter(|(id, _)| row.uses(*id))

@@ -1,14 +1,14 @@
-//! A hash of anything that can be written: a serializer that writes nowhere but into a hash. Nothing is allocated, and
-//! the same value gives the same number on every machine.
+//! A hash of any serializable value: a serializer that writes into a hash. Nothing is allocated, and the same value
+//! gives the same number on every machine.
 
 use crate::rng::fold;
 use serde::Serialize;
 use serde::ser::{self, Serializer};
 
-/// The hash of a value.
+/// Returns the hash of a value.
 pub(crate) fn digest(value: &impl Serialize) -> u64 {
     let mut hash = Digest(7);
-    // Writing into a hash cannot fail; a value that refuses to be written counts as far as it came.
+    // Writing into a hash cannot fail; a value that fails to serialize is hashed up to that point.
     let _ = value.serialize(&mut hash);
     hash.0
 }
@@ -32,7 +32,7 @@ impl Digest {
     }
 }
 
-/// What cannot happen.
+/// An error that never occurs.
 #[derive(Debug)]
 struct Never;
 

@@ -1,5 +1,5 @@
-//! Active effects. What every effect has is less than a cache line; what some need is a second, boxed one; the rest is
-//! boxed again.
+//! Active effects. The common part is smaller than a cache line; less common parts are a second, boxed line; rare parts
+//! are boxed again.
 
 use super::{Row, Tags};
 use crate::rules::{Layout, Rules, TagTable};
@@ -7,11 +7,11 @@ use crate::{AbilityId, AttributeId, ControllerId, EffectId, EffectKey, OpId, Sim
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 
-/// An active effect on a row. Times are the row's local time.
+/// An active effect on a row. Times are local.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Effect {
-    /// The row's rising application number, by which effects are sorted, then the level where 16 bits are enough, then
+    /// The row's rising application number, by which effects are sorted, then the level if 16 bits are enough, then
     /// flags.
     pub(crate) number: u64,
     pub(crate) birth: u64,
@@ -27,12 +27,12 @@ pub(crate) struct Effect {
 
 const _: () = assert!(size_of::<Effect>() == 56 && size_of::<Cold>() == 56);
 
-/// Where the number, and where the level begins.
+/// Bit offsets of the number and the level.
 const SEQ_SHIFT: u32 = 64 - SEQ_BITS;
 const LEVEL_SHIFT: u32 = 3;
-/// Its ongoing requirements do not hold.
+/// Its ongoing requirements are not met.
 const INHIBITED: u64 = 1;
-/// Its modifiers have filters, or it has ongoing tags: looked at again when tags change.
+/// Its modifiers have filters, or it has ongoing tags: rechecked when tags change.
 const WATCHES: u64 = 2;
 
 /// The periodic part of an effect.
@@ -48,13 +48,13 @@ pub(crate) struct Periodic {
 }
 
 impl Periodic {
-    /// Starts at `anchor`; the first execution is due one period later.
+    /// Creates a period from `anchor`; the first execution is due one period later.
     pub(crate) fn new(period: SimTime, anchor: SimTime) -> Periodic {
         let period = NonZero::new(period.0).unwrap_or(NonZero::<i64>::MAX);
         Periodic { period, anchor, n: 1, executed: 0 }
     }
 
-    /// Another period, from `now` on.
+    /// Restarts with another period at `now`.
     pub(crate) fn restart(&mut self, period: SimTime, now: SimTime) {
         *self = Periodic { executed: self.executed, ..Periodic::new(period, now) };
     }
@@ -69,53 +69,53 @@ impl Periodic {
     }
 }
 
-/// What some effects need: another cache line.
+/// Less common fields: another cache line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cold {
     pub(crate) periodic: Option<Periodic>,
-    /// The op at the root; without a cold part it is the birth.
+    /// The root op; without a cold part it is the birth.
     pub(crate) root: OpId,
-    /// The length last given, for stacks that start their time anew.
+    /// The last duration, for stacks that restart it.
     pub(crate) length: SimTime,
     pub(crate) ability: AbilityId,
-    /// Executions to run when its requirements hold again: periodic ones that fell due while it was inhibited, and that
-    /// of its application if it began inhibited.
+    /// Executions to run when its requirements are met again: periodic ones that fell due while it was inhibited, and
+    /// that of its application if it started inhibited.
     pub(crate) missed: u32,
     pub(crate) rest: Option<Box<Rest>>,
 }
 
-/// What few effects need.
+/// Rare fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rest {
-    /// Used where the level does not fit into 16 bits.
+    /// Used if the level does not fit into 16 bits.
     pub(crate) level: u32,
-    /// Without this part they are 1.
+    /// 1 without this part.
     pub(crate) stacks: u32,
-    /// Level, caller's values and context of the latest application that counts.
+    /// Level, set-by-caller values and context of the latest application that counts.
     pub(crate) extra: Option<Box<SpecExtra>>,
-    /// Reads captured at application, one list per execution, joined.
+    /// Reads captured at application, one list per execution, concatenated.
     #[serde(with = "bits")]
     pub(crate) captures: Box<[f64]>,
-    /// Magnitude per stack of each modifier; NaN for one that was skipped. Empty while stacks are 1.
+    /// Magnitude per stack of each modifier; NaN for a skipped one. Empty while stacks are 1.
     #[serde(with = "bits")]
     pub(crate) units: Box<[f64]>,
-    /// Modifiers that went for good with a set that was removed by force.
+    /// Modifiers that were removed with a set that was removed by force.
     pub(crate) dropped: Vec<u16>,
-    /// What its source showed immediately before it left the sim (ruling R-100).
+    /// The values and tags of its source immediately before it left the sim (ruling R-100).
     pub(crate) frozen: Option<Box<Frozen>>,
 }
 
-/// What a controller showed immediately before it left the sim.
+/// The values and tags of a controller immediately before it left the sim.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frozen {
     /// Current values, by rising attribute.
     pub(crate) values: Box<[(AttributeId, f64)]>,
-    /// The tags it was granted, by rising id.
+    /// Its granted tags, by rising id.
     pub(crate) tags: Box<[TagId]>,
 }
 
 impl Frozen {
-    /// What a row shows now.
+    /// Captures the current values and tags of a row.
     pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules) -> Frozen {
         let ids = (0..rules.attributes.len() as u32).map(AttributeId);
         let values = ids.filter_map(|a| Some((a, row.attrs[layout.slot(a)?].current))).collect();
@@ -124,24 +124,24 @@ impl Frozen {
         Frozen { values, tags: tags.into() }
     }
 
-    /// An attribute's current value then.
+    /// Returns an attribute's current value at that time.
     pub(crate) fn value(&self, attribute: AttributeId) -> Option<f64> {
         self.values.binary_search_by_key(&attribute, |v| v.0).ok().map(|at| self.values[at].1)
     }
 
-    /// Whether it had a tag or a descendant of it.
+    /// Returns whether it had a tag or a descendant of it.
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         self.tags.iter().any(|&t| table.is_under(t, tag))
     }
 
-    /// The tags it had, as a row has them.
+    /// Returns its tags in the form of a row.
     pub(crate) fn to_tags(&self, table: &TagTable) -> Tags {
         let mut list: Vec<(TagId, u32, bool)> = self.tags.iter().map(|&t| (t, 1, false)).collect();
         list.sort_unstable_by_key(|(tag, ..)| table.span(*tag));
         Tags::from_list(table, &list).unwrap_or_default()
     }
 
-    /// What a hash is made of.
+    /// Hashes it.
     pub(super) fn hash(&self, put: &mut impl FnMut(u64)) {
         for (attribute, value) in &self.values {
             put(attribute.0 as u64);
@@ -151,7 +151,7 @@ impl Frozen {
     }
 }
 
-/// Numbers that may be NaN travel as their bits: JSON and others have no word for NaN.
+/// Serializes numbers that may be NaN as their bits: JSON and other formats cannot represent NaN.
 mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -172,7 +172,7 @@ impl Default for Rest {
 }
 
 impl Effect {
-    /// An effect that began, as one stack.
+    /// Creates an effect with one stack.
     #[inline]
     pub(crate) fn new(seq: u64, key: EffectKey, (start, end): (SimTime, SimTime), spec: &Spec, link: u32) -> Effect {
         let Spec { effect: def, source, level, .. } = *spec;
@@ -309,12 +309,12 @@ impl Effect {
         self.rest()?.frozen.as_deref()
     }
 
-    /// Keeps what its source showed.
+    /// Stores the values and tags of its source.
     pub(crate) fn freeze(&mut self, shown: &Frozen) {
         self.rest_mut().frozen = Some(Box::new(shown.clone()));
     }
 
-    /// Lets go of what its source showed: it is back, or another took its place.
+    /// Drops the stored values of its source: it is back, or another source replaced it.
     pub(crate) fn thaw(&mut self) {
         if let Some(rest) = self.cold.as_mut().and_then(|c| c.rest.as_mut()) {
             rest.frozen = None;
@@ -325,7 +325,7 @@ impl Effect {
         self.dropped().contains(&index)
     }
 
-    /// The spec as it stands now, for evaluations after application.
+    /// Returns the current spec, for evaluations after application.
     pub(crate) fn spec(&self, target: ControllerId) -> Spec {
         Spec {
             effect: self.def,
@@ -338,7 +338,7 @@ impl Effect {
         }
     }
 
-    /// What falls due next: a periodic execution before the end at the same moment.
+    /// Returns the next due work: a periodic execution before the end at the same time.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let end = Due::new(self.end, Due::EXPIRY, self.seq());
@@ -353,15 +353,15 @@ impl Effect {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     pub(crate) at: SimTime,
-    /// Phase in the top bits, then the number, then a hint: for an effect where in the row's list it lay when this was
-    /// written, for a timer what it is.
+    /// Phase in the top bits, then the number, then a hint: the index of an effect when this was written, or the kind
+    /// of a timer.
     rank: u64,
 }
 
-/// Numbers on a row stay below this, so that they fit beside what is packed with them.
+/// Numbers on a row stay below this, so that other fields can be packed next to them.
 pub(crate) const SEQ_BITS: u32 = 45;
 
-/// What a timer is.
+/// The kind of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Timer {
     Task,
@@ -379,19 +379,19 @@ impl Due {
     pub(crate) const EXECUTION: u8 = 0;
     pub(crate) const EXPIRY: u8 = 1;
     pub(crate) const TIMER: u8 = 2;
-    /// Work at frame moments, of the whole sim.
+    /// Frame work, of the whole sim.
     pub(crate) const FRAME: u8 = 3;
 
     fn new(at: SimTime, phase: u8, seq: u64) -> Due {
         Due { at, rank: (phase as u64) << 61 | seq << 16 }
     }
 
-    /// A timer of a row.
+    /// Creates due work for a timer.
     pub(crate) fn timer(at: SimTime, timer: Timer, seq: u64) -> Due {
         Due::new(at, Due::TIMER, seq).lying_at(timer as usize)
     }
 
-    /// The same with another hint.
+    /// Returns it with another hint.
     #[inline]
     pub(crate) fn lying_at(self, place: usize) -> Due {
         Due { rank: self.rank & !0xffff | place.min(0xffff) as u64, ..self }
@@ -409,18 +409,18 @@ impl Due {
     pub(crate) fn place(self) -> usize {
         (self.rank & 0xffff) as usize
     }
-    /// Which timer it is.
+    /// Returns the kind of timer.
     pub(crate) fn which(self) -> Timer {
         Timer::ALL[self.place().min(Timer::ALL.len() - 1)]
     }
-    /// What tells it from others, without the hint.
+    /// Returns its identity, without the hint.
     #[inline]
     pub(crate) fn order(self) -> (SimTime, u64) {
         (self.at, self.rank >> 16)
     }
 }
 
-/// An application that waits for its turn in a sequence.
+/// An application that waits in a sequence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Queued {
     pub(crate) spec: Spec,

@@ -1,4 +1,4 @@
-//! Indexes of a sim: what can be rebuilt from rows and is therefore neither state nor hashed.
+//! Indexes of a sim: derived from rows, therefore neither state nor hashed.
 
 use super::Agenda;
 use crate::rules::Layout;
@@ -6,8 +6,8 @@ use crate::{AttributeId, ControllerId, SetId, SimTime, TaskFigures};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A live magnitude: a modifier on `target` follows an attribute of `source`. Sorted so that the order of updates
-/// does not depend on how the index came about.
+/// A live magnitude: a modifier on `target` follows an attribute of `source`. Sorted, so that the order of updates does
+/// not depend on the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LiveEdge {
     pub(crate) source: ControllerId,
@@ -20,10 +20,10 @@ pub(crate) struct LiveEdge {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) agenda: Agenda,
-    /// Rows with work at frame moments, and the moment the agenda holds; a past one or `NEVER` is none.
+    /// Rows with frame work, and the frame time in the agenda; none if it is past or `NEVER`.
     pub(crate) frames: BTreeSet<ControllerId>,
     pub(crate) next_frame: SimTime,
-    /// What ticking tasks cost, by task type.
+    /// Measurements of ticking tasks, by task type.
     pub(crate) figures: Vec<TaskFigures>,
     pub(crate) live: BTreeSet<LiveEdge>,
     /// Effects whose modifier filters test another controller's tags: (tested, target, seq).
@@ -32,7 +32,7 @@ pub(crate) struct Index {
     aims: BTreeMap<ControllerId, ControllerId>,
     /// The same as (target, caster).
     aimed: BTreeSet<(ControllerId, ControllerId)>,
-    /// Effects that look at their source, another controller, after their application: (source, target, seq).
+    /// Effects that read their source, another controller, after application: (source, target, seq).
     pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
@@ -43,7 +43,7 @@ impl Index {
         self.by_sets.get(sets).copied()
     }
 
-    /// Keeps a layout, in the place of one that is no longer used or in a new one.
+    /// Stores a layout in an unused index or a new one.
     pub(crate) fn keep_layout(&mut self, layout: Layout, place: Option<u32>) -> u32 {
         let id = place.unwrap_or(self.layouts.len() as u32);
         self.by_sets.insert(layout.sets.clone(), id);
@@ -57,7 +57,7 @@ impl Index {
         id
     }
 
-    /// Other layouts in the place of all there are. Some may be of the same sets: what was left of different lists.
+    /// Replaces all layouts. Several may have the same sets: what remains of different lists.
     pub(crate) fn renew_layouts<'l>(&mut self, layouts: impl Iterator<Item = &'l Arc<Layout>>) {
         self.layouts.clear();
         self.by_sets.clear();
@@ -75,7 +75,7 @@ impl Index {
         self.live.range(low..=high)
     }
 
-    /// All edges out of a controller.
+    /// Iterates over all edges that start at a controller.
     pub(crate) fn edges_out(&self, source: ControllerId) -> impl Iterator<Item = &LiveEdge> {
         let low = LiveEdge { source, attribute: AttributeId(0), target: ControllerId(0), seq: 0, index: 0 };
         self.live.range(low..).take_while(move |e| e.source == source)

@@ -1,6 +1,5 @@
-//! State: what a sim is at one instant. Plain data: cloneable, hashable, serialisable. Everything a rollback must
-//! restore is here; what can be rebuilt from it (agenda, reverse edges, layouts) lies in [`index`](self) files and is
-//! not hashed.
+//! State: a sim at one time. Plain data: cloneable, hashable, serializable. Everything that a rollback must restore is
+//! here; derived data (agenda, reverse edges, layouts) is in [`index`](self) files and is not hashed.
 
 mod ability;
 mod agenda;

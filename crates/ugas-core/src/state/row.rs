@@ -1,4 +1,4 @@
-//! A row: everything one controller owns, together, because rollback, save, replication and hand-off are per
+//! A row: everything one controller owns, stored together, because rollback, save, replication and hand-off work on one
 //! controller.
 
 use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
@@ -14,10 +14,10 @@ pub(crate) struct CueCount {
     pub(crate) count: u32,
 }
 
-/// What many controllers do not have, or what few verbs look at.
+/// Fields that many controllers do not have or that few operations read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Side {
-    /// The avatar, where it is not the owner.
+    /// The avatar, if it is not the owner.
     pub(crate) avatar: Option<ActorId>,
     pub(crate) anchor: Option<Anchor>,
     pub(crate) cues: Vec<CueCount>,
@@ -29,7 +29,7 @@ impl Side {
     const NONE: Side = Side { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new(), play: None };
 }
 
-/// What somebody on a row wants to hear of.
+/// The kinds of events that something on a row listens to.
 pub(crate) mod alert {
     pub(crate) const TAG: u8 = 1;
     pub(crate) const ATTRIBUTE: u8 = 2;
@@ -40,27 +40,27 @@ pub(crate) mod alert {
     pub(crate) const INPUT: u8 = 64;
 }
 
-/// One controller. Fields are grouped by cache line: what a hit looks at, then the values, then due work, effects, the
-/// rest. The first two lines lie in one pair, which processors fetch together.
+/// One controller. Fields are grouped by cache line: those of a base write, then the values, then due work, effects,
+/// the rest. The first two lines are one pair, which processors fetch together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub(crate) struct Row {
-    /// The latest birth on this row, its count and the low half of its root, to number applications of one cause.
-    /// An ability that commits late goes on with its count, so it goes wherever the row goes; no hash holds it.
+    /// The latest birth on this row, its count and the low half of its root, to number the applications of one cause.
+    /// An ability that commits late continues the count, so it is part of the row; it is not hashed.
     pub(crate) last_birth: (u64, u32, u32),
     pub(crate) next_seq: u64,
-    /// Which of the first 31 slots carry modifiers; bit 31 stands for all from 31 on.
+    /// Which of the first 31 slots have modifiers; bit 31 represents all slots from 31 on.
     pub(crate) modded: u32,
     pub(crate) id: ControllerId,
     /// Index of the sim's layouts; derived from the registered sets.
     pub(crate) layout: u32,
-    /// Live modifiers elsewhere that read this row, and tag filters elsewhere that test it. Not state.
+    /// Number of live modifiers elsewhere that read this row, and of tag filters elsewhere that test it. Not state.
     #[serde(skip)]
     pub(crate) readers: u32,
-    /// Where among all tags some are granted: a quick "surely not". Not state.
+    /// A signature of the granted tags, to reject most tests quickly. Not state.
     #[serde(skip)]
     pub(crate) signature: u32,
-    /// Effects that refuse others.
+    /// Number of effects that refuse others.
     pub(crate) immunities: u16,
     #[serde(skip)]
     pub(crate) hash_dirty: bool,
@@ -69,17 +69,17 @@ pub(crate) struct Row {
     pub(crate) alert: u8,
     pub(crate) attrs: Values,
 
-    /// When and in which phase the agenda holds this row; [`SimTime::NEVER`] if it does not. Not state.
+    /// Time and phase of this row's entry in the agenda; [`SimTime::NEVER`] without one. Not state.
     #[serde(skip, default = "never")]
     pub(crate) published: SimTime,
-    /// Moves with every change of the row that takes no number; see [`Row::stamp`]. Not state.
+    /// Changes with every change of the row that takes no number; see [`Row::stamp`]. Not state.
     #[serde(skip, default = "unchanged")]
     pub(crate) changes: u32,
-    /// Effects that watch tags.
+    /// Number of effects that watch tags.
     pub(crate) watching: u16,
     #[serde(skip)]
     pub(crate) phase: u8,
-    /// Latest due last, so that the next one pops. Not state: derived from the effects.
+    /// Latest due last, so that the next one can be popped. Not state: derived from the effects.
     #[serde(skip)]
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
@@ -89,10 +89,10 @@ pub(crate) struct Row {
     pub(crate) mods: Vec<Mod>,
     pub(crate) grants: Box<[Grant]>,
 
-    /// Written as a list, because ranks belong to the rules.
+    /// Serialized as a list, because ranks belong to the rules.
     #[serde(skip)]
     pub(crate) tags: Tags,
-    /// Live modifiers on this row.
+    /// Number of live modifiers on this row.
     pub(crate) live: u32,
     pub(crate) next_grant: u32,
     pub(crate) side: Option<Box<Side>>,
@@ -139,7 +139,7 @@ impl Row {
         }
     }
 
-    /// What lies where no controller is.
+    /// Returns the row of a free slot.
     pub(crate) fn empty() -> Row {
         Row::new(ControllerId::NONE, 0, Values::from(&[][..]), SimTime::ZERO)
     }
@@ -174,32 +174,32 @@ impl Row {
         &self.side().cues
     }
 
-    /// Moves with every change of the row; what is cached about it belongs to one stamp. A hit moves the number of the
-    /// next application, which lies in the cache line it touches anyway.
+    /// Returns a stamp that changes with every change of the row; caches are valid for one stamp. A base write changes
+    /// the number of the next application, which is in the cache line it writes anyway.
     #[inline]
     pub(crate) fn stamp(&self) -> u32 {
         self.changes.wrapping_add(self.next_seq as u32).max(1)
     }
 
-    /// What runs.
+    /// Returns the activations and everything else in progress.
     #[inline]
     pub(crate) fn play(&self) -> &Play {
         static NONE: Play = Play::NONE;
         self.side().play.as_deref().unwrap_or(&NONE)
     }
 
-    /// What runs, to change.
+    /// Returns the same to change it.
     pub(crate) fn play_mut(&mut self) -> &mut Play {
         self.side_mut().play.get_or_insert_default()
     }
 
-    /// Whether nothing of its abilities runs, is held or was granted as a set.
+    /// Returns whether no ability is active, no input is pressed and no ability set is granted.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())
     }
 
-    /// Drops what is empty, so that a row that rests is as it was.
+    /// Drops empty parts, so that an idle row is as it was.
     pub(crate) fn trim(&mut self) {
         if let Some(side) = &mut self.side
             && side.play.as_ref().is_some_and(|p| p.is_empty())
@@ -212,28 +212,28 @@ impl Row {
         self.grants.binary_search_by_key(&id, |g| g.id).ok()
     }
 
-    /// A new number for an effect, a task, an activation or a timer.
+    /// Takes a new number for an effect, a task, an activation or a timer.
     pub(crate) fn take_seq(&mut self) -> u64 {
         self.next_seq += 1;
         self.next_seq - 1
     }
 
-    /// Whether a tag or a descendant of it is granted. Most that are asked for are not, and nothing near them is: the
-    /// signature lies in a line that is read anyway.
+    /// Returns whether a tag or a descendant of it is granted. Most tested tags are not: the signature is in a cache
+    /// line that is read anyway.
     #[inline]
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         self.signature & table.signature(tag) != 0 && self.tags.has(table, tag)
     }
 
-    /// The tags an effect of this row grants beyond its definition's: the first of the automatic effects has those
-    /// that are innate.
+    /// Returns the tags that an effect of this row grants in addition to its definition's: the first of the automatic
+    /// effects has the innate ones.
     pub(crate) fn own_tags(&self, e: &Effect, table: &TagTable) -> impl Iterator<Item = TagId> {
         let automatic = |e: &Effect| e.def == INITIAL_TAGS;
         let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq() < e.seq());
         first.then(|| self.tags.innate(table)).into_iter().flatten()
     }
 
-    /// Adds a grant after all others; where it lies.
+    /// Appends a grant and returns its index.
     pub(crate) fn push_grant(&mut self, grant: Grant) -> usize {
         let mut list = std::mem::take(&mut self.grants).into_vec();
         list.reserve_exact(1);
@@ -254,7 +254,7 @@ impl Row {
         self.modded >> slot.min(31) & 1 != 0
     }
 
-    /// The modifiers on one slot.
+    /// Returns the modifiers of one slot.
     #[inline]
     pub(crate) fn mods_of(&self, slot: usize) -> &[Mod] {
         let slot = slot as u16;
@@ -275,7 +275,7 @@ impl Row {
         self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(31));
     }
 
-    /// The effect that due work is about.
+    /// Returns the effect of due work.
     #[inline]
     pub(crate) fn effect_due(&self, due: Due) -> Option<usize> {
         let (place, seq) = (due.place(), due.seq());
@@ -287,7 +287,7 @@ impl Row {
         self.effects.binary_search_by_key(&seq, |e| e.seq()).ok()
     }
 
-    /// Whether a definition of this number is in use here.
+    /// Returns whether a definition with this number is in use here.
     pub(crate) fn uses(&self, id: u32) -> bool {
         let from = |e: &Effect| e.ability().0 == id;
         self.effects.iter().any(|e| e.def.0 == id || from(e))
@@ -329,7 +329,7 @@ impl Row {
         self.effects.push(effect);
     }
 
-    /// Puts an effect's due work in its place. Due work lies latest first.
+    /// Inserts an effect's due work. Due work is sorted latest first.
     #[inline]
     pub(crate) fn schedule(&mut self, due: Due) {
         let at = self.due.partition_point(|d| *d > due);
@@ -337,7 +337,7 @@ impl Row {
         self.due.insert(at, due);
     }
 
-    /// Due work that is next becomes due later.
+    /// Delays the next due work.
     #[inline]
     pub(crate) fn put_off(&mut self, due: Due, later: Due) {
         let Some(mut at) = self.due.len().checked_sub(1).filter(|&at| self.due[at].order() == due.order()) else {
@@ -357,7 +357,7 @@ impl Row {
         }
     }
 
-    /// Everything that is not state, anew from what is.
+    /// Recomputes everything that is not state.
     pub(crate) fn rebuild(&mut self) {
         self.rebuild_modded();
         self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.lying_at(at))).collect();
@@ -369,7 +369,7 @@ impl Row {
         self.hash_dirty = true;
     }
 
-    /// Timers of what runs.
+    /// Returns the timers of everything in progress.
     fn timers(&self) -> Vec<Due> {
         let play = self.play();
         let charges = self.grants.iter().filter_map(|g| g.more.as_ref()?.charges.as_ref());
@@ -382,7 +382,7 @@ impl Row {
     }
 }
 
-/// Lists of a row grow by an eighth instead of doubling: there are many rows, and most lists stay short.
+/// Reserves an eighth instead of doubling: there are many rows, and most lists stay short.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {

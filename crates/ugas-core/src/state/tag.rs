@@ -1,16 +1,16 @@
-//! A controller's tags: explicit grants counted, by the tags' depth-first rank.
+//! A controller's tags: counted explicit grants, by the tags' depth-first rank.
 //!
-//! "Is anything granted below" is a test of a range of ranks. A dozen tags lie in the row itself and are all compared,
-//! without a branch; where there are more, one bit per tag says what is present, hierarchy included. Either way a query
-//! costs the same however many tags there are. Counts of a whole subtree are summed on demand; they always equal the sum
-//! of explicit grants because nothing else is stored.
+//! "Is anything granted below" is a range test on ranks. Up to twelve tags are stored in the row and all compared,
+//! without a branch; with more, one bit per tag stores its presence, hierarchy included. Either way the cost of a query
+//! does not depend on the number of tags. Counts of a subtree are summed on demand; they always equal the sum of
+//! explicit grants because nothing else is stored.
 
 use crate::TagId;
 use crate::rules::{Sieve, TagTable};
 
-/// How many tags lie in the row.
+/// Number of tags stored in the row.
 const FEW: usize = 12;
-/// No tag. Tags whose rank is not below it lie outside the row.
+/// No tag. Tags of this rank or higher are stored outside the row.
 const NONE: u16 = Sieve::LIMIT as u16;
 
 /// An explicit tag.
@@ -18,11 +18,11 @@ const NONE: u16 = Sieve::LIMIT as u16;
 struct Count {
     rank: u32,
     count: u32,
-    /// Whether one of its grants is the controller's own from the start.
+    /// Whether one of its grants is innate.
     innate: bool,
 }
 
-/// A change of presence or of the explicit count across zero.
+/// A change of presence, or of the explicit count across zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TagFlip {
     pub(crate) tag: TagId,
@@ -37,10 +37,10 @@ pub(crate) struct Tags {
     /// [`NONE`] from `len` on.
     ranks: [u16; FEW],
     counts: [u8; FEW],
-    /// One bit per place.
+    /// One bit per index.
     innate: u16,
     len: u8,
-    /// All of them where they do not fit.
+    /// All tags, if they do not fit into the row.
     many: Option<Box<Many>>,
 }
 
@@ -64,23 +64,23 @@ impl PartialEq for Tags {
     }
 }
 
-/// Where an explicit tag lies among the others: itself or the place for it, and the ranks beside it.
+/// The position of an explicit tag: its index or the insertion point, and the neighbouring ranks.
 struct Place {
     at: usize,
     found: bool,
-    /// One more than the rank before; 0 if there is none.
+    /// One more than the previous rank; 0 if there is none.
     before: u32,
     after: u32,
 }
 
 impl Place {
-    /// Whether anything else stands below the tag with this span.
+    /// Returns whether the tag of this span has any other descendant.
     #[inline]
     fn holds(&self, (start, end): (u32, u32)) -> bool {
         self.before > start || self.after < end
     }
 
-    /// Tells of the tag and of each ancestor that comes or goes with it. What else stands below an ancestor lies in its
+    /// Reports the tag and each ancestor whose presence changes with it. Other descendants of an ancestor are in its
     /// range of ranks, so next to the tag.
     #[inline]
     fn flip(&self, table: &TagTable, tag: TagId, added: bool, flips: &mut Vec<TagFlip>) {
@@ -137,7 +137,7 @@ fn joined([a, b, c, d]: [u16; 4]) -> u64 {
 }
 
 impl Tags {
-    /// Tags from outside, or `None` where the list cannot be one.
+    /// Builds tags from outside data; `None` for an invalid list.
     pub(crate) fn from_list(table: &TagTable, list: &[(TagId, u32, bool)]) -> Option<Tags> {
         let known = list.iter().all(|&(tag, count, _)| count > 0 && tag.index() < table.len());
         let rank = |at: usize| table.span(list[at].0).0;
@@ -151,7 +151,7 @@ impl Tags {
         Some(tags)
     }
 
-    /// Tags for the outside: each with its count, and whether it is innate.
+    /// Returns the tags with their counts, and whether they are innate.
     pub(crate) fn to_list(&self, table: &TagTable) -> Vec<(TagId, u32, bool)> {
         self.entries().map(|c| (table.at_rank(c.rank), c.count, c.innate)).collect()
     }
@@ -164,13 +164,13 @@ impl Tags {
         self.entries_from(0)
     }
 
-    /// Those in the row, or of more those from this rank on.
+    /// Iterates over the tags in the row; with more, over those from this rank on.
     fn entries_from(&self, rank: u32) -> impl Iterator<Item = Count> {
         let many = self.many.as_deref().map_or(&[][..], |m| &m.list[m.list.partition_point(|c| c.rank < rank)..]);
         (0..self.len as usize).map(|at| self.few(at)).chain(many.iter().copied())
     }
 
-    /// Whether the tag or a descendant is granted.
+    /// Returns whether the tag or a descendant is granted.
     #[inline]
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         if let Some(many) = &self.many {
@@ -198,7 +198,7 @@ impl Tags {
         Place { at, found, before, after: if after == NONE { u32::MAX } else { after as u32 } }
     }
 
-    /// How often the tag itself is granted.
+    /// Returns how often the tag itself is granted.
     pub(crate) fn count(&self, table: &TagTable, tag: TagId) -> u32 {
         let place = self.find(table.span(tag).0);
         match &self.many {
@@ -208,7 +208,7 @@ impl Tags {
         }
     }
 
-    /// How often the tag or anything below it is granted.
+    /// Returns how often the tag or a descendant of it is granted.
     pub(crate) fn count_all(&self, table: &TagTable, tag: TagId) -> u64 {
         self.below(table, tag).map(|c| c.count as u64).sum()
     }
@@ -218,18 +218,18 @@ impl Tags {
         self.entries_from(start).skip_while(move |c| c.rank < start).take_while(move |c| c.rank < end)
     }
 
-    /// Whether the tag or anything below it is granted more often than `own` grants it.
+    /// Returns whether the tag or a descendant of it is granted more often than `own` grants it.
     pub(crate) fn has_besides(&self, table: &TagTable, tag: TagId, own: &[TagId]) -> bool {
         let granted = |rank: u32| own.iter().filter(|&&t| table.span(t).0 == rank).count();
         self.below(table, tag).any(|c| c.count as usize > granted(c.rank))
     }
 
-    /// Explicit tags with their counts, in hierarchy order.
+    /// Iterates over the explicit tags with their counts, in hierarchy order.
     pub(crate) fn iter(&self, table: &TagTable) -> impl Iterator<Item = (TagId, u32)> {
         self.entries().map(|c| (table.at_rank(c.rank), c.count))
     }
 
-    /// Innate tags, in hierarchy order.
+    /// Iterates over the innate tags, in hierarchy order.
     pub(crate) fn innate(&self, table: &TagTable) -> impl Iterator<Item = TagId> {
         self.entries().filter(|c| c.innate).map(|c| table.at_rank(c.rank))
     }
@@ -238,12 +238,12 @@ impl Tags {
         self.many.as_ref().map_or(self.len as usize, |m| m.list.len())
     }
 
-    /// One bit for each stretch of ranks in which a tag is granted.
+    /// Returns one bit for each range of ranks in which a tag is granted.
     pub(crate) fn signature(&self, table: &TagTable) -> u32 {
         self.entries().fold(0, |bits, c| bits | 1 << table.stretch(c.rank))
     }
 
-    /// Says of a granted tag whether it is innate.
+    /// Sets whether a granted tag is innate.
     pub(crate) fn set_innate(&mut self, table: &TagTable, tag: TagId, innate: bool) {
         let place = self.find(table.span(tag).0);
         match &mut self.many {
@@ -253,7 +253,7 @@ impl Tags {
         }
     }
 
-    /// One more grant; `flips` gets the leaf, then each ancestor that appeared. Returns the new count.
+    /// Adds a grant; `flips` receives the tag, then each ancestor that appeared. Returns the new count.
     #[inline]
     pub(crate) fn add(&mut self, table: &TagTable, tag: TagId, signature: &mut u32, flips: &mut Vec<TagFlip>) -> u32 {
         let rank = table.span(tag).0;
@@ -288,7 +288,7 @@ impl Tags {
         self.counts[at] as u32
     }
 
-    /// One grant less; false if there was none, which is the caller's logic error.
+    /// Removes a grant; false if there was none, which is a logic error of the caller.
     #[inline]
     pub(crate) fn remove(
         &mut self,
@@ -325,7 +325,7 @@ impl Tags {
             Some(many) => {
                 many.list.remove(at);
                 many.show(table, &flips[told..]);
-                // Not at once: a tag that comes and goes must not move all of them each time.
+                // With hysteresis: a tag that is added and removed repeatedly must not move all of them each time.
                 self.draw_in(FEW / 2);
             }
             None => {
@@ -340,14 +340,14 @@ impl Tags {
         true
     }
 
-    /// They no longer fit into the row.
+    /// Moves the tags out of the row.
     #[cold]
     fn move_out(&mut self, table: &TagTable) {
         let list = self.entries().collect();
         *self = Tags { many: Some(Box::new(Many::new(list, table))), ..Tags::default() };
     }
 
-    /// At most `most` tags go back into the row, if they fit.
+    /// Moves the tags back into the row if there are at most `most`.
     fn draw_in(&mut self, most: usize) {
         let fits = |c: &Count| c.rank < NONE as u32 && c.count <= u8::MAX as u32;
         let Some(many) = self.many.take_if(|m| m.list.len() <= most && m.list.iter().all(fits)) else { return };

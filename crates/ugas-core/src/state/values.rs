@@ -1,18 +1,18 @@
-//! The values of a row's attributes. Most controllers have at most sixteen: those lie in the row itself, so that finding
-//! them needs nothing but the row's address.
+//! The values of a row's attributes. Most controllers have at most sixteen: those are stored in the row itself, so that
+//! reading them needs only the row's address.
 
 use super::Attr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 
-/// How many lie in the row.
+/// Number of values in the row.
 const INLINE: usize = 16;
 
 /// The values, by slot.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Values {
-    /// All of them where there are more than fit. One word, because the line it lies in is full.
+    /// All values, if there are more than fit. One word, because its cache line is full.
     #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Attr>>>,
     len: u32,

@@ -6,6 +6,7 @@
 
 mod ability_never_granted;
 mod allow;
+mod cancel_both_ways;
 mod channel_below_minus_one;
 mod channel_on_non_multiply;
 mod contradictory_tags;
@@ -16,6 +17,7 @@ mod cx;
 mod death_by_threshold;
 mod double_bound_input;
 mod effect_cycle;
+mod host_data;
 mod infinite_never_removed;
 mod instant_with_granted_tags;
 mod multiply_as_factor;
@@ -114,6 +116,7 @@ pub fn lint_rule(id: &str) -> Option<&'static Rule> {
 
 static RULES: &[&Rule] = &[
     &ability_never_granted::RULE,
+    &cancel_both_ways::RULE,
     &channel_below_minus_one::RULE,
     &channel_on_non_multiply::RULE,
     &contradictory_tags::RULE,
@@ -123,6 +126,7 @@ static RULES: &[&Rule] = &[
     &death_by_threshold::RULE,
     &double_bound_input::RULE,
     &effect_cycle::RULE,
+    &host_data::RULE,
     &infinite_never_removed::RULE,
     &instant_with_granted_tags::RULE,
     &multiply_as_factor::RULE,

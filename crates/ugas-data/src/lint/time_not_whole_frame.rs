@@ -19,15 +19,8 @@ is not where it was written.",
 /// Every time of a timeline, with the way to it.
 fn times(t: &Timeline) -> Vec<(String, Time)> {
     let mut all = vec![("Length".to_owned(), t.length)];
-    for (i, w) in t.windows.iter().enumerate() {
-        all.push((format!("Windows[{i}].Start"), w.start));
-        all.push((format!("Windows[{i}].End"), w.end));
-    }
     all.extend(t.notifies.iter().enumerate().map(|(i, n)| (format!("Notifies[{i}].At"), n.at)));
     all.extend(t.answers.iter().enumerate().map(|(i, a)| (format!("Answers[{i}].After"), a.after)));
-    for (socket, keys) in &t.sockets {
-        all.extend(keys.iter().enumerate().map(|(i, k)| (format!("Sockets.{socket}[{i}].At"), k.at)));
-    }
     all
 }
 

@@ -12,19 +12,19 @@ use crate::{
     SimTime, Simulated, SimulatedStep, Target, TraceKind, Which,
 };
 
-/// What an activation is asked for with.
+/// The parameters of an activation.
 #[derive(Clone, Copy)]
 pub(crate) struct Wish<'w> {
     pub(crate) target: Target,
-    /// Where it comes from.
+    /// The birth: what caused it.
     pub(crate) birth: u64,
     pub(crate) event: Option<&'w EventData>,
-    /// Who caused it, if not the owner.
+    /// The controller that caused it, if it is not the owner.
     pub(crate) source: Option<ControllerId>,
 }
 
 impl Flow<'_> {
-    /// Tries grants in order; `birth` tells where the activation comes from.
+    /// Tries grants in order; `birth` identifies the cause of the activation.
     pub(crate) fn activate(
         &mut self,
         slot: usize,
@@ -90,11 +90,11 @@ impl Flow<'_> {
         let seq = self.push_activation(slot, at, wish);
         let key = self.key_of(slot, seq);
         self.meant_first(slot, seq);
-        // Whoever plays ahead does not wait where the author lets him.
+        // A predicting client does not wait if the author allows that.
         if let Some(v) = def.validation.as_ref().filter(|v| !(v.predicted && self.work.role == Role::Client)) {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
-            // Its first tick comes when the answer does.
+            // Its first tick runs when the answer arrives.
             self.aim_first(slot, seq);
             self.ask(slot, seq, deadline, def, from);
             return Ok(key);
@@ -108,7 +108,7 @@ impl Flow<'_> {
         Try { source: wish.source.unwrap_or(t.source), ..t }
     }
 
-    /// Runs what an ability does where it was played ahead and then refused; it counts as active only for that long.
+    /// Runs the `OnMispredicted` list of a predicted ability that was rejected; it is active only for that long.
     pub(super) fn mispredicted(
         &mut self,
         who: ControllerId,
@@ -144,7 +144,7 @@ impl Flow<'_> {
         self.push_new(slot, (grant, ability, level), wish)
     }
 
-    /// What stands for an ability while bystanders see something of it.
+    /// Creates an activation for an ability that observers see.
     pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
         let wish = Wish { target: what.target, birth: self.cause.root.0, event: None, source: None };
         // No grant has this number.
@@ -191,7 +191,7 @@ impl Flow<'_> {
             code: Vec::new(),
         };
         row.play_mut().activations.push(new);
-        // Death while it commits ends it too.
+        // Death during the commit ends it too.
         row.alert |= alert::DEATH;
         seq
     }
@@ -201,8 +201,8 @@ impl Flow<'_> {
         row.play().activation(seq).map_or(ActivationKey::NONE, |a| a.key(row.id))
     }
 
-    /// Starts an activation whose checks passed: it commits, others give way, its tasks begin. The commit comes first
-    /// because it is what may still be refused; then nobody has given way for nothing.
+    /// Starts an activation whose checks passed: it commits, cancels others and starts its tasks. The commit is first
+    /// because it can still be refused; then nothing was cancelled.
     pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
@@ -226,7 +226,7 @@ impl Flow<'_> {
             self.cancel_group(slot, def.group, seq);
         }
         if !is_there(self) {
-            // What it paid with, or what gave way, took its grant along.
+            // Its cost, or what it cancelled, may have removed its grant.
             self.cause = cause;
             return Ok(());
         }
@@ -255,7 +255,7 @@ impl Flow<'_> {
         self.row(slot).play().activation(seq).is_some_and(|a| a.state == AbilityState::Active)
     }
 
-    /// Ends an activation as completed if nothing of it is left to wait for: no task, no cast, not passive.
+    /// Completes an activation if nothing keeps it active: no task, no cast, not passive.
     pub(crate) fn maybe_done(&mut self, slot: usize, seq: u64) {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
             return;
@@ -267,7 +267,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The checks of a validated activation, once more; it does not stand in its own way.
+    /// Repeats the checks of a validated activation; it does not block itself.
     pub(super) fn check_again(&self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };

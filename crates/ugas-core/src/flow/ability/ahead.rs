@@ -1,5 +1,5 @@
-//! What an ability aims at because a machine that plays it ahead chose so. Only its `OnPredictedTick` may choose, and the
-//! authority takes a choice over only where the ability leaves one and the checks of a target pass.
+//! Targets chosen by a predicting client. Only `OnPredictedTick` may choose one, and the authoritative sim accepts it
+//! only if the ability allows a choice and the target checks pass.
 
 use super::super::{Flow, View};
 use super::check::{OF_TARGET, Try};
@@ -8,16 +8,16 @@ use crate::state::Activation;
 use crate::{ActivationKey, Refusal, Target};
 use ugas_doc::{AbilityTask, NetExecution};
 
-/// What is known of choices while an op runs; nothing between ops.
+/// The chosen targets while an op runs; empty between ops.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ahead {
-    /// The activation whose predicted tick runs.
+    /// The activation whose predicted tick is running.
     pub(crate) ticking: Option<ActivationKey>,
-    /// What the first tick of what the op activates is to aim at.
+    /// The target of the first tick of the activation that the op starts.
     pub(crate) first: Option<Target>,
-    /// The activation that is for, as soon as there is one.
+    /// The activation of that target, once it exists.
     pub(crate) meant: Option<ActivationKey>,
-    /// Why it may not.
+    /// Why the target was rejected.
     pub(crate) refused: Option<Refusal>,
 }
 
@@ -29,14 +29,14 @@ fn sets_target(tasks: &[AbilityTask]) -> bool {
 }
 
 impl View<'_> {
-    /// Whether an activation may aim at what a machine that plays it ahead chose.
+    /// Returns whether an activation may use a target that a predicting client chose.
     pub(crate) fn may_aim(&self, slot: usize, a: &Activation, target: Target) -> Result<(), Refusal> {
         let def = self.ability(a.ability).ok_or(Refusal::StaleHandle)?;
         if def.doc.net_execution != NetExecution::LocalPredicted || !sets_target(&def.doc.on_predicted_tick) {
             return Err(Refusal::Authority);
         }
         match target {
-            // Whom to spare is always free.
+            // Clearing the target is always allowed.
             Target::None => return Ok(()),
             // No task picks one.
             Target::Point(_) => return Err(Refusal::NoTarget),
@@ -49,14 +49,14 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Something was activated: what the op says of its first tick is for the first that is.
+    /// Assigns the first target of the op to the first activation.
     pub(super) fn meant_first(&mut self, slot: usize, seq: u64) {
         if self.sc.ahead.first.is_some() && self.sc.ahead.meant.is_none() {
             self.sc.ahead.meant = Some(self.key_of(slot, seq));
         }
     }
 
-    /// Aims where the first predicted tick aimed, in its place.
+    /// Sets the target of the first predicted tick.
     pub(crate) fn aim_first(&mut self, slot: usize, seq: u64) {
         let Some(key) = self.sc.ahead.meant else { return };
         if self.work.role != Role::Authority || self.key_of(slot, seq) != key {

@@ -16,7 +16,7 @@ impl Flow<'_> {
         self.end_all(who, which, EndHow::Ended)
     }
 
-    /// Ends what runs of what is meant; nothing runs is no mistake.
+    /// Ends the selected activations; it is not an error if there are none.
     fn end_all(&mut self, who: ControllerId, which: Which, how: EndHow) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         for seq in self.running(slot, which)? {
@@ -25,7 +25,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The activations that are meant, by rising number.
+    /// Returns the selected activations by rising number.
     pub(crate) fn running(&self, slot: usize, which: Which) -> Result<Vec<u64>, Refusal> {
         let row = self.row(slot);
         let all = &row.play().activations;
@@ -43,7 +43,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Ends every activation that `test` picks, by rising number.
+    /// Cancels every activation that `test` selects, by rising number.
     pub(crate) fn cancel_where(&mut self, slot: usize, test: impl Fn(&Flow<'_>, &Activation) -> bool) {
         let picked: Vec<u64> =
             self.row(slot).play().activations.iter().filter(|a| test(self, a)).map(|a| a.seq).collect();
@@ -52,8 +52,8 @@ impl Flow<'_> {
         }
     }
 
-    /// A tag came to a row: it ends the abilities whose cancel list it matches, and casts that do not go on while
-    /// moving. Tags that an ability owns itself do not end it.
+    /// Handles a tag added to a row: cancels abilities whose cancel list matches, and casts that movement interrupts.
+    /// Tags that an ability owns do not cancel it.
     pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &Since) {
         self.cancel_where(slot, |flow, a| {
             if a.seq >= since.seq || a.seq == since.activating {
@@ -67,18 +67,18 @@ impl Flow<'_> {
             }
             let casts = flow.row(slot).play().cast.as_ref().is_some_and(|c| c.of == a.seq);
             let moved = casts && def.cast.as_ref().and_then(|c| c.moving).is_some_and(|m| under(tag, m));
-            moved || def.cancels.iter().any(|&of| under(tag, of))
+            moved || def.cancelled_by.iter().any(|&of| under(tag, of))
         });
     }
 
-    /// A tag left a row: abilities that last while it is there end.
+    /// Handles a tag removed from a row: ends abilities that last as long as it is present.
     pub(crate) fn cancel_without(&mut self, slot: usize, tag: TagId) {
         self.cancel_where(slot, |flow, a| {
             flow.ability(a.ability).is_some_and(|d| d.triggers.contains(&TriggerDef::TagPresent(tag)))
         });
     }
 
-    /// An ability that starts ends others whose tags match its cancel list.
+    /// Cancels other abilities whose tags match the cancel list of a starting one.
     pub(crate) fn cancel_matching(&mut self, slot: usize, tags: &[TagId], except: u64) {
         if tags.is_empty() {
             return;
@@ -89,7 +89,7 @@ impl Flow<'_> {
         });
     }
 
-    /// An ability that starts takes the place of replaceable ones of its group.
+    /// Cancels replaceable abilities of the group of a starting one.
     pub(crate) fn cancel_group(&mut self, slot: usize, group: Option<(crate::GroupId, GroupPolicy)>, except: u64) {
         let Some((group, policy)) = group else { return };
         if policy == GroupPolicy::Independent {
@@ -101,12 +101,12 @@ impl Flow<'_> {
         });
     }
 
-    /// Death ends everything that may not go on while dead.
+    /// Cancels every ability on death that may not continue while dead.
     pub(crate) fn die(&mut self, slot: usize, since: &Since) {
         self.cancel_where(slot, |flow, a| a.seq < since.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }
 
-    /// A new avatar, or none: abilities that need one and have none any more end.
+    /// Ends abilities that need an avatar after the avatar was removed.
     pub(crate) fn revalidate_avatar_abilities(&mut self, slot: usize) {
         if self.row(slot).avatar() == crate::ActorId::NONE {
             self.cancel_where(slot, |flow, a| flow.ability(a.ability).is_some_and(|d| d.avatar));

@@ -1,5 +1,5 @@
-//! The checks of an activation, in the order of ruling R-10, as one array. `activate` stops at the first that fails,
-//! `why_not` asks them all, the castable status remembers those that follow from the row alone.
+//! The checks of an activation, in the order of ruling R-10, as one array. `activate` stops at the first failure,
+//! `why_not` evaluates all, and the castable status caches those that depend on the row alone.
 
 use super::super::View;
 use super::reads::TryReads;
@@ -8,24 +8,24 @@ use crate::state::{Activation, Grant};
 use crate::{AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
 
-/// A try: who, which grant, at what.
+/// An attempted activation: controller, grant and target.
 #[derive(Clone, Copy)]
 pub(crate) struct Try<'t> {
     pub(crate) slot: usize,
-    /// Place of the grant in its row.
+    /// Index of the grant in its row.
     pub(crate) grant: usize,
     pub(crate) def: &'t AbilityDef,
     pub(crate) level: u32,
     pub(crate) target: Target,
-    /// Who caused it: an event's instigator, else the owner.
+    /// The controller that caused it: an event's instigator, otherwise the owner.
     pub(crate) source: ControllerId,
     /// How far away the target may be.
     pub(crate) range: Option<f64>,
-    /// Bits of checks that are not asked.
+    /// Bits of checks that are skipped.
     pub(crate) skip: u32,
 }
 
-/// A failed check: why, and the local time at which it heals by itself, or [`SimTime::NEVER`].
+/// A failed check: the refusal, and the local time at which it passes by itself, or [`SimTime::NEVER`].
 pub(crate) type Failed = (Refusal, SimTime);
 type CheckFn = fn(&View<'_>, &Try<'_>) -> Option<Failed>;
 
@@ -91,7 +91,7 @@ const CHECKS: [(Check, CheckFn); 21] = [
     }),
 ];
 
-// A check's bit is its place in the order.
+// A check's bit is its position in the order.
 const _: () = {
     let mut place = 0;
     while place < CHECKS.len() {
@@ -100,10 +100,10 @@ const _: () = {
     }
 };
 
-/// Checks that look at the target: never part of a status.
+/// Checks of the target: never part of a status.
 pub(super) const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
 
-/// Checks that only look at what runs.
+/// Checks that read only what is in progress.
 const OF_PLAY: u32 = Check::AlreadyActive.bit()
     | Check::BlockedByAbility.bit()
     | Check::Group.bit()
@@ -134,7 +134,7 @@ fn dead(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     Some((Refusal::Dead { attribute: layout.slots[gone as usize].attribute }, SimTime::NEVER))
 }
 
-/// Activations of other grants that run.
+/// Iterates over the activations of other grants.
 fn others<'v>(v: &View<'v>, t: &Try<'_>) -> impl Iterator<Item = &'v Activation> {
     let row = v.row(t.slot);
     let id = row.grants[t.grant].id;
@@ -213,17 +213,17 @@ impl<'a> View<'a> {
         &self.row(t.slot).grants[t.grant]
     }
 
-    /// The row's own time.
+    /// Returns the row's local time.
     pub(crate) fn local(&self, slot: usize) -> SimTime {
         self.row(slot).clock.local(self.st.now)
     }
 
-    /// How long it is until a local time.
+    /// Returns the duration until a local time.
     pub(crate) fn left(&self, slot: usize, end: SimTime) -> SimTime {
         self.row(slot).clock.left(self.st.now, end)
     }
 
-    /// From the owner's anchor to what is aimed at; `None` without a place on either side.
+    /// Returns the distance from the owner's anchor to the target; `None` if one of them has no position.
     pub(crate) fn distance_to(&self, slot: usize, target: Target) -> Option<f64> {
         let from = self.row(slot).side().anchor?.position;
         let to = match target {
@@ -247,29 +247,29 @@ impl<'a> View<'a> {
         layout.deaths.iter().map(attribute).any(|a| self.current_of(who, a).is_some_and(|v| v <= 0.0))
     }
 
-    /// A try by the owner itself.
+    /// Creates an attempt by the owner itself.
     pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
         let row = self.row(slot);
         let (level, range) = (row.grants[grant].level(), def.start_range());
         Try { slot, grant, def, level, target, source: row.id, range, skip: 0 }
     }
 
-    /// Bits of the checks whose outcome follows from the row and the rules alone. That a rule restricts the use of an
-    /// ability is among them because such a rule has no condition: it hangs on the effects of the row, and whatever
-    /// changes those gives the row another stamp.
+    /// Returns the bits of the checks that depend only on the row and the rules. A restriction by a combat rule is
+    /// among them because such a rule has no condition: it depends on the effects of the row, and every change of those
+    /// changes the row's stamp.
     pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
         let mut bits = !OF_TARGET;
         if def.flags.foreign_condition || def.flags.foreign_hook {
             bits &= !Check::Condition.bit();
         }
-        // Code looks at whatever it likes.
+        // Code may read anything.
         if !self.rules.hooks.before.is_empty() || def.flags.foreign_commit {
             bits &= !(Check::Cost.bit() | Check::Cooldown.bit());
         }
         bits
     }
 
-    /// Bits of the checks that are to be asked, and of those whose outcome the grant's status knows.
+    /// Returns the bits of the checks to evaluate, and of those that the grant's status already contains.
     #[inline]
     fn asked(&self, t: &Try<'_>) -> (u32, u32) {
         let (row, grant) = (self.row(t.slot), self.grant(t));
@@ -278,7 +278,7 @@ impl<'a> View<'a> {
         if t.source != row.id {
             known &= !Check::SourceTags.bit();
         }
-        // What is known to hold is not asked again.
+        // Checks that are known to pass are skipped.
         let open = match t.target {
             Target::None => self.asked_without_target(t.def),
             Target::Controller(_) | Target::Point(_) => t.def.flags.checks,
@@ -286,13 +286,13 @@ impl<'a> View<'a> {
         (open & !t.skip & !(known & !grant.status().fails), known)
     }
 
-    /// Bits of the checks that can fail without a target: of the target itself only the lack of one can be wrong.
+    /// Returns the bits of the checks that can fail without a target: of the target checks only a missing target can.
     #[inline]
     pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
         def.flags.checks & if def.flags.needs_target { !OF_TARGET | Check::NoTarget.bit() } else { !OF_TARGET }
     }
 
-    /// The first failed check.
+    /// Returns the first failed check.
     pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
         let (mut asked, known) = self.asked(t);
         if asked & known & asked.wrapping_neg() != 0
@@ -309,31 +309,31 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Whether one more activation may run on the row; asked after the checks.
+    /// Checks the limit of activations on the row, after all other checks.
     pub(crate) fn room_to_run(&self, slot: usize) -> Result<(), Refusal> {
         let max = self.limits.activations_per_controller;
         let full = self.row(slot).play().activations.len() >= max as usize;
         if full { Err(Refusal::Limit { what: LimitKind::Activations, max, link: self.link }) } else { Ok(()) }
     }
 
-    /// Asks only these checks, in order.
+    /// Evaluates only these checks, in order.
     pub(crate) fn refusal_among(&self, t: &Try<'_>, wanted: &[Check]) -> Result<(), Refusal> {
         let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
         self.refusal_in(t, mask)
     }
 
-    /// The first failed check, without cache.
+    /// Returns the first failed check, without the cache.
     pub(crate) fn refusal_of(&self, t: &Try<'_>) -> Result<(), Refusal> {
         self.refusal_in(t, !t.skip)
     }
 
-    /// The first failed check of those in `mask`.
+    /// Returns the first failed check of those in `mask`.
     pub(crate) fn refusal_in(&self, t: &Try<'_>, mask: u32) -> Result<(), Refusal> {
         let hit = CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0).find_map(|(_, failed)| failed(self, t));
         hit.map_or(Ok(()), |(refusal, _)| Err(refusal))
     }
 
-    /// Every failed check, without short cut and without cache.
+    /// Collects every failed check, without short circuit and without the cache.
     pub(crate) fn every_refusal(&self, t: &Try<'_>, into: &mut Vec<Reason>) {
         let clock = &self.row(t.slot).clock;
         for (check, failed) in &CHECKS {
@@ -347,7 +347,8 @@ impl<'a> View<'a> {
         into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, heals: None }));
     }
 
-    /// Failing checks of those in `mask` as bits, and when the last of them heals; never if one does not by itself.
+    /// Returns the failing checks of those in `mask` as bits, and when the last of them passes; never if one does not
+    /// pass by itself.
     pub(crate) fn failing(&self, t: &Try<'_>, mask: u32) -> (u32, SimTime) {
         let mut asked = mask & t.def.flags.checks;
         if self.row(t.slot).is_at_rest() {

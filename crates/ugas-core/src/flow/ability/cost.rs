@@ -1,4 +1,4 @@
-//! Cost and cooldown before anything is spent: what an activation would take, planned and compared.
+//! Cost and cooldown before anything is spent: the writes of an activation, planned and compared.
 
 use super::super::magnitude::About;
 use super::super::write::{Window, operate};
@@ -9,13 +9,13 @@ use crate::state::{Effect, ModOp};
 use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, TagId};
 
 impl View<'_> {
-    /// An effect of the ability on its owner.
+    /// Creates the spec of an effect of the ability on its owner.
     pub(crate) fn own_spec(&self, t: &Try<'_>, effect: EffectId) -> Spec {
         let who = self.row(t.slot).id;
         Spec::new(effect, who).from(who).level(t.level)
     }
 
-    /// Everything that could refuse an effect of the ability on its owner, but its numbers.
+    /// Checks everything that could refuse an effect of the ability on its owner, except its numbers.
     fn admits(&self, t: &Try<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
         let key = EffectKey { birth: self.root.0, target: spec.target, ordinal: 0 };
         self.check_attributes(def, t.slot)?;
@@ -23,8 +23,8 @@ impl View<'_> {
         Ok(key)
     }
 
-    /// Ruling R-12: for each attribute the cost takes from, what is there less what is needed must not lie below its
-    /// minimum. A cost that its own filters refuse is refused as they say.
+    /// Checks the cost (ruling R-12): for each attribute, the current value minus the cost must not be below the
+    /// minimum. A cost that its own filters refuse is refused with their reason.
     pub(crate) fn afford(&self, t: &Try<'_>) -> Result<(), Refusal> {
         let Some(effect) = t.def.cost else { return Ok(()) };
         let Some(def) = self.def(effect) else {
@@ -79,8 +79,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// What the calculations of a cost would write, with everything as it is now. What would refuse them later refuses
-    /// them here.
+    /// Returns what the calculations of a cost would write now. Whatever would refuse them later refuses them here.
     fn results_of(&self, def: &EffectDef, about: About<'_>) -> Result<Vec<CalcResult>, Refusal> {
         let mut results = Vec::new();
         for (index, x) in def.executions.iter().enumerate() {
@@ -100,7 +99,7 @@ impl View<'_> {
         Ok(results)
     }
 
-    /// The same for a cost of one plain number where nothing but that number matters; `None` where more does.
+    /// Checks a cost of one fixed number if only that number matters; `None` otherwise.
     fn afford_plain(&self, t: &Try<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
         let (row, blow) = (self.row(t.slot), def.blow.as_ref()?);
         let aim = self.layout(t.slot).aim(blow.attribute)?;
@@ -126,7 +125,7 @@ impl View<'_> {
         })
     }
 
-    /// What combat rules make of one number of a cost: they act on how much is taken, never below nothing.
+    /// Applies combat rules to one number of a cost: they scale the amount, never below zero.
     pub(crate) fn scaled_cost(&self, t: &Try<'_>, op: ModOp, unit: f64) -> f64 {
         if op == ModOp::Override || t.def.fixed.has(StaticMask::COST) {
             return unit;
@@ -134,7 +133,7 @@ impl View<'_> {
         self.combat_value(t.slot, RuleOn::ResourceCost, unit.abs(), Some(t.def), None).max(0.0).copysign(unit)
     }
 
-    /// Whether no cooldown runs, and nothing refuses the new one or the tags the ability owns while it runs.
+    /// Checks that no cooldown is running, and that nothing refuses the new one or the tags the ability owns.
     pub(crate) fn cooled(&self, t: &Try<'_>) -> Result<(), Failed> {
         if let Some(&tag) = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag)) {
             let end = self.cooldown_of(t).map_or(SimTime::NEVER, |(_, end)| end);
@@ -149,17 +148,17 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Start and end, local, of what holds the cooldown's tags longest.
+    /// Returns the local start and end of the effect that keeps the cooldown's tags longest.
     pub(crate) fn cooldown_of(&self, t: &Try<'_>) -> Option<(SimTime, SimTime)> {
         self.longest_with(t.slot, &t.def.cooldown_tags)
     }
 
-    /// The local time at which the last effect that grants any of these tags ends.
+    /// Returns the local time at which the last effect that grants any of these tags ends.
     pub(crate) fn tags_end(&self, slot: usize, tags: &[TagId]) -> SimTime {
         self.longest_with(slot, tags).map_or(SimTime::NEVER, |(_, end)| end)
     }
 
-    /// Start and end, local, of the active effect that holds any of these tags longest.
+    /// Returns the local start and end of the active effect that keeps any of these tags longest.
     fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
         let row = self.row(slot);
         let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));

@@ -1,5 +1,5 @@
-//! The end of an activation. Completed: tasks, then owned tags, then the end is told. Cut short: owned tags first,
-//! then the end is told and OnCancel or OnInterrupt runs, then tasks. Exactly one end.
+//! The end of an activation. Completed: tasks, then owned tags, then the end is reported. Cancelled: owned tags first,
+//! then the end is reported and OnCancel or OnInterrupt runs, then tasks. Every activation ends exactly once.
 
 use super::super::task::ListKind;
 use super::super::{AbilityNews, Flow, Notice, Via};
@@ -16,7 +16,7 @@ pub(crate) enum EndHow {
 }
 
 impl Flow<'_> {
-    /// Ends an activation; nothing if it is gone or ending.
+    /// Ends an activation; does nothing if it has ended or is ending.
     pub(crate) fn finish(&mut self, slot: usize, seq: u64, how: EndHow) {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return };
@@ -24,7 +24,7 @@ impl Flow<'_> {
         match a.state {
             AbilityState::Active => {}
             AbilityState::PendingConfirmation => {
-                // It never was active: nobody is told.
+                // It was never active: nothing is reported.
                 self.step_ability(who, ids, AbilityState::PendingConfirmation, Move::Reject);
                 self.drop_activation(slot, seq);
                 return;
@@ -72,7 +72,7 @@ impl Flow<'_> {
         self.end(slot, owned, RemoveReason::Removed, None);
     }
 
-    /// Looping cues that the activation added itself stop with it.
+    /// Stops the looping cues that the activation added.
     fn drop_cues(&mut self, slot: usize, seq: u64) {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| !a.cues.is_empty()) else { return };
         let cues: Vec<TagId> = a.cues.clone();
@@ -89,7 +89,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Forgets an activation.
+    /// Removes an activation.
     pub(crate) fn drop_activation(&mut self, slot: usize, seq: u64) {
         let row = self.row_mut(slot);
         let Some(at) = row.play().activations.iter().position(|a| a.seq == seq) else { return };

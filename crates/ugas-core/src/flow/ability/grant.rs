@@ -1,4 +1,4 @@
-//! Grants: what a controller has of an ability, apart from what all share.
+//! Grants: the per-controller data of an ability.
 
 use super::super::{Flow, Notice, Via};
 use super::EndHow;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Flow<'_> {
-    /// Grants an ability; `by` is the effect that takes it away again, or 0.
+    /// Grants an ability; `by` is the effect that revokes it when it ends, or 0.
     pub(crate) fn grant_ability(&mut self, target: usize, g: AbilityGrant, by: u64, via: Via) -> GrantId {
         let row = self.row_mut(target);
         let id = GrantId(row.next_grant);
@@ -22,21 +22,21 @@ impl Flow<'_> {
         self.fact(who, via, FactKind::Granted { ability, grant: id, level, input });
         self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
         self.relisten(target);
-        // What starts by itself does so after the verb that granted it.
+        // Passive abilities start after the operation that granted them.
         if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
             self.notify_anyway(target, Notice::Granted { grant: id });
         }
         id
     }
 
-    /// Takes a grant back; what runs of it is cancelled first.
+    /// Revokes a grant; its activations are cancelled first.
     pub(crate) fn revoke_grant(&mut self, target: usize, grant: GrantId, via: Via) {
         let running = |a: &&crate::state::Activation| a.grant == grant && a.state != AbilityState::Ending;
         while let Some((seq, state)) =
             self.row(target).play().activations.iter().find(running).map(|a| (a.seq, a.state))
         {
             if state == AbilityState::Activating {
-                // It never was active: nobody is told.
+                // It was never active: nothing is reported.
                 let row = self.row(target);
                 let ability = row.grant(grant).map_or(AbilityId::NONE, |at| row.grants[at].ability);
                 self.step_ability(row.id, (ability, grant), state, Move::Fail);
@@ -141,7 +141,7 @@ impl Flow<'_> {
                 if let Some(m) = more {
                     m.restrictions.remove(i);
                 }
-                // A grant that rests is as it was.
+                // An idle grant is as it was.
                 if more.as_deref() == Some(&GrantMore::default()) {
                     *more = None;
                 }
@@ -158,7 +158,7 @@ impl Flow<'_> {
         Ok((target, at))
     }
 
-    /// The grants that are meant, in grant order.
+    /// Returns the selected grants in grant order.
     pub(crate) fn grants_of(&self, slot: usize, which: Which) -> Result<Vec<GrantId>, Refusal> {
         self.view().grants_of(slot, which).map(|list| list.collect())
     }

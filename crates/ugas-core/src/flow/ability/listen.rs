@@ -1,12 +1,12 @@
-//! What a row wants to hear of: computed anew whenever something comes or goes that listens. A row on which nobody
-//! listens pays for news with one test of one byte.
+//! The kinds of events a row listens to: recomputed whenever a listener is added or removed. A row without listeners
+//! pays one test of one byte per event.
 
 use super::super::Flow;
 use crate::rules::listen;
 use crate::state::alert;
 
 impl Flow<'_> {
-    /// Computes anew what a row wants to hear of.
+    /// Recomputes the kinds of events that a row listens to.
     pub(crate) fn relisten(&mut self, slot: usize) {
         let row = self.row(slot);
         let play = row.play();
@@ -26,8 +26,8 @@ impl Flow<'_> {
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;
             }
-            // A passive ability that does not run is tried again when tags change, its owner comes back to life or
-            // what stood in its way is over.
+            // A passive ability that is not active is tried again when tags change, its owner is revived or what
+            // blocked it ends.
             if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
                 bits |= alert::TAG | alert::ATTRIBUTE | alert::ABILITY;
             }
@@ -37,7 +37,7 @@ impl Flow<'_> {
             let Some(def) = self.ability(a.ability) else { continue };
             let presence = def.lasts_with_tag();
             let moves = def.cast.as_ref().is_some_and(|c| c.moving.is_some());
-            if !def.cancels.is_empty() || presence || moves {
+            if !def.cancelled_by.is_empty() || presence || moves {
                 bits |= alert::TAG;
             }
         }

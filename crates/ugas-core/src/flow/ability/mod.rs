@@ -1,4 +1,4 @@
-//! Abilities: granted, tried, committed, ended.
+//! Abilities: granted, activated, committed, ended.
 
 mod activate;
 mod ahead;
@@ -27,7 +27,7 @@ use super::Flow;
 use crate::{ActivationKey, ControllerId, Op, Outcome, Refusal, Target, Which};
 
 impl Flow<'_> {
-    /// The activation that an op asks for.
+    /// Runs an activation op.
     pub(crate) fn activate_op(
         &mut self,
         who: ControllerId,
@@ -44,7 +44,7 @@ impl Flow<'_> {
         result
     }
 
-    /// Everything an op asks about abilities.
+    /// Runs the other ops of abilities.
     pub(crate) fn ability_op(&mut self, op: &Op) -> Result<Outcome, Refusal> {
         let done = |_: ()| Outcome::Done;
         match op {

@@ -1,11 +1,11 @@
-//! What an activation's condition reads.
+//! The values that an activation condition reads.
 
 use super::super::View;
 use super::check::Try;
 use crate::rules::{Bearer, Local, Reads, Side};
 use crate::{AttributeId, ControllerId, TagId, Target};
 
-/// A condition's look at a try.
+/// A condition's view of an attempt.
 pub(crate) struct TryReads<'v, 't> {
     pub(crate) view: View<'v>,
     pub(crate) of: Try<'t>,

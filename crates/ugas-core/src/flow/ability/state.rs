@@ -1,4 +1,4 @@
-//! The states an ability passes through, as one table.
+//! The states of an ability, as one table.
 //!
 //! | From | By | To |
 //! |---|---|---|
@@ -13,18 +13,18 @@
 //! | Ending | Done | Granted |
 //! | Granted | Revoke | NotGranted |
 //!
-//! Revoking what runs ends it first. Everything else is no transition.
+//! Revoking an active ability ends it first. Everything else is not a transition.
 
 use super::super::Flow;
 use crate::{AbilityId, AbilityState, ControllerId, GrantId, TraceKind};
 
-/// What moves an ability from one state to another.
+/// A transition between states of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Move {
     Grant,
     Try,
     Fail,
-    /// A validation is awaited.
+    /// A validation was requested.
     Ask,
     Start,
     Pass,
@@ -34,7 +34,7 @@ pub(crate) enum Move {
     Revoke,
 }
 
-/// The state after a move; `None` if there is no such transition.
+/// Returns the state after a transition; `None` if there is no such transition.
 pub(crate) fn next(from: AbilityState, by: Move) -> Option<AbilityState> {
     use AbilityState::{Activating, Active, Ending, Granted, NotGranted, PendingConfirmation};
     match from {
@@ -70,7 +70,7 @@ pub(crate) fn next(from: AbilityState, by: Move) -> Option<AbilityState> {
 }
 
 impl Flow<'_> {
-    /// Moves an ability and traces it; returns the new state.
+    /// Changes the state of an ability, traces it and returns the new state.
     pub(crate) fn step_ability(
         &mut self,
         who: ControllerId,

@@ -1,5 +1,5 @@
-//! The castable status: which checks fail, remembered until the row changes. Time heals only through due work, which
-//! changes the row like anything else, so a remembered status cannot be wrong.
+//! The castable status: which checks fail, cached until the row changes. Timed checks pass only through due work, which
+//! changes the row like anything else, so a cached status cannot be wrong.
 
 use super::super::{Flow, State, View};
 use super::check::Try;
@@ -8,21 +8,21 @@ use crate::state::{FAILS_BITS, Row, Status};
 use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
 use std::sync::Arc;
 
-/// In a status, beside the bits of the checks: the cost is one number, and just that number is needed and not there.
+/// In a status, next to the bits of the checks: the cost is one number, and only that number is missing.
 const JUST_NUMBER: u32 = 1 << 23;
-/// The same: a cooldown with the first of its tags runs, and nothing else is wrong.
+/// Likewise: a cooldown with the first of its tags is running, and nothing else fails.
 const JUST_COOLDOWN: u32 = 1 << 22;
-/// The same: whoever tries the ability without target is refused by the first of these checks, whatever else there is.
+/// Likewise: an activation without target is refused by the first of these checks in any case.
 const SURE: u32 = 1 << 21;
 
 const _: () = assert!(Check::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
 
-/// Numbers of the checks whose refusals can be told without asking them.
+/// Numbers of the checks whose refusals are known without evaluating them.
 const COST: u32 = Check::Cost as u32;
 const COOLDOWN: u32 = Check::Cooldown as u32;
 
-/// A grant with a current status. Apart from a view, because most tries end here: those of a held key or of an
-/// impatient player are refused as they were last time, with nothing changed in between.
+/// A grant with a valid status. Separate from a view, because most attempts end here: those of a held key or an
+/// impatient player are refused as before, with nothing changed in between.
 pub(crate) struct Again<'a> {
     row: &'a Row,
     status: Status,
@@ -30,7 +30,7 @@ pub(crate) struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// The grant of a try without target whose refusal its status tells. `None` says nothing.
+    /// Returns the grant of an attempt without target if its status determines the refusal. `None` is no answer.
     #[inline(always)]
     pub(crate) fn of(st: &'a State, rules: &'a Rules, who: ControllerId, ability: AbilityId) -> Option<Again<'a>> {
         let row = st.controllers.get(who)?;
@@ -41,13 +41,13 @@ impl<'a> Again<'a> {
         Some(Again { row, status, def: rules.ability_def(ability)? })
     }
 
-    /// The check that fails first.
+    /// Returns the first failing check.
     #[inline(always)]
     pub(crate) fn first(&self) -> u32 {
         self.status.fails.trailing_zeros()
     }
 
-    /// What a failing check said, if that can be told without asking it again.
+    /// Returns the refusal of a failing check if it is known without evaluating the check.
     #[inline(always)]
     pub(crate) fn remembered(&self, check: u32, now: SimTime, layouts: &[Arc<Layout>]) -> Option<Refusal> {
         let Again { row, status, def } = self;
@@ -67,7 +67,7 @@ impl<'a> Again<'a> {
 }
 
 impl View<'_> {
-    /// The part of a grant's status that follows from its row, remembered or computed.
+    /// Returns the part of a grant's status that depends on its row, cached or computed.
     pub(crate) fn status_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> Status {
         let row = self.row(slot);
         let seen = row.stamp();
@@ -105,8 +105,8 @@ impl View<'_> {
         Status { seen, fails, ready_at }
     }
 
-    /// Whether nothing has to be asked before the first of these failing checks, if no target is given, and no other
-    /// grant could do instead.
+    /// Returns whether nothing has to be evaluated before the first of these failing checks without a target, and no
+    /// other grant could be used instead.
     fn is_sure(&self, t: &Try<'_>, fails: u32) -> bool {
         let first = fails & fails.wrapping_neg();
         let unknown = self.asked_without_target(t.def) & !self.cached_checks(t.def);
@@ -114,20 +114,20 @@ impl View<'_> {
         unknown & (first - 1) == 0 && same.nth(1).is_none()
     }
 
-    /// What a failing check said, if a current status tells that without asking it again.
+    /// Returns the refusal of a failing check if a valid status contains it.
     pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
         let again = Again { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
         again.remembered(check, self.st.now, &self.ix.layouts)
     }
 
-    /// What one check says to a try without target.
+    /// Evaluates one check for an attempt without target.
     pub(crate) fn refused_by(&self, who: ControllerId, def: &AbilityDef, check: u32) -> Option<Refusal> {
         let slot = self.st.controllers.slot(who)?;
         let grant = self.row(slot).grants.iter().position(|g| g.ability == def.id)?;
         self.refusal_in(&self.attempt(slot, grant, def, Target::None), 1 << check).err()
     }
 
-    /// All checks that need no target: those that fail, and when the last of them heals.
+    /// Evaluates all checks that need no target: returns those that fail, and when the last of them passes.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
         let rest = !self.cached_checks(def) & Check::Condition.bit()
@@ -139,7 +139,7 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Remembers a grant's status for the next try.
+    /// Caches a grant's status for the next attempt.
     pub(crate) fn refresh(&mut self, slot: usize, grant: usize, def: &AbilityDef) {
         let row = self.row(slot);
         if row.grants[grant].status().seen == row.stamp() {

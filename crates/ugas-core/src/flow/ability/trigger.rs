@@ -1,5 +1,5 @@
-//! What a row is told after a verb: first what it cancels, then who waited for it, then whom it triggers, then passive
-//! abilities that may run now. An ability that is cancelled must not wake first.
+//! Event handling of a row after an operation: first cancellations, then waiting tasks, then triggers, then passive
+//! abilities that may start. A cancelled ability must not wake first.
 
 use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
 use super::activate::Wish;
@@ -10,7 +10,7 @@ use crate::{
 };
 use ugas_doc::{GroupPolicy, NetExecution};
 
-/// In the birth of an activation that a notice caused.
+/// Marks the birth of a triggered activation.
 const TRIGGER: u64 = 33;
 
 /// A change that triggers are matched with, whether this sim made it or a client was sent a fact of it.
@@ -67,7 +67,7 @@ impl TriggerCause {
 }
 
 impl Flow<'_> {
-    /// What a row is told after a verb.
+    /// Handles an event of a row after an operation.
     pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: &Since) {
         match notice {
             Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
@@ -89,7 +89,7 @@ impl Flow<'_> {
         self.publish(target);
     }
 
-    /// Activates what a notice triggers, in grant order.
+    /// Activates the abilities that an event triggers, in grant order.
     fn trigger(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
         for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
@@ -110,7 +110,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whom a triggered ability aims at, with what event, and who caused it.
+    /// Returns the target, event and source of a triggered ability.
     fn aim_of<'n>(&self, notice: &'n Notice) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
         let aim = |who: ControllerId| who.some().map_or(Target::None, Target::Controller);
         match notice {
@@ -136,7 +136,7 @@ impl Flow<'_> {
         }
         let row = self.row(slot);
         let who = row.id;
-        // The row's next number keeps births of one cause apart, however often it sets the ability off.
+        // The row's next number keeps births of one cause distinct, however often it triggers the ability.
         let parent = EffectKey { birth: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
         let birth = child_birth(parent, TRIGGER, row.next_seq as u32, position);
         if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
@@ -146,8 +146,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether what nobody asked for by an op may start an ability in this sim: a client plays ahead only what is played
-    /// ahead, an authority leaves to players' machines what runs there only.
+    /// Returns whether an event, as opposed to an op, may start an ability in this sim: a client starts only predicted
+    /// abilities, and an authoritative sim leaves local-only abilities to the clients.
     pub(crate) fn starts_here(&self, slot: usize, grant: GrantId) -> bool {
         let row = self.row(slot);
         let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
@@ -159,7 +159,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Passive abilities that do not run start if nothing speaks against it.
+    /// Starts passive abilities that are not active and whose checks pass.
     fn try_passives(&mut self, slot: usize, notice: &Notice, since: &Since) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| {
@@ -181,9 +181,9 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether this can have kept a passive ability from running until now. Tags that one owns itself are no reason to
-    /// try it, nor is its own end: else whatever ends it would start it. Nor is the end of what did not stand in its
-    /// way: those that replace each other would take turns for ever.
+    /// Returns whether the event can have kept a passive ability from starting until now. Its owned tags and its own
+    /// end are no reason to try it: otherwise whatever ends it would start it. Neither is the end of an ability that
+    /// did not block it: abilities that replace each other would alternate forever.
     fn is_reason(&self, def: &AbilityDef, grant: GrantId, notice: &Notice) -> bool {
         match notice {
             Notice::Tag { tag, .. } => {
@@ -197,7 +197,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether one ability, while it runs, keeps the other from starting.
+    /// Returns whether one active ability keeps the other from starting.
     fn stood_in_way(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
         let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
         let excludes =

@@ -1,4 +1,4 @@
-//! Validation by the outside: an activation that passed its checks waits for a word before it spends anything.
+//! Asynchronous validation: an activation that passed its checks waits for the host's answer before it spends anything.
 
 use super::super::{Flow, Via};
 use super::EndHow;
@@ -31,7 +31,7 @@ impl Flow<'_> {
         self.publish(slot);
     }
 
-    /// What the host is asked: which validation, and how long it may take.
+    /// Encodes the request to the host: the kind of validation and its timeout.
     fn question(&mut self, def: &AbilityDef) -> Span {
         let Some(v) = &def.validation else { return Span::default() };
         let mut bytes = Vec::new();
@@ -44,7 +44,7 @@ impl Flow<'_> {
         self.log.keep(&bytes)
     }
 
-    /// The host's answer to the request: the key names the activation that waits.
+    /// Handles the host's answer to the request: the key identifies the waiting activation.
     pub(crate) fn answer_validation(&mut self, slot: usize, seq: u64, ok: bool) -> Result<(), Refusal> {
         let pending = |a: &crate::state::Activation| a.state == AbilityState::PendingConfirmation;
         if !self.row(slot).play().activation(seq).is_some_and(pending) {
@@ -54,7 +54,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// The answer. One that comes too late changes nothing.
+    /// Handles the answer. A late answer changes nothing.
     pub(crate) fn validate_op(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         for seq in self.running(slot, which)? {
@@ -81,18 +81,18 @@ impl Flow<'_> {
             self.fail(who, ids, state, refusal);
             return;
         }
-        // Who was allowed to play ahead has done so when he asked: cooldowns count from then.
+        // A client that was allowed to predict did so at its request: cooldowns count from then.
         let ahead = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| a.start);
         if let (true, Some(asked)) = (ahead, asked) {
             self.back = self.row(slot).clock.local(self.st.now) - asked;
         }
-        // A commit that fails has dropped it and said why.
+        // A failed commit has removed it and reported the reason.
         let _ = self.launch(slot, seq, &def);
         self.back = SimTime::ZERO;
     }
 
-    /// Nobody answered in time.
+    /// Handles the timeout of a validation.
     pub(crate) fn validation_due(&mut self, slot: usize, seq: u64) {
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.deadline = SimTime::NEVER;

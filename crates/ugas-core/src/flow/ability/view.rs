@@ -1,4 +1,4 @@
-//! What can be asked about grants without changing anything.
+//! Read-only queries on grants.
 
 use super::super::View;
 use super::check::Try;
@@ -6,8 +6,8 @@ use crate::rules::{RuleOn, StaticMask};
 use crate::{AbilityState, GrantId, NameKind, ParamId, Refusal, Which};
 
 impl<'a> View<'a> {
-    /// The grants that are meant, in grant order. An id that the rules do not have is a mistake; one that is not
-    /// granted is just nothing.
+    /// Returns the selected grants in grant order. An id that the rules do not define is an error; one that is not
+    /// granted selects nothing.
     pub(crate) fn grants_of(&self, slot: usize, which: Which) -> Result<impl Iterator<Item = GrantId> + 'a, Refusal> {
         let row = self.row(slot);
         if let Which::Ability(a) = which
@@ -31,7 +31,7 @@ impl<'a> View<'a> {
         Ok(row.grants.iter().filter(meant).map(|g| g.id))
     }
 
-    /// Where a grant stands: with several activations, the one that is furthest.
+    /// Returns the state of a grant: with several activations, that of the furthest.
     pub(crate) fn state_of(&self, slot: usize, grant: GrantId) -> AbilityState {
         let row = self.row(slot);
         if row.grant(grant).is_none() {
@@ -41,13 +41,13 @@ impl<'a> View<'a> {
         states.max_by_key(|&s| (s == AbilityState::Active, s as u8)).unwrap_or(AbilityState::Granted)
     }
 
-    /// A parameter of a grant.
+    /// Returns a parameter of a grant.
     pub(crate) fn param_of(&self, slot: usize, grant: usize, name: ParamId) -> Option<f64> {
         let params = &self.row(slot).grants[grant].more.as_deref()?.params;
         params.binary_search_by_key(&name, |(p, _)| *p).ok().map(|i| params[i].1)
     }
 
-    /// Whether no combat rule acts on what an ability costs.
+    /// Returns whether no combat rule changes the cost of an ability.
     pub(crate) fn is_free_of_cost_rules(&self, t: &Try<'_>) -> bool {
         t.def.fixed.has(StaticMask::COST)
             || !self.has_rules(t.slot)

@@ -1,4 +1,4 @@
-//! Casts: an ability that ticks at equal distances until its end. One controller casts one thing at a time.
+//! Casts: an ability that ticks at equal intervals until its end. A controller has at most one cast.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, ListKind, Notice, Reaction, Via};
@@ -15,7 +15,7 @@ impl<'r> Flow<'r> {
         let known = self.work.role != Role::Client || cast.predicted;
         let length = match known {
             true => self.combat_time(slot, RuleOn::CastLength, cast.length, &def),
-            // Its ticks come with the authority's word.
+            // Its ticks run when the authoritative sim confirms it.
             false => SimTime::NEVER,
         };
         let now = self.st.now;
@@ -39,14 +39,14 @@ impl<'r> Flow<'r> {
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick: 0, length, step: CastStep::Started });
     }
 
-    /// All ticks of a cast without length.
+    /// Runs all ticks of a cast without duration.
     pub(crate) fn cast_at_once(&mut self, slot: usize, seq: u64) {
         while self.row(slot).play().cast.as_ref().is_some_and(|c| c.seq == seq) {
             self.cast_due(slot, seq);
         }
     }
 
-    /// The next tick of a cast, and after the last one its end.
+    /// Runs the next tick of a cast, and its end after the last one.
     pub(crate) fn cast_due(&mut self, slot: usize, seq: u64) {
         let Some(cast) = self.row(slot).play().cast.as_deref().filter(|c| c.seq == seq).cloned() else { return };
         let Cast { of, length, ticks, next: tick, .. } = cast;
@@ -64,7 +64,7 @@ impl<'r> Flow<'r> {
         }
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: CastStep::Tick });
         self.run_list(slot, of, ListKind::Tick);
-        // The tick may have ended its ability, or the controller.
+        // The tick may have ended its ability or destroyed the controller.
         let Some(slot) = self.st.controllers.slot(who) else { return };
         if tick >= ticks && self.row(slot).play().cast.as_ref().is_some_and(|c| c.seq == seq) {
             self.stop_cast(slot, of, CastStep::Finished);
@@ -94,7 +94,7 @@ impl<'r> Flow<'r> {
         self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq)
     }
 
-    /// Interrupts the cast under way, or that of one ability only. Nothing to interrupt is no error.
+    /// Interrupts the cast in progress, or only that of one ability. It is not an error if there is none.
     pub(crate) fn interrupt_op(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) else { return Ok(()) };
@@ -113,7 +113,7 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    /// Whether an activation is meant.
+    /// Returns whether an activation is selected.
     fn is_of(&self, slot: usize, seq: u64, which: Which) -> bool {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return false };
@@ -125,7 +125,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// An activation's ability.
+    /// Returns an activation's ability.
     fn ability_of(&self, slot: usize, seq: u64) -> Option<(AbilityId, AbilityRef<'r>)> {
         let id = self.row(slot).play().activation(seq)?.ability;
         Some((id, self.ability(id)?))

@@ -1,35 +1,35 @@
-//! Charges: uses that a cooldown brings back. A cooldown's length is fixed when it starts; the next one rolls over at
-//! the exact moment the last one ended, with the length that holds then.
+//! Charges: uses that a cooldown restores. The duration of a cooldown is fixed when it starts; the next one starts
+//! exactly when the last one ended, with the duration of that time.
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{AbilityRef, Charge, Due, GrantMore, Timer};
 use crate::{FactKind, Role, SimTime};
 
-/// Charges of a grant as they are now. Times are the controller's own.
+/// The charges of a grant. Times are on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChargeView {
-    /// How many there are.
+    /// The number of charges.
     pub have: u32,
-    /// How many fit.
+    /// The maximum.
     pub max: u32,
-    /// How many one use takes.
+    /// The number that one use costs.
     pub cost: u32,
-    /// How long the cooldown that runs still takes; [`SimTime::NEVER`] where only the authority knows.
+    /// The remaining time of the running cooldown; [`SimTime::NEVER`] if only the authoritative sim knows it.
     pub left: Option<SimTime>,
-    /// Its whole length; zero if none runs.
+    /// Its total duration; zero if none is running.
     pub length: SimTime,
 }
 
 impl ChargeView {
-    /// The cooldown that runs, if one does.
+    /// Returns the running cooldown, if any.
     pub fn timer(&self) -> Option<crate::Timer> {
         self.left.map(|remaining| crate::Timer { remaining, total: self.length })
     }
 }
 
 impl<'a> View<'a> {
-    /// The charges of a grant; none if its ability has none.
+    /// Returns the charges of a grant; `None` if its ability has none.
     pub(crate) fn charges_of(&self, slot: usize, grant: usize) -> Option<ChargeView> {
         let def = self.charged(slot, grant)?;
         let cost = def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::ChargeCost, c.cost, &def, 0));
@@ -42,7 +42,7 @@ impl<'a> View<'a> {
             resting => {
                 let full = || (self.max_charges(slot, &def), self.max_charges(slot, &def));
                 let (have, max) = resting.map_or_else(full, |c| (c.have, c.max));
-                // A cooldown whose length only the authority knows.
+                // A cooldown whose duration only the authoritative sim knows.
                 let (left, length) = match have < max {
                     true => (Some(SimTime::NEVER), SimTime::NEVER),
                     false => (None, SimTime::ZERO),
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
         })
     }
 
-    /// The definition of a grant's ability, if it has charges.
+    /// Returns the definition of a grant's ability, if it has charges.
     fn charged(&self, slot: usize, grant: usize) -> Option<AbilityRef<'a>> {
         let g = self.row(slot).grants.get(grant)?;
         self.ability(g.ability).filter(|a| a.charges.is_some())
@@ -66,8 +66,8 @@ impl<'a> View<'a> {
         def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::MaxCharges, c.max, def, 1))
     }
 
-    /// How long it takes until there are enough for one use, with cooldowns as long as the one that runs; `None` if
-    /// that never comes.
+    /// Returns the time until there are enough charges for one use, with cooldowns as long as the running one; `None`
+    /// if never.
     pub(crate) fn charged_in(&self, slot: usize, def: &AbilityDef, c: &ChargeView) -> Option<SimTime> {
         let left = c.left.filter(|_| c.cost <= c.max)?;
         let per = self.per_cooldown(slot, def).max(1);
@@ -81,7 +81,7 @@ impl<'a> View<'a> {
 }
 
 impl<'r> Flow<'r> {
-    /// The definition of a grant's ability, if it has charges.
+    /// Returns the definition of a grant's ability, if it has charges.
     fn charged(&self, slot: usize, grant: usize) -> Option<AbilityRef<'r>> {
         let g = self.row(slot).grants.get(grant)?;
         self.ability(g.ability).filter(|a| a.charges.is_some())
@@ -96,7 +96,7 @@ impl<'r> Flow<'r> {
         more.charges.get_or_insert(Charge { have: max, max, start, end, seq });
     }
 
-    /// Takes charges; the cooldown starts unless it runs.
+    /// Spends charges; starts the cooldown unless it is running.
     pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
         let Some(def) = self.charged(slot, grant) else { return };
         self.init_charges(slot, grant);
@@ -123,7 +123,7 @@ impl<'r> Flow<'r> {
         self.tell_charges(slot, grant);
     }
 
-    /// Rules on the row changed: charges stay within their new maximum, cooldowns start or stop.
+    /// Adapts charges to changed rules on the row: they stay within the new maximum, cooldowns start or stop.
     pub(crate) fn recharge(&mut self, slot: usize) {
         for grant in 0..self.row(slot).grants.len() {
             let Some(def) = self.charged(slot, grant) else { continue };
@@ -138,7 +138,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Drops the timer of a grant that goes.
+    /// Removes the timer of a grant that is removed.
     pub(crate) fn stop_charges(&mut self, slot: usize, grant: usize) {
         if let Some(c) = self.view().charge(slot, grant).filter(|c| c.end != SimTime::NEVER) {
             self.row_mut(slot).unschedule(Due::timer(c.end, Timer::Charge, c.seq));
@@ -152,7 +152,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Starts the cooldown at `from` if charges are missing and none runs; stops it where none is missing.
+    /// Starts the cooldown at `from` if charges are missing and none is running; stops it if none is missing.
     fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime) {
         let Some(c) = self.view().charge(slot, grant) else { return };
         let running = c.end != SimTime::NEVER;

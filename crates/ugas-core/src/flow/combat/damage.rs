@@ -1,5 +1,5 @@
-//! The damage pipeline, for effects that say they are combat: what the source does, what the target takes, mitigation,
-//! pools by their order, then the attribute itself. It works on planned writes, right before they are settled.
+//! The damage pipeline, for effects that declare combat: what the source deals, what the target takes, mitigation,
+//! pools in their order, then the attribute itself. It works on planned writes, immediately before they are settled.
 
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
@@ -12,7 +12,7 @@ use crate::state::{ModOp, alert};
 use crate::{ControllerId, EventData, FactKind, Refusal};
 use ugas_doc::{CombatKind, CombatStyle};
 
-/// What became of one write: kept until the facts of the application are told.
+/// The result of one write: kept until the facts of the application are emitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Blown {
     target: ControllerId,
@@ -23,7 +23,7 @@ pub(crate) struct Blown {
     slot: u16,
     raw: f64,
     absorbed: f64,
-    /// What was left for the attribute, and where its base stood.
+    /// The remaining amount for the attribute, and its previous base.
     rest: f64,
     start: f64,
     overkill: f64,
@@ -59,7 +59,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Changes the planned writes to what gets through, and plans what pools take.
+    /// Changes the planned writes to the amounts after mitigation, and plans what pools absorb.
     fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
         let Some(combat) = &def.combat else { return Ok(()) };
         let tags = self.view().combat_tags(def, about.spec);
@@ -70,7 +70,7 @@ impl Flow<'_> {
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
         let frozen = self.view().frozen_of(about).cloned();
-        // What pools lose to others below is no damage of their own.
+        // What pools absorb for others is not damage to the pools.
         let meant: Vec<Write> = self.sc.writes.clone();
         for (at, w) in meant.into_iter().enumerate() {
             let raw = (w.end - w.start) * sign;
@@ -115,7 +115,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Plans what the pools before an attribute take of an amount; how much that is.
+    /// Plans what the pools of an attribute absorb of an amount; returns how much.
     fn absorb(&mut self, target: usize, slot: usize, amount: f64) -> f64 {
         let layout = self.ix.layouts[self.row(target).layout as usize].clone();
         let mut rest = amount;
@@ -137,14 +137,14 @@ impl Flow<'_> {
         amount - rest
     }
 
-    /// Whom a deed is credited to: the source, or for a pet the controller whose avatar owns it.
+    /// Returns the controller that gets the credit: the source, or for a pet the controller whose avatar owns it.
     fn credit(&self, source: ControllerId) -> ControllerId {
         let Some(row) = self.st.controllers.get(source) else { return source };
         let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
         self.st.controllers.with_avatar(owner, source).unwrap_or(source)
     }
 
-    /// Tells of what combat did: facts, events for who listens, hooks.
+    /// Reports the results of combat: facts, events for listeners, hooks.
     pub(crate) fn damage_facts(&mut self, via: Via) {
         let blows = std::mem::take(&mut self.sc.blows);
         for (position, b) in blows.iter().enumerate() {
@@ -161,7 +161,7 @@ impl Flow<'_> {
         self.sc.blows.clear();
     }
 
-    /// Sends an event of a blow on `from`, but only where somebody wants to hear of events.
+    /// Sends a damage event to `from`, only if something there listens to events.
     fn damage_event(
         &mut self,
         name: &str,
@@ -170,7 +170,7 @@ impl Flow<'_> {
         instigator: ControllerId,
         magnitude: f64,
     ) {
-        // What a replayed row does to others happened already.
+        // What a replayed row does to others has already happened.
         if self.replay.is_some_and(|r| r.only != target) {
             return;
         }
@@ -179,7 +179,7 @@ impl Flow<'_> {
         if heard && let Some(tag) = self.rules.find_tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
             self.journal_arrival(from, target, || Arrival::Event(event.clone()));
-            // The target was there a moment ago.
+            // The target existed immediately before.
             let _ = self.send_event(event);
         }
     }

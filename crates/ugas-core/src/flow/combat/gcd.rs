@@ -6,14 +6,15 @@ use crate::state::{Due, Gcd, Timer};
 use crate::{FactKind, GroupId, SimTime};
 
 impl View<'_> {
-    /// How long a group's cooldown still runs, if it does.
+    /// Returns the remaining time of a group's cooldown, if it is running.
     pub(crate) fn gcd_left(&self, slot: usize, group: GroupId) -> Option<SimTime> {
         let row = self.row(slot);
         let now = row.clock.local(self.st.now);
         row.play().gcds.iter().find(|g| g.group == group).map(|g| (g.end - now).max(SimTime::ZERO))
     }
 
-    /// The group and length of the cooldown an ability starts; none if it is off it, or if nothing is left of it.
+    /// Returns the group and duration of the global cooldown that an ability starts; `None` if it has none or rules
+    /// reduce it to zero.
     pub(crate) fn gcd_of(&self, slot: usize, ability: &AbilityDef) -> Option<(GroupId, SimTime)> {
         let (group, seconds) = ability.gcd?;
         let length = self.combat_time(slot, RuleOn::GlobalCooldown, seconds, ability);

@@ -1,4 +1,5 @@
-//! Input: presses and releases. A press holds the input, tries the abilities bound to it and wakes who waits for it.
+//! Input: presses and releases. A press holds the input, tries the abilities bound to it and wakes tasks that wait for
+//! it.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, Notice, Via, child_birth};
@@ -7,14 +8,15 @@ use crate::{
     BadValue, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
 };
 
-/// Inputs one controller may hold at once.
+/// Maximum number of inputs that one controller holds.
 const MOST_HELD: usize = 64;
 
-/// Stands for "held" among what a birth is mixed of.
+/// Marks the birth of a retry of a held input.
 const RETRY: u64 = 32;
 
 impl Flow<'_> {
-    /// An input goes down. That no ability could be activated is told, not refused: the press itself happened.
+    /// Presses an input. That no ability could be activated is part of the outcome, not a refusal: the press itself
+    /// happened.
     pub(crate) fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         let slot = self.slot(who)?;
         if matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite())) {
@@ -53,7 +55,7 @@ impl Flow<'_> {
         Ok(Outcome::Pressed { activated, refused })
     }
 
-    /// An input goes up. One that is not down stays so.
+    /// Releases an input. Releasing one that is not pressed changes nothing.
     pub(crate) fn release(&mut self, who: ControllerId, input: InputId) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let Ok(at) = self.row(slot).play().held.binary_search_by_key(&input, |h| h.input) else { return Ok(()) };
@@ -72,7 +74,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A cast that lasts only while its input is down.
+    /// Cancels a cast that lasts only while its input is pressed.
     fn cancel_on_release(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let Some(of) = row.play().cast.as_ref().map(|c| c.of) else { return };
@@ -84,7 +86,7 @@ impl Flow<'_> {
         }
     }
 
-    /// An ability that may be activated by holding is tried again at each frame.
+    /// Schedules a retry at each frame for an ability that may be activated by holding.
     fn try_again_later(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let holds = |a| self.ability(a).is_some_and(|d| d.held);
@@ -97,7 +99,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Frame work: tries held abilities that could not start yet, by input.
+    /// Frame work: retries held abilities that could not start yet, by input.
     pub(crate) fn retry_held(&mut self, slot: usize) {
         let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;
@@ -108,7 +110,7 @@ impl Flow<'_> {
             let grants: Vec<_> =
                 row.grants.iter().filter(|g| g.input() == input && holds(g.ability)).map(|g| g.id).collect();
             let cause = self.because(CauseWhat::Pressed(input), who, who);
-            // No op asks for it: the moment and the input tell one try from another.
+            // No op causes it: time and input distinguish one attempt from another.
             let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };
             let birth = child_birth(moment, RETRY, 0, 0);
             let here: Vec<_> = grants.into_iter().filter(|&g| self.starts_here(slot, g)).collect();

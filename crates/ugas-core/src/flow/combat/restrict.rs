@@ -1,4 +1,4 @@
-//! Restrictions: rules that say an event does not happen.
+//! Restrictions: rules that prevent an event.
 
 use super::super::{About, View};
 use super::CombatEvent;
@@ -8,7 +8,7 @@ use crate::{AttributeId, Refusal, Spec, TagId};
 use ugas_doc::{CombatKind, DurationPolicy};
 
 impl View<'_> {
-    /// Whether an active effect on a row forbids this.
+    /// Returns whether an active effect on a row prevents this.
     pub(crate) fn restricted(
         &self,
         slot: usize,
@@ -19,7 +19,7 @@ impl View<'_> {
         self.each_rule(slot, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
     }
 
-    /// Whether rules of the target or of the source refuse an effect: what it does as combat, and as a buff.
+    /// Checks whether rules of the target or of the source refuse an effect: as combat, and as a buff.
     pub(crate) fn check_restrictions(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
         let lasting = def.policy != DurationPolicy::Instant && self.row(target).immunities > 0;
         if lasting {
@@ -33,12 +33,12 @@ impl View<'_> {
         if self.restricts_combat(def, spec, target, None) { Err(Refusal::Restricted) } else { Ok(()) }
     }
 
-    /// Whether rules of the target or of the source forbid an execution of an active effect (ruling R-105).
+    /// Returns whether rules of the target or of the source prevent an execution of an active effect (ruling R-105).
     pub(crate) fn restricts_execution(&self, def: &EffectDef, about: About<'_>) -> bool {
         def.combat.is_some() && self.restricts_combat(def, about.spec, about.target, self.frozen_of(about))
     }
 
-    /// Whether rules of the target or of the source forbid what an effect does as combat.
+    /// Returns whether rules of the target or of the source prevent the combat of an effect.
     fn restricts_combat(&self, def: &EffectDef, spec: &Spec, target: usize, frozen: Option<&Frozen>) -> bool {
         let Some(combat) = &def.combat else { return false };
         let tags = self.combat_tags(def, spec);
@@ -49,7 +49,7 @@ impl View<'_> {
         bars(target, taken) || self.st.controllers.slot(spec.source).is_some_and(|s| bars(s, done))
     }
 
-    /// What the event of an effect carries: its own and granted tags, its school, the tags of the ability behind it.
+    /// Returns the tags of an effect's event: its own and granted tags, its school, the tags of its ability.
     pub(crate) fn combat_tags(&self, def: &EffectDef, spec: &Spec) -> Vec<TagId> {
         let mut tags: Vec<TagId> = def.effect_tags.iter().chain(&def.granted_tags).copied().collect();
         tags.extend(def.combat.as_ref().and_then(|c| c.school));
@@ -72,7 +72,7 @@ impl View<'_> {
     }
 }
 
-/// The rules of the one who does it and of the one it is done to.
+/// Returns the rule kinds of the source and of the target.
 pub(crate) fn sides(kind: CombatKind) -> (RuleOn, RuleOn) {
     match kind {
         CombatKind::Damage => (RuleOn::DamageDone, RuleOn::DamageTaken),

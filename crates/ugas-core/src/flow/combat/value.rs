@@ -1,7 +1,7 @@
-//! Values that combat rules change: additive rules are summed, factors multiplied, and nothing falls below zero.
+//! Values that combat rules change: additive rules are summed, factors multiplied, and nothing is below zero.
 //!
 //! `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Parts are folded in the order of their
-//! size, so that the result does not depend on the order effects came in.
+//! size, so that the result does not depend on the order of application.
 
 use super::super::{Flow, View};
 use crate::rules::{AbilityDef, Bearer, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
@@ -9,22 +9,22 @@ use crate::state::{Effect, Frozen};
 use crate::{AttributeId, ControllerId, SimTime, TagId};
 use ugas_doc::CombatStyle;
 
-/// What a conditional rule looks at.
+/// The event that a conditional rule reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CombatEvent<'e> {
-    /// What it carries: the effect's tags, its school, the ability's tags.
+    /// Its tags: the effect's tags, its school, the ability's tags.
     pub(crate) tags: &'e [TagId],
     pub(crate) amount: f64,
     pub(crate) style: CombatStyle,
     pub(crate) source: ControllerId,
     pub(crate) target: ControllerId,
     pub(crate) attribute: Option<AttributeId>,
-    /// What the source showed before it left the sim.
+    /// The source's values and tags before it left the sim.
     pub(crate) frozen: Option<&'e Frozen>,
 }
 
 impl View<'_> {
-    /// A value as the rules of a row's active effects leave it.
+    /// Returns a value after the rules of a row's active effects.
     pub(crate) fn combat_value(
         &self,
         slot: usize,
@@ -50,25 +50,25 @@ impl View<'_> {
         combine(base, &mut adds, &mut factors)
     }
 
-    /// A length of time as the rules leave it.
+    /// Returns a duration after the rules.
     pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
         let value = self.combat_value(slot, on, seconds, Some(ability), None);
         SimTime::try_seconds(value).unwrap_or(SimTime::LONGEST)
     }
 
-    /// A count as the rules leave it: to the nearest, at least `least`.
+    /// Returns a count after the rules: rounded to the nearest, at least `least`.
     pub(crate) fn combat_count(&self, slot: usize, on: RuleOn, base: u32, ability: &AbilityDef, least: u32) -> u32 {
         let value = self.combat_value(slot, on, base as f64, Some(ability), None);
         // The cast saturates.
         (value.round() as u32).max(least)
     }
 
-    /// Whether an active effect of a row has rules.
+    /// Returns whether an active effect of a row has rules.
     pub(crate) fn has_rules(&self, slot: usize) -> bool {
         self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
     }
 
-    /// Calls `each` for every rule that concerns this, until it says that this is enough; whether it did.
+    /// Calls `each` for every matching rule until it returns true; returns whether it did.
     pub(crate) fn each_rule(
         &self,
         slot: usize,
@@ -90,7 +90,7 @@ impl View<'_> {
         false
     }
 
-    /// Event rules are hierarchical, others are what they are.
+    /// Returns whether a rule applies: event rules match hierarchically, others exactly.
     fn is_about(&self, rule: RuleOn, on: RuleOn) -> bool {
         match (rule, on) {
             (RuleOn::Event(of), RuleOn::Event(tag)) => self.rules.tags.is_under(tag, of),
@@ -107,13 +107,13 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// A length of time as the rules leave it.
+    /// Returns a duration after the rules.
     pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
         self.view().combat_time(slot, on, seconds, ability)
     }
 }
 
-/// The mark that keeps modifiers off a value.
+/// Returns the mark that protects a value from modifiers.
 fn fixed_by(on: RuleOn) -> Option<StaticMask> {
     match on {
         RuleOn::CastLength => Some(StaticMask::CAST_LENGTH),
@@ -135,12 +135,12 @@ fn combine(base: f64, adds: &mut [f64], factors: &mut [f64]) -> f64 {
     held(held(base + sum) * product)
 }
 
-/// At least zero and finite: what is no number is zero, what is too large stays at the edge.
+/// Clamps to finite numbers from zero: NaN is zero, too large is the maximum.
 fn held(v: f64) -> f64 {
     if v > 0.0 { v.min(f64::MAX) } else { 0.0 }
 }
 
-/// What `When` of a rule reads.
+/// The values that `When` of a rule reads.
 struct RuleReads<'r> {
     view: View<'r>,
     slot: usize,
@@ -155,7 +155,7 @@ impl RuleReads<'_> {
     fn source(&self) -> ControllerId {
         self.event.map_or(self.e.source, |e| e.source)
     }
-    /// What the source showed, where it left the sim.
+    /// Returns the source's last values, if it left the sim.
     fn frozen(&self) -> Option<&Frozen> {
         self.event.map_or_else(|| self.view.frozen_source(self.e), |e| e.frozen)
     }

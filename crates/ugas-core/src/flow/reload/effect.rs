@@ -1,4 +1,5 @@
-//! Active effects move: times and captures stay; a time that the definition gained begins now, one that it lost goes.
+//! Migration of active effects: times and captures are kept; a time that the definition gained starts now, one that it
+//! lost is dropped.
 
 use super::super::Flow;
 use super::retire::kept_drops;
@@ -8,18 +9,18 @@ use crate::state::{Effect, Periodic};
 use crate::{ControllerId, SimTime};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
 
-/// An effect whose magnitudes are to be evaluated again.
+/// An effect whose magnitudes must be evaluated again.
 pub(super) struct Anew {
     pub(super) who: ControllerId,
     pub(super) seq: u64,
-    /// Magnitudes that stay where their source is gone; NaN where there is none.
+    /// Magnitudes to keep if their source left the sim; NaN where there is none.
     pub(super) frozen: Vec<f64>,
-    /// It has an end now, and had none.
+    /// It has an end now and had none.
     pub(super) gains_end: bool,
 }
 
 impl Flow<'_> {
-    /// Moves a row's effects; those whose modifiers say something else lose them and are added to `anew`.
+    /// Migrates a row's effects; those with changed modifiers lose them and are added to `anew`.
     pub(super) fn migrate_effects(&mut self, slot: usize, past: &Past<'_>, anew: &mut Vec<Anew>) {
         let who = self.row(slot).id;
         let now = self.row(slot).clock.local(self.st.now);
@@ -27,7 +28,7 @@ impl Flow<'_> {
         for at in 0..self.row(slot).effects.len() {
             let e = &self.row(slot).effects[at];
             let (seq, stacks) = (e.seq(), e.stacks());
-            // What has no definition any more has ended under the old rules.
+            // An effect without a definition has ended under the old rules.
             let Some((new, old)) = self.def(e.def).zip(past.catalogue.effect(e.def)) else { continue };
             watching += new.watches as u16;
             immunities += new.refuses_others() as u16;
@@ -66,8 +67,8 @@ impl Flow<'_> {
         row.rebuild();
     }
 
-    /// Reads captured at application stay; one that the definition gained is taken now. What is not there is read at
-    /// execution.
+    /// Returns the reads captured at application; one that the definition gained is captured now. A missing one is read
+    /// at execution.
     fn moved_captures(
         &self,
         slot: usize,
@@ -97,11 +98,11 @@ impl Flow<'_> {
                 });
             }
         }
-        // Effects that capture nothing keep no list.
+        // Effects that capture nothing have no list.
         if e.captures().is_empty() && list.iter().all(|v| v.is_nan()) { Vec::new() } else { list }
     }
 
-    /// Magnitudes per stack that would come out the same, for sources that are gone.
+    /// Returns the unchanged magnitudes per stack, for sources that left the sim.
     fn frozen_units(&self, slot: usize, seq: u64, new: &EffectDef, old: &EffectDef, before: Catalogue<'_>) -> Vec<f64> {
         let units = self.units_of(slot, seq, old.modifiers.len());
         let same = |i: usize| {

@@ -1,4 +1,4 @@
-//! What active effects give beside numbers follows their definitions: tags, cues, abilities; and charges of grants.
+//! Migration of what active effects grant: tags, cues, abilities; and charges of grants.
 
 use super::super::{Flow, Via};
 use super::Past;
@@ -9,7 +9,7 @@ use crate::state::GrantMore;
 use crate::{AbilityGrant, ControllerId, DiagnosticKind};
 
 impl Flow<'_> {
-    /// Everything of one row.
+    /// Migrates everything of one row.
     pub(super) fn give_row(&mut self, who: ControllerId, past: &Past<'_>, report: &mut Migration) {
         let Ok(slot) = self.slot(who) else { return };
         let effects: Vec<(u64, crate::EffectId)> = self.row(slot).effects.iter().map(|e| (e.seq(), e.def)).collect();
@@ -33,7 +33,7 @@ impl Flow<'_> {
         self.give_charges(slot);
     }
 
-    /// What comes does so before what goes, so that a tag that stays under another grant does not flicker.
+    /// Adds before it removes, so that a tag that is still granted does not toggle.
     fn give_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
         let come = surplus(&new.granted_tags, &old.granted_tags);
         let go = surplus(&old.granted_tags, &new.granted_tags);
@@ -47,8 +47,8 @@ impl Flow<'_> {
         self.emit_flips(slot, &flips, via);
     }
 
-    /// Abilities that the definition gained, and levels it changed where a grant still has the old one. What it lost
-    /// went under the old rules.
+    /// Grants abilities that the definition gained, and changes levels where a grant still has the old one. What it
+    /// lost was revoked under the old rules.
     fn give_abilities(
         &mut self,
         slot: usize,
@@ -79,7 +79,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Charges fit what the abilities say now; an ability without charges has none.
+    /// Adapts charges to the definitions; an ability without charges has none.
     fn give_charges(&mut self, slot: usize) {
         for at in 0..self.row(slot).grants.len() {
             let g = &self.row(slot).grants[at];
@@ -105,7 +105,7 @@ impl Flow<'_> {
         all.into_iter().for_each(|seq| self.expire_if_over(slot, seq));
     }
 
-    /// Effects that wait for requirements they no longer have wait no longer.
+    /// Restores effects that were inhibited by requirements they no longer have.
     pub(super) fn free_effects(&mut self, slot: usize) {
         let held: Vec<(u64, crate::EffectId)> = {
             let held = self.row(slot).effects.iter().filter(|e| e.inhibited());

@@ -39,14 +39,14 @@ impl<'r> Catalogue<'r> {
     }
 }
 
-/// The layout under the new rules for each list of sets that somebody has.
+/// The layout under the new rules for each list of sets in use.
 #[derive(Default)]
 pub(crate) struct Layouts {
     by_old: BTreeMap<Box<[SetId]>, Arc<Layout>>,
 }
 
 impl Layouts {
-    /// The layout of what is left of these sets.
+    /// Returns the layout of the remaining sets.
     fn of(
         &mut self,
         next: Catalogue<'_>,
@@ -69,13 +69,13 @@ impl Layouts {
     }
 }
 
-/// What was before the rules changed.
+/// The state before the rules changed.
 pub(crate) struct Past<'r> {
     pub(crate) catalogue: Catalogue<'r>,
     pub(crate) layouts: Vec<Arc<Layout>>,
 }
 
-/// A row's values before it moved.
+/// A row's values before the migration.
 struct Was {
     who: ControllerId,
     layout: Arc<Layout>,
@@ -83,7 +83,7 @@ struct Was {
 }
 
 impl Flow<'_> {
-    /// The second half: the flow has the new rules already, and rows still lie as the old ones had them.
+    /// Runs the second half: the flow has the new rules already, and rows still have the old layout.
     pub(crate) fn migrate(&mut self, past: &Past<'_>, layouts: Layouts, report: &mut Migration) {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
@@ -96,7 +96,7 @@ impl Flow<'_> {
             let Ok(slot) = self.slot(who) else { continue };
             was.push(self.move_row_over(slot, past, &layouts, report));
         }
-        // Effects read other rows, so all of them have moved first.
+        // Effects read other rows, so all of them are migrated first.
         for &who in &everyone {
             if let Ok(slot) = self.slot(who) {
                 self.migrate_effects(slot, past, &mut anew);
@@ -129,8 +129,7 @@ impl Flow<'_> {
         self.renew_agenda();
     }
 
-    /// What the new rules ask of rows that only moved: requirements are looked at again, what waits for its turn may
-    /// have it, passive abilities may start.
+    /// Applies the new rules to migrated rows: rechecks requirements, starts queued effects and passive abilities.
     pub(crate) fn look_around(&mut self) {
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         for who in everyone {
@@ -148,7 +147,7 @@ impl Flow<'_> {
         }
     }
 
-    /// One fact for each attribute that ended different; what is new did not change, it began.
+    /// Emits one fact for each changed attribute; a new attribute has no change.
     fn tell_values(&mut self, rows: &[Was], report: &mut Migration) {
         for Was { who, layout: old, attrs } in rows {
             let Ok(slot) = self.slot(*who) else { continue };

@@ -1,5 +1,5 @@
-//! Values settle under the new rules: live magnitudes are linked again, changed ones evaluated again. Nothing is told
-//! meanwhile; one fact for each attribute comes at the end.
+//! Settling under the new rules: live magnitudes are linked again, changed ones evaluated again. Nothing is reported
+//! meanwhile; one fact for each attribute follows at the end.
 
 use super::super::magnitude::About;
 use super::super::settle::Emit;
@@ -10,7 +10,7 @@ use crate::state::LiveEdge;
 use crate::{ControllerId, DiagnosticKind, EffectId, SimTime};
 
 impl Flow<'_> {
-    /// Links what a row's modifiers follow and counts it.
+    /// Links and counts a row's live modifiers.
     pub(super) fn connect(&mut self, slot: usize) {
         let row = self.row(slot);
         let follows = |m: &&crate::state::Mod| {
@@ -19,14 +19,14 @@ impl Flow<'_> {
         };
         let live = row.mods.iter().filter(follows).count() as u32;
         self.row_mut(slot).live = live;
-        // What would close a circle keeps its last value.
+        // A modifier that would close a cycle keeps its last value.
         if self.link_row(slot).is_err() {
             let who = self.row(slot).id;
             self.diagnose(who, EffectId::NONE, DiagnosticKind::Cycle);
         }
     }
 
-    /// What follows an attribute that only the new rules give its source has its value now.
+    /// Updates modifiers that follow an attribute which only the new rules give their source.
     pub(super) fn catch_up(&mut self, everyone: &[ControllerId]) {
         for &source in everyone {
             let edges: Vec<LiveEdge> = self.ix.edges_out(source).copied().collect();
@@ -44,7 +44,7 @@ impl Flow<'_> {
         self.settle(Via::NOTHING, Emit::Nothing);
     }
 
-    /// Rows that nobody follows settle alone, the others together.
+    /// Settles rows without followers alone, the others together.
     pub(super) fn settle_everyone(&mut self, everyone: &[ControllerId]) {
         let mut together = Vec::new();
         for &who in everyone {
@@ -68,8 +68,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Evaluates changed effects again, by controller and in order of application. Those that could not be applied as
-    /// they are now are returned: they have to go.
+    /// Evaluates changed effects again, by controller and in order of application. Returns those that cannot be applied
+    /// any more: they must be removed.
     pub(super) fn renew_all(&mut self, anew: Vec<Anew>, report: &mut Migration) -> Vec<(ControllerId, u64)> {
         let mut doomed = Vec::new();
         for effect in anew {

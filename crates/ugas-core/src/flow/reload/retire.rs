@@ -1,4 +1,4 @@
-//! What goes with the old rules, under the old rules.
+//! What is removed with the old rules, under the old rules.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, Via};
@@ -9,11 +9,11 @@ use crate::state::{Activation, Effect};
 use crate::{AbilityId, ControllerId, GrantId, InputId, RemoveReason, SetId};
 use ugas_doc::DurationPolicy;
 
-/// How often everybody is looked at: an ability that ends may start what has to end too.
+/// Maximum number of passes: an ability that ends may start others that have to end too.
 const PASSES: u32 = 16;
 
 impl Flow<'_> {
-    /// Ends everything that the next rules have no place for.
+    /// Ends everything that the new rules do not define.
     pub(crate) fn retire(
         &mut self,
         next: Catalogue<'_>,
@@ -38,7 +38,7 @@ impl Flow<'_> {
         restless.map_or(Ok(()), |who| Err(ReloadError::Restless { who }))
     }
 
-    /// Whether anything went.
+    /// Retires one row; returns whether anything was removed.
     fn retire_row(
         &mut self,
         slot: usize,
@@ -87,13 +87,13 @@ impl Flow<'_> {
         Ok(!quiet)
     }
 
-    /// Whether what runs of an ability can go on where it stands.
+    /// Returns whether activations of an ability can continue.
     fn goes_on(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
         let defs = next.ability(ability).zip(self.ability(ability));
         defs.is_some_and(|(new, old)| next.rules.same_steps(self.rules, &new, &old))
     }
 
-    /// Grants whose ability is gone, and those of effects that do not grant it any more.
+    /// Returns the grants whose ability was removed, and those of effects that do not grant it any more.
     fn surplus_grants(&self, slot: usize, next: Catalogue<'_>) -> Vec<GrantId> {
         let row = self.row(slot);
         let gone = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
@@ -110,7 +110,7 @@ impl Flow<'_> {
         list
     }
 
-    /// Takes back what one grant of an ability set gave. Attribute sets that something else needs stay.
+    /// Revokes one grant of an ability set. Attribute sets that something else needs are kept.
     fn retire_set(&mut self, slot: usize, handle: u64, report: &mut Migration) {
         let sets = &self.row(slot).play().sets;
         let Ok(at) = sets.binary_search_by_key(&handle, |s| s.seq) else { return };
@@ -135,7 +135,7 @@ impl Flow<'_> {
         for set in taken.attributes.into_iter().rev() {
             let shared = |s: &crate::state::SetGrant| s.attributes.contains(&set);
             if !self.row(slot).play().sets.iter().any(shared) {
-                // One that something else needs stays, as one of the controller's own.
+                // A set that something else needs is kept as one of the controller's own.
                 let _ = self.remove_set(who, set, true);
             }
         }
@@ -145,12 +145,12 @@ impl Flow<'_> {
     }
 }
 
-/// What an effect grants, each with its input.
+/// Returns what an effect grants, each with its input.
 pub(super) fn granted(def: &EffectDef) -> Vec<(AbilityId, InputId)> {
     def.grants.iter().map(|g| (g.ability, g.input)).collect()
 }
 
-/// What is in one list more often than in another.
+/// Returns what one list contains more often than another.
 pub(super) fn surplus<T: PartialEq + Copy>(of: &[T], over: &[T]) -> Vec<T> {
     let mut rest = over.to_vec();
     let taken = |item: &&T| match rest.iter().position(|r| r == *item) {
@@ -163,14 +163,14 @@ pub(super) fn surplus<T: PartialEq + Copy>(of: &[T], over: &[T]) -> Vec<T> {
     of.iter().filter(taken).copied().collect()
 }
 
-/// Modifiers that went with a set which was removed by force, as far as the new definition has them in their place.
+/// Returns the modifiers that were removed with a set, as far as the new definition has them at the same index.
 pub(super) fn kept_drops(e: &Effect, old: &EffectDef, new: &EffectDef) -> Vec<u16> {
     let attribute = |def: &EffectDef, index: u16| def.modifiers.get(index as usize).map(|m| m.attribute);
     let same = |&&i: &&u16| attribute(old, i).is_some() && attribute(old, i) == attribute(new, i);
     e.dropped().iter().filter(same).copied().collect()
 }
 
-/// Whether an effect could be applied to a row with this layout.
+/// Returns whether an effect could be applied to a row with this layout.
 fn fits(def: &EffectDef, dropped: &[u16], layout: &Layout) -> bool {
     def.modifiers.iter().enumerate().all(|(index, m)| {
         let found = layout.slot(m.attribute);
@@ -179,7 +179,7 @@ fn fits(def: &EffectDef, dropped: &[u16], layout: &Layout) -> bool {
     })
 }
 
-/// Attribute sets that are left.
+/// Returns the remaining attribute sets.
 pub(super) fn left(sets: &[SetId], layout: &Layout) -> Vec<SetId> {
     sets.iter().copied().filter(|s| layout.sets.contains(s)).collect()
 }

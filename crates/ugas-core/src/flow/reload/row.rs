@@ -1,4 +1,4 @@
-//! A row moves to the layout of the new rules: values by attribute, tags by their new ranks.
+//! Migration of a row to the layout of the new rules: values by attribute, tags by their new ranks.
 
 use super::super::Flow;
 use super::retire::left;
@@ -9,7 +9,7 @@ use crate::rules::{AttributeDef, Layout, Rules, Slot, clamp};
 use crate::state::{Attr, Tags, Values};
 
 impl Flow<'_> {
-    /// Moves a row's values, modifiers and tags; tells what they were.
+    /// Migrates a row's values, modifiers and tags; returns the old values.
     pub(super) fn move_row_over(
         &mut self,
         slot: usize,
@@ -20,18 +20,18 @@ impl Flow<'_> {
         let row = self.row(slot);
         let who = row.id;
         let old = past.layouts[row.layout as usize].clone();
-        // Every layout in use was built anew before anything moved.
+        // Every layout in use was rebuilt before the migration.
         let number = layouts.by_old.get(&old.sets).and_then(|l| self.ix.layout_of(&l.sets)).unwrap_or_default();
         let new = self.ix.layouts[number as usize].clone();
         let was = Was { who, layout: old.clone(), attrs: row.attrs.to_vec() };
         let attrs = self.moved_values(&old, &new, &was.attrs, past.catalogue.rules, report);
         let tags = row.tags.to_list(&past.catalogue.rules.tags);
         let table = &self.rules.tags;
-        // Tags of the old rules are tags of the new ones, and new ones come between them without changing their order,
-        // because siblings are ranked by id: this cannot fail.
+        // Tags of the old rules exist in the new ones, and new ones are inserted between them without changing their
+        // order, because siblings are ranked by id: this cannot fail.
         let tags = Tags::from_list(table, &tags).unwrap_or_default();
         let row = self.row_mut(slot);
-        // Whoever follows it is linked again.
+        // Its followers are linked again.
         (row.layout, row.readers) = (number, 0);
         row.attrs = Values::from(&*attrs);
         row.signature = tags.signature(table);
@@ -48,9 +48,8 @@ impl Flow<'_> {
         was
     }
 
-    /// Bases stay, but for those that still are what registration gave and whose default says something else now: they
-    /// follow it. What is new starts at its default. Both are clamped as registration clamps, by what bounds would be
-    /// without modifiers.
+    /// Keeps base values, except those that still equal the registered value and whose default changed: they follow it.
+    /// New attributes start at their default. Both are clamped as at registration, by the bounds without modifiers.
     fn moved_values(
         &self,
         old: &Layout,
@@ -90,7 +89,7 @@ impl Flow<'_> {
     }
 }
 
-/// What the document of a slot's set says about its attribute.
+/// Returns the document's definition of a slot's attribute.
 fn document<'r>(rules: &'r Rules, slot: &Slot) -> Option<&'r AttributeDef> {
     let named = |attribute: AttributeId| move |d: &&AttributeDef| d.attribute == attribute;
     rules.set_attributes(slot.set)?.iter().find(named(slot.attribute))

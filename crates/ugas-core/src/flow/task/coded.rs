@@ -1,4 +1,4 @@
-//! Abilities in code: resumed, told what happened, and left with one record of what they wait for.
+//! Abilities in code: resumed with the event, and stored as one record of what they wait for.
 
 use super::effect::child_of_act;
 use super::{NO_PC, Strand};
@@ -14,12 +14,12 @@ use crate::{
 /// Calculation index of a coded ability's random stream; see the sites of magnitudes.
 const SITE_CODE: u32 = 1 << 19;
 
-/// What a record of a coded ability waits for.
+/// Returns what a record of a coded ability waits for.
 fn waits_for(t: &Task) -> Option<Next> {
     if t.pc == NO_PC { serde_json::from_slice(&t.code).ok() } else { None }
 }
 
-/// The alert bit of a coded ability's record.
+/// Returns the alert bit of a coded ability's record.
 pub(super) fn alert_of(t: &Task) -> u8 {
     let Some(next) = waits_for(t) else { return 0 };
     next.waits().iter().fold(0, |bits, wait| {
@@ -33,7 +33,7 @@ pub(super) fn alert_of(t: &Task) -> u8 {
 }
 
 impl Flow<'_> {
-    /// Calls an ability's code, does what it asks for and leaves a record of what it waits for.
+    /// Calls an ability's code, executes its requests and stores a record of what it waits for.
     pub(super) fn resume(&mut self, slot: usize, of: u64, why: Resume<'_>) {
         let ending = matches!(why, Resume::End { .. });
         let row = self.row(slot);
@@ -94,7 +94,7 @@ impl Flow<'_> {
     }
 
     fn await_next(&mut self, slot: usize, of: u64, next: Next) {
-        // What it asked for may have ended it.
+        // Its requests may have ended it.
         if !self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active) {
             return;
         }
@@ -120,20 +120,20 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether a record is that of a coded ability that waits for an answer of the host.
+    /// Returns whether a record is that of a coded ability that waits for the host.
     pub(super) fn is_code_asking(&self, slot: usize, seq: u64) -> bool {
         let next = self.row(slot).play().task(seq).and_then(waits_for);
         next.is_some_and(|n| n.waits().iter().any(|wait| matches!(wait, Next::Request(_))))
     }
 
-    /// A coded ability gets the host's answer.
+    /// Passes the host's answer to a coded ability.
     pub(super) fn code_answered(&mut self, slot: usize, seq: u64, of: u64, answer: &Answer) {
         self.take_task(slot, seq);
         self.resume(slot, of, Resume::Answer(answer));
         self.moved(slot, of);
     }
 
-    /// Does what code asked for; `false` if that ended the ability, so that nothing it asked for after it happens.
+    /// Executes a request of code; `false` if that ended the ability, so that its later requests are dropped.
     fn act(&mut self, slot: usize, of: u64, act: Act) -> bool {
         let who = self.row(slot).id;
         match act {
@@ -143,7 +143,7 @@ impl Flow<'_> {
                 if self.replay.is_none_or(|r| r.only == spec.target) {
                     let spec = spec.from(who).ability(ability);
                     self.journal_arrival(who, spec.target, || Arrival::Apply(spec.clone(), birth));
-                    // A refusal is traced; code sees its consequences.
+                    // A refusal is traced; the code sees its consequences.
                     let _ = self.apply(&spec, birth);
                 }
             }
@@ -164,7 +164,7 @@ impl Flow<'_> {
             }
             Act::SetParam { param, value } => {
                 if let Some(grant) = self.row(slot).play().activation(of).map(|a| a.grant) {
-                    // A refusal leaves the parameter as it was, which the code can read.
+                    // A refusal leaves the parameter unchanged, which the code can read.
                     let _ = self.set_param(who, grant, param, value);
                 }
             }
@@ -178,7 +178,7 @@ impl Flow<'_> {
         true
     }
 
-    /// A coded ability hears what it waits for.
+    /// Resumes a coded ability with an event it waits for.
     pub(super) fn code_hears(&mut self, slot: usize, seq: u64, notice: &Notice) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, Some(next)) = (t.of, waits_for(t)) else { return };
@@ -198,14 +198,14 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// A coded ability's time is over.
+    /// Resumes a coded ability after its time.
     pub(super) fn code_due(&mut self, slot: usize, seq: u64, of: u64) {
         self.take_task(slot, seq);
         self.resume(slot, of, Resume::Elapsed);
         self.moved(slot, of);
     }
 
-    /// The last call of an ability's code.
+    /// Calls an ability's code for the last time.
     pub(crate) fn code_ended(&mut self, slot: usize, of: u64, cancelled: bool) {
         self.resume(slot, of, Resume::End { cancelled });
     }

@@ -1,4 +1,4 @@
-//! Custom tasks: calls into the host's code, and what its words mean.
+//! Custom tasks: calls into the host's code, and their results.
 
 use super::{Step, Strand};
 use crate::flow::{Flow, Notice};
@@ -6,7 +6,7 @@ use crate::rules::{AbilityDef, Call, CustomDef, News, OnFail, Progression, TaskC
 use crate::state::{Task, alert};
 use crate::{SimTime, TaskKey, TaskResult, TaskState};
 
-/// The alert bits of what a custom task hears.
+/// Returns the alert bits of a custom task.
 pub(super) fn alerts(custom: &CustomDef) -> u8 {
     custom.code.hears().iter().fold(0, |bits, news| {
         bits | match news {
@@ -76,7 +76,7 @@ impl Flow<'_> {
             Progression::Complete(value) => (TaskResult::Completed, value),
             Progression::Fail => (TaskResult::Failed, 0.0),
         };
-        // The strand is already running: it goes on by itself unless the failure ends the ability.
+        // The strand is already running: it continues unless the failure ends the ability.
         self.task_fact(slot, def.id, task.name, seq, result, value);
         let Some(t) = self.take_task(slot, seq) else { return Step::Stop };
         self.end_custom(slot, def, &t, result == TaskResult::Completed);
@@ -87,7 +87,7 @@ impl Flow<'_> {
         Step::Next
     }
 
-    /// A custom task hears or ticks.
+    /// Calls a custom task with an event or a tick.
     pub(super) fn call_custom(&mut self, slot: usize, def: &AbilityDef, seq: u64, call: Call<'_>) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, pc, mut state) = (t.of, t.pc, t.code.clone());
@@ -105,7 +105,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The last call of a custom task, whatever became of it.
+    /// Calls a custom task for the last time, whatever its result.
     pub(super) fn end_custom(&mut self, slot: usize, def: &AbilityDef, t: &Task, completed: bool) {
         if let Some(TaskKind::Custom(c)) = def.program.task(t.pc).map(|k| &k.kind) {
             let mut state = t.code.clone();
@@ -114,7 +114,7 @@ impl Flow<'_> {
     }
 }
 
-/// A notice as custom tasks hear it, if they listen to its kind.
+/// Converts an event for custom tasks, if the task listens to its kind.
 pub(super) fn heard<'n>(custom: &CustomDef, notice: &'n Notice) -> Option<Wake<'n>> {
     let (kind, wake) = match notice {
         Notice::Tag { tag, added } => (News::Tags, Wake::Tag { tag: *tag, added: *added }),

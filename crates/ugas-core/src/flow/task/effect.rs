@@ -1,4 +1,4 @@
-//! Tasks that do something at once: effects, other abilities, cues.
+//! Tasks that act immediately: effects, other abilities, cues.
 
 use super::Strand;
 use crate::flow::ability::EndHow;
@@ -8,10 +8,10 @@ use crate::{
     ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId,
 };
 
-/// What stands in the place of a trigger in the birth of an effect that a task applies.
+/// Replaces the trigger in the birth of an effect that a task applies.
 const TASK: u64 = 64;
 
-/// The birth of what an activation does next; counts it.
+/// Returns the birth of the next action of an activation and counts it.
 pub(super) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, pc: u16) -> u64 {
     let acts = a.acts;
     a.acts = acts.wrapping_add(1);
@@ -20,13 +20,13 @@ pub(super) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, 
 }
 
 impl Flow<'_> {
-    /// Applies an effect from a task. A refusal is traced and the list goes on.
+    /// Applies an effect from a task. A refusal is traced and the list continues.
     pub(super) fn apply_from(&mut self, slot: usize, s: Strand, apply: &ApplyDef, target: ControllerId) {
         let who = self.row(slot).id;
         let Some(a) = self.row_mut(slot).play_mut().activation_mut(s.of) else { return };
         let birth = child_of_act(a, who, s.pc);
         let (ability, level, hit) = (a.ability, a.level, a.hit.clone());
-        // What a replayed row does to others happened already.
+        // What a replayed row does to others has already happened.
         if self.replay.is_some_and(|r| r.only != target) {
             return;
         }
@@ -42,7 +42,7 @@ impl Flow<'_> {
             spec = spec.lasting(duration);
         }
         for (key, num) in &apply.by_caller {
-            // What cannot be read is missing: the effect's own rules about that hold.
+            // A value that cannot be read is missing: the effect's own rules for that apply.
             if let Some(value) = self.value_for(slot, s.of, num, Some(target)) {
                 spec.put(*key, value);
             }
@@ -54,7 +54,7 @@ impl Flow<'_> {
         let _ = self.apply(&spec, birth);
     }
 
-    /// Applies an effect to everybody around, the nearest first.
+    /// Applies an effect to every controller in a radius, the nearest first.
     pub(super) fn apply_in_radius(
         &mut self,
         slot: usize,
@@ -87,7 +87,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Removes effects; what is not there is no mistake.
+    /// Removes effects; it is not an error if there are none.
     pub(in crate::flow) fn remove_from(&mut self, from: ControllerId, target: ControllerId, remove: &RemoveDef) {
         if self.replay.is_some_and(|r| r.only != target) {
             return;
@@ -159,12 +159,12 @@ impl Flow<'_> {
         self.release_cue(slot, tag);
     }
 
-    /// Ends what one activation holds of a looping cue.
+    /// Releases what one activation holds of a looping cue.
     pub(crate) fn release_cue(&mut self, slot: usize, tag: TagId) {
         self.cue_out(slot, tag, self.own_via(slot));
     }
 
-    /// Sim time as the row's own clock shows it now.
+    /// Returns the row's current local time.
     pub(super) fn local_now(&self, slot: usize) -> SimTime {
         self.row(slot).clock.local(self.st.now)
     }

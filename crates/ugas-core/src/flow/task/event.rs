@@ -1,4 +1,4 @@
-//! Gameplay events: a fact, and news for whoever on the row waits for them or is triggered by them.
+//! Gameplay events: a fact, and an event for the listeners and triggers of the row.
 
 use crate::fact::{ParamValue, put_param};
 use crate::flow::combat::CombatEvent;
@@ -7,7 +7,7 @@ use crate::rules::{EventTo, Num, RuleOn};
 use crate::state::alert;
 use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
 
-/// Entries of an event's payload.
+/// Maximum number of entries of an event's payload.
 const PAYLOAD: usize = 64;
 
 impl Flow<'_> {
@@ -43,7 +43,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Rules of the one it is sent to may forbid an event or change how large it is; its sign stays.
+    /// Applies the receiver's combat rules, which may prevent an event or change its magnitude; the sign is kept.
     fn rule_event(&self, slot: usize, event: &mut EventData) -> Result<(), Refusal> {
         let (view, on, size) = (self.view(), RuleOn::Event(event.tag), event.magnitude.abs());
         let about = CombatEvent {
@@ -65,7 +65,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// An event that a task sends.
+    /// Sends an event of a task.
     pub(super) fn send_from(&mut self, slot: usize, of: u64, tag: TagId, to: EventTo, magnitude: Option<&Num>) {
         let instigator = self.row(slot).id;
         let magnitude = magnitude.and_then(|m| self.value_of(slot, of, m)).unwrap_or(0.0);
@@ -73,7 +73,7 @@ impl Flow<'_> {
             if self.replay.is_none_or(|r| r.only == target) {
                 let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
                 self.journal_arrival(instigator, target, || Arrival::Event(event.clone()));
-                // A target that is gone hears nothing.
+                // A target that does not exist receives nothing.
                 let _ = self.send_event(event);
             }
         }

@@ -1,5 +1,5 @@
-//! Work at frame moments: tasks that tick, at most so many each frame, the most urgent first. Who is passed over grows
-//! older and with that more urgent, so nobody waits for ever.
+//! Frame work: ticking tasks, a limited number per frame, the most urgent first. A deferred task ages and gains
+//! urgency, so no task waits forever.
 
 use super::{CLOSED, OLDEST, PLAYER};
 use crate::flow::{Flow, FrameWork, server_op};
@@ -9,23 +9,23 @@ use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, OpId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
 
-/// What a sim's setup says about frames and timelines.
+/// The part of a sim's configuration about frames and timelines.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work {
     pub(crate) frame: SimTime,
-    /// Ticks of tasks in one frame.
+    /// Maximum number of task ticks in one frame.
     pub(crate) budget: u32,
-    /// Whether timelines of the data are played and answer.
+    /// Whether timelines of the data play and answer.
     pub(crate) timelines: bool,
     pub(crate) role: crate::Role,
 }
 
-/// The number of a try that nobody asked for: far from those that count up.
+/// Returns the op id of a retry that no op requested: far from the counted ones.
 fn retry_op(who: ControllerId, at: SimTime) -> OpId {
     server_op(fold(fold(17, who.0 as u64), at.0 as u64) | 1 << 47)
 }
 
-/// A task whose interval is over.
+/// A task whose interval has passed.
 struct Candidate {
     urgency: i64,
     who: ControllerId,
@@ -35,7 +35,7 @@ struct Candidate {
 
 impl Flow<'_> {
     pub(crate) fn frame(&mut self, at: SimTime) {
-        // A restored sim may have planned another moment since.
+        // A restored sim may have planned another frame since.
         if at != self.ix.next_frame {
             return;
         }
@@ -60,9 +60,9 @@ impl Flow<'_> {
         self.plan_frame();
     }
 
-    /// Held inputs whose ability could not start yet, by controller. Each try counts as an op of its own: nothing
-    /// else would tell its activations apart. Nobody asks for it, so that its number is made of whose and when it is: a
-    /// client and its authority call it alike.
+    /// Retries held inputs whose ability could not start yet, by controller. Each retry counts as an op of its own, to
+    /// distinguish its activations. Its id is derived from controller and time, so that a client and the server assign
+    /// the same one.
     fn retry_all(&mut self) {
         let holding = |who: &ControllerId| {
             let row = self.st.controllers.get(*who);
@@ -75,7 +75,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Tries a row's held inputs again under this op.
+    /// Retries a row's held inputs under this op.
     pub(crate) fn retry_as(&mut self, slot: usize, id: OpId) {
         let who = self.row(slot).id;
         self.journal_frame(who, || FrameWork::Retry(id));
@@ -85,7 +85,7 @@ impl Flow<'_> {
         self.frame_done(who);
     }
 
-    /// After each piece of frame work.
+    /// Finishes each piece of frame work.
     fn frame_done(&mut self, who: ControllerId) {
         self.finish_verb();
         self.react();
@@ -94,7 +94,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A task for which no budget was left grows older.
+    /// Ages a task for which no budget was left.
     pub(crate) fn pass_over(&mut self, who: ControllerId, seq: u64) {
         self.journal_frame(who, || FrameWork::PassedOver(seq));
         if let Some(slot) = self.st.controllers.slot(who)
@@ -139,7 +139,7 @@ impl Flow<'_> {
         }
     }
 
-    /// One tick of a task; a replay knows whom it found. `false` if an earlier tick has ended it.
+    /// Runs one tick of a task; a replay supplies the controllers found. `false` if an earlier tick ended it.
     pub(crate) fn tick_task(&mut self, who: ControllerId, seq: u64, found: Option<&[ControllerId]>) -> bool {
         let Some(slot) = self.st.controllers.slot(who) else { return false };
         let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return false };
@@ -165,7 +165,7 @@ impl Flow<'_> {
         true
     }
 
-    /// Whom the host finds for a task that looks around.
+    /// Asks the host for the controllers that a task looks for.
     fn look(&mut self, slot: usize, seq: u64, kind: &TaskKind) -> Vec<ControllerId> {
         let row = self.row(slot);
         let range = row.play().task(seq).map_or(f64::INFINITY, |t| t.value);

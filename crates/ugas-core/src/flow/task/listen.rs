@@ -1,4 +1,4 @@
-//! What a row's sleeping tasks want to hear of.
+//! The kinds of events that a row's waiting tasks listen to.
 
 use super::{CLOSED, PLAYER};
 use crate::SimTime;
@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::rules::{TaskDef, TaskKind, listen};
 use crate::state::{Due, Grant, Task, alert};
 
-/// The news that wakes a task.
+/// Returns the events that wake a task.
 fn alert_of(task: &TaskDef) -> u8 {
     match &task.kind {
         TaskKind::WaitGameplayEvent { .. } => alert::EVENT,
@@ -21,25 +21,25 @@ fn alert_of(task: &TaskDef) -> u8 {
 }
 
 impl Flow<'_> {
-    /// Which `alert` bits the row's sleeping tasks need.
+    /// Returns the `alert` bits that the row's waiting tasks need.
     pub(crate) fn task_alerts(&self, slot: usize) -> u8 {
         let tasks = self.row(slot).play().tasks.iter().filter(|t| t.left != PLAYER && t.age != CLOSED);
         tasks.fold(0, |bits, t| bits | self.alert_of(slot, t))
     }
 
-    /// Whether anybody on the row waits for events or is triggered by them. An alert may be older than that.
+    /// Returns whether anything on the row waits for events or is triggered by them. An alert may be outdated.
     pub(crate) fn hears_events(&self, slot: usize) -> bool {
         let granted = |g: &Grant| self.ability(g.ability).is_some_and(|d| d.flags.listens & listen::EVENT != 0);
         self.row(slot).grants.iter().any(granted) || self.task_alerts(slot) & alert::EVENT != 0
     }
 
-    /// The news that wakes one of them.
+    /// Returns the events that wake a waiting task.
     pub(super) fn alert_of(&self, slot: usize, t: &Task) -> u8 {
         let def = self.def_of(slot, t.of);
         super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(alert_of)).unwrap_or(0)
     }
 
-    /// Whether the row has work at frame moments, and the agenda's entry for the next one. While nobody has, there is
+    /// Updates whether the row has frame work, and the agenda's entry for the next frame. Without frame work there is
     /// none.
     pub(crate) fn refresh_frames(&mut self, slot: usize) {
         let row = self.row(slot);
@@ -56,10 +56,10 @@ impl Flow<'_> {
         }
     }
 
-    /// Puts the next frame moment into the agenda if it is not there.
+    /// Schedules the next frame if it is not in the agenda.
     pub(crate) fn plan_frame(&mut self) {
         let (now, frame) = (self.st.now.0, self.work.frame.0.max(1));
-        // A frame of this very moment is still to come: whatever runs before it must not put it off.
+        // A frame at this exact time is still to come: what runs before it must not delay it.
         let planned = self.ix.next_frame != SimTime::ZERO && self.ix.next_frame != SimTime::NEVER;
         if self.ix.frames.is_empty() || (planned && self.ix.next_frame.0 >= now) {
             return;

@@ -1,8 +1,8 @@
 //! Tasks: a program counter over data.
 //!
-//! A task list is a flat program (see `rules/program.rs`). A strand runs through it until it sleeps or ends; what
-//! sleeps is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a sleeping
-//! task wakes by a timer, by a notice its row asked for, by the host's answer or, if it ticks, at a frame moment.
+//! A task list is a flat program (see `rules/program.rs`). A strand runs through it until it waits or ends. A waiting
+//! strand is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a waiting
+//! task is woken by a timer, by an event its row listens to, by the host's answer or, if it ticks, at a frame.
 
 mod coded;
 mod custom;
@@ -28,7 +28,7 @@ use crate::{
     TaskKey, TaskKindId, TaskResult, TaskState, TraceKind,
 };
 
-/// Lists besides the main one; their tasks never sleep.
+/// Lists besides the main one; their tasks never wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tick,
@@ -37,23 +37,23 @@ pub(crate) enum ListKind {
     Mispredicted,
 }
 
-/// The place of what is run ahead among the lists of a moment.
+/// The index of the predicted list among the lists of an event.
 const AHEAD: usize = 1;
 
-/// Sleeping tasks of one controller.
+/// Maximum number of waiting tasks of one controller.
 const TASKS: usize = 1024;
 
-/// In [`Task::left`]: the record plays a timeline and nobody waits for it.
+/// In [`Task::left`]: the record plays a timeline and no strand waits for it.
 const PLAYER: u16 = u16::MAX;
-/// In [`Task::age`] of a task that does not tick: its timer is a time-out.
+/// In [`Task::age`] of a task that does not tick: its timer is a timeout.
 const LATE: u16 = u16::MAX - 1;
-/// In [`Task::age`]: it is over but for what it started.
+/// In [`Task::age`]: it has ended except for what it started.
 const CLOSED: u16 = u16::MAX;
 
-/// Ages and places in a timeline stay below the marks above.
+/// Maximum of ages and timeline positions, below the marks above.
 const OLDEST: u16 = u16::MAX - 2;
 
-/// A place in a program that runs on.
+/// A running position in a program.
 #[derive(Clone, Copy, Debug)]
 struct Strand {
     /// The activation.
@@ -65,7 +65,7 @@ struct Strand {
     list: bool,
 }
 
-/// What starting a task gave.
+/// The result of starting a task.
 enum Step {
     Next,
     Sleep,
@@ -73,7 +73,7 @@ enum Step {
 }
 
 impl<'r> Flow<'r> {
-    /// An ability's definition, kept while its tasks change the sim.
+    /// Returns an ability's definition, held while its tasks change the sim.
     pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
@@ -83,7 +83,7 @@ impl<'r> Flow<'r> {
         self.ability(ability)
     }
 
-    /// Starts an activation's main list; what sleeps is left in the row's tasks.
+    /// Starts an activation's main list; waiting tasks are stored in the row.
     pub(crate) fn start_tasks(&mut self, slot: usize, seq: u64) {
         let Some(def) = self.def_of(slot, seq) else { return };
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
@@ -96,8 +96,8 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Runs a list that never sleeps, as far as it is for this sim: the common one, what is run ahead where it is
-    /// played, what is done where it is decided. What only bystanders see is not run by a sim.
+    /// Runs a list that never waits, as far as it is for this sim: the common one, the predicted one where the ability
+    /// is predicted, the server's where it is authoritative. The list for observers is not run by a sim.
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
@@ -137,7 +137,7 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Runs what bystanders see of an ability, on a row that has not been granted it: one that another sim decides about.
+    /// Runs the observers' list of an ability, on a row of a remote actor that was not granted it.
     pub(crate) fn run_simulated(&mut self, slot: usize, what: &Simulated) {
         let Some(def) = self.ability(what.ability) else { return };
         let entry = def.program.entry;
@@ -167,15 +167,15 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Whether anything of an activation sleeps that it waits for. A montage goes on without being waited for.
+    /// Returns whether an activation has a waiting task it depends on. A playing montage is not waited for.
     pub(crate) fn has_tasks(&self, slot: usize, seq: u64) -> bool {
         self.row(slot).play().tasks.iter().any(|t| t.of == seq && t.left != PLAYER)
     }
 
     // Running ---------------------------------------------------------------------------------------------------
 
-    /// Runs a strand and all that follow from it, the first branch first. A list of places instead of recursion: a
-    /// loop of forks must not deepen the stack.
+    /// Runs a strand and all that follow from it, the first branch first. A list instead of recursion: a loop of forks
+    /// must not deepen the stack.
     fn run_program(&mut self, slot: usize, def: &AbilityDef, first: Strand) {
         let mut ready = vec![first];
         while let Some(strand) = ready.pop() {
@@ -221,14 +221,14 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// A strand runs while its ability does and nobody dropped what it belongs to.
+    /// Returns whether a strand may run: its ability is active and what it belongs to was not dropped.
     fn may_run(&self, slot: usize, s: Strand) -> bool {
         let play = self.row(slot).play();
         let there = play.activation(s.of).is_some_and(|a| s.list || a.state == AbilityState::Active);
         there && (s.parent == 0 || play.task(s.parent).is_some())
     }
 
-    /// Each instruction counts among the reactions to one cause; too many cancel the ability.
+    /// Counts an instruction as a reaction to the cause; too many cancel the ability.
     fn is_spent(&mut self, slot: usize, of: u64) -> bool {
         self.sc.reacted += 1;
         let spent = self.sc.reacted > self.limits.reactions;
@@ -238,7 +238,7 @@ impl<'r> Flow<'r> {
         spent
     }
 
-    /// A limit was reached.
+    /// Handles a reached limit.
     #[cold]
     fn give_up(&mut self, slot: usize, of: u64) {
         let who = self.row(slot).id;
@@ -260,7 +260,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// A strand is over: where the one that forked it goes on, if that was the last it waited for.
+    /// Ends a strand; returns where the forking strand continues, if that was the last it waited for.
     fn join(&mut self, slot: usize, def: &AbilityDef, s: Strand) -> Option<Strand> {
         let fork = self.row_mut(slot).play_mut().task_mut(s.parent)?;
         fork.left = fork.left.saturating_sub(1);
@@ -277,7 +277,7 @@ impl<'r> Flow<'r> {
         Some(Strand { pc: next, parent: fork.parent, ..s })
     }
 
-    /// Drops what was started below a task, by rising number. Children have higher numbers than their parents.
+    /// Drops what a task started, by rising number. Children have higher numbers than their parents.
     fn drop_children(&mut self, slot: usize, def: &AbilityDef, parent: u64) {
         let mut family = vec![parent];
         for t in &self.row(slot).play().tasks {
@@ -290,7 +290,7 @@ impl<'r> Flow<'r> {
 
     // Records ---------------------------------------------------------------------------------------------------
 
-    /// Leaves a record of a strand that sleeps; its number. A full row cancels the ability.
+    /// Stores a record of a waiting strand and returns its number. A full row cancels the ability.
     fn sleep(&mut self, slot: usize, s: Strand, fill: impl FnOnce(&mut Task)) -> Option<u64> {
         if self.row(slot).play().tasks.len() >= TASKS {
             self.give_up(slot, s.of);
@@ -316,7 +316,7 @@ impl<'r> Flow<'r> {
             row.schedule(Due::timer(task.due, Timer::Task, seq));
         }
         row.play_mut().tasks.push(task);
-        // What the list does next may be what this waits for.
+        // The list may cause next what this waits for.
         let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
         self.st.controllers.row_mut(slot).alert |= heard;
         Some(seq)
@@ -332,7 +332,7 @@ impl<'r> Flow<'r> {
         Some(task)
     }
 
-    /// Gives a sleeping task another timer.
+    /// Sets the timer of a waiting task.
     fn set_due(&mut self, slot: usize, seq: u64, due: SimTime) {
         let row = self.row_mut(slot);
         let Some(task) = row.play_mut().task_mut(seq) else { return };
@@ -345,7 +345,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Takes a task away unfinished.
+    /// Removes an unfinished task.
     fn drop_task(&mut self, slot: usize, def: &AbilityDef, seq: u64) {
         let Some(t) = self.take_task(slot, seq) else { return };
         if let Some(task) = def.program.task(t.pc)
@@ -357,7 +357,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Tells the trace where a task stands.
+    /// Traces the state of a task.
     fn trace_task(&mut self, slot: usize, ability: AbilityId, task: TaskKindId, task_key: TaskKey, to: TaskState) {
         if self.log.tracing {
             let who = self.row(slot).id;
@@ -386,14 +386,14 @@ impl<'r> Flow<'r> {
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
     }
 
-    /// A sleeping task gives its result and its strand goes on.
+    /// Ends a waiting task with its result; its strand continues.
     fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
         let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
         let Some(task) = def.program.task(pc) else { return };
         self.task_fact(slot, def.id, task.name, seq, result, value);
         let fatal = result == TaskResult::Failed && task.on_fail != OnFail::Continue;
         if left > 0 && !fatal {
-            // What it started per event still runs; the last of it goes on.
+            // What it started per event is still running; the last of it continues.
             self.set_due(slot, seq, SimTime::NEVER);
             if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
                 t.age = CLOSED;
@@ -420,7 +420,8 @@ impl<'r> Flow<'r> {
         self.finish(slot, t.of, how);
     }
 
-    /// After tasks of an activation moved: it may be over, and the row hears and waits for other things now.
+    /// Updates an activation after its tasks changed: it may have ended, and the row may listen to other events and
+    /// timers.
     fn moved(&mut self, slot: usize, of: u64) {
         self.maybe_done(slot, of);
         self.tasks_moved(slot);
@@ -432,7 +433,7 @@ impl<'r> Flow<'r> {
         self.publish(slot);
     }
 
-    /// Whom an activation aims at.
+    /// Returns the controller that an activation targets.
     fn aim(&self, slot: usize, of: u64) -> Option<ControllerId> {
         let a = self.row(slot).play().activation(of)?;
         match a.target {

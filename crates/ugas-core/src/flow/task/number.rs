@@ -1,16 +1,16 @@
-//! Numbers and conditions of tasks: what an expression reads at the moment a task starts.
+//! Numbers and conditions of tasks: the values that an expression reads when a task starts.
 
 use crate::flow::Flow;
 use crate::rules::{Bearer, Expr, Local, Num, Reads, Side, TagQuery};
 use crate::state::Activation;
 use crate::{AttributeId, ControllerId, EffectId, SimTime, TagId};
 
-/// What an expression of a task may look at.
+/// The values that an expression of a task reads.
 struct TaskReads<'f, 'a> {
     flow: &'f Flow<'a>,
     slot: usize,
     activation: &'f Activation,
-    /// Whom an effect is being applied to; otherwise the activation's own target is meant.
+    /// The controller an effect is being applied to; otherwise the activation's target.
     aim: Option<ControllerId>,
 }
 
@@ -80,12 +80,12 @@ impl Reads for TaskReads<'_, '_> {
 }
 
 impl Flow<'_> {
-    /// A task's number; `None` if it cannot be read or is not finite.
+    /// Returns a task's number; `None` if it cannot be read or is not finite.
     pub(super) fn value_of(&self, slot: usize, of: u64, num: &Num) -> Option<f64> {
         self.value_for(slot, of, num, None)
     }
 
-    /// A task's number as it is for one of those its effect is applied to.
+    /// Returns a task's number for one of the targets of its effect.
     pub(super) fn value_for(&self, slot: usize, of: u64, num: &Num, aim: Option<ControllerId>) -> Option<f64> {
         let value = match num {
             Num::Value(v) => *v,
@@ -98,7 +98,7 @@ impl Flow<'_> {
         value.is_finite().then_some(value + 0.0)
     }
 
-    /// A task's length of time. Counts of frames are exact; nothing is shorter than nothing.
+    /// Returns a task's duration. Counts of frames are exact; the minimum is zero.
     pub(super) fn length_of(&self, slot: usize, of: u64, num: &Num) -> Option<SimTime> {
         if let Num::Frames(n) = num {
             let length = self.work.frame.0.checked_mul(*n as i64)?;

@@ -1,14 +1,14 @@
-//! Seams: the host is asked by a fact and answers with an op.
+//! Seams: the host receives a request fact and answers with an op.
 
 use crate::flow::{Flow, Via};
 use crate::rules::{AbilityDef, TaskDef, TaskKind};
 use crate::{AbilityState, Answer, BadValue, FactKind, Refusal, TaskKey, TaskResult};
 
-/// Targets of one answer.
+/// Maximum number of targets of one answer.
 const TARGETS: usize = 4096;
 
 impl Flow<'_> {
-    /// Tells the host what a task asks for.
+    /// Emits the request of a task to the host.
     pub(super) fn request(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, task_key: TaskKey) {
         let who = self.row(slot).id;
         let detail = self.log.keep(&task.request);
@@ -16,7 +16,7 @@ impl Flow<'_> {
         self.fact(who, via, FactKind::TaskRequest { ability: def.id, task: task.name, task_key, detail });
     }
 
-    /// The host's answer to a task that waits for it.
+    /// Handles the host's answer to a waiting task.
     pub(crate) fn complete(&mut self, key: TaskKey, answer: &Answer) -> Result<(), Refusal> {
         let slot = self.slot(key.who)?;
         if !answer.value.is_finite() || answer.targets.len() > TARGETS {
@@ -24,7 +24,7 @@ impl Flow<'_> {
         }
         answer.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
         let Some((of, pc)) = self.row(slot).play().task(key.seq).map(|t| (t.of, t.pc)) else {
-            // Activations and tasks share one row of numbers: a validation is answered like any other request.
+            // Activations and tasks share one sequence of numbers: a validation is answered like any other request.
             return self.answer_validation(slot, key.seq, !answer.fail);
         };
         let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
@@ -33,7 +33,7 @@ impl Flow<'_> {
         if !seam {
             return Err(Refusal::StaleHandle);
         }
-        // Its tasks pause: the host may answer again later.
+        // Its tasks are paused: the host may answer again later.
         if !self.row(slot).clock.active() {
             return Err(Refusal::Inactive);
         }
@@ -41,7 +41,7 @@ impl Flow<'_> {
             self.code_answered(slot, key.seq, of, answer);
             return Ok(());
         }
-        // The answer only lets the ability go on: what it does from here was caused by what started it.
+        // The answer only resumes the ability: the cause of what follows is what started it.
         let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);
         let before = std::mem::replace(&mut self.cause.link, link);
         self.take_answer(slot, &def, key.seq, answer);
@@ -50,7 +50,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A waiting task takes an answer and its strand goes on.
+    /// Passes an answer to a waiting task; its strand continues.
     pub(super) fn take_answer(&mut self, slot: usize, def: &AbilityDef, seq: u64, answer: &Answer) {
         if answer.fail {
             return self.finish_task(slot, def, seq, TaskResult::Failed, answer.value);
@@ -70,7 +70,7 @@ impl Flow<'_> {
             value = targets.len() as f64;
             if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
                 a.targets = targets;
-                // Nobody was found: what an earlier task aimed at is not meant any more.
+                // No target was found: the target of an earlier task is not used any more.
                 if a.targets.is_empty() {
                     a.target = crate::Target::None;
                 }

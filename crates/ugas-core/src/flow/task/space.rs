@@ -1,21 +1,21 @@
-//! Distances between anchors. The space layer brings an index; until then every controller with an anchor is looked at.
+//! Distances between anchors. Without a spatial index every controller with an anchor is visited.
 
 use crate::flow::Flow;
 use crate::flow::ability::distance;
 use crate::rules::{Num, TargetPick};
 use crate::{ActivationKey, ControllerId, Refusal, Role, TagId, Target};
 
-/// Aims that wait to be taken, at most.
+/// Maximum number of stored targets.
 const AIMS: usize = 256;
 
 impl Flow<'_> {
-    /// How far two controllers are apart, if both stand somewhere.
+    /// Returns the distance between two controllers, if both have anchors.
     pub(crate) fn distance(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
         let place = |who| self.st.controllers.get(who)?.side().anchor;
         Some(distance(place(a)?.position, place(b)?.position))
     }
 
-    /// Others within a radius of a controller, the nearest first, then by id.
+    /// Returns the other controllers within a radius, the nearest first, then by id.
     pub(super) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
         let row = self.row(slot);
         let Some(here) = row.side().anchor else { return Vec::new() };
@@ -28,8 +28,8 @@ impl Flow<'_> {
         found.into_iter().map(|f| f.1).collect()
     }
 
-    /// An ability aims at somebody else from now on. What its predicted tick aims at the authority is told: it does not
-    /// run that list. All others it runs itself.
+    /// Changes an ability's target. The target of a predicted tick is sent to the authoritative sim, which does not run
+    /// that list. It runs all other lists itself.
     pub(super) fn set_target(
         &mut self,
         slot: usize,
@@ -66,7 +66,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether the authority would take over what is aimed at ahead of it.
+    /// Returns whether the authoritative sim would accept a predicted target.
     fn may_say(&mut self, slot: usize, of: u64, target: Target) -> bool {
         if let Target::Controller(other) = target {
             self.journal_source(self.row(slot).id, other);
@@ -75,7 +75,7 @@ impl Flow<'_> {
         a.is_some_and(|a| self.view().may_aim(slot, a, target).is_ok())
     }
 
-    /// An activation aims at something else.
+    /// Changes the target of an activation.
     pub(crate) fn aim_op(&mut self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
         let slot = self.slot(key.who)?;
         if let Target::Point(p) = target
@@ -100,7 +100,7 @@ impl Flow<'_> {
         is_there
     }
 
-    /// The nearest other controller.
+    /// Returns the nearest other controller.
     pub(super) fn nearest(&self, slot: usize) -> Option<ControllerId> {
         self.around(slot, f64::INFINITY).first().copied()
     }

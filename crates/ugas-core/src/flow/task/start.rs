@@ -1,5 +1,5 @@
-//! What each task does when its turn comes: actions happen, requests are told to the host, waits sleep unless what they
-//! wait for is already so.
+//! The start of each task: actions run, requests are sent to the host, waits sleep unless their condition is already
+//! met.
 
 use super::{LATE, Step, Strand};
 use crate::flow::Flow;
@@ -55,7 +55,7 @@ impl Flow<'_> {
             TaskKind::SetParam { param, value } => {
                 let grant = self.row(slot).play().activation(s.of).map(|a| a.grant);
                 if let (Some(grant), Some(value)) = (grant, self.value_of(slot, s.of, value)) {
-                    // A grant that is gone has no parameters; the list goes on.
+                    // A removed grant has no parameters; the list continues.
                     let _ = self.set_param(who, grant, *param, value);
                 }
             }
@@ -82,7 +82,7 @@ impl Flow<'_> {
         Step::Next
     }
 
-    /// Whom a task means.
+    /// Returns the controller that a task selects.
     pub(super) fn whom(&self, slot: usize, of: u64, to: EventTo) -> Vec<ControllerId> {
         let Some(a) = self.row(slot).play().activation(of) else { return Vec::new() };
         match to {
@@ -92,7 +92,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A wait: done at once, or asleep.
+    /// Starts a wait: completes immediately, or sleeps.
     fn start_wait(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
         if let Some(result) = self.done_at_once(slot, s, task) {
             return self.at_once(slot, def, s, task, result);
@@ -128,11 +128,11 @@ impl Flow<'_> {
         let late = task.time_out.as_ref().and_then(|t| self.length_of(slot, s.of, t)).map(|t| now + t);
         if let Some(late) = late.filter(|&t| t < fill.due) {
             fill.due = late;
-            // A task that ticks has no other timer and counts frames here.
+            // A ticking task has no other timer and counts frames here.
             fill.age = if task.interval.is_some() { 0 } else { LATE };
         }
         if let (TaskKind::WaitGameTime { .. }, Some(late)) = (&task.kind, late) {
-            // Which of the two comes first changes with the clock.
+            // Which of the two is first changes with the clock.
             fill.code = late.0.to_le_bytes().to_vec();
         }
         let Task { due, value, age, code, .. } = fill;
@@ -152,7 +152,7 @@ impl Flow<'_> {
         range.and_then(|r| self.value_of(slot, of, r)).unwrap_or(f64::INFINITY)
     }
 
-    /// A wait that never slept. It has a number all the same: its fact is told from others by it.
+    /// Completes a wait that never slept. It has a number all the same: that distinguishes its fact from others.
     fn at_once(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef, result: Result<f64, ()>) -> Step {
         let seq = self.row_mut(slot).take_seq();
         let key = TaskKey { seq, who: self.row(slot).id };
@@ -176,7 +176,7 @@ impl Flow<'_> {
         Step::Next
     }
 
-    /// What a timeline of the data answers to a waiting task.
+    /// Returns the answer of a timeline to a waiting task.
     pub(super) fn timeline_answer(&self, slot: usize, of: u64, answer: &crate::rules::AnswerDef) -> Answer {
         let targets = match answer.target {
             ugas_doc::AnswerTarget::Activation => self.aim(slot, of).into_iter().collect(),

@@ -1,5 +1,5 @@
-//! Timelines' players: where the data says how long a montage is and what happens in it, a sim without an engine plays
-//! it, so that the same fight runs headless.
+//! Players of timelines: the data defines the length of a montage and its events, and a sim without an engine plays it,
+//! so that the same fight runs headless.
 
 use super::{PLAYER, Strand};
 use crate::flow::Flow;
@@ -21,7 +21,7 @@ impl Flow<'_> {
         self.sleep(slot, strand, |t| {
             t.left = PLAYER;
             t.due = due;
-            // Where the next notify stands in the list, and how fast it plays.
+            // The index of the next notify, and the play rate.
             t.value = rate;
             t.age = 0;
         });
@@ -34,7 +34,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The next notify of a playing timeline, or its end.
+    /// Runs the next notify of a playing timeline, or its end.
     pub(super) fn play_on(&mut self, slot: usize, def: &AbilityDef, seq: u64) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, pc, at, rate, since) = (t.of, t.pc, t.age as usize, t.value, t.since);
@@ -50,7 +50,7 @@ impl Flow<'_> {
         self.set_due(slot, seq, next);
         if let Some(tag) = notify.tag {
             let who = self.row(slot).id;
-            // The row is there and the tag is one of the rules: it cannot be refused.
+            // The row exists and the tag is one of the rules: it cannot be refused.
             let _ = self.send_event(EventData { instigator: who, ..EventData::new(tag, who) });
         }
         let name = notify.name.clone();
@@ -65,8 +65,8 @@ impl Flow<'_> {
         });
     }
 
-    /// Completes the sleeping tasks of an activation that are meant, by rising number: what one ability plays is no
-    /// news for another.
+    /// Completes the selected waiting tasks of an activation, by rising number: a timeline of one ability does not wake
+    /// another.
     fn end_waits(&mut self, slot: usize, of: u64, meant: impl Fn(&TaskKind) -> bool) {
         let own = self.row(slot).play().tasks.iter().filter(|t| t.of == of);
         let sleeping: Vec<u64> = own.map(|t| t.seq).collect();
@@ -81,7 +81,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether a montage of the data is not playing any more: its end need not be waited for.
+    /// Returns whether a montage of the data is no longer playing: its end need not be awaited.
     pub(super) fn has_played(&self, slot: usize, of: u64, montage: &str) -> bool {
         if !self.work.timelines || !self.rules.by_montage.contains_key(montage) {
             return false;
@@ -92,7 +92,7 @@ impl Flow<'_> {
     }
 }
 
-/// When the n-th notify falls; the end comes after the last.
+/// Returns the time of the n-th notify; the end follows the last.
 fn step(timeline: &TimelineDef, n: usize) -> SimTime {
     timeline.notifies.get(n).map_or(timeline.length, |notify| notify.at)
 }

@@ -7,7 +7,7 @@ use crate::state::Task;
 use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
 
 impl Flow<'_> {
-    /// The value of a wait that has nothing to wait for; `Err` if it can never be fulfilled.
+    /// Returns the value of a wait that is already fulfilled; `Err` if it can never be fulfilled.
     pub(super) fn done_at_once(&self, slot: usize, s: Strand, task: &TaskDef) -> Option<Result<f64, ()>> {
         let done = |holds: bool| holds.then_some(Ok(0.0));
         match &task.kind {
@@ -31,15 +31,15 @@ impl Flow<'_> {
         }
     }
 
-    /// The input a task means: its own, or the grant's.
+    /// Returns the input of a task: its own, or the grant's.
     fn input_of(&self, slot: usize, of: u64, input: Option<InputId>) -> InputId {
         let row = self.row(slot);
         let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input());
         input.or_else(grant).unwrap_or(InputId::NONE)
     }
 
-    /// Wakes the tasks of a row that waited for this before it happened, by rising number. Those of an inactive
-    /// controller pause; when it is active again, waits for a state look at it.
+    /// Wakes the tasks of a row that were waiting for this event before it happened, by rising number. Those of an
+    /// inactive controller are paused; when it is active again, waits for a state check it.
     pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: &Since) {
         if !self.row(slot).clock.active() {
             return;
@@ -69,7 +69,7 @@ impl Flow<'_> {
         }
     }
 
-    /// What a task makes of a notice, if it waits for it.
+    /// Returns the value of an event for a task, if it waits for it.
     fn hears(&self, slot: usize, seq: u64, task: &TaskDef, notice: &Notice) -> Option<f64> {
         let play = self.row(slot).play();
         let t: &Task = play.task(seq)?;
@@ -143,7 +143,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A wait is fulfilled, once or again.
+    /// Fulfils a wait, once or repeatedly.
     fn heard(&mut self, slot: usize, def: &AbilityDef, seq: u64, task: &TaskDef, value: f64, notice: &Notice) {
         let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return };
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
@@ -173,7 +173,7 @@ impl Flow<'_> {
         }
     }
 
-    /// A task's timer: a delay is over, a timeline answers or plays on, or it took too long.
+    /// Handles a task's timer: a delay passed, a timeline answers or plays on, or a timeout.
     pub(crate) fn task_due(&mut self, slot: usize, seq: u64) {
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return };
         t.due = SimTime::NEVER;
@@ -203,8 +203,8 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// A row's clock changed: what waits for sim time is due at another local time, and its time-out may come first now
-    /// or no longer.
+    /// Reschedules a row after its clock changed: waits for sim time are due at another local time, and a timeout may
+    /// now be earlier or later.
     pub(crate) fn retime(&mut self, slot: usize) {
         let now = self.local_now(slot);
         let moment = |at: i64| SimTime(at.clamp(0, SimTime::LONGEST.0));

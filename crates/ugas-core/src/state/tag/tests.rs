@@ -9,7 +9,7 @@ fn table(names: &[&str]) -> TagTable {
     t
 }
 
-/// Tags of a lone controller.
+/// The tags of a single controller.
 struct One {
     table: TagTable,
     tags: Tags,
@@ -62,14 +62,14 @@ fn a_query_looks_at_the_same_however_many_tags_there_are() {
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut one = One::new(&refs);
     let all: Vec<TagId> = refs.iter().map(|n| one.table.find(n).unwrap()).collect();
-    // A dozen lie in a list that is never longer.
+    // Up to twelve are in a list that is never longer.
     for (i, &tag) in all.iter().step_by(2).enumerate() {
         assert_eq!(one.tags.many.is_none(), i <= FEW);
         one.add(tag);
     }
     assert_eq!(one.tags.len(), 5_000);
-    // Of more, neither the explicit list nor any other word has a say: with all of them spoiled every answer is
-    // the same.
+    // With more, neither the explicit list nor any other word matters: with all of them corrupted every answer is the
+    // same.
     let many = one.tags.many.as_mut().unwrap();
     many.list.clear();
     let shown = many.shown.clone();
@@ -137,7 +137,7 @@ fn ancestors_always_equal_the_sum_of_grants_below() {
     let mut seed = 1u64;
     for step in 0..6_000 {
         seed = crate::rng::mix(seed);
-        // Up and down: a handful, many, a handful again.
+        // Up and down: a few, many, a few again.
         let going_down = step / 500 % 2 == 1 || grants.len() > 60 && seed.is_multiple_of(2);
         if (going_down || seed.is_multiple_of(3)) && !grants.is_empty() {
             let tag = grants.swap_remove((seed >> 8) as usize % grants.len());

@@ -1,0 +1,69 @@
+//! Fields and values that a document may have and that the runtime does not act on. Each is a load error with the
+//! reason, because a field that is accepted does something (ruling R-104). When the behaviour lands, its entry here goes.
+
+use super::compile::Compiler;
+use ugas_doc::{Ability, Controller, Effect, InputAction, Timeline, TriggerBehavior};
+
+/// The values of `Rules[].On` that no part of the runtime evaluates, with what to write instead.
+pub(crate) const UNSUPPORTED_RULES: [(&str, &str); 2] = [
+    ("StatValue", "combat rules do not change attribute values; use a modifier"),
+    ("ResourceDelta", "combat rules do not change gains and losses of a resource; use DamageTaken or HealingTaken"),
+];
+
+impl Compiler<'_> {
+    fn unsupported(&mut self, field: &str, why: &str) {
+        self.error("unsupported-field", format!("{field} is not supported yet: {why}"));
+    }
+
+    pub(crate) fn refuse_in_effect(&mut self, doc: &Effect) {
+        if doc.area.is_some() {
+            self.unsupported("Area", "an effect acts on one target; remove it and apply the effect to each target");
+        }
+    }
+
+    pub(crate) fn refuse_in_ability(&mut self, doc: &Ability) {
+        if doc.automatic {
+            let why =
+                "a held input does not activate an ability repeatedly; remove it and send Press again from the host";
+            self.unsupported("Automatic", why);
+        }
+    }
+
+    pub(crate) fn refuse_in_timeline(&mut self, doc: &Timeline) {
+        if doc.attack.is_some() {
+            self.unsupported("Attack", "a timeline is found by its Montage or its Ability; remove it");
+        }
+        if !doc.windows.is_empty() {
+            self.unsupported("Windows", "nothing opens or closes windows; remove them and send events with Notifies");
+        }
+        if !doc.sockets.is_empty() {
+            self.unsupported("Sockets", "nothing reads the positions of sockets; remove them");
+        }
+    }
+
+    pub(crate) fn refuse_in_controller(&mut self, doc: &Controller) {
+        if doc.team.is_some() {
+            self.unsupported("Team", "nothing compares teams; remove it and write the tag into OwnedTags");
+        }
+    }
+
+    /// A press activates at once. `WhileHeld` is accepted because the specification's packs have it: it adds repeated
+    /// presses, which the host sends. The other triggers would change when an ability activates.
+    pub(crate) fn refuse_in_input_action(&mut self, doc: &InputAction) {
+        let (trigger, why) = match doc.trigger_behavior {
+            TriggerBehavior::OnPressed | TriggerBehavior::WhileHeld => return,
+            TriggerBehavior::OnReleased => (
+                "OnReleased",
+                "a release does not activate an ability; write OnPressed and use the task WaitInputRelease",
+            ),
+            TriggerBehavior::OnTap => {
+                ("OnTap", "taps are not recognised; write OnPressed, recognise them in the host and send Press")
+            }
+            TriggerBehavior::OnDoubleTap => (
+                "OnDoubleTap",
+                "double taps are not recognised; write OnPressed, recognise them in the host and send Press",
+            ),
+        };
+        self.unsupported(&format!("TriggerBehavior {trigger}"), why);
+    }
+}

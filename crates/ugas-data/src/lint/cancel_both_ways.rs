@@ -1,0 +1,43 @@
+//! A cancel list of the specification that means two things.
+
+use super::{Check, LintCx, Report, Rule, implies};
+use crate::diagnostic::{Edit, Severity};
+
+pub(super) static RULE: Rule = Rule {
+    id: "cancel-both-ways",
+    severity: Severity::Info,
+    strict: false,
+    summary: "CancelAbilitiesWithTags, which cancels in both directions",
+    why: "The specification gives CancelAbilitiesWithTags two meanings: the ability is cancelled when its owner gains such a \
+tag, and it cancels other abilities with such a tag when it activates. Both apply to every tag in the list, although a \
+designer means one of them.",
+    example: "Kind: gameplay_ability\nName: GA_Fireball\nTags: {CancelAbilitiesWithTags: [State.Stunned]}",
+    fix: "Write `CancelledByTags` for tags of the owner and `CancelOtherAbilitiesWithTags` for tags of other abilities. Keep \
+CancelAbilitiesWithTags where the document must work with other implementations of the specification.",
+    check: Check::Lint(check),
+};
+
+fn check(cx: &LintCx<'_>, report: &mut Report) {
+    for (d, ability) in cx.abilities() {
+        let Some(entry) = d.tree.get("Tags").and_then(|tags| tags.entry("CancelAbilitiesWithTags")) else { continue };
+        let tags = &ability.tags.cancel_abilities_with_tags;
+        let of_ability = |tag: &String| {
+            let mut all = cx.abilities().flat_map(|(_, a)| &a.tags.ability_tags);
+            all.any(|own| implies(own, tag))
+        };
+        // A list that can only mean one thing is renamed; what is left out then could never have happened.
+        let meant = match (tags.iter().any(of_ability), tags.iter().any(|tag| cx.is_granted(tag))) {
+            (false, true) => Some("CancelledByTags"),
+            (true, false) => Some("CancelOtherAbilitiesWithTags"),
+            _ => None,
+        };
+        let message = "CancelAbilitiesWithTags means both CancelledByTags and CancelOtherAbilitiesWithTags".to_owned();
+        let help = meant.map_or("write the one that is meant".to_owned(), |field| format!("write {field}"));
+        let rename = |field: &str| {
+            let span = entry.span;
+            (format!("write {field}"), vec![Edit { span, text: field.to_owned() }])
+        };
+        let taken = |field: &&str| d.tree.get("Tags").is_some_and(|tags| tags.get(field).is_some());
+        report.say_with(d, entry.span, message, &help, meant.filter(|field| !taken(field)).map(rename));
+    }
+}

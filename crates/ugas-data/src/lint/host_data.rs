@@ -1,0 +1,63 @@
+//! Fields that look like behaviour and are data for the host.
+
+use super::{Check, LintCx, Report, Rule};
+use crate::bounds::walk;
+use crate::diagnostic::Severity;
+use crate::{Node, NodeValue};
+use ugas_doc::Kind;
+
+pub(super) static RULE: Rule = Rule {
+    id: "host-data",
+    severity: Severity::Info,
+    strict: false,
+    summary: "a field that the runtime does not act on, because it is the host's task",
+    why: "Input documents, regions of scenes and some fields of saved controllers are data for the host: the runtime reads \
+them, checks their names and hands them out, but nothing happens in a scenario or on a server because of them. One finding \
+per file and field says so.",
+    example: "Kind: input_action\nName: Fire\nValueType: Digital\nTriggerBehavior: WhileHeld # the runtime activates once per Press",
+    fix: "Nothing, if the host does it. Otherwise remove the field. A comment `# ugas-allow: host-data` hides the finding.",
+    check: Check::Lint(check),
+};
+
+/// The kind, the path of the field and what the runtime does instead.
+const FIELDS: [(Kind, &str, &str); 11] = [
+    (Kind::InputAction, "TriggerBehavior", "a Press activates once; the host repeats it while the input is held"),
+    (Kind::InputAction, "TapThreshold", "the host recognises taps"),
+    (Kind::InputAction, "DoubleTapWindow", "the host recognises double taps"),
+    (Kind::InputActionSet, "InputBuffer", "the host buffers early presses"),
+    (Kind::InputActionSet, "Exclusive", "the host decides which action sets are active"),
+    (Kind::InputMapping, "Bindings.[].HoldThreshold", "the host measures how long an input is held"),
+    (Kind::Scene, "Regions", "the host grants the tags of regions"),
+    (Kind::Scene, "Placements.[].Rotation", "the host rotates actors"),
+    (Kind::Controller, "GrantedAbilities.[].bIsActive", "a running ability is not continued at spawn"),
+    (Kind::Controller, "ActiveEffects.[].StartTime", "Duration is the remaining time"),
+    (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the controller itself is the source at spawn"),
+];
+
+/// Whether a value asks for something that is not the case without it.
+fn asks(node: &Node) -> bool {
+    !matches!(&node.value, NodeValue::Null | NodeValue::Bool(false)) && node.as_text() != Some("OnPressed")
+}
+
+fn check(cx: &LintCx<'_>, report: &mut Report) {
+    for (kind, path, instead) in FIELDS {
+        let field = path.rsplit('.').next().unwrap_or(path);
+        let mut first = 0;
+        while first < cx.docs.len() {
+            let name = &cx.docs[first].source.name;
+            let in_file = cx.docs[first..].iter().take_while(|d| d.source.name == *name);
+            let docs: Vec<_> = in_file.collect();
+            first += docs.len();
+            let mut found = Vec::new();
+            for d in docs.into_iter().filter(|d| d.doc.kind() == kind) {
+                walk(d.tree, path, "", &mut |node, _| {
+                    found.extend(asks(node).then(|| (d, super::head(node, &d.source.text))))
+                });
+            }
+            let Some((d, span)) = found.first() else { continue };
+            let times = if found.len() > 1 { format!(" ({} times in this file)", found.len()) } else { String::new() };
+            let message = format!("the runtime does not act on {field}{times}: {instead}");
+            report.say(d, *span, message, "nothing to do if the host does this; otherwise remove it");
+        }
+    }
+}
