@@ -3,9 +3,9 @@
 use super::arena::{Arena, UDP};
 use ugas_core::{ControllerId, Spec};
 use ugas_doc::ControllerReplication;
-use ugas_net::types::Tick;
 use ugas_net::internals::view::{ActorList, ReplicationStore};
 use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::types::Tick;
 
 /// What was counted.
 #[derive(Clone, Copy, Debug)]

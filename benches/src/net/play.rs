@@ -8,13 +8,13 @@ use ugas_core::{
     Target,
 };
 use ugas_doc::ControllerReplication;
+use ugas_net::client::ProxySnapshot;
 use ugas_net::client::{Client, ClientConfig, CommandStatus};
 use ugas_net::harness::Harness;
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
-use ugas_net::client::ProxySnapshot;
 
 /// One player, a foe of nobody's, and a link.
 struct Duel {
@@ -34,7 +34,8 @@ impl Duel {
         for (ability, _) in rules.ability_list().collect::<Vec<_>>() {
             sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).expect("it can be granted");
         }
-        let config = ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
+        let config =
+            ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), seed);
         let client = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [profile; 2], &[hero]).expect("the name is new");
@@ -73,7 +74,8 @@ pub(crate) fn replay() -> (f64, f64) {
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
     let (rage, nudge) = (rules.ability("GA_Rage").expect("there"), rules.effect("GE_Nudge").expect("there"));
     sim.run(Op::Grant { who, grant: AbilityGrant::new(rage) }).expect("it can be granted");
-    let mut server = Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
+    let mut server =
+        Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
     server.connect(PeerId(1), &[who]).expect("the number is new");
     let window = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
     let mut client = Client::new(rules.clone(), window);
@@ -106,7 +108,8 @@ pub(crate) fn replay() -> (f64, f64) {
         now += LENGTH;
     }
     let (begun, counts) = (begun.unwrap_or_default(), client.counts());
-    let (rerun, times) = ((counts.resimulated - begun.resimulated) as f64, (counts.corrections - begun.corrections) as f64);
+    let (rerun, times) =
+        ((counts.resimulated - begun.resimulated) as f64, (counts.corrections - begun.corrections) as f64);
     (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
 }
 

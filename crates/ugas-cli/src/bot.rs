@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{Connector, ConnectorConfig, ClientTransport, Gone, Identity, State, Token};
+use ugas_transport::{ClientTransport, Connector, ConnectorConfig, Gone, Identity, State, Token};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};

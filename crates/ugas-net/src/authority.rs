@@ -245,7 +245,12 @@ impl CommandValidator<'_> {
         Ok(())
     }
 
-    fn check_aim_of(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), (RejectReason, Refusal)> {
+    fn check_aim_of(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        target: Target,
+    ) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
         match target {
             Target::Controller(target) => self.check_range(who, ability, target),

@@ -11,5 +11,5 @@ pub(crate) mod schedule;
 
 pub(crate) use plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
-pub use relevance::{RelevanceUpdate, DistancePriority, AllRelevant, DistanceRelevance, Priority, Relevance, Viewer};
+pub use relevance::{AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer};
 pub(crate) use schedule::Schedule;

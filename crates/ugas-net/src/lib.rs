@@ -26,8 +26,8 @@ pub mod server;
 pub mod types;
 
 // The modules of `internals` under their short names.
-use internals::{carrier, view, wire};
 pub use internals::carrier::ConnectionConfig;
+use internals::{carrier, view, wire};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/network.md")]

@@ -52,8 +52,12 @@ pub struct Mask {
 impl Mask {
     /// Returns what a recipient may see of a controller with these sets in this mode.
     pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, recipient: Recipient) -> Mask {
-        let mut mask =
-            Mask { attributes: BitSet::default(), effects: details(mode, recipient), tags: shows(mode), cues: shows(mode) };
+        let mut mask = Mask {
+            attributes: BitSet::default(),
+            effects: details(mode, recipient),
+            tags: shows(mode),
+            cues: shows(mode),
+        };
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
         for (at, attribute) in attributes.enumerate() {
             mask.attributes.put(at, mask.effects && admits(attribute.replication, recipient));

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use ugas_core::SimTime;
-use ugas_net::internals::carrier::{Carrier, ConnectionConfig, CarrierError, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW};
+use ugas_net::internals::carrier::{
+    Carrier, CarrierError, ConnectionConfig, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW,
+};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 const STEP: SimTime = SimTime::millis(20);

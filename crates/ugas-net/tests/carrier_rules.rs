@@ -1,7 +1,7 @@
 //! The rules of a connection one by one: what is refused, what is owed, what is known of a loss and when.
 
 use ugas_core::SimTime;
-use ugas_net::internals::carrier::{Carrier, ConnectionConfig, CarrierError, MAX_MESSAGE, PacketNumber};
+use ugas_net::internals::carrier::{Carrier, CarrierError, ConnectionConfig, MAX_MESSAGE, PacketNumber};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 fn carrier() -> Carrier {
@@ -193,7 +193,8 @@ fn a_long_message_leaves_room_for_the_payload() {
 
 #[test]
 fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
-    let (mut here, mut there) = (carrier(), Carrier::new(ConnectionConfig { max_unread_bytes: 2000, ..ConnectionConfig::default() }));
+    let (mut here, mut there) =
+        (carrier(), Carrier::new(ConnectionConfig { max_unread_bytes: 2000, ..ConnectionConfig::default() }));
     let messages: Vec<Vec<u8>> = (0..600u32).map(|n| n.to_le_bytes().repeat(20)).collect();
     for message in &messages {
         here.push(message).unwrap();

@@ -125,7 +125,8 @@ impl Session {
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
-        let mut server = Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
+        let mut server =
+            Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
         for (who, mode) in actors.into_iter().zip(MODES) {
             server.set_replication(who, mode);
         }
@@ -367,7 +368,8 @@ fn what_follows_a_hidden_value_is_shown_as_it_is() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-    let config = ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
+    let config =
+        ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     net.join("Ana", LinkProfile::LAN, &[who]).unwrap();
     net.join("Ben", LinkProfile::LAN, &[]).unwrap();

@@ -8,8 +8,8 @@ use ugas_core::{
     AbilityGrant, ControllerId, NoHost, Op, Sim, SimConfig, SimTime, Simulated, SimulatedStep, SpawnSpec, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Cast, ControllerReplication};
-use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::client::{Client, ClientConfig};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::message::{PROTOCOL, Request, ToClient, ToServer};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
@@ -59,7 +59,8 @@ impl Scene {
             sim.run(Op::Grant { who: hero, grant }).unwrap();
         }
         let hidden = [a, b];
-        let config = ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
+        let config =
+            ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         hidden.iter().for_each(|&who| server.set_replication(who, ControllerReplication::None));
         server.connect(ANA, &[hero]).unwrap();

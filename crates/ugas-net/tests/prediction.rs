@@ -112,7 +112,9 @@ fn a_small_difference_is_corrected_and_the_ability_stays_active() {
     // The server gives mana back that the client does not know of.
     let long = g.ability("GA_Long");
     let ask = Request::Activate { who: g.hero, ability: long, target: Target::None };
-    let Ok(CommandStatus::Predicted(_, Outcome::Activated(key))) = g.net.client_mut("Ana").command(ask) else { panic!() };
+    let Ok(CommandStatus::Predicted(_, Outcome::Activated(key))) = g.net.client_mut("Ana").command(ask) else {
+        panic!()
+    };
     assert_eq!(g.seen(g.hero, "Mana"), 50.0);
     let hero = g.hero;
     let other = g.effect("GE_Regen");

@@ -57,7 +57,8 @@ impl Bench {
         let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(PeerId(1), &[hero]).unwrap();
-        let client = Client::new(rules.clone(), ClientConfig { prediction_window: SimTime::millis(500), ..Default::default() });
+        let client =
+            Client::new(rules.clone(), ClientConfig { prediction_window: SimTime::millis(500), ..Default::default() });
         Bench { server, client, delay, up: VecDeque::new(), down: VecDeque::new(), now: 0, hero, foe, rules }
     }
 

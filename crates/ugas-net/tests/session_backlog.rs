@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
-use ugas_net::internals::carrier::ConnectionConfig;
 use ugas_net::client::ClientState;
 use ugas_net::harness::Harness;
+use ugas_net::internals::carrier::ConnectionConfig;
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
@@ -41,7 +41,8 @@ impl Busy {
         let hero = spawn("Small");
         let others = others.iter().map(|set| spawn(set)).collect();
         let carrier = ConnectionConfig { max_unacked_bytes, ..ConnectionConfig::default() };
-        let config = ServerConfig { replication: ControllerReplication::Full, connection: carrier, ..ServerConfig::default() };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, connection: carrier, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 3);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[hero]).unwrap();
         Busy { net, rules, hero, others, made: 0 }

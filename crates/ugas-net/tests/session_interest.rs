@@ -45,7 +45,12 @@ fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
     let (fast, slow) = (heard_in_a_second(&mut short), heard_in_a_second(&mut long));
     assert!(fast >= 59, "{fast} a second at 100 ms");
     assert!((20..=31).contains(&slow), "{slow} a second at 200 ms");
-    assert!(long.ana().prediction_window() > short.ana().prediction_window(), "{} {}", long.ana().prediction_window(), short.ana().prediction_window());
+    assert!(
+        long.ana().prediction_window() > short.ana().prediction_window(),
+        "{} {}",
+        long.ana().prediction_window(),
+        short.ana().prediction_window()
+    );
 }
 
 /// Everybody is sent at most ten times a second.
@@ -83,7 +88,11 @@ fn others_are_shown_on_the_way_between_places_a_tenth_of_a_second_apart() {
         assert!((ana.render_time()) < game.net.server().tick().time(LENGTH) - SimTime::millis(100));
     }
     assert!(between > 0);
-    assert_eq!(game.ana().render_anchor(game.hero), game.ana().sim().anchor(game.hero).unwrap(), "one's own is not delayed");
+    assert_eq!(
+        game.ana().render_anchor(game.hero),
+        game.ana().sim().anchor(game.hero).unwrap(),
+        "one's own is not delayed"
+    );
 }
 
 #[test]

@@ -7,8 +7,8 @@ use kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, FactKind, Op, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, NetFacts};
-use ugas_net::link::LinkProfile;
 use ugas_net::internals::view::ProxySnapshot;
+use ugas_net::link::LinkProfile;
 
 fn apply(game: &mut Game, effect: &str, who: ControllerId) {
     let effect = game.effect(effect);

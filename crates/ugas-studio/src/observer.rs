@@ -5,7 +5,7 @@
 
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
-use ugas_net::internals::view::{ProxyEffect, Proxy};
+use ugas_net::internals::view::{Proxy, ProxyEffect};
 
 /// A sim with what is known of it.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use thiserror::Error;
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
-use crate::token::{TransportKind, TokenError};
+use crate::token::{TokenError, TransportKind};
 
 /// Why a transport cannot be opened or failed.
 #[derive(Debug, Error)]

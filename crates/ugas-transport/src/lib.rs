@@ -44,7 +44,7 @@ pub use error::{SendError, TransportError};
 pub use limits::Limits;
 pub use netcode::connector::{Connector, ConnectorConfig};
 pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
-pub use token::{TransportKind, Identity, Key, MAX_USER_DATA, Token, TokenError, random_bytes};
+pub use token::{Identity, Key, MAX_USER_DATA, Token, TokenError, TransportKind, random_bytes};
 pub use transport::{ClientTransport, Event, Gone, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};
 

@@ -33,7 +33,11 @@ pub fn carrier(bytes: &[u8], done: Done<'_>) {
         while let Some(message) = (kind % 4 == 2).then(|| end.next_message()).flatten() {
             assert!(message.len() <= MAX_MESSAGE);
         }
-        assert!(end.retained() <= config.max_unread_bytes + 2 * MAX_MESSAGE + WINDOW as usize * FRAGMENT, "{}", end.retained());
+        assert!(
+            end.retained() <= config.max_unread_bytes + 2 * MAX_MESSAGE + WINDOW as usize * FRAGMENT,
+            "{}",
+            end.retained()
+        );
         done("read");
     }
     assert!(verdicts.iter().all(|(number, _)| *number < end.next_number()), "a verdict on what was never sent");

@@ -63,7 +63,12 @@ impl CooldownHistory {
 
     /// Returns the time from which a late request counts: the claimed one, or the end of what would have prevented it then. A
     /// late activation whose own cooldown was running at the claimed time is rejected: no honest client sends it.
-    pub fn counted_from(&self, sim: &Sim, request: &Request, claimed: SimTime) -> Result<SimTime, (RejectReason, Refusal)> {
+    pub fn counted_from(
+        &self,
+        sim: &Sim,
+        request: &Request,
+        claimed: SimTime,
+    ) -> Result<SimTime, (RejectReason, Refusal)> {
         let who = request.who();
         let from = claimed.max(self.known_from);
         let last = |is: &dyn Fn(What) -> bool| {

@@ -166,7 +166,8 @@ impl PendingFacts {
             if e.is_remote() || e.tick > until || !is_settled(&e.fact) {
                 return true;
             }
-            let complete_until = complete_until.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
+            let complete_until =
+                complete_until.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
             match complete_until {
                 Some(complete_until) if !e.is_confirmed && e.tick > complete_until => return true,
                 Some(_) if !e.is_confirmed => {
@@ -230,7 +231,12 @@ impl PendingFacts {
 
     /// Compares the facts of a resimulation with the predicted ones: missing facts are undone, new ones are emitted. A fact
     /// that only has other numbers is not emitted again. Returns the undone and new facts.
-    pub(crate) fn compare(&mut self, run: Resimulated<'_>, is_open: impl Fn(OpId) -> bool, out: &mut NetFacts) -> Vec<Fact> {
+    pub(crate) fn compare(
+        &mut self,
+        run: Resimulated<'_>,
+        is_open: impl Fn(OpId) -> bool,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
         let Resimulated { who, after, length, facts } = run;
         // Commands that the server has not processed are resimulated too, whatever their tick.
         let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));

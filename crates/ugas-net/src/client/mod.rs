@@ -6,46 +6,46 @@
 //!
 //! A command is a `PendingCommand` of the [`Client`] until its verdict arrives.
 
+mod clock_jump;
+mod clock_sync;
 mod command;
+mod facts;
 mod history;
 mod keys;
-mod clock_jump;
 mod knowledge;
 mod local;
-mod remote;
 mod owned;
-mod clock_sync;
 mod positions;
 mod receive;
 mod reconcile;
+mod remote;
 mod visible;
-mod facts;
 
-pub use keys::{Prediction, PredictionKey, PredictionStatus};
-pub use clock_jump::DisconnectReason;
-pub use knowledge::{ClientExplanation, Knowledge};
 pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};
+pub use clock_jump::DisconnectReason;
 pub use facts::{Certainty, NetFacts};
+pub use keys::{Prediction, PredictionKey, PredictionStatus};
+pub use knowledge::{ClientExplanation, Knowledge};
 
 use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
-use crate::view::{ProxyChange, Proxies};
+use crate::view::{Proxies, ProxyChange};
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};
 
+use clock_jump::JumpBudget;
+use clock_sync::ClockSync;
+use facts::PendingFacts;
 use history::OwnedHistory;
 use keys::Keys;
-use clock_jump::JumpBudget;
 use local::LocalAbilities;
-use clock_sync::ClockSync;
 use positions::RemotePositions;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use facts::PendingFacts;
 use ugas_core::{
     ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role, Rules,
     Sim, SimConfig, SimTime, Target,

@@ -2,9 +2,9 @@
 //! it. The controller stays in the list of owned ones, so that it can return.
 
 use super::Client;
+use super::facts::Certainty;
 use super::history::OwnedHistory;
 use super::visible::plain;
-use super::facts::Certainty;
 use crate::types::Tick;
 use crate::view::ProxyChange;
 use ugas_core::FactKind;

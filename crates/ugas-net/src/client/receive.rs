@@ -3,8 +3,8 @@
 //! Everything about owned controllers in a packet is read before any of it is applied: a verdict belongs to the state next to
 //! it.
 
-use super::history::OwnedHistory;
 use super::clock_sync::ClockSync;
+use super::history::OwnedHistory;
 use super::reconcile::ServerState;
 use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
@@ -349,13 +349,24 @@ mod tests {
         net.client_mut("Ana").command(ask()).unwrap();
         net.run(30);
         let ana = net.client_mut("Ana");
-        assert_eq!((ana.pending_commands(), ana.journal_entries(), ana.pending_facts.len()), (0, 0, 0), "what is handled is forgotten");
+        assert_eq!(
+            (ana.pending_commands(), ana.journal_entries(), ana.pending_facts.len()),
+            (0, 0, 0),
+            "what is handled is forgotten"
+        );
         ana.command(ask()).unwrap();
         ana.take_facts(&mut super::super::NetFacts::default());
         let state = |ana: &super::Client| {
             let facts = (ana.pending_facts.len(), ana.out.facts.list.len());
             let status = ana.predictions().map(|p| p.status).collect::<Vec<_>>();
-            (ana.sim.row_hash(who).unwrap(), ana.pending.len(), ana.journal_entries(), facts, status, ana.counts().rejected)
+            (
+                ana.sim.row_hash(who).unwrap(),
+                ana.pending.len(),
+                ana.journal_entries(),
+                facts,
+                status,
+                ana.counts().rejected,
+            )
         };
         let before = state(ana);
         let tick = net.server().tick();

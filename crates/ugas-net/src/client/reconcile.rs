@@ -1,8 +1,8 @@
 //! Reconciliation: an owned controller is rolled back to the server's state and resimulated.
 
 use super::Client;
-use super::visible::{VisibleState, plain};
 use super::facts::{Certainty, Resimulated};
+use super::visible::{VisibleState, plain};
 use crate::mask::hidden_from_owners;
 use crate::message::Request;
 use crate::types::Tick;
@@ -31,7 +31,12 @@ impl Client {
     }
 
     /// Imports the server's state of an owned controller at a tick. `None` if a later tick is confirmed already.
-    pub(super) fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<ServerState>, WireError> {
+    pub(super) fn image_at(
+        &mut self,
+        at: usize,
+        tick: Tick,
+        tokens: &Tokens,
+    ) -> Result<Option<ServerState>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
         if self.is_ancient(tick) || !self.jump(tick) {
             return Err(bad);

@@ -1,8 +1,8 @@
 //! Remote actors: proxy rows of this sim with their replicated state and the predictions on top of it.
 
 use super::Client;
-use super::visible::{VisibleState, plain};
 use super::facts::Certainty;
+use super::visible::{VisibleState, plain};
 use crate::types::Tick;
 use crate::view::{ProxyChange, burst_key, read_next};
 use crate::wire::bits::{BitReader, WireError};
@@ -228,11 +228,16 @@ impl Client {
 
     /// Whether a change was predicted, or is compared when the whole packet is read.
     fn is_predicted_change(&self, who: ControllerId, change: &ProxyChange) -> bool {
-        let has_predicted = |test: &dyn Fn(&Fact) -> bool| self.pending_facts.has_predicted(|f| f.who == who && test(f));
+        let has_predicted =
+            |test: &dyn Fn(&Fact) -> bool| self.pending_facts.has_predicted(|f| f.who == who && test(f));
         match *change {
             ProxyChange::Attribute { old: Some(_), .. } | ProxyChange::Tag { .. } => self.touched.contains_key(&who),
-            ProxyChange::Effect(e) => has_predicted(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. })),
-            ProxyChange::EffectGone(key) => has_predicted(&|f| f.key == key && matches!(f.kind, FactKind::EffectRemoved { .. })),
+            ProxyChange::Effect(e) => {
+                has_predicted(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. }))
+            }
+            ProxyChange::EffectGone(key) => {
+                has_predicted(&|f| f.key == key && matches!(f.kind, FactKind::EffectRemoved { .. }))
+            }
             ProxyChange::Loop { cue, added } => {
                 let wanted = if added { CueType::Add } else { CueType::Remove };
                 has_predicted(&|f| matches!(f.kind, FactKind::Cue { tag, cue: c, .. } if tag == cue && c == wanted))
@@ -267,7 +272,9 @@ impl Client {
             ProxyChange::Effect(e) => {
                 put(FactKind::EffectApplied { level: e.level, stacks: e.stacks }, e.key, e.effect);
             }
-            ProxyChange::EffectGone(key) => put(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect),
+            ProxyChange::EffectGone(key) => {
+                put(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect)
+            }
             ProxyChange::Loop { cue, added } => {
                 let kind = if added { CueType::Add } else { CueType::Remove };
                 put(FactKind::Cue { tag: cue, cue: kind, detail: Default::default() }, no_key, no_effect);
@@ -323,7 +330,12 @@ mod tests {
             }
             net.step();
             let ana = net.client("Ana");
-            assert!(marks(ana) <= ana.prediction_window() as usize, "{} marks of {} ticks", marks(ana), ana.prediction_window());
+            assert!(
+                marks(ana) <= ana.prediction_window() as usize,
+                "{} marks of {} ticks",
+                marks(ana),
+                ana.prediction_window()
+            );
             // Fifteen of them run at once, each every third tick.
             assert!(
                 ana.sim.remote().journal_len(foe) <= 6 * ana.prediction_window() as usize,

@@ -1,6 +1,6 @@
 //! The inputs and results of a schedule.
 
-use super::{DistancePriority, AllRelevant, Priority, RateTable, Relevance, Viewer};
+use super::{AllRelevant, DistancePriority, Priority, RateTable, Relevance, Viewer};
 use crate::types::Tick;
 use crate::view::{ActorList, ReplicationStore};
 use crate::wire::bits::BitWriter;

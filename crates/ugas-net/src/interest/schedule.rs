@@ -3,7 +3,7 @@
 //! Only actors that may have something to send are visited: those that changed or moved, that have waited, or whose packet was
 //! lost. Unchanged actors take no time.
 
-use super::{ScheduleRequest, RelevanceUpdate, Interest, PlannedUpdate, PacketPlan, Viewer};
+use super::{Interest, PacketPlan, PlannedUpdate, RelevanceUpdate, ScheduleRequest, Viewer};
 use crate::types::Tick;
 use crate::view::ReplicationStore;
 use std::cmp::Reverse;
@@ -132,7 +132,13 @@ pub struct Schedule {
 
 impl Schedule {
     /// Selects the actors of the next packet, which is assumed to be sent.
-    pub fn pick(&mut self, store: &mut ReplicationStore, interest: &Interest, ask: &ScheduleRequest, plan: &mut PacketPlan) {
+    pub fn pick(
+        &mut self,
+        store: &mut ReplicationStore,
+        interest: &Interest,
+        ask: &ScheduleRequest,
+        plan: &mut PacketPlan,
+    ) {
         plan.clear();
         self.follow(store, plan);
         self.listen(store, interest, ask, plan);
@@ -256,7 +262,14 @@ impl Schedule {
     }
 
     /// Evaluates the relevance of an actor.
-    fn judge(&mut self, at: u32, store: &ReplicationStore, interest: &Interest, ask: &ScheduleRequest, plan: &mut PacketPlan) {
+    fn judge(
+        &mut self,
+        at: u32,
+        store: &ReplicationStore,
+        interest: &Interest,
+        ask: &ScheduleRequest,
+        plan: &mut PacketPlan,
+    ) {
         let Some(entry) = self.entries.get_mut(at as usize) else { return };
         let (who, was) = (entry.who, entry.is_relevant);
         let place = store.pose_at(at as usize).map(|p| p.anchor().position);
@@ -270,7 +283,13 @@ impl Schedule {
     }
 
     /// Collects the actors that have something to send now.
-    fn gather(&mut self, store: &mut ReplicationStore, interest: &Interest, ask: &ScheduleRequest, plan: &mut PacketPlan) {
+    fn gather(
+        &mut self,
+        store: &mut ReplicationStore,
+        interest: &Interest,
+        ask: &ScheduleRequest,
+        plan: &mut PacketPlan,
+    ) {
         let Interest { priority, rates, .. } = interest;
         self.candidates.clear();
         let due = |sent: Tick, ticks: u32| sent == Tick(0) || ask.tick >= sent.plus(ticks);

@@ -4,10 +4,10 @@
 //! Sending then only selects and copies: owning clients get the exact delta to their baseline (nothing where their prediction
 //! is right), observers get the changed parts of the visible state.
 
-mod observed;
 mod confirm;
 mod numbers;
 mod observe;
+mod observed;
 mod owner;
 mod peer;
 mod receive;
@@ -15,7 +15,7 @@ mod run;
 mod secret;
 mod send;
 
-use crate::authority::{AuthoredRange, CooldownHistory, TargetPolicy, RejectReason, AllowedEffects};
+use crate::authority::{AllowedEffects, AuthoredRange, CooldownHistory, RejectReason, TargetPolicy};
 use crate::carrier::{ConnectionConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
@@ -26,8 +26,8 @@ use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
-use observed::ObservedActivations;
 use numbers::Numbers;
+use observed::ObservedActivations;
 pub use secret::Secret;
 
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};

@@ -2,7 +2,7 @@
 
 use super::peer::SentPacket;
 use crate::carrier::{Carrier, FRAGMENT, Receipt};
-use crate::interest::{ScheduleRequest, Bandwidth, Interest, PacketPlan, Schedule, Viewer};
+use crate::interest::{Bandwidth, Interest, PacketPlan, Schedule, ScheduleRequest, Viewer};
 use crate::message::{ToClient, encode};
 use crate::types::Tick;
 use crate::view::ReplicationStore;

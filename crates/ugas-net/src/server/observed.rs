@@ -51,7 +51,13 @@ impl ObservedActivations {
     }
 
     /// The activation of a fact. Cast facts have no key: the newest activation of the ability is meant.
-    fn find(&self, sim: &Sim, who: ControllerId, ability: AbilityId, key: Option<ActivationKey>) -> Option<ObservedActivation> {
+    fn find(
+        &self,
+        sim: &Sim,
+        who: ControllerId,
+        ability: AbilityId,
+        key: Option<ActivationKey>,
+    ) -> Option<ObservedActivation> {
         let is_it = |of: ActivationKey, what: AbilityId| key.map_or(what == ability, |key| key == of);
         if let Some(known) = self.running.get(&who).and_then(|l| l.iter().rev().find(|r| is_it(r.key, r.ability))) {
             let mut known = *known;

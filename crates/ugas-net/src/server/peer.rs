@@ -165,7 +165,13 @@ impl Peer {
 
     /// Keeps a command until its tick; `bytes` are its encoded form. A resent command is ignored. A rejected command stays
     /// rejected.
-    pub(crate) fn keep(&mut self, command: &Command, bytes: &[u8], now: Tick, limits: Limits) -> Result<(), RejectReason> {
+    pub(crate) fn keep(
+        &mut self,
+        command: &Command,
+        bytes: &[u8],
+        now: Tick,
+        limits: Limits,
+    ) -> Result<(), RejectReason> {
         let (key, print) = ((command.base, command.sub), print_of(bytes));
         let known = self.waiting.get(&key).map(|(_, print)| *print);
         let known = known.or_else(|| self.decided.iter().rev().find(|d| d.0 == key).map(|d| d.1));
@@ -243,7 +249,12 @@ impl Peer {
     pub(crate) fn keep_rejected(&mut self, command: &Command, reason: RejectReason) {
         let honest = matches!(
             reason,
-            RejectReason::Rules | RejectReason::Early | RejectReason::Target | RejectReason::Past | RejectReason::Future | RejectReason::CommandRate
+            RejectReason::Rules
+                | RejectReason::Early
+                | RejectReason::Target
+                | RejectReason::Past
+                | RejectReason::Future
+                | RejectReason::CommandRate
         );
         if !honest || command.request.aim().is_none() {
             return;

@@ -3,7 +3,7 @@
 use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{RejectionCounts, MIN_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig};
+use super::{MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, MIN_HELLO, RejectionCounts, Server, ServerConfig};
 use crate::authority::RejectReason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};

@@ -62,7 +62,12 @@ impl Server {
         if command.tick < p.last_tick {
             return Err((RejectReason::Key, Refusal::Authority));
         }
-        let validator = CommandValidator { sim: &self.sim, owned: &p.owned, target_policy: &*self.target_policy, effects: &self.effects };
+        let validator = CommandValidator {
+            sim: &self.sim,
+            owned: &p.owned,
+            target_policy: &*self.target_policy,
+            effects: &self.effects,
+        };
         let op = validator.validate(command)?;
         let aim = match command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)) {
             // The command is accepted; only the chosen target is not.
@@ -124,7 +129,8 @@ impl Server {
         }
         self.store.update(&self.sim, self.tick, &self.changed);
         self.store.bursts(&facts);
-        self.claims.note(&facts, self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length));
+        self.claims
+            .note(&facts, self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.replication);

@@ -3,7 +3,7 @@
 use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
 use super::peer::{Phase, SentPacket};
-use super::{GONE, MIN_HELLO, MAX_VERDICTS, NOTHING, Server};
+use super::{GONE, MAX_VERDICTS, MIN_HELLO, NOTHING, Server};
 use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};

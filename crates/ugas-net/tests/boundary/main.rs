@@ -8,5 +8,5 @@ mod mutated;
 mod packets;
 mod policy;
 mod refusals;
-mod rig;
 mod requests;
+mod rig;

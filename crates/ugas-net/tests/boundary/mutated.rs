@@ -51,7 +51,13 @@ impl Session {
         let mode = ControllerReplication::Full;
         let mut server = Server::new(
             sim,
-            ServerConfig { replication: mode, tick_length: LENGTH, packets_per_tick: packets, commands_per_tick: commands, ..ServerConfig::default() },
+            ServerConfig {
+                replication: mode,
+                tick_length: LENGTH,
+                packets_per_tick: packets,
+                commands_per_tick: commands,
+                ..ServerConfig::default()
+            },
             Secret::known(1),
         );
         server.connect(ANN, &[hero]).unwrap();
@@ -317,8 +323,21 @@ fn mutated_packets_change_nothing_but_the_counts() {
     }
     assert!(most_held < super::rig::MOST_HELD, "{most_held} held");
     let counts = hit.server.counts();
-    let deep = [RejectReason::Authority, RejectReason::Ability, RejectReason::Number, RejectReason::Task, RejectReason::Payload, RejectReason::Packet];
-    for reason in deep.into_iter().chain([RejectReason::Future, RejectReason::Past, RejectReason::Key, RejectReason::Message, RejectReason::Target]) {
+    let deep = [
+        RejectReason::Authority,
+        RejectReason::Ability,
+        RejectReason::Number,
+        RejectReason::Task,
+        RejectReason::Payload,
+        RejectReason::Packet,
+    ];
+    for reason in deep.into_iter().chain([
+        RejectReason::Future,
+        RejectReason::Past,
+        RejectReason::Key,
+        RejectReason::Message,
+        RejectReason::Target,
+    ]) {
         assert!(counts.of(reason) >= 30, "too few packets come as far as {reason:?}: {counts:?}");
     }
     assert!(hit.server.sim().get(hit.foe, hit.rules.attribute("Health").unwrap()).unwrap() < 1000.0, "Ann does play");

@@ -4,11 +4,11 @@ use super::rig::{MALLORY, MOST_HELD, Rig, payload, refused, refused_in};
 use ugas_core::{Target, TaskKey};
 use ugas_net::authority::RejectReason;
 use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::internals::wire::number::put_uint;
 use ugas_net::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer};
 use ugas_net::server::ServerConfig;
 use ugas_net::types::{PeerId, Tick};
-use ugas_net::internals::wire::bits::BitWriter;
-use ugas_net::internals::wire::number::put_uint;
 
 #[test]
 fn a_flood_of_packets_is_cut_off_before_it_is_read() {
@@ -221,7 +221,8 @@ fn what_networks_double_and_overtake_is_not_called_damaged() {
         rig.step();
         rig.datagram(rig.server.tick(), &payload(&[]))
     });
-    let before = [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
+    let before =
+        [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
     [&second, &second, &first].into_iter().for_each(|datagram| rig.send(datagram));
     let after = [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
     assert_eq!(after, [before[0], before[1] + 1, before[2] + 1]);

@@ -2,7 +2,7 @@
 
 use super::rig::{FIRE, Rig, refused, refused_in};
 use ugas_core::{Anchor, Answer, ControllerId, Hit, Sim, Spec, Target, TaskKey};
-use ugas_net::authority::{TargetPolicy, RejectReason};
+use ugas_net::authority::{RejectReason, TargetPolicy};
 use ugas_net::message::{Command, Request};
 
 const BAD: [f64; 8] =

@@ -7,13 +7,13 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution};
 use ugas_net::authority::RejectReason;
-use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::client::{Client, ClientConfig};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
+use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::internals::wire::number::put_uint;
 use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::{PeerId, Tick};
-use ugas_net::internals::wire::bits::BitWriter;
-use ugas_net::internals::wire::number::put_uint;
 
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 pub(crate) const ANN: PeerId = PeerId(1);
@@ -150,7 +150,8 @@ impl Rig {
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
-        let config = ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(ANN, &[hero]).unwrap();
         server.connect(MALLORY, &[rogue]).unwrap();

@@ -71,7 +71,8 @@ impl Swarm {
         let before = self.marks_on(self.net.client(NAMES[player]).sim(), who);
         let ability = self.made.rules.ability("GA_Mark").unwrap();
         let client = self.net.client_mut(NAMES[player]);
-        let Ok(CommandStatus::Predicted(op, _)) = client.command(Request::Activate { who, ability, target: Target::None })
+        let Ok(CommandStatus::Predicted(op, _)) =
+            client.command(Request::Activate { who, ability, target: Target::None })
         else {
             return;
         };

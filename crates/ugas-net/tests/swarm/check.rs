@@ -94,7 +94,10 @@ impl Swarm {
                 assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
             }
             let behind = client.tick().0 - client.confirmed_tick(hero).unwrap().0;
-            assert!(behind <= client.prediction_window(), "seed {seed}: {name} is {behind} ticks ahead of what is settled");
+            assert!(
+                behind <= client.prediction_window(),
+                "seed {seed}: {name} is {behind} ticks ahead of what is settled"
+            );
         }
     }
 

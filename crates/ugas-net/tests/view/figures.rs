@@ -3,9 +3,9 @@
 use super::rig::{LENGTH, Observer, Rig, moded, rounded, setters};
 use ugas_core::{ControllerId, Rules, SimTime};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, ReplicationMode};
-use ugas_net::types::Tick;
 use ugas_net::internals::view::{ActorList, ProxyChange};
 use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::types::Tick;
 
 /// Bits of the sections of these actors for somebody one tick behind, with their ids.
 fn sections(rig: &mut Rig, actors: &[ControllerId]) -> usize {

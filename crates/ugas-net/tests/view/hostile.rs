@@ -4,9 +4,9 @@ use super::rig::{LENGTH, Observer, Rig, rules};
 use proptest::prelude::*;
 use ugas_core::ControllerId;
 use ugas_doc::ControllerReplication;
-use ugas_net::types::Tick;
 use ugas_net::internals::view::{Pose, Proxies, read_next};
 use ugas_net::internals::wire::bits::BitReader;
+use ugas_net::types::Tick;
 
 /// Reads lists of actors as a session would, as long as there is anything.
 fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {

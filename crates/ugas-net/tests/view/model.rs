@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{ControllerId, EffectKey, Op, Rate, SimTime};
 use ugas_doc::ControllerReplication;
-use ugas_net::interest::{DistancePriority, AllRelevant, DistanceRelevance, RateTable, Relevance, Viewer};
-use ugas_net::internals::{ScheduleRequest, Interest, PlannedUpdate, PacketPlan, Schedule};
-use ugas_net::types::Tick;
-use ugas_net::internals::view::{ProxyChange, Pose, Proxies, Track, read_next};
+use ugas_net::interest::{AllRelevant, DistancePriority, DistanceRelevance, RateTable, Relevance, Viewer};
+use ugas_net::internals::view::{Pose, Proxies, ProxyChange, Track, read_next};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
+use ugas_net::types::Tick;
 
 const MODES: [ControllerReplication; 4] = [
     ControllerReplication::Full,

@@ -3,9 +3,9 @@
 use super::rig::{Observer, Rig, moded, setters};
 use ugas_core::{EffectState, Rules, SimTime};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, ReplicationMode};
-use ugas_net::mask::{Recipient, Mask};
-use ugas_net::types::Tick;
 use ugas_net::internals::view::{ProxyChange, ProxySnapshot};
+use ugas_net::mask::{Mask, Recipient};
+use ugas_net::types::Tick;
 
 /// A controller with everything that can be seen, in one mode, and what an observer hears of what happens to it.
 fn heard(mode: ControllerReplication) -> (Rig, ProxySnapshot, Vec<ProxyChange>) {
@@ -89,7 +89,9 @@ fn none_sends_nothing_to_anybody() {
     rig.step();
     assert_eq!(rig.section(who, Tick(0)), None);
     assert!(rig.store.ids().is_empty() && rig.store.pose(who).is_none());
-    assert!([Recipient::Owner, Recipient::Observer].iter().all(|&e| mask(&rig, ControllerReplication::None, e).is_empty()));
+    assert!(
+        [Recipient::Owner, Recipient::Observer].iter().all(|&e| mask(&rig, ControllerReplication::None, e).is_empty())
+    );
 }
 
 // covers: UGAS-5.5-02

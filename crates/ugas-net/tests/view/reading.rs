@@ -3,9 +3,9 @@
 use super::rig::{LENGTH, Observer, Rig};
 use ugas_core::{Anchor, ControllerId, DefId, Op, SimTime, Spec};
 use ugas_doc::{ControllerReplication, Effect};
-use ugas_net::types::Tick;
-use ugas_net::internals::view::{BURST_TICKS, ProxyChange, HORIZON, Pose, Track};
+use ugas_net::internals::view::{BURST_TICKS, HORIZON, Pose, ProxyChange, Track};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::types::Tick;
 
 /// A section, the tick it is of.
 type Letter = (Vec<u8>, Tick);
@@ -144,7 +144,8 @@ fn a_burst_plays_once_however_often_it_is_sent() {
     rig.apply(who, "GE_Hit").unwrap();
     rig.apply(who, "GE_Hit").unwrap();
     rig.step();
-    let bursts = |news: &[(ControllerId, ProxyChange)]| news.iter().filter(|n| matches!(n.1, ProxyChange::Burst(_))).count();
+    let bursts =
+        |news: &[(ControllerId, ProxyChange)]| news.iter().filter(|n| matches!(n.1, ProxyChange::Burst(_))).count();
     let letter = post(&mut rig, who, had);
     assert_eq!(bursts(&open(&mut observer, who, &letter)), 2);
     assert_eq!(bursts(&open(&mut observer, who, &letter)), 0);

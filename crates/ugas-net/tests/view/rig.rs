@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, EffectKey, Facts, Op, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, Magnitude, Quantize, ReplicationMode};
-use ugas_net::types::Tick;
-use ugas_net::internals::view::{ReplicationStore, ProxyChange, Proxies, ProxySnapshot};
+use ugas_net::internals::view::{Proxies, ProxyChange, ProxySnapshot, ReplicationStore};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::types::Tick;
 
 /// A tick of 50 Hz.
 pub(crate) const LENGTH: SimTime = SimTime::millis(20);

@@ -6,8 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
-use ugas_net::interest::{ActorKind, RelevanceUpdate, Bandwidth, DistancePriority, AllRelevant, DistanceRelevance, Priority, RateTable, Relevance, Viewer};
-use ugas_net::internals::{ScheduleRequest, Interest, PlannedUpdate, PacketPlan, Schedule};
+use ugas_net::interest::{
+    ActorKind, AllRelevant, Bandwidth, DistancePriority, DistanceRelevance, Priority, RateTable, Relevance,
+    RelevanceUpdate, Viewer,
+};
+use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
 use ugas_net::types::Tick;
 
 /// Sixty ticks a second.

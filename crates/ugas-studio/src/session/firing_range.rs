@@ -109,7 +109,8 @@ impl FiringRange {
             let may = client.sim().check(who, bolt, target).is_ok();
             if may
                 && (at == 0 || confirmed)
-                && let Ok(CommandStatus::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
+                && let Ok(CommandStatus::Predicted(..)) =
+                    client.command(Request::Activate { who, ability: bolt, target })
             {
                 self.shooters[at].last = Some(client.tick().0 + 1);
             }

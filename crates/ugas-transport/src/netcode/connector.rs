@@ -11,7 +11,7 @@ use super::MAX_PACKET;
 use super::packet::is_sound;
 use crate::error::{SendError, TransportError, fits};
 use crate::socket::ClientSocket;
-use crate::token::{TransportKind, Identity, Key, Token, TokenError};
+use crate::token::{Identity, Key, Token, TokenError, TransportKind};
 use crate::transport::{ClientTransport, Gone, State};
 
 /// How many packets one poll reads.
@@ -63,7 +63,11 @@ impl Connector {
     }
 
     /// Connects to a server with [`Auth::Open`](crate::Auth::Open); other servers do not answer.
-    pub fn connect_open(protocol: u64, who: Identity<'_>, config: ConnectorConfig) -> Result<Connector, TransportError> {
+    pub fn connect_open(
+        protocol: u64,
+        who: Identity<'_>,
+        config: ConnectorConfig,
+    ) -> Result<Connector, TransportError> {
         let token = Token::issue(&Key::public(), protocol, who, config.now, OWN_LIFETIME)?;
         Connector::connect(token, config)
     }
@@ -176,7 +180,11 @@ fn gone(reason: DisconnectReason) -> Gone {
     }
 }
 
-fn open(carrier: TransportKind, server: SocketAddr, patience: Duration) -> Result<Box<dyn ClientSocket>, TransportError> {
+fn open(
+    carrier: TransportKind,
+    server: SocketAddr,
+    patience: Duration,
+) -> Result<Box<dyn ClientSocket>, TransportError> {
     let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
     match carrier {
         #[cfg(feature = "udp")]

@@ -15,7 +15,7 @@ use crate::counts::Counts;
 use crate::error::{SendError, TransportError, fits};
 use crate::limits::Limits;
 use crate::socket::ServerSocket;
-use crate::token::{TransportKind, Identity, Key, Token, unpack};
+use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{Event, Gone, ServerTransport};
 
 /// What netcode can count.

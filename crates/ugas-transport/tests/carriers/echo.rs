@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::rig::{Heard, call, hear, join, key, listen, read, until};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{
-    Auth, TransportKind, ClientTransport, Gone, Limits, MAX_DATAGRAM, PeerId, SendError, ServerTransport, State,
+    Auth, ClientTransport, Gone, Limits, MAX_DATAGRAM, PeerId, SendError, ServerTransport, State, TransportKind,
 };
 
 const DATAGRAMS: u32 = 1_000;

@@ -7,8 +7,8 @@ use crate::rig::{CALL, Heard, NOW, PROTOCOL, call, hear, join, key, listen, read
 use renetcode2::{ClientAuthentication, ConnectToken, NetcodeClient};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{
-    Auth, Connector, TransportKind, ClientTransport, Gone, Identity, Key, Limits, Listener, MAX_DATAGRAM, MAX_USER_DATA,
-    SendError, ServerTransport, State, Token,
+    Auth, ClientTransport, Connector, Gone, Identity, Key, Limits, Listener, MAX_DATAGRAM, MAX_USER_DATA, SendError,
+    ServerTransport, State, Token, TransportKind,
 };
 
 const STEP: Duration = Duration::from_millis(1);
@@ -73,7 +73,8 @@ fn a_token_for_another_carrier_or_of_yesterday_is_refused() {
     let why = refused(&mut server, call(token));
     assert!(why == Gone::Nobody || why == Gone::NoAnswer && !cfg!(target_os = "linux"), "{why:?}");
     let yesterday = NOW - Duration::from_secs(86_400);
-    let token = Token::issue(&key(), PROTOCOL, identity(&server, TransportKind::Udp), yesterday, LIFETIME).expect("a token");
+    let token =
+        Token::issue(&key(), PROTOCOL, identity(&server, TransportKind::Udp), yesterday, LIFETIME).expect("a token");
     assert_eq!(refused(&mut server, call(token)), Gone::NoAnswer);
 }
 

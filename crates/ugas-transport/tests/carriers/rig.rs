@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ugas_transport::{
-    Auth, Connector, ConnectorConfig, TransportKind, ClientTransport, Event, Gone, Key, Limits, Listener, ListenerConfig, PeerId,
-    ServerTransport, State, Token,
+    Auth, ClientTransport, Connector, ConnectorConfig, Event, Gone, Key, Limits, Listener, ListenerConfig, PeerId,
+    ServerTransport, State, Token, TransportKind,
 };
 
 pub(crate) const PROTOCOL: u64 = 0x75_67_61_73;

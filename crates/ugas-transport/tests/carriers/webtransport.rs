@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::rig::{NOW, PROTOCOL, hear, key, loopback};
-use ugas_transport::{Auth, TransportKind, Limits, Listener, ListenerConfig};
+use ugas_transport::{Auth, Limits, Listener, ListenerConfig, TransportKind};
 
 #[test]
 fn it_listens_beside_the_others_and_tells_its_certificate() {

@@ -79,9 +79,7 @@ pub enum CarrierError {
         limit: usize,
     },
     /// The peer has not acknowledged enough of what was queued before.
-    #[error(
-        "{held} bytes wait for acks and {more} more exceed the limit of {limit}; wait, or disconnect the peer"
-    )]
+    #[error("{held} bytes wait for acks and {more} more exceed the limit of {limit}; wait, or disconnect the peer")]
     BacklogFull {
         /// Bytes that wait already.
         held: usize,

@@ -5,7 +5,7 @@
 //! section are never empty and have a continuation bit after each entry.
 
 use super::marks::Mark;
-use super::{Burst, ProxyEffect, Field};
+use super::{Burst, Field, ProxyEffect};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::number::{get_f64, get_int, get_time, get_uint, get_uint_to, put_f64, put_int, put_time, put_uint};

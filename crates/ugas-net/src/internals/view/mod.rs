@@ -13,7 +13,6 @@
 //!
 //! Not here: which actors a client receives and when ([`crate::interest`]), and the exact state of owned controllers.
 
-mod store;
 mod burst;
 mod code;
 mod effect;
@@ -24,17 +23,18 @@ mod proxy;
 mod record;
 mod shape;
 mod snapshot;
+mod store;
 
-pub use store::ReplicationStore;
-pub(crate) use store::burst_key;
 pub use burst::Burst;
 pub use code::{ActorList, read_next};
 pub use effect::ProxyEffect;
 pub use pose::{Pose, Track};
 pub use proxies::Proxies;
-pub use proxy::{ProxyChange, Proxy};
+pub use proxy::{Proxy, ProxyChange};
 pub use shape::{Field, Shape, Shapes};
 pub use snapshot::ProxySnapshot;
+pub use store::ReplicationStore;
+pub(crate) use store::burst_key;
 
 use crate::types::Tick;
 

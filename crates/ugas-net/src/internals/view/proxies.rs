@@ -2,7 +2,7 @@
 
 use super::Shapes;
 use super::code::Cx;
-use super::proxy::{ProxyChange, ShapeHistory, ChangeSink, Proxy, get_head};
+use super::proxy::{ChangeSink, Proxy, ProxyChange, ShapeHistory, get_head};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use std::collections::BTreeMap;

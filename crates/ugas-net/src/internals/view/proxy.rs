@@ -4,7 +4,7 @@
 use super::burst::{Counter, Ring};
 use super::code::{Coded, Cx, Head, Parts, get_list, get_places};
 use super::marks::{Item, Mark, Marks, Put};
-use super::{BURST_TICKS, Burst, ProxyEffect, HORIZON, MAX_EFFECTS, Shape, Shapes, ProxySnapshot, horizon};
+use super::{BURST_TICKS, Burst, HORIZON, MAX_EFFECTS, ProxyEffect, ProxySnapshot, Shape, Shapes, horizon};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::get_uint_to;

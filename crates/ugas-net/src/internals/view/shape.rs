@@ -1,7 +1,7 @@
 //! The shape of a controller: which attributes observers receive, in which order and with which rounding. Both sides derive it
 //! from the rules, the sets and the mode.
 
-use crate::mask::{Recipient, Mask};
+use crate::mask::{Mask, Recipient};
 use crate::wire::number::Quantizer;
 use std::sync::Arc;
 use ugas_core::{AttributeDef, AttributeId, Rules, SetId};

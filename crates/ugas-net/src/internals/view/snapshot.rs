@@ -2,8 +2,8 @@
 //! replication is right.
 
 use super::code::Coded;
-use super::{ProxyEffect, Field};
-use crate::mask::{Recipient, Mask};
+use super::{Field, ProxyEffect};
+use crate::mask::{Mask, Recipient};
 use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim, TagId};
 use ugas_doc::ControllerReplication;
 
