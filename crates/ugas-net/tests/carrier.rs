@@ -168,7 +168,7 @@ impl Talk {
     }
 
     /// The link becomes perfect; both sides speak until nothing waits any more.
-    fn heal(&mut self) {
+    fn restore_links(&mut self) {
         let fine = || vec![Fate::Arrive { after: 0 }];
         let talk = Step { push: [vec![], vec![]], fates: [fine(), fine()], payload: [1, 1] };
         for _ in 0..1500 {

@@ -256,7 +256,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
 // covers: NXT-13.8-06
 #[test]
 fn no_more_is_run_again_than_the_window_holds() {
-    let (longest, corrections) = longest_rerun(ClientConfig::default().window);
+    let (longest, corrections) = longest_rerun(ClientConfig::default().prediction_window);
     assert!(corrections > 100, "{corrections} corrections show nothing");
     assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
     let (wide, _) = longest_rerun(SimTime::millis(500));

@@ -31,7 +31,7 @@ pub fn client(bytes: &[u8], done: Done<'_>) {
             done("play");
         }
         assert!(client.retained() < 64 * 1024, "{} held", client.retained());
-        assert!(client.proxies().len() <= ClientConfig::default().proxies);
+        assert!(client.proxies().len() <= ClientConfig::default().max_proxies);
     }
     done("");
 }

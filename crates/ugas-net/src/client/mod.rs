@@ -32,7 +32,7 @@ use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
-use crate::view::{Proxies, ProxyChange};
+use crate::view::ProxyChange;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};

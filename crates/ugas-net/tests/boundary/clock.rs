@@ -37,7 +37,7 @@ fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
 #[test]
 fn ticks_of_the_future_are_refused() {
     refused(&[(RejectReason::Future, 3)], |rig| {
-        let ahead = ServerConfig::default().ahead;
+        let ahead = ServerConfig::default().max_early_ticks;
         for tick in [rig.server.tick().plus(ahead + 1), Tick(1_000_000), Tick(u32::MAX)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
@@ -48,7 +48,7 @@ fn ticks_of_the_future_are_refused() {
 #[test]
 fn ticks_of_the_past_are_refused() {
     refused(&[(RejectReason::Past, 3)], |rig| {
-        let behind = ServerConfig::default().behind;
+        let behind = ServerConfig::default().max_late_ticks;
         for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
@@ -58,7 +58,7 @@ fn ticks_of_the_past_are_refused() {
 
 #[test]
 fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
-    let most = u64::from(ServerConfig::default().commands) * 16;
+    let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
     refused(&[(RejectReason::Past, most), (RejectReason::CommandRate, 1)], |rig| {
         let late = |rig: &mut Rig| Command { tick: Tick(1), ..rig.command(rig.activate("GA_Risky", Target::None)) };
         for _ in 0..4 {
@@ -190,7 +190,7 @@ fn bounded(times: &[u32], length: u32, slack: u32, extra: u32) -> Result<(), Str
 }
 
 fn check(done: &[(AbilityId, u32, u32)], rig: &Rig) -> Result<(), String> {
-    let behind = ServerConfig::default().behind;
+    let behind = ServerConfig::default().max_late_ticks;
     let of = |names: &[&str], server: bool| -> Vec<u32> {
         let ids: Vec<AbilityId> = names.iter().map(|n| rig.ability(n)).collect();
         done.iter().filter(|d| ids.contains(&d.0)).map(|d| if server { d.1 } else { d.2 }).collect()

@@ -12,7 +12,7 @@ use ugas_net::types::{PeerId, Tick};
 
 #[test]
 fn a_flood_of_packets_is_cut_off_before_it_is_read() {
-    let most = u64::from(ServerConfig::default().packets) * 4;
+    let most = u64::from(ServerConfig::default().packets_per_tick) * 4;
     refused(&[(RejectReason::PacketRate, 5_000 - most)], |rig| {
         for _ in 0..5_000 {
             let datagram = rig.datagram(rig.server.tick(), &payload(&[]));
@@ -23,7 +23,7 @@ fn a_flood_of_packets_is_cut_off_before_it_is_read() {
 
 #[test]
 fn a_flood_of_activations_is_cut_off() {
-    let most = u64::from(ServerConfig::default().commands) * 16;
+    let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
     refused(&[(RejectReason::CommandRate, 128 - most), (RejectReason::Ability, most)], |rig| {
         for _ in 0..4 {
             let asks: Vec<Command> = (0..32).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();

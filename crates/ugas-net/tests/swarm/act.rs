@@ -172,7 +172,7 @@ impl Swarm {
         match self.dice.roll(second * 6) {
             0 => {
                 let millis = *self.dice.pick(&[200, 700, 2500]);
-                self.net.cut(name, SimTime::millis(millis));
+                self.net.interrupt_link(name, SimTime::millis(millis));
                 self.tally.put("cuts", 1);
             }
             1 => {

@@ -133,7 +133,7 @@ impl Swarm {
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
             for &who in self.heroes.iter().chain(&self.others).filter(|&&who| who != own) {
-                let mode = server.mode(who);
+                let mode = server.replication(who);
                 let seen = client.proxies().get(who).map(|p| p.snapshot());
                 let shown = match mode {
                     ControllerReplication::None => None,
@@ -143,7 +143,7 @@ impl Swarm {
             }
             let known = client.proxies().len();
             let shown = self.heroes.iter().chain(&self.others);
-            let shown = shown.filter(|&&who| who != own && server.mode(who) != ControllerReplication::None).count();
+            let shown = shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
             assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
         }
     }

@@ -123,7 +123,7 @@ impl Swarm {
         for name in &NAMES[..players] {
             let hero = swarm.spawn(true);
             swarm.heroes.push(hero);
-            let window = *swarm.dice.pick(&[ClientConfig::default().window, SimTime::millis(500)]);
+            let window = *swarm.dice.pick(&[ClientConfig::default().prediction_window, SimTime::millis(500)]);
             let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
             let ways = [0; 2].map(|_| swarm.dice.pick(&LinkProfile::ALL).1);
             swarm.net.join_over(name, config, ways, &[hero]).unwrap();
@@ -182,7 +182,7 @@ impl Swarm {
     }
 
     /// The links become perfect and everybody comes back; then play goes on for a while.
-    pub(crate) fn heal(&mut self) {
+    pub(crate) fn restore_links(&mut self) {
         self.net.restore_links();
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
             if self.net.player(name).peer().is_none() {
@@ -252,7 +252,7 @@ impl Swarm {
         self.owners_are_told();
         self.everybody_agrees();
         let counts = self.net.players().iter().map(|p| p.client().counts());
-        let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.refused));
+        let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.rejected));
         self.tally.put("corrections", corrections);
         self.tally.put("refused there", refused);
         self.tally.put("proxies", self.net.players().iter().map(|p| p.client().proxies().len() as u64).sum());

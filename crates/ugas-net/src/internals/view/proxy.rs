@@ -142,7 +142,7 @@ impl Proxy {
     }
 
     /// The tick of the last full section.
-    pub(super) fn told(&self) -> Tick {
+    pub(super) fn full_tick(&self) -> Tick {
         self.full_tick
     }
 
