@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what speaks against activating an ability.
     WhyNot(WhyNotArgs),
+    /// Preview what an effect or an ability would do, without doing it.
+    Preview(PreviewArgs),
     /// Check documents and scenarios without running them.
     Check(CheckArgs),
     /// Write the JSON Schemas of the documents.
@@ -215,6 +217,52 @@ pub(crate) struct WhyNotArgs {
     /// Which scenario of the file: its name, or its number counted from 1.
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group = clap::ArgGroup::new("of").required(true).args(["effect", "ability"]))]
+pub(crate) struct PreviewArgs {
+    /// A scenario file.
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The actor that gets the effect or uses the ability.
+    #[arg(long, value_name = "A")]
+    pub(crate) actor: String,
+    /// Which effect.
+    #[arg(long, value_name = "E")]
+    pub(crate) effect: Option<String>,
+    /// The actor that is the effect's source.
+    #[arg(long, value_name = "A", requires = "effect")]
+    pub(crate) from: Option<String>,
+    /// The effect's level.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
+    pub(crate) level: u32,
+    /// The effect's stacks.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
+    pub(crate) stacks: u32,
+    /// Which ability.
+    #[arg(long, value_name = "G")]
+    pub(crate) ability: Option<String>,
+    /// The actor the ability is used on.
+    #[arg(long, value_name = "A", requires = "ability")]
+    pub(crate) target: Option<String>,
+    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    #[arg(long, value_name = "T")]
+    pub(crate) at: String,
+    /// Which scenario of the file: its name, or its number counted from 1.
+    #[arg(long, value_name = "NAME|N")]
+    pub(crate) scenario: Option<String>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t = PreviewFormat::Table)]
+    pub(crate) format: PreviewFormat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PreviewFormat {
+    /// Every attribute before and after, tags and effects, for people.
+    Table,
+    /// One object for tools.
+    Json,
 }
 
 #[derive(Debug, clap::Args)]

@@ -16,6 +16,7 @@ mod init;
 mod lsp;
 mod machines;
 mod output;
+mod preview;
 mod sarif;
 mod schema;
 mod serve;
@@ -57,6 +58,7 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),
         Some(Command::WhyNot(args)) => why_not::run(&args, out),
+        Some(Command::Preview(args)) => preview::run(&args, out),
         Some(Command::Check(args)) => check::run(&args, out),
         Some(Command::Schema(args)) => schema::run(&args, out),
         Some(Command::Fix(args)) => fix::run(&args, out),

@@ -217,6 +217,47 @@ Timeline: [{At: 1, Do: [{Activate: {Actor: Hero, Ability: GA_Shout}}]}]
 }
 
 #[test]
+fn preview_shows_what_would_happen() {
+    let text = r#"
+Scenario: A hit and a shout
+Entities:
+  - {Kind: attribute_set, Name: V, Attributes: [{Name: Health, DefaultBaseValue: 100}, {Name: Mana, DefaultBaseValue: 30}]}
+  - Kind: gameplay_effect
+    Name: GE_Hit
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -40}}]
+  - Kind: gameplay_effect
+    Name: GE_Cost
+    DurationPolicy: Instant
+    Modifiers: [{Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -20}}]
+  - Kind: gameplay_effect
+    Name: GE_Cooldown
+    DurationPolicy: HasDuration
+    Duration: {Type: ScalableFloat, Value: 5}
+    GrantedTags: [Cooldown.Shout]
+  - {Kind: gameplay_ability, Name: GA_Shout, Cost: GE_Cost, Cooldown: GE_Cooldown}
+Actors:
+  Hero: {AttributeSets: [V], Abilities: [GA_Shout]}
+  Orc: {AttributeSets: [V]}
+"#;
+    let folder = Folder::new("preview").with("a.yaml", text);
+    let ask = |more: &[&str]| folder.ugas(&[&["preview", "a.yaml", "--at", "1", "--actor", "Hero"], more].concat());
+    let hit = ask(&["--effect", "GE_Hit", "--from", "Orc"]);
+    assert_eq!(hit.code, Some(0), "{}", hit.err);
+    assert!(hit.out.starts_with("Hero\n  Health  100 → 60\n  Mana    30\n"), "{}", hit.out);
+    let shout = ask(&["--ability", "GA_Shout"]);
+    assert!(shout.out.contains("Mana    30 → 10") && shout.out.contains("tags added: Cooldown.Shout"), "{}", shout.out);
+    assert!(shout.out.contains("effects added: GE_Cooldown 5 s"), "{}", shout.out);
+    let json: serde_json::Value = serde_json::from_str(&ask(&["--effect", "GE_Hit", "--format", "json"]).out).unwrap();
+    assert_eq!(json["actors"][0]["attributes"]["Health"]["after"], 60.0);
+    assert!(json["refusal"].is_null());
+    let wrong = ask(&["--effect", "GE_Hti"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(wrong.err.contains("did you mean \"GE_Hit\"?"), "{}", wrong.err);
+    assert_eq!(ask(&[]).code, Some(2), "one of --effect and --ability is required");
+}
+
+#[test]
 fn check_finds_without_running() {
     let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instant\nModifiers:\n  \
                   - {Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n";

@@ -75,8 +75,8 @@ pub use rules::{
     RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, Wake, tag_parents, tag_segments,
 };
 pub use sim::{
-    Host, JournalPosition, NoHost, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, Role, Sim, SimConfig,
-    Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
+    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
+    Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

@@ -5,6 +5,7 @@ mod config;
 mod figures;
 mod host;
 mod portable;
+mod preview;
 mod reads;
 mod reload;
 mod remote;
@@ -12,12 +13,14 @@ mod remote;
 pub use config::{Role, SimConfig};
 pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
+pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{
     JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
 };
 
 use crate::flow::{
-    Captured, CapturedAt, Doubts, Flow, Log, Reach, Scratch, Stand, State, Strike, View, Work, server_op,
+    Captured, CapturedAt, Doubts, FastApplication, FastCommit, Flow, Log, Replay, Scratch, State, TargetRow, View,
+    Work, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -112,11 +115,13 @@ impl Sim {
             link: 0,
             doubts: None,
             sure: false,
+            fast: self.fast_paths_open(),
         }
     }
 
     #[inline]
     pub(crate) fn flow(&mut self) -> Flow<'_> {
+        let fast = self.fast_paths_open();
         Flow {
             rules: &self.rules,
             limits: &self.config.limits,
@@ -136,9 +141,15 @@ impl Sim {
                 role: self.config.role,
             },
             back: SimTime::ZERO,
+            fast,
             doubts: Doubts::default(),
             host: None,
         }
+    }
+
+    /// A flow that replays one row from a journal. It takes no fast path.
+    pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
+        Flow { replay: Some(replay), fast: false, ..self.flow() }
     }
 
     #[inline]
@@ -215,33 +226,34 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Returns whether a journal or trace records every attempt: fast paths would skip entries.
+    /// Returns whether fast paths may be taken. All of them ask this one gate; each adds only what its own definitions and rows
+    /// must fulfil. Traces, journals and hooks see steps that fast paths leave out.
     #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
-        self.log.tracing || !self.journals.is_empty()
+    pub(crate) fn fast_paths_open(&self) -> bool {
+        !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
     /// Applies an effect. The key of an instant effect is valid too, but the effect is not active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let stand = Stand::of(&self.state.controllers, spec.target);
+        let target = TargetRow::of(&self.state.controllers, spec.target);
         let cause = self.door(spec.target);
         let limits = &self.config.limits;
-        if self.journals.is_empty()
-            && let Some(stand) = stand
-            && let Some(strike) = Strike::new(spec, &self.rules, limits, self.state.next_id)
+        if self.fast_paths_open()
+            && let Some(target) = target
+            && let Some(application) = FastApplication::new(spec, &self.rules, limits, self.state.next_id)
         {
             let (layouts, facts) = (&self.index.layouts, &mut self.log.facts.list);
-            let mut reach = Reach { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
-            if let Some(key) = reach.strike(&strike, stand, cause.root.0) {
+            let mut commit = FastCommit { st: &mut self.state, layouts, facts, limit: limits.facts, cause };
+            if let Some(key) = commit.apply(&application, target, cause.root.0) {
                 return Ok(key);
             }
         }
-        self.apply_long(cause, spec)
+        self.apply_slow(cause, spec)
     }
 
     #[inline(never)]
-    fn apply_long(&mut self, cause: Cause, spec: &Spec) -> Result<EffectKey, Refusal> {
+    fn apply_slow(&mut self, cause: Cause, spec: &Spec) -> Result<EffectKey, Refusal> {
         let mut flow = self.flow();
         flow.cause = cause;
         flow.apply_op(cause.root, spec)

@@ -1,6 +1,6 @@
 //! Functions for abilities: each is a shorthand for an op.
 
-use crate::flow::Again;
+use crate::flow::CachedRefusal;
 use crate::rules::AbilityDef;
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, ActivationKey, Answer, Cause, ControllerId, EventData, GrantId, InputId, Op,
@@ -62,12 +62,12 @@ impl Sim {
     ) -> Result<ActivationKey, Refusal> {
         let cause = self.door(who);
         if matches!(target, Target::None)
-            && !self.is_watched()
+            && self.fast_paths_open()
             && let Some(refusal) = self.refused_again(who, ability)
         {
             return Err(refusal);
         }
-        self.activate_long(cause, who, Which::Ability(ability), target)
+        self.activate_slow(cause, who, Which::Ability(ability), target)
     }
 
     /// Activates by grant, input or ability.
@@ -81,15 +81,15 @@ impl Sim {
             return self.activate(who, ability, target);
         }
         let cause = self.door(who);
-        self.activate_long(cause, who, which, target)
+        self.activate_slow(cause, who, which, target)
     }
 
     /// Returns the cached refusal of an activation without target, if it is still valid.
     #[inline(always)]
     fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
-        let again = Again::of(self.state(), self.rules(), who, ability)?;
+        let cached = CachedRefusal::of(self.state(), self.rules(), who, ability)?;
         let (now, layouts) = (self.now(), self.layouts());
-        again.remembered(again.first(), now, layouts).or_else(|| self.refused_by(who, again.def, again.first()))
+        cached.remembered(cached.first(), now, layouts).or_else(|| self.refused_by(who, cached.def, cached.first()))
     }
 
     #[inline(never)]
@@ -98,7 +98,7 @@ impl Sim {
     }
 
     #[inline(never)]
-    fn activate_long(
+    fn activate_slow(
         &mut self,
         cause: Cause,
         who: ControllerId,

@@ -41,6 +41,8 @@ mod ops;
 mod ops_ability;
 #[path = "model/play.rs"]
 mod play;
+#[path = "model/preview.rs"]
+mod preview;
 #[path = "model/react.rs"]
 mod react;
 #[path = "model/settle.rs"]
@@ -100,6 +102,37 @@ fn random_rules_and_ops() {
     tally::check(&tally, count);
     if number("UGAS_SOAK") == Some(1) {
         println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
+    }
+}
+
+/// Every fast path does what the slow path does: the same facts with the same causes, and the same state.
+#[test]
+fn the_slow_path_gives_the_same_facts_causes_and_hashes() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let count = if number("UGAS_SOAK") == Some(1) { number("UGAS_SOAK_SEEDS").unwrap_or(20_000) } else { 300 };
+    let on = |seed: u64, slow_path: bool| {
+        let config = ugas_core::SimConfig { slow_path, ..Default::default() };
+        drive::run_sequence(seed, OPS, config, &mut |_, _| Ok(())).1
+    };
+    for seed in KEPT.iter().copied().chain(0..count) {
+        let (fast, slow) = (on(seed, false), on(seed, true));
+        for (n, (fast, slow)) in fast.iter().zip(&slow).enumerate() {
+            assert_eq!(fast, slow, "seed {seed}, op {n}: left is the fast path");
+        }
+        assert_eq!(fast.len(), slow.len(), "seed {seed}");
+    }
+}
+
+/// After every op, the preview of an application, a batch, an activation and a commit equals what each then does, and
+/// changes no hash.
+#[test]
+fn a_preview_equals_what_happens() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
+    let count = if number("UGAS_SOAK") == Some(1) { number("UGAS_SOAK_SEEDS").unwrap_or(20_000) } else { 300 };
+    for seed in KEPT.iter().copied().chain(0..count) {
+        let mut rng = generate::Rng::new(seed ^ 0x9e37_79b9);
+        let check = &mut |both: &mut drive::Both, _| preview::check(both, &mut rng);
+        drive::run_sequence(seed, OPS, ugas_core::SimConfig::default(), check);
     }
 }
 

@@ -130,9 +130,9 @@ struct Play {
 }
 
 impl Play {
-    fn new(stage: &'static Stage, seed: u64) -> Play {
+    fn new(stage: &'static Stage, seed: u64, slow_path: bool) -> Play {
         let rules = rules(stage);
-        let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, slow_path, ..SimConfig::default() });
         let hero = rules.template(stage.hero).unwrap();
         let mut who = Vec::new();
         for n in 0..3 {
@@ -213,7 +213,7 @@ fn tag(rules: &Rules, name: &str) -> TagId {
 fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
     let all = ticks();
     for stage in &STAGES {
-        let mut p = Play::new(stage, 11);
+        let mut p = Play::new(stage, 11, false);
         let mut saved = p.sim.clone();
         let mut ended: BTreeMap<&str, u32> = BTreeMap::new();
         let rules = p.sim.rules().clone();
@@ -239,6 +239,22 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
             let passive = rules.find_ability(name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
             let often = ended.get(name).is_some_and(|n| *n >= 2);
             assert!(often || passive, "{}: {name} hardly ever ends: {ended:?}", stage.pack);
+        }
+    }
+}
+
+/// The script does the same with every fast path switched off: the same facts, causes and hashes.
+#[test]
+fn every_pack_does_the_same_on_the_slow_path() {
+    for stage in &STAGES {
+        let (mut fast, mut slow) = (Play::new(stage, 13, false), Play::new(stage, 13, true));
+        for _ in 0..ticks() / 10 {
+            let at = fast.tick;
+            let (quick, full) = (fast.run(1), slow.run(1));
+            assert_eq!(quick, full, "{}: tick {at}", stage.pack);
+            for fact in &quick.0 {
+                assert_eq!(fast.sim.chain(fact.link), slow.sim.chain(fact.link), "{}: tick {at}", stage.pack);
+            }
         }
     }
 }

@@ -79,7 +79,7 @@ impl Flow<'_> {
         let (root, link) = (row.effects[at].root(), row.effects[at].link);
         self.cause = Cause { root, link };
         self.depth = 0;
-        if due.phase() == Due::EXECUTION && self.beat(target, at, due) {
+        if due.phase() == Due::EXECUTION && self.execute_fast(target, at, due) {
             return self.publish(target);
         }
         self.row_mut(target).due.pop();

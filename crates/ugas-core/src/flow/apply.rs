@@ -9,7 +9,7 @@ use super::remove::Trigger;
 use super::settle::Emit;
 use super::{Flow, Notice, Recheck, Since, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
-use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row};
+use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row, alert};
 use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
@@ -32,12 +32,12 @@ impl Flow<'_> {
     /// Applies a spec. `birth` tells where the application comes from.
     #[inline]
     pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
-        if let Some(strike) = self.striking(spec)
-            && let Some(key) = self.strike(&strike, spec.target, birth)
+        if let Some(application) = self.fast_application(spec)
+            && let Some(key) = self.apply_fast(&application, spec.target, birth)
         {
             return Ok(key);
         }
-        self.apply_long(spec, birth)
+        self.apply_slow(spec, birth)
     }
 
     /// Applies a spec as an op of its own.
@@ -45,12 +45,12 @@ impl Flow<'_> {
         if !self.journals.is_empty() {
             self.journal_op(id, &crate::Op::Apply(spec.clone()));
         }
-        let result = self.apply_long(spec, id.0);
+        let result = self.apply_slow(spec, id.0);
         self.react();
         result
     }
 
-    pub(crate) fn apply_long(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    pub(crate) fn apply_slow(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let result = self.try_apply(spec, birth);
         if let Err(refusal) = result {
             self.trace_refusal(spec.target, spec.effect, refusal);
@@ -72,9 +72,7 @@ impl Flow<'_> {
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
         self.journal_source(spec.target, spec.source);
-        let free = self.rules.hooks.before.is_empty() && self.rules.hooks.after.is_empty();
-        let plain_spec = spec.extra.as_ref().is_none_or(|x| x.is_only_time());
-        if def.simple && free && plain_spec && self.row(target).immunities == 0 {
+        if self.fast && is_plain(&def, spec) && self.row(target).immunities == 0 {
             self.check_target_tags(&def, target)?;
             return self.apply_simple(&def, spec, target, key);
         }
@@ -83,6 +81,17 @@ impl Flow<'_> {
         }
         self.admit(&def, spec, target, key)?;
         self.begin(&def, spec, target, key)
+    }
+
+    /// Makes what follows a consequence of an application; returns the cause to go back to. An application of plain
+    /// values has no link of its own unless an ability on the target listens to effects: its facts carry effect and key.
+    /// Both paths ask here, so that the chain of causes does not depend on the path.
+    #[inline]
+    pub(crate) fn because_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
+        if is_plain(def, spec) && self.row(target).alert & alert::EFFECT == 0 {
+            return self.cause;
+        }
+        self.because(CauseWhat::Applied(def.id), spec.target, spec.source)
     }
 
     /// Whether only the authority applies an effect.
@@ -170,7 +179,7 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
-        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        let cause = self.because_applied(def, spec, target);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
         let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
@@ -204,7 +213,7 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
-        let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
+        let cause = self.because_applied(def, spec, target);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
         let seq = self.row(target).next_seq;
@@ -466,6 +475,11 @@ impl Flow<'_> {
         // What was to be told before is still to be told.
         (self.sc.rechecks, self.sc.notices) = (rechecks, notices);
     }
+}
+
+/// Whether an application is of plain values and tags only, as far as its definition and its spec say.
+pub(crate) fn is_plain(def: &EffectDef, spec: &Spec) -> bool {
+    def.simple && spec.extra.as_ref().is_none_or(|x| x.is_only_time())
 }
 
 /// What of a spec stays with the effect: its context, not the times it replaced.

@@ -231,7 +231,7 @@ impl Flow<'_> {
         self.spawn(&spec)?;
         let slot = self.slot(first)?;
         let row = self.row(slot);
-        let plain = row.effects.is_empty() && row.grants.is_empty() && row.play().is_empty() && !self.log.tracing;
+        let plain = row.effects.is_empty() && row.grants.is_empty() && row.play().is_empty() && self.fast;
         if !plain {
             for _ in 1..count {
                 self.spawn(&spec)?;

@@ -13,6 +13,7 @@ mod cue;
 mod define;
 mod depend;
 mod execute;
+mod fast_path;
 mod grant;
 mod lifecycle;
 mod magnitude;
@@ -27,22 +28,22 @@ mod remove;
 mod set;
 mod set_grant;
 mod settle;
-mod strike;
+
 mod task;
 mod view;
 mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{Again, Ahead, TriggerCause};
+pub(crate) use ability::{Ahead, CachedRefusal, TriggerCause};
 pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay, Stop};
 pub(crate) use define::compile;
+pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityNews, CatchUp, Notice, Reaction, Recheck, Since};
 pub(crate) use reload::{Catalogue, Layouts, Past};
 pub(crate) use remove::Trigger;
-pub(crate) use strike::{Reach, Stand, Strike};
 pub(crate) use task::{ListKind, Work};
 pub(crate) use view::{Doubts, View};
 
@@ -178,6 +179,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) work: Work,
     /// How long ago the op was requested: cooldowns count from then.
     pub(crate) back: SimTime,
+    /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
+    pub(crate) fast: bool,
     /// Conditions with a part that is not finite, until the operation is done.
     pub(crate) doubts: Doubts,
     /// The host inside a step; none outside an advance.

@@ -106,7 +106,7 @@ impl Flow<'_> {
         mut each: impl FnMut(Result<EffectKey, Refusal>),
     ) -> u32 {
         let birth = self.cause.root.0;
-        let strike = self.striking(spec);
+        let fast = self.fast_application(spec);
         let mut single = spec.clone();
         let mut applied = 0;
         for some in targets.chunks(WARM) {
@@ -114,13 +114,13 @@ impl Flow<'_> {
             for &target in some {
                 // The fast path returns its key immediately: merged with the slow path's result it would be written in
                 // parts and read as a whole, and the processor would stall.
-                if let Some(key) = strike.as_ref().and_then(|s| self.strike(s, target, birth)) {
+                if let Some(key) = fast.as_ref().and_then(|f| self.apply_fast(f, target, birth)) {
                     applied += 1;
                     each(Ok(key));
                     continue;
                 }
                 single.target = target;
-                let result = self.apply_long(&single, birth);
+                let result = self.apply_slow(&single, birth);
                 applied += result.is_ok() as u32;
                 each(result);
             }

@@ -1,15 +1,15 @@
-//! Plain effects: nothing but values and tags. They skip captures, hooks, cues and reactions, which they do not have.
+//! The fast path of plain effects, which have nothing but values and tags. It skips captures, hooks, cues and reactions.
 
 use super::apply::Plan;
 use super::settle::Emit;
 use super::{Flow, Via, stacked};
 use crate::rules::{EffectDef, Mag};
-use crate::state::{ModOp, alert};
+use crate::state::ModOp;
 use crate::{DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// An effect of nothing but plain values needs no filters, captures, tags, cues or reactions.
+    /// Applies an effect of nothing but plain values and tags.
     #[inline]
     pub(crate) fn apply_simple(
         &mut self,
@@ -19,6 +19,7 @@ impl Flow<'_> {
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
         let via = Via { source: spec.source, key, effect: spec.effect };
+        let cause;
         if def.policy == DurationPolicy::Instant {
             if spec.extra.as_ref().is_some_and(|x| x.duration.is_some()) {
                 self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
@@ -35,6 +36,7 @@ impl Flow<'_> {
                     self.mark(target, slot);
                 }
             }
+            cause = self.because_applied(def, spec, target);
             self.row_mut(target).next_seq += 1;
             self.settle(via, Emit::Facts);
         } else {
@@ -65,6 +67,7 @@ impl Flow<'_> {
                 _ => f64::NAN,
             }));
             self.sc.units = units;
+            cause = self.because_applied(def, spec, target);
             let plan = Plan { key, duration, period };
             self.put_effect(def, spec, target, &plan);
             if def.granted_tags.is_empty() {
@@ -79,11 +82,6 @@ impl Flow<'_> {
                 self.finish_verb();
             }
             self.publish(target);
-        }
-        // A link of its own only where somebody hears of it: what follows then knows through what.
-        let cause = self.cause;
-        if self.row(target).alert & alert::EFFECT != 0 {
-            self.because(crate::state::CauseWhat::Applied(def.id), spec.target, spec.source);
         }
         self.tell_applied(target, via, spec.level, spec.stacks);
         self.finish_verb();

@@ -60,7 +60,7 @@ impl Flow<'_> {
         let Some(&(first, slot)) = self.sc.dirty.first() else {
             return;
         };
-        if emit == Emit::Facts && self.settle_one(first as usize, slot as usize, via) {
+        if self.fast && emit == Emit::Facts && self.settle_one(first as usize, slot as usize, via) {
             return;
         }
         let alone = self.row(first as usize).readers == 0 && self.sc.dirty.iter().all(|d| d.0 == first);

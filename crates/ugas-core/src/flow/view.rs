@@ -26,6 +26,8 @@ pub(crate) struct View<'a> {
     pub(crate) doubts: Option<&'a Doubts>,
     /// Whether the numbers must be reproducible later: then nothing may be random.
     pub(crate) sure: bool,
+    /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
+    pub(crate) fast: bool,
 }
 
 impl Flow<'_> {
@@ -41,6 +43,7 @@ impl Flow<'_> {
             link: self.cause.link,
             doubts: Some(&self.doubts),
             sure: false,
+            fast: self.fast,
         }
     }
 }

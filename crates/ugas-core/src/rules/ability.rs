@@ -98,7 +98,7 @@ impl AbilityDef {
 
     /// Returns whether an activation ends as soon as it is committed, according to the definition: no tasks, no wait,
     /// no cast and no owned tags.
-    pub(crate) fn is_momentary(&self) -> bool {
+    pub(crate) fn ends_at_once(&self) -> bool {
         let entry = &self.program.entry;
         entry.main == NO_PC
             && entry.tick.iter().all(|&pc| pc == NO_PC)
@@ -193,8 +193,8 @@ pub(crate) struct AbilityFlags {
     pub(crate) checks: u32,
     /// The attribute and the amount of a cost that is a single number.
     pub(crate) price: Option<(AttributeId, f64)>,
-    /// See [`AbilityDef::is_momentary`].
-    pub(crate) momentary: bool,
+    /// See [`AbilityDef::ends_at_once`].
+    pub(crate) ends_at_once: bool,
     /// The condition reads another controller: its check cannot be cached.
     pub(crate) foreign_condition: bool,
     /// The hook did not declare that it reads only the owner: its check cannot be cached.

@@ -155,7 +155,7 @@ impl Compiler<'_> {
         watched.dedup();
         AbilityFlags {
             checks: def.open_checks(),
-            momentary: def.is_momentary(),
+            ends_at_once: def.ends_at_once(),
             price: def.cost.and_then(|cost| self.price(cost)),
             foreign_condition: def.condition.as_ref().is_some_and(|c| c.is_foreign()),
             foreign_hook: def.hook.is_some_and(|h| !self.rules.hooks.activations.get(&h).is_some_and(|h| h.own_only)),

@@ -263,7 +263,7 @@ impl Compiler<'_> {
             authority: is_for_authority(doc),
             simple: false,
             looks_at_source: false,
-            blow: None,
+            plain_write: None,
             watches: false,
             has_live: false,
             fixed_duration: None,

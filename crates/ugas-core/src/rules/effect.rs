@@ -54,6 +54,12 @@ impl ModDef {
     pub(crate) fn is_filtered(&self) -> bool {
         !self.source_tags.is_empty() || !self.target_tags.is_empty()
     }
+
+    /// Whether it is one number whatever happens.
+    fn is_plain(&self) -> bool {
+        let ModDef { attribute: _, op: _, magnitude, channel: _, channel_name: _, source_tags, target_tags } = self;
+        matches!(magnitude, Mag::Value(_)) && source_tags.is_empty() && target_tags.is_empty()
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -111,7 +117,7 @@ impl ThenDef {
 
 /// A fixed value written to one attribute's base.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct PlainWrite {
     pub(crate) attribute: AttributeId,
     pub(crate) op: ModOp,
     pub(crate) magnitude: f64,
@@ -155,7 +161,7 @@ pub(crate) struct EffectDef {
     /// Set if its base writes are damage, healing or threat.
     pub(crate) combat: Option<CombatDef>,
     /// Its only modifier, if an execution writes one fixed value and does nothing else.
-    pub(crate) blow: Option<Blow>,
+    pub(crate) plain_write: Option<PlainWrite>,
     /// Whether only the authoritative sim applies it: it is tagged so, or one of its calculations cannot be predicted.
     pub(crate) authority: bool,
     /// Only value modifiers and tag requirements: captures, grants, cues and reactions can be skipped.
@@ -199,8 +205,6 @@ impl EffectDef {
 
     /// Determines which fast paths the effect can use.
     pub(crate) fn classify(&mut self) {
-        let plain = |m: &ModDef| matches!(m.magnitude, Mag::Value(_)) && !m.is_filtered();
-        let plain = self.modifiers.iter().all(plain);
         self.watches = self.has_ongoing() || self.is_filtered();
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
         self.looks_at_source = self.policy != DurationPolicy::Instant && self.needs_source();
@@ -208,19 +212,11 @@ impl EffectDef {
             Some(Mag::Value(v)) => SimTime::try_seconds(v),
             _ => None,
         };
-        self.simple = plain && self.is_simple() && !self.authority;
-        let beats = self.period.is_some()
-            && self.executions.is_empty()
-            && self.cues.is_empty()
-            && self.combat.is_none()
-            && self.then.executed.is_empty();
-        self.blow = match &*self.modifiers {
-            [ModDef { attribute, op, magnitude: Mag::Value(v), .. }]
-                if plain
-                    && (beats && !self.acts_on_current(&self.modifiers[0])
-                        || self.simple && self.policy == DurationPolicy::Instant) =>
-            {
-                Some(Blow { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
+        self.simple = self.is_simple();
+        let instant = self.simple && self.policy == DurationPolicy::Instant;
+        self.plain_write = match &*self.modifiers {
+            [ModDef { attribute, op, magnitude: Mag::Value(v), .. }] if instant || self.has_plain_execution() => {
+                Some(PlainWrite { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
             }
             _ => None,
         };
@@ -243,25 +239,126 @@ impl EffectDef {
         if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }
 
+    /// Whether an application does nothing but write or modify plain values and grant tags. Every field is named, so
+    /// that a new one cannot be forgotten here; `_` marks what both paths handle alike.
     fn is_simple(&self) -> bool {
-        self.executions.is_empty()
-            && (self.granted_tags.is_empty() || self.policy != DurationPolicy::Instant)
-            && self.source_required.is_empty()
-            && self.source_blocked.is_empty()
-            && self.chance.is_none()
-            && self.condition.is_none()
-            && self.requirement.is_none()
-            && !self.has_ongoing()
-            && self.immunity.is_empty()
-            && self.remove_with_tags.is_empty()
-            && self.stacking.is_none()
-            && self.then.applied.is_empty()
-            && self.grants.is_empty()
-            && self.cues.is_empty()
-            && self.rules.is_empty()
-            && self.combat.is_none()
-            && (self.execution_policy == ExecutionPolicy::RunInParallel || self.policy == DurationPolicy::Instant)
-            && (self.policy != DurationPolicy::HasDuration || self.fixed_duration.is_some_and(|d| d > SimTime::ZERO))
-            && !(self.period.is_some() && self.execute_on_application)
+        let EffectDef {
+            id: _,
+            name: _,
+            origin: _,
+            policy,
+            duration: _,
+            period,
+            execute_on_application,
+            execution_policy,
+            priority: _,
+            modifiers,
+            executions,
+            granted_tags,
+            effect_tags: _,
+            required: _,
+            blocked: _,
+            source_required,
+            source_blocked,
+            chance,
+            condition,
+            requirement,
+            ongoing_required,
+            ongoing_blocked,
+            on_ongoing_fail: _,
+            period_inhibition: _,
+            immunity,
+            remove_with_tags,
+            stacking,
+            bound_to_avatar: _,
+            then: ThenDef { applied, executed: _, expired: _, removed: _ },
+            grants,
+            cues,
+            rules,
+            combat,
+            plain_write: _,
+            authority,
+            simple: _,
+            fixed_duration,
+            watches: _,
+            has_live: _,
+            looks_at_source: _,
+        } = self;
+        let instant = *policy == DurationPolicy::Instant;
+        modifiers.iter().all(ModDef::is_plain)
+            && executions.is_empty()
+            && (granted_tags.is_empty() || !instant)
+            && source_required.is_empty()
+            && source_blocked.is_empty()
+            && chance.is_none()
+            && condition.is_none()
+            && requirement.is_none()
+            && ongoing_required.is_empty()
+            && ongoing_blocked.is_empty()
+            && immunity.is_empty()
+            && remove_with_tags.is_empty()
+            && stacking.is_none()
+            && applied.is_empty()
+            && grants.is_empty()
+            && cues.is_empty()
+            && rules.is_empty()
+            && combat.is_none()
+            && !authority
+            && (*execution_policy == ExecutionPolicy::RunInParallel || instant)
+            && (*policy != DurationPolicy::HasDuration || fixed_duration.is_some_and(|d| d > SimTime::ZERO))
+            && !(period.is_some() && *execute_on_application)
+    }
+
+    /// Whether a periodic execution does nothing but write plain values. Every field is named, as in
+    /// [`EffectDef::is_simple`]; `_` marks what matters to an application only, or what both paths handle alike.
+    fn has_plain_execution(&self) -> bool {
+        let EffectDef {
+            id: _,
+            name: _,
+            origin: _,
+            policy: _,
+            duration: _,
+            period,
+            execute_on_application: _,
+            execution_policy: _,
+            priority: _,
+            modifiers,
+            executions,
+            granted_tags: _,
+            effect_tags: _,
+            required: _,
+            blocked: _,
+            source_required: _,
+            source_blocked: _,
+            chance: _,
+            condition: _,
+            requirement: _,
+            ongoing_required: _,
+            ongoing_blocked: _,
+            on_ongoing_fail: _,
+            period_inhibition: _,
+            immunity: _,
+            remove_with_tags: _,
+            stacking: _,
+            bound_to_avatar: _,
+            then: ThenDef { applied: _, executed, expired: _, removed: _ },
+            grants: _,
+            cues,
+            rules: _,
+            combat,
+            plain_write: _,
+            authority: _,
+            simple: _,
+            fixed_duration: _,
+            watches: _,
+            has_live: _,
+            looks_at_source: _,
+        } = self;
+        period.is_some()
+            && modifiers.iter().all(|m| m.is_plain() && !self.acts_on_current(m))
+            && executions.is_empty()
+            && executed.is_empty()
+            && cues.is_empty()
+            && combat.is_none()
     }
 }

@@ -39,7 +39,7 @@ pub(crate) struct Slot {
 
 /// Everything that a plain write to an attribute needs.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Aim {
+pub(crate) struct WriteSlot {
     lo: f64,
     hi: f64,
     pub(crate) attribute: AttributeId,
@@ -52,12 +52,12 @@ pub(crate) struct Aim {
     pub(crate) death: bool,
 }
 
-impl Aim {
-    fn new(slots: &[Slot], slot: u16) -> Aim {
+impl WriteSlot {
+    fn new(slots: &[Slot], slot: u16) -> WriteSlot {
         let Some(s) = slots.get(slot as usize) else {
             let attribute = AttributeId(u32::MAX);
             let (lo, hi, none) = (0.0, 0.0, NO_SLOT);
-            return Aim { lo, hi, attribute, slot, lo_slot: none, hi_slot: none, plain: false, death: false };
+            return WriteSlot { lo, hi, attribute, slot, lo_slot: none, hi_slot: none, plain: false, death: false };
         };
         let bound = |b: SlotBound, open: f64| match b {
             SlotBound::Open => (open, NO_SLOT),
@@ -66,7 +66,7 @@ impl Aim {
         };
         let ((lo, lo_slot), (hi, hi_slot)) = (bound(s.lo, f64::NEG_INFINITY), bound(s.hi, f64::INFINITY));
         let plain = s.derived.is_none() && s.dependents.is_empty();
-        Aim { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
+        WriteSlot { lo, hi, attribute: s.attribute, slot, lo_slot, hi_slot, plain, death: s.death }
     }
 
     /// Returns the current bounds.
@@ -83,7 +83,7 @@ pub(crate) struct Layout {
     pub(crate) slots: Box<[Slot]>,
     slot_of: Box<[u16]>,
     /// Indexed by attribute, like `slot_of`.
-    aims: Box<[Aim]>,
+    write_slots: Box<[WriteSlot]>,
     /// Slots whose zero is death.
     pub(crate) deaths: Box<[u16]>,
     /// Values immediately after registration.
@@ -102,8 +102,8 @@ impl Layout {
     }
 
     #[inline(always)]
-    pub(crate) fn aim(&self, attribute: AttributeId) -> Option<&Aim> {
-        self.aims.get(attribute.index())
+    pub(crate) fn write_slot(&self, attribute: AttributeId) -> Option<&WriteSlot> {
+        self.write_slots.get(attribute.index())
     }
 
     /// Builds the layout of these sets, registered in this order.
@@ -219,10 +219,10 @@ impl Layout {
             initial.push(Attr { base, current: clamp(base, lo, hi) });
             slots.push(slot);
         }
-        let aims = slot_of.iter().map(|&slot| Aim::new(&slots, slot)).collect();
+        let write_slots = slot_of.iter().map(|&slot| WriteSlot::new(&slots, slot)).collect();
         let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
         let (sets, slots, initial) = (sets.into(), slots.into(), initial.into());
-        Ok(Layout { sets, slots, slot_of, aims, deaths, initial, not_finite: not_finite.into() })
+        Ok(Layout { sets, slots, slot_of, write_slots, deaths, initial, not_finite: not_finite.into() })
     }
 
     /// Returns a derived attribute's base, and whether it was not finite.

@@ -163,7 +163,7 @@ fn combat_takes_no_short_way() {
     let simple = |e: Effect| {
         let rules = docs().add(e).build().unwrap();
         let def = rules.effect_def(rules.effect("GE_Hit").unwrap()).unwrap();
-        (def.simple, def.blow.is_some())
+        (def.simple, def.plain_write.is_some())
     };
     assert_eq!(simple(plain()), (true, true));
     assert_eq!(simple(Effect { combat: Some(Combat::default()), ..plain() }), (false, false));

@@ -39,6 +39,9 @@ pub struct SimConfig {
     pub timelines: bool,
     /// The network role.
     pub role: Role,
+    /// Whether every fast path is switched off. For tests only: both settings give the same facts, causes and hashes,
+    /// and this one is slower.
+    pub slow_path: bool,
 }
 
 impl Default for SimConfig {
@@ -51,6 +54,7 @@ impl Default for SimConfig {
             task_budget: u32::MAX,
             timelines: true,
             role: Role::Whole,
+            slow_path: false,
         }
     }
 }

@@ -107,6 +107,11 @@ impl Causes {
         out
     }
 
+    /// An empty ring that goes on with the numbers of this one.
+    pub(crate) fn continued(&self) -> Causes {
+        Causes { ring: Vec::new(), last: self.last, at: self.at }
+    }
+
     pub(crate) fn clear(&mut self) {
         self.ring.clear();
         self.last = 0;

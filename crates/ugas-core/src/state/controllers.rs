@@ -4,7 +4,8 @@
 use super::Row;
 use crate::rules::TagTable;
 use crate::{ActorId, ControllerId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 const PAGE: usize = 1024;
 const NONE: u32 = u32::MAX;
@@ -32,6 +33,16 @@ pub(crate) struct Controllers {
     departed: u64,
     /// Controllers by avatar: derived from the rows, so that no search is needed.
     avatars: BTreeMap<ActorId, Holders>,
+    /// Only in a copy of some rows: what was asked for beyond them.
+    missed: Option<Arc<Mutex<Missed>>>,
+}
+
+/// What a copy of some rows was asked for beyond them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Missed {
+    pub(crate) ids: BTreeSet<ControllerId>,
+    /// Whether something looked through all rows.
+    pub(crate) all: bool,
 }
 
 /// The controllers that share one avatar: the count, and the two lowest ids; no query needs more.
@@ -103,6 +114,9 @@ impl Controllers {
 
     /// Returns the controller with the lowest id that has this avatar, except one.
     pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
+        if self.missed.is_some() {
+            self.miss(None);
+        }
         let holders = self.avatars.get(&avatar)?;
         let fits = |id: &ControllerId| *id != ControllerId::NONE && *id != except;
         if holders.known {
@@ -113,9 +127,44 @@ impl Controllers {
 
     #[inline]
     pub(crate) fn slot(&self, id: ControllerId) -> Option<usize> {
+        let found = self.find(id);
+        if found.is_none() && self.missed.is_some() {
+            self.miss(Some(id));
+        }
+        found
+    }
+
+    #[inline]
+    fn find(&self, id: ControllerId) -> Option<usize> {
         let page = self.pages.get(id.index() / PAGE)?.as_ref()?;
         let slot = page.slots[id.index() % PAGE];
         (slot != NONE).then_some(slot as usize)
+    }
+
+    /// Notes that somebody asked for a row, or for all of them.
+    #[cold]
+    fn miss(&self, id: Option<ControllerId>) {
+        let Some(missed) = &self.missed else { return };
+        let mut missed = missed.lock().unwrap_or_else(PoisonError::into_inner);
+        match id {
+            Some(id) => drop(missed.ids.insert(id)),
+            None => missed.all = true,
+        }
+    }
+
+    /// A copy of some rows that remembers what else it is asked for.
+    pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>, table: &TagTable) -> Controllers {
+        let mut copy = Controllers::default();
+        for row in ids.iter().filter_map(|&id| self.get(id)) {
+            copy.insert(row.clone(), table);
+        }
+        Controllers { len: self.len, missed: Some(Arc::default()), ..copy }
+    }
+
+    /// What a copy of some rows was asked for beyond them.
+    pub(crate) fn missed(&self) -> Missed {
+        let missed = self.missed.as_ref();
+        missed.map_or_else(Missed::default, |m| m.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     #[inline]
@@ -193,8 +242,21 @@ impl Controllers {
         self.departed
     }
 
+    /// Ids of the rows that are here.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = ControllerId> {
+        self.pages
+            .iter()
+            .flatten()
+            .flat_map(|p| p.slots.iter())
+            .filter(|&&s| s != NONE)
+            .map(|&s| self.row(s as usize).id)
+    }
+
     /// Iterates over the rows by rising id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
+        if self.missed.is_some() {
+            self.miss(None);
+        }
         self.pages.iter().flatten().flat_map(|p| p.slots.iter()).filter(|&&s| s != NONE).map(|&s| self.row(s as usize))
     }
 

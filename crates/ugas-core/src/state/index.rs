@@ -81,6 +81,27 @@ impl Index {
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 
+    /// What of it is about some rows. It has no agenda: such a copy does not advance.
+    pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>) -> Index {
+        let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
+        let of_effect =
+            |(source, target, _): &&(ControllerId, ControllerId, u64)| ids.contains(source) || ids.contains(target);
+        let of_aim = |(target, caster): &&(ControllerId, ControllerId)| ids.contains(target) || ids.contains(caster);
+        Index {
+            agenda: Agenda::default(),
+            frames: self.frames.intersection(ids).copied().collect(),
+            next_frame: self.next_frame,
+            figures: Vec::new(),
+            live: self.live.iter().filter(of_edge).copied().collect(),
+            filters: self.filters.iter().filter(of_effect).copied().collect(),
+            onlookers: self.onlookers.iter().filter(of_effect).copied().collect(),
+            aims: self.aims.iter().filter(|(caster, _)| ids.contains(caster)).map(|(&c, &t)| (c, t)).collect(),
+            aimed: self.aimed.iter().filter(of_aim).copied().collect(),
+            layouts: self.layouts.clone(),
+            by_sets: self.by_sets.clone(),
+        }
+    }
+
     /// The target whose loss would end the cast of a controller.
     pub(crate) fn aim_of(&self, caster: ControllerId) -> Option<ControllerId> {
         self.aims.get(&caster).copied()

@@ -42,7 +42,12 @@ pub struct Film {
 impl Scenario {
     /// Plays it and keeps what it was like on the way. Of several machines it is the server's.
     pub fn film(&self, seed: Option<u64>) -> Result<Film, Vec<ReadError>> {
-        let options = RunOptions { seed, keep_facts: true, ..RunOptions::default() };
+        self.film_with(RunOptions { seed, ..RunOptions::default() })
+    }
+
+    /// Plays it with options and keeps every fact.
+    pub fn film_with(&self, options: RunOptions) -> Result<Film, Vec<ReadError>> {
+        let options = RunOptions { keep_facts: true, ..options };
         let mut moments: Vec<Sim> = Vec::new();
         let mut failed = Vec::new();
         let runner = Runner::played(self, options, &mut |runner| {

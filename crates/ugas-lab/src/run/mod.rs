@@ -57,6 +57,8 @@ pub struct RunOptions {
     pub keep_facts: bool,
     /// Stops after the moment at this time, or at this time if there is none.
     pub until: Option<SimTime>,
+    /// Switches the runtime's fast paths off; see [`SimConfig::slow_path`]. For tests.
+    pub slow_path: bool,
 }
 
 fn into_errors(wrong: Vec<Wrong>) -> Vec<ReadError> {
@@ -188,6 +190,7 @@ impl<'a> Runner<'a> {
             seed: options.seed.unwrap_or(scenario.seed),
             trace: keeps.trace,
             frame: scenario.frame,
+            slow_path: options.slow_path,
             ..SimConfig::default()
         };
         let mut runner = Runner {

@@ -29,22 +29,41 @@ pub(crate) struct Both {
     pub(crate) sets: BTreeMap<u64, u64>,
     /// How often a twin was asked to activate something.
     pub(crate) tries: usize,
+    /// What the runtime did, op by op.
+    pub(crate) steps: Vec<Step>,
+}
+
+/// What one op did in the runtime: its facts, each with its chain of causes, and the hash after it.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Step {
+    pub(crate) facts: Vec<(core::Fact, Vec<core::CauseLink>)>,
+    pub(crate) hash: u64,
 }
 
 /// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
 pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
+    run_sequence(seed, ops, core::SimConfig::default(), &mut |_, _| Ok(())).0
+}
+
+/// One sequence under this configuration, with what the runtime did. `after` is called after each op with its number.
+pub(crate) fn run_sequence(
+    seed: u64,
+    ops: usize,
+    config: core::SimConfig,
+    after: &mut dyn FnMut(&mut Both, usize) -> Result<(), String>,
+) -> (super::tally::Tally, Vec<Step>) {
     let mut rng = Rng::new(seed);
     let mut docs = generate::documents(&mut rng);
     // A stream of its own, for a part of the seeds: what the others find stays what it was.
     if seed % 4 == 3 {
         generate::entangle(&mut Rng::new(!seed), &mut docs);
     }
-    let mut both = Both::new(docs);
+    let mut both = Both::new(docs, config);
     let mut done: Vec<Op> = Vec::new();
     for n in 0..ops {
         let op = ops::op(&mut rng, &both.world, &both.docs, n);
         done.push(op.clone());
-        let outcome = catch_unwind(AssertUnwindSafe(|| both.step(op)));
+        let outcome = catch_unwind(AssertUnwindSafe(|| both.step(op).and_then(|()| after(&mut both, n))));
         let difference = match outcome {
             Ok(Ok(())) if both.world.storm => {
                 both.world.count("Storm");
@@ -61,7 +80,7 @@ pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
         panic!("seed {seed}, op {n}: {difference}");
     }
     both.world.tally.insert("why_not".to_owned(), both.tries as u64);
-    both.world.tally
+    (both.world.tally, both.steps)
 }
 
 fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) {
@@ -83,7 +102,7 @@ fn compact(text: &str) -> String {
 }
 
 impl Both {
-    fn new(docs: Documents) -> Both {
+    fn new(docs: Documents, config: core::SimConfig) -> Both {
         let all = docs.sets.iter().cloned().map(Doc::from);
         let all = all.chain(docs.curves.iter().cloned().map(Doc::from));
         let all = all.chain(docs.effects.iter().cloned().map(Doc::from));
@@ -118,7 +137,7 @@ impl Both {
             effects.insert(name, id);
         }
         Both {
-            sim: core::Sim::new(rules, core::SimConfig::default()),
+            sim: core::Sim::new(rules, config),
             world: World::new(&docs.sets, &docs.effects, &docs.curves)
                 .with(&docs.abilities, &docs.ability_sets)
                 .calculating(&docs.calculations),
@@ -126,6 +145,7 @@ impl Both {
             effects,
             docs,
             tries: 0,
+            steps: Vec::new(),
             keys: BTreeMap::new(),
             acts: BTreeMap::new(),
             tasks: BTreeMap::new(),
@@ -137,6 +157,8 @@ impl Both {
         self.world.facts.clear();
         self.world.handles.clear();
         let (model, runtime) = self.run(op);
+        let facts = self.sim.facts().list.iter().map(|f| (*f, self.sim.chain(f.link))).collect();
+        self.steps.push(Step { facts, hash: self.sim.hash() });
         if self.world.storm {
             return Ok(());
         }

@@ -84,7 +84,7 @@ impl Flow<'_> {
         if let Err(refusal) = checked {
             return Err(self.fail(who, (ability, grant), from, refusal));
         }
-        if let Some(key) = self.flash(&t, &wish) {
+        if let Some(key) = self.activate_fast(&t, &wish) {
             return Ok(key);
         }
         let seq = self.push_activation(slot, at, wish);

@@ -36,7 +36,8 @@ impl Flow<'_> {
             || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
         // One of them may make the owner immune to the next.
         let guarded = row.immunities > 0;
-        let saved = (crowded || guarded || !effects.into_iter().flatten().all(plain)).then(|| self.save_row(slot));
+        let cannot_fail = self.fast && !crowded && !guarded && effects.into_iter().flatten().all(plain);
+        let saved = (!cannot_fail).then(|| self.save_row(slot));
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
             self.start_gcd(slot, group, length, seq);

@@ -101,20 +101,19 @@ impl View<'_> {
 
     /// Checks a cost of one fixed number if only that number matters; `None` otherwise.
     fn afford_plain(&self, t: &Try<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
-        let (row, blow) = (self.row(t.slot), def.blow.as_ref()?);
-        let aim = self.layout(t.slot).aim(blow.attribute)?;
-        let slot = aim.slot as usize;
-        if !aim.plain || row.is_modded(slot) || row.immunities != 0 || self.rules.hooks.any() || self.has_rules(t.slot)
-        {
+        let (row, write) = (self.row(t.slot), def.plain_write.as_ref()?);
+        let place = self.layout(t.slot).write_slot(write.attribute)?;
+        let slot = place.slot as usize;
+        if !place.plain || row.is_modded(slot) || row.immunities != 0 || !self.fast || self.has_rules(t.slot) {
             return None;
         }
         if let Err(refusal) = self.check_target_tags(def, t.slot) {
             return Some(Err(refusal));
         }
-        let (lo, hi) = aim.bounds(&row.attrs);
+        let (lo, hi) = place.bounds(&row.attrs);
         let start = Window::plain(lo, hi).start(row.attrs[slot].base);
-        let end = operate(blow.op, start, blow.magnitude);
-        let (attribute, have, need) = (blow.attribute, row.attrs[slot].current, start - end);
+        let end = operate(write.op, start, write.magnitude);
+        let (attribute, have, need) = (write.attribute, row.attrs[slot].current, start - end);
         let min = if lo.is_finite() { lo } else { 0.0 };
         Some(if !end.is_finite() {
             Err(Refusal::NonFinite { attribute: Some(attribute) })

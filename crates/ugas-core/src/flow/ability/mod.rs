@@ -6,8 +6,8 @@ mod cancel;
 mod check;
 mod commit;
 mod cost;
+mod fast;
 mod finish;
-mod flash;
 mod grant;
 mod listen;
 mod reads;
@@ -20,7 +20,7 @@ mod view;
 pub(crate) use ahead::Ahead;
 pub(crate) use check::{Try, distance};
 pub(crate) use finish::EndHow;
-pub(crate) use status::Again;
+pub(crate) use status::CachedRefusal;
 pub(crate) use trigger::TriggerCause;
 
 use super::Flow;

@@ -23,22 +23,27 @@ const COOLDOWN: u32 = Check::Cooldown as u32;
 
 /// A grant with a valid status. Separate from a view, because most attempts end here: those of a held key or an
 /// impatient player are refused as before, with nothing changed in between.
-pub(crate) struct Again<'a> {
+pub(crate) struct CachedRefusal<'a> {
     row: &'a Row,
     status: Status,
     pub(crate) def: &'a AbilityDef,
 }
 
-impl<'a> Again<'a> {
+impl<'a> CachedRefusal<'a> {
     /// Returns the grant of an attempt without target if its status determines the refusal. `None` is no answer.
     #[inline(always)]
-    pub(crate) fn of(st: &'a State, rules: &'a Rules, who: ControllerId, ability: AbilityId) -> Option<Again<'a>> {
+    pub(crate) fn of(
+        st: &'a State,
+        rules: &'a Rules,
+        who: ControllerId,
+        ability: AbilityId,
+    ) -> Option<CachedRefusal<'a>> {
         let row = st.controllers.get(who)?;
         let status = row.grants.iter().find(|g| g.ability == ability)?.status();
         if status.fails & SURE == 0 || status.seen != row.stamp() {
             return None;
         }
-        Some(Again { row, status, def: rules.ability_def(ability)? })
+        Some(CachedRefusal { row, status, def: rules.ability_def(ability)? })
     }
 
     /// Returns the first failing check.
@@ -50,7 +55,7 @@ impl<'a> Again<'a> {
     /// Returns the refusal of a failing check if it is known without evaluating the check.
     #[inline(always)]
     pub(crate) fn remembered(&self, check: u32, now: SimTime, layouts: &[Arc<Layout>]) -> Option<Refusal> {
-        let Again { row, status, def } = self;
+        let CachedRefusal { row, status, def } = self;
         match check {
             COST if status.fails & JUST_NUMBER != 0 => {
                 let (attribute, need) = def.flags.price?;
@@ -116,8 +121,8 @@ impl View<'_> {
 
     /// Returns the refusal of a failing check if a valid status contains it.
     pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
-        let again = Again { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
-        again.remembered(check, self.st.now, &self.ix.layouts)
+        let cached = CachedRefusal { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
+        cached.remembered(check, self.st.now, &self.ix.layouts)
     }
 
     /// Evaluates one check for an attempt without target.

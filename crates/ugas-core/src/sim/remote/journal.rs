@@ -61,8 +61,7 @@ impl Sim {
         let read = journal.map(|j| &j.inner).or(kept.as_ref()).unwrap_or(&empty);
         let mut parts: Vec<Stop<'_>> =
             stops.iter_mut().map(|s| Stop { at: s.at, until: s.until.serial, image: s.image.as_deref_mut() }).collect();
-        let mut flow = self.flow();
-        flow.replay = Some(Replay::new(who, read));
+        let mut flow = self.replaying(Replay::new(who, read));
         let result = flow.resimulate(from, read, &mut parts);
         drop(parts);
         if let Some(journal) = kept {

@@ -36,8 +36,7 @@ impl RemoteMut<'_> {
     pub fn simulate(&mut self, who: ControllerId, what: &Simulated) -> Result<(), Refusal> {
         let slot = self.sim.slot(who)?;
         let empty = Journal::default();
-        let mut flow = self.sim.flow();
-        flow.replay = Some(Replay::new(who, &empty));
+        let mut flow = self.sim.replaying(Replay::new(who, &empty));
         flow.start(OpId::default(), who);
         flow.run_simulated(slot, what);
         flow.react();

@@ -1,6 +1,6 @@
-//! Flash: the shortest way through an activation. An ability that pays, starts its cooldown and is over in the same
-//! moment leaves nothing that waits, so nothing is put into the row to be taken out again. It tells and changes exactly
-//! what the long way would; where anything could matter it steps aside.
+//! The fast path of an activation. An ability that pays, starts its cooldown and ends at once leaves nothing that waits,
+//! so no activation record is put into the row. It writes the same state and emits the same facts as the slow path.
+//! Where anything else could matter it returns without a change, and the slow path runs.
 
 use super::super::{Flow, Via};
 use super::activate::Wish;
@@ -9,11 +9,11 @@ use crate::state::{CauseWhat, alert};
 use crate::{ActivationKey, EffectId, FactKind};
 
 impl Flow<'_> {
-    /// Runs an activation whose checks just passed, from its start to its end; `None`, with nothing changed, where the
-    /// long way has to be taken.
-    pub(super) fn flash(&mut self, t: &Try<'_>, wish: &Wish<'_>) -> Option<ActivationKey> {
+    /// Runs an activation whose checks just passed, from its start to its end. Returns `None`, with nothing changed, where
+    /// the slow path is needed.
+    pub(super) fn activate_fast(&mut self, t: &Try<'_>, wish: &Wish<'_>) -> Option<ActivationKey> {
         let (slot, def) = (t.slot, t.def);
-        if !self.may_flash(t) {
+        if !self.can_activate_fast(t) {
             return None;
         }
         let ordinal = self.number(slot, wish.birth);
@@ -38,16 +38,13 @@ impl Flow<'_> {
         Some(key)
     }
 
-    /// Whether nothing but the cost, the cooldown and the two facts can come of it.
-    fn may_flash(&self, t: &Try<'_>) -> bool {
+    /// Whether the cost, the cooldown and the two facts are all that can come of it.
+    fn can_activate_fast(&self, t: &Try<'_>) -> bool {
         let row = self.row(t.slot);
         let effects = [t.def.cost, t.def.cooldown];
         let plain = |effect: EffectId| self.def(effect).is_some_and(|d| d.simple);
-        t.def.flags.momentary
-            && !self.log.tracing
-            && self.journals.is_empty()
-            && self.replay.is_none()
-            && !self.rules.hooks.any()
+        self.fast
+            && t.def.flags.ends_at_once
             && row.alert & alert::ABILITY == 0
             && row.play().activations.is_empty()
             && self.rules.code_of(t.def.id).is_none()
