@@ -93,7 +93,7 @@ fn a_clock_that_leaps_further_than_time_went_by_ends_the_session() {
     let DisconnectReason::ClockJump { most, .. } = loss;
     assert_eq!(loss, DisconnectReason::ClockJump { from, to, most });
     assert!(most < 120, "{most} ticks were left");
-    assert!(loss.to_string().contains("connect anew"), "{loss}");
+    assert!(loss.to_string().contains("connect again"), "{loss}");
     assert_eq!(pair.client.tick(), from, "nothing was played");
     assert_eq!(pair.client.update(LENGTH), 0);
     pair.client.send(&mut |_| panic!("it has nothing to say any more"));

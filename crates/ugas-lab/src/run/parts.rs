@@ -249,7 +249,7 @@ impl<'s> ServerPart<'s> {
             let template = actor.controller.as_ref().and_then(|name| rules.find_template(&name.text));
             if let Some(mode) = template.and_then(|t| rules.template_replication(t))
                 && self.server.sim().exists(who)
-                && self.server.mode(who) != mode
+                && self.server.replication(who) != mode
             {
                 self.server.set_replication(who, mode);
             }

@@ -62,5 +62,5 @@ proptest! {
 fn a_delta_about_somebody_unknown_is_refused_in_words() {
     let mut proxies = Proxies::new(rules(), LENGTH);
     let error = proxies.read(&mut BitReader::new(&[0; 8]), ControllerId(3), Tick(9), &mut Vec::new()).unwrap_err();
-    assert!(error.to_string().contains("an actor nothing is known of"), "{error}");
+    assert!(error.to_string().contains("a partial section of an unknown actor"), "{error}");
 }
