@@ -138,7 +138,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
             tick: client.tick().0,
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
-            refused: client.counts().refused,
+            refused: client.counts().rejected,
             clock_rate: client.clock_adjustment(),
             link: session.link_of(player.name()),
             actors: actors(Observer::Client(client)),
