@@ -1,4 +1,4 @@
-// A pack with as many actors as wanted, all of them busy: each burns, ready_in and has a buff with a modifier.
+// A pack with as many actors as wanted, all of them busy: each burns, heals and has a buff with a modifier.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

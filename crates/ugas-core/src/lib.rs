@@ -57,7 +57,7 @@ pub use ids::{
     TemplateId, TimelineId,
 };
 pub use image::{Portable, RowImage, RowJournal};
-pub use limits::Limits;
+pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
     AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,

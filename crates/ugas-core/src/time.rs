@@ -26,7 +26,7 @@ impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
     /// Later than every event.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest accepted time: about 400 years, so that the sum of two never overflows.
+    /// The longest accepted time: about 103 years, so that the sum of two never overflows.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
     /// Converts seconds, rounded to the nearest flick. Saturates; NaN is zero. Use [`SimTime::try_seconds`] for outside

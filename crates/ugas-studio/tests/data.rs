@@ -132,7 +132,7 @@ fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
     let might = ask(&mut backend, json!({ "ask": "definition", "kind": "attribute", "name": "AttackPower" }));
     assert!(might["values"].as_array().unwrap().iter().any(|v| v[1] == 18.0), "{might}");
     let none = ask(&mut backend, json!({ "ask": "definition", "kind": "effect", "name": "GE_None" }));
-    assert_eq!(none["error"], "no effect named GE_None is defined");
+    assert_eq!(none["error"], "unknown effect 'GE_None'");
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!((&frame["tick"], &frame["end"]), (&json!(30), &json!(120)), "nothing is lost");
     assert!(frame["saved"][1].as_str().unwrap().ends_with("hero.yaml"), "{frame}");
-    assert!(frame["notice"].as_str().unwrap().contains("not the text of this moment"), "{frame}");
+    assert!(frame["notice"].as_str().unwrap().contains("differs from the text at this tick"), "{frame}");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0, "the past is as it was");
     ask(&mut backend, json!({ "ask": "seek", "tick": 120 }));
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 190.0, "from now on it counts");
@@ -335,7 +335,7 @@ fn the_past_has_the_numbers_that_tables_had() {
     assert_eq!(seen(&mut backend), [150.0, 160.0, 170.0, 180.0]);
     ask(&mut backend, json!({ "ask": "seek", "tick": 45 }));
     let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
-    assert!(notice.as_str().unwrap().contains("on the disk is not the text of this moment"), "{notice}");
+    assert!(notice.as_str().unwrap().contains("differs from the text at this tick"), "{notice}");
 }
 
 #[test]
@@ -504,7 +504,7 @@ fn a_file_of_several_scenarios_lets_choose() {
         "every page is told"
     );
     let nobody = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
-    assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
+    assert!(nobody["error"].as_str().unwrap().contains(r#"the file has 1 "A hit is felt", 2"#), "{nobody}");
     assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it goes on");
     // A link to a moment says which one it is of.
     backend.advance(1_000.0, &mut || 0.0);
@@ -594,7 +594,7 @@ fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
     assert_eq!(save(&mut backend, &file, &newer, &mark)["error"], Value::Null);
     ask(&mut backend, json!({ "ask": "seek", "tick": 10 }));
     let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
-    assert!(notice.as_str().unwrap().contains("not the text of this moment"), "{notice}");
+    assert!(notice.as_str().unwrap().contains("differs from the text at this tick"), "{notice}");
     let (then, mark) = text_and_mark(&mut backend, &file);
     assert_eq!(then, text, "this moment had the old text");
     let refused = save(&mut backend, &file, &then.replace("anybody", "nobody"), &mark);

@@ -31,7 +31,10 @@ impl Compiler<'_> {
             let instant = self.rules.effect_def(effect).is_some_and(|e| e.policy == DurationPolicy::Instant);
             if instant {
                 let name = self.rules.effect_name(effect).unwrap_or("").to_owned();
-                self.warn("instant-in-set", format!("Effects: {name} is Instant: it is not taken back with the set"));
+                self.warn(
+                    "instant-in-set",
+                    format!("Effects: {name} is Instant, so it is not undone when the set is removed"),
+                );
             }
         }
         let mut abilities = Vec::with_capacity(doc.abilities.len());

@@ -169,7 +169,7 @@ impl Compiler<'_> {
         quick: Option<&str>,
     ) {
         if let Some(list) = quick {
-            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", doc.kind));
+            self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", doc.kind));
         }
         let mut f = Fields::new(self, doc, path);
         let time_out = f.time("TimeOut");
@@ -238,7 +238,7 @@ impl Compiler<'_> {
         }
         f.finish();
         if let Some(list) = quick.filter(|_| waits) {
-            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", built.name));
+            self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", built.name));
         }
         let interval = match doc.tick_interval.map(|s| (s, SimTime::try_seconds(s))) {
             Some((_, Some(t))) if t >= SimTime::ZERO => Some(t),

@@ -356,7 +356,7 @@ impl RulesBuilder {
         let mut once = |c: &mut Compiler<'_>, kind: &'static str, name| {
             c.about(name, None);
             if !seen.insert((kind, name)) {
-                c.error("duplicate-name", format!("{kind} of this name is registered already"));
+                c.error("duplicate-name", format!("{kind} with this name is already registered"));
             }
         };
         for (name, _) in &self.calcs {

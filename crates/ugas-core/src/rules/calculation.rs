@@ -222,7 +222,8 @@ impl Compiler<'_> {
     pub(crate) fn formulas(&mut self, doc: &Calculation) -> Option<Formulas> {
         let before = self.issues.len();
         if doc.results.is_empty() && doc.value.is_none() {
-            let message = "it computes nothing; write Results (an execution) or Value (a magnitude)".to_owned();
+            let message =
+                "the calculation has no result; write Results (an execution) or Value (a magnitude)".to_owned();
             self.error("empty-calculation", message);
         }
         if doc.r#let.len() > MAX_BOUND {
@@ -238,7 +239,7 @@ impl Compiler<'_> {
                 words.c.error("bad-name", message);
             }
             if words.bound.contains(&&*b.name) {
-                words.c.error("duplicate-name", format!("{place}: there is a value of this name already"));
+                words.c.error("duplicate-name", format!("{place}: a value with this name already exists"));
             }
             bound.extend(words.expression(&place, b.value.text()));
             words.bound.push(&b.name);

@@ -124,6 +124,7 @@ pub(crate) struct NotFinite;
 /// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
+    pub(super) text: Box<str>,
     pub(super) code: Box<[Code]>,
     pub(super) curves: Box<[Arc<CurveDef>]>,
     pub(super) depth: usize,
@@ -138,6 +139,11 @@ impl Expr {
     /// Compiles `text`, which may read the locals of `scope`.
     pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
         super::expr_parse::parse(text, scope, names)
+    }
+
+    /// Returns the expression as the document writes it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Iterates over the attributes it reads.
@@ -376,7 +382,7 @@ mod tests {
     fn a_wrong_call_says_what_is_wrong() {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
-            "column 1: there is no function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
+            "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
              round, pow, sqrt, if, has_tag, roll, curve, distance"
         );
         assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");

@@ -29,7 +29,7 @@ pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result
     if p.at < text.len() {
         return Err(p.expected("an operator or the end"));
     }
-    Ok(Expr { code: p.code.into(), curves: p.curves.into(), depth: p.deepest })
+    Ok(Expr { text: text.trim().into(), code: p.code.into(), curves: p.curves.into(), depth: p.deepest })
 }
 
 struct Parser<'a> {
@@ -258,7 +258,7 @@ impl<'a> Parser<'a> {
             _ => {
                 let near = super::lookup::suggestion(nearest(word, FUNCTIONS.into_iter()));
                 let known = FUNCTIONS.join(", ");
-                Err(format!("column {column}: there is no function {word}{near}; the functions are {known}"))
+                Err(format!("column {column}: unknown function {word}{near}; the functions are {known}"))
             }
         }
     }

@@ -179,7 +179,7 @@ impl Compiler<'_> {
             match found.get(&id) {
                 Some(&Some(Refusal::Cycle { attribute, .. })) if !self.dependencies(id).iter().any(|&d| circles(d)) => {
                     let names = self.cycle_names(id, attribute);
-                    self.error("cycle", format!("attributes depend on themselves in a circle: {names}"));
+                    self.error("cycle", format!("attributes depend on themselves: {names}"));
                 }
                 Some(Some(r @ Refusal::Limit { .. })) => self.error("limit", r.describe(&self.rules)),
                 _ => {}
@@ -220,7 +220,7 @@ impl Compiler<'_> {
                         let circle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
                         let mut names: Vec<&str> = circle.take(SHOWN).collect();
                         names.push(if stack.len() - from > SHOWN { "…" } else { names[0] });
-                        let message = format!("sets depend on each other in a circle: {}", names.join(" → "));
+                        let message = format!("sets depend on each other: {}", names.join(" → "));
                         self.error("cycle", message);
                     }
                     Walk::Broken | Walk::Whole => {}

@@ -2,18 +2,18 @@
 //!
 //! The web server, the wasm module and the tests use the same backend. It never panics on a request; an error is a sentence
 //! under `error`. [`request`] defines the requests, [`data`] answers those about documents, [`frame`] returns the state,
-//! [`timeline`] seeks and undoes, [`figures`] returns statistics.
+//! [`queries`] explains it, [`timeline`] seeks and undoes, [`figures`] returns statistics.
 
 pub(crate) mod data;
 pub(crate) mod event_log;
 pub(crate) mod figures;
 pub(crate) mod frame;
+mod queries;
 pub(crate) mod request;
 mod timeline;
 
 use crate::Clock;
 use crate::disk::{Disk, NO_DISK};
-use crate::explain;
 use crate::observer::Observer;
 use crate::profile::emit;
 use crate::recording::{Recording, World};
@@ -240,40 +240,11 @@ impl Backend {
                 }
                 return self.put_and_report(input);
             }
-            WorldRequest::Explain { side, who, attribute } => {
-                let session = self.recording.world();
-                let observer = observer_of(session, side.as_deref())?;
-                let who = session.who(&who).ok_or_else(|| format!("actor {who} does not exist"))?;
-                let why = explain::why(session.names(), observer, who, &attribute)?;
-                // Writes are facts of the server: a client may not have received them yet.
-                return Ok(match side {
-                    None => self.event_log.with_writes(why, session.names(), session.sim(), who, session.tick()),
-                    Some(_) => json!(why),
-                });
-            }
-            WorldRequest::History { about } => {
-                let session = self.recording.world();
-                let recorded = self.event_log.until(session.tick(), about.as_deref(), session.names());
-                return Ok(json!(
-                    recorded
-                        .into_iter()
-                        .map(|t| event_log::line(t, session.names(), session.sim()))
-                        .collect::<Vec<_>>()
-                ));
-            }
-            WorldRequest::Causes { serial } => {
-                let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
-                let session = self.recording.at(recorded.tick);
-                return Ok(json!(explain::chain(session.names(), session.sim(), &recorded.fact)));
-            }
+            WorldRequest::Explain { side, who, attribute } => return self.explain(side.as_deref(), &who, &attribute),
+            WorldRequest::History { about } => return Ok(self.history(about.as_deref())),
+            WorldRequest::Causes { serial } => return self.causes(serial),
             WorldRequest::Figures => return Ok(self.figures()),
-            WorldRequest::Permalink => {
-                let (session, now) = (self.recording.world(), self.recording.world().tick());
-                let counts = |(at, input): &&(u32, Input)| *at <= now && *input != Input::Resume;
-                let inputs: Vec<_> = self.recording.inputs().iter().filter(counts).collect();
-                let scenario = self.shown();
-                return Ok(json!({ "seed": session.seed(), "scenario": scenario, "tick": now, "inputs": inputs }));
-            }
+            WorldRequest::Permalink => return Ok(self.permalink()),
             WorldRequest::Open { seed, scenario, tick, inputs } => {
                 let scenario = scenario.or_else(|| self.shown());
                 let choice = OpenOptions { seed: seed.or(self.choice.seed), scenario };

@@ -1,0 +1,44 @@
+//! Requests that read the recording: explanations, events, causes and links.
+
+use super::{Backend, event_log, observer_of};
+use crate::explain;
+use crate::recording::World;
+use crate::session::Input;
+use serde_json::{Value, json};
+
+impl Backend {
+    /// Explains an attribute on a side.
+    pub(super) fn explain(&self, side: Option<&str>, who: &str, attribute: &str) -> Result<Value, String> {
+        let session = self.recording.world();
+        let observer = observer_of(session, side)?;
+        let who = session.who(who).ok_or_else(|| format!("actor {who} does not exist"))?;
+        let why = explain::why(session.names(), observer, who, attribute)?;
+        // Writes are facts of the server: a client may not have received them yet.
+        Ok(match side {
+            None => self.event_log.with_writes(why, session.names(), session.sim(), who, session.tick()),
+            Some(_) => json!(why),
+        })
+    }
+
+    /// Returns the newest events up to the current tick.
+    pub(super) fn history(&self, about: Option<&[String]>) -> Value {
+        let session = self.recording.world();
+        let recorded = self.event_log.until(session.tick(), about, session.names());
+        recorded.into_iter().map(|fact| json!(event_log::line(fact, session.names(), session.sim()))).collect()
+    }
+
+    /// Returns the chain of causes of an event.
+    pub(super) fn causes(&self, serial: u64) -> Result<Value, String> {
+        let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
+        let session = self.recording.at(recorded.tick);
+        Ok(json!(explain::chain(session.names(), session.sim(), &recorded.fact)))
+    }
+
+    /// Returns what a link to the current tick contains.
+    pub(super) fn permalink(&self) -> Value {
+        let (session, now) = (self.recording.world(), self.recording.world().tick());
+        let counts = |(at, input): &&(u32, Input)| *at <= now && *input != Input::Resume;
+        let inputs: Vec<_> = self.recording.inputs().iter().filter(counts).collect();
+        json!({ "seed": session.seed(), "scenario": self.shown(), "tick": now, "inputs": inputs })
+    }
+}
