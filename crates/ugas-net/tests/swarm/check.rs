@@ -143,7 +143,8 @@ impl Swarm {
             }
             let known = client.proxies().len();
             let shown = self.heroes.iter().chain(&self.others);
-            let shown = shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
+            let shown =
+                shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
             assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
         }
     }
