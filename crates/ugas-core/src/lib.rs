@@ -39,6 +39,7 @@ mod op;
 mod query;
 mod read_error;
 mod refusal;
+mod refusal_text;
 mod rng;
 mod rules;
 mod sim;
