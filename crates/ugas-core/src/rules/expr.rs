@@ -48,9 +48,9 @@ pub(crate) trait Resolve {
 }
 
 /// Reads attributes only.
-struct Values<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
+struct AttributeReads<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
 
-impl Reads for Values<'_> {
+impl Reads for AttributeReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         (self.0)(side, attribute)
     }
@@ -171,7 +171,7 @@ impl Expr {
 
     /// Evaluates an expression that reads only attributes.
     pub(crate) fn eval(&self, read: &mut dyn FnMut(Side, AttributeId) -> Option<f64>) -> Option<f64> {
-        self.eval_with(&mut Values(read))
+        self.eval_with(&mut AttributeReads(read))
     }
 
     /// Evaluates a condition: true if the value is not 0. `None` if a value is missing; an error if an evaluated part
@@ -283,8 +283,8 @@ impl Expr {
 mod tests {
     use super::*;
 
-    struct Known;
-    impl Resolve for Known {
+    struct KnownNames;
+    impl Resolve for KnownNames {
         fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
             let at = ["Health", "Defense", "Zero"].iter().position(|x| *x == name);
             at.map(|i| AttributeId(i as u32)).ok_or(format!("unknown {name}"))
@@ -303,7 +303,7 @@ mod tests {
     }
 
     fn eval(text: &str) -> Result<f64, String> {
-        let expr = Expr::parse(text, Scope::VALUES, &mut Known)?;
+        let expr = Expr::parse(text, Scope::VALUES, &mut KnownNames)?;
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
     }
 
@@ -334,11 +334,11 @@ mod tests {
     }
 
     fn task(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::TASK, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::TASK, &mut KnownNames)?.eval_with(&mut World))
     }
 
     fn rule(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::RULE, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::RULE, &mut KnownNames)?.eval_with(&mut World))
     }
 
     #[test]
@@ -415,10 +415,10 @@ mod tests {
         assert_eq!(rule("event.Direct"), Ok(None));
         assert_eq!(task("param.Other"), Ok(None));
         assert_eq!(task("has_tag(target, State.Dead)"), Ok(None));
-        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut Known).unwrap().is_foreign());
-        assert!(!Expr::parse("Health > level", Scope::TASK, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
+        assert!(!Expr::parse("Health > level", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
-        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be read here");
         assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }

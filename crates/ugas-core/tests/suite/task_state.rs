@@ -5,8 +5,8 @@ use crate::kit::tasks::*;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilityState, Answer, CustomTask, FactKind, Facts, News, Op, ParamValue, Progression, Refusal, SimConfig, SimTime,
-    Spec, TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
+    AbilityState, Answer, CustomTask, FactKind, Facts, Op, ParamValue, Progression, Refusal, SimConfig, SimTime, Spec,
+    TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, WakeEvent, WakeKind, Which,
 };
 use ugas_doc::{Ability, AbilityTask};
 
@@ -70,15 +70,15 @@ impl CustomTask for Listen {
         self.0.0.lock().unwrap().push("activate");
         Progression::Wait
     }
-    fn wake(&self, _: &mut u32, _: Wake<'_>, _: &TaskCx<'_>) -> Progression {
+    fn wake(&self, _: &mut u32, _: WakeEvent<'_>, _: &TaskCx<'_>) -> Progression {
         self.0.0.lock().unwrap().push("wake");
         Progression::Complete(1.0)
     }
     fn end(&self, _: &mut u32, completed: bool, _: &TaskCx<'_>) {
         self.0.0.lock().unwrap().push(if completed { "completed" } else { "cancelled" });
     }
-    fn hears(&self) -> &[News] {
-        &[News::Events]
+    fn wakes_on(&self) -> &[WakeKind] {
+        &[WakeKind::Events]
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::kit::tasks::{Stage, rules_with};
 use crate::kit::*;
 use ugas_core::{
-    Change, ControllerId, DefId, EventData, FactKind, Facts, LimitKind, Limits, Op, ParamId, ParamValue, Refusal,
+    ControllerId, DefId, EffectUpdate, EventData, FactKind, Facts, LimitKind, Limits, Op, ParamId, ParamValue, Refusal,
     Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Ability, Controller, Effect, ExecutionPolicy, Stacking};
@@ -220,7 +220,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
             for &who in &all {
                 let name = *rng.pick(&names);
                 if let Ok(key) = sim.apply(&Spec::new(effect(&rules, name), who).from(who)) {
-                    let _ = sim.run(Op::Change { key, change: Change::Level(2) });
+                    let _ = sim.run(Op::Change { key, change: EffectUpdate::Level(2) });
                 }
             }
             let to = sim.now() + SimTime::millis(20);
