@@ -293,7 +293,7 @@ test("scrubbed to a death, the bar lights its cause back to the key", async (t) 
   await page.locator("#time").fill(String(death.tick));
   await page.waitForSelector("#chain li");
   const steps = await page.locator("#chain li").allTextContents();
-  assert.match(steps[0], new RegExp(`${death.who}: dies`));
+  assert.match(steps[0], new RegExp(`${death.who}: died`));
   assert.ok(steps.length <= 7, steps.join(" ← "));
   assert.equal(await page.locator("#chain li.pressed").count(), 1, steps.join(" ← "));
   assert.equal(await page.locator("#deaths button").count() > 0, true);
@@ -395,7 +395,7 @@ test("near a death its own causes are shown, not those of another death", async 
   const [[, first], [, second]] = deaths.slice(-2);
   const shown = async (tick, who) => {
     await page.locator("#time").fill(String(tick));
-    await until(page, ([at, name]) => window.studio.frame.tick === at && new RegExp(`^${name}: dies`).test(document.querySelector("#chain li")?.textContent ?? ""), [tick, who]);
+    await until(page, ([at, name]) => window.studio.frame.tick === at && new RegExp(`^${name}: died`).test(document.querySelector("#chain li")?.textContent ?? ""), [tick, who]);
   };
   await shown(first + 5, "Brann");
   await shown(second - 5, "Pyra");

@@ -72,7 +72,7 @@ test("an effect that lasts is on the timeline and in the list, its tags in the t
   assert.match(cells[5], /^\d+\.\d s$/);
   await until(page, () => document.querySelector('#tags [data-key="Burning"] > b')?.textContent === "1");
   await until(page, () => document.querySelector('[data-cue="Fire.Burning"]'));
-  await page.click('#log button:has-text("GE_Burn is applied")');
+  await page.click('#log button:has-text("GE_Burn applied")');
   await page.waitForSelector("#chain li:nth-child(2)");
   await page.click('button[aria-label="Remove GE_Burn"]');
   await until(page, () => !/GE_Burn/.test(document.getElementById("effects").textContent));
@@ -220,7 +220,7 @@ test("what is done while the world stands still is listed at once", async (t) =>
   await ask(page, { ask: "pause" });
   await page.fill("#d-effect", "GE_Burn");
   await page.click("#do-apply");
-  await until(page, () => /GE_Burn is applied/.test(document.getElementById("log").textContent));
+  await until(page, () => /GE_Burn applied/.test(document.getElementById("log").textContent));
 });
 
 // covers: OWN-10

@@ -1,8 +1,8 @@
-//! `cargo xtask conformance`: which requirements are shown by tests that ran and passed.
+//! `cargo xtask conformance`: lists the requirements that passing tests cover.
 //!
-//! Goes in: the two catalogues, the marks in Rust tests, scenarios and browser tests, the outcome of one run of each. Comes out:
-//! `conformance/MATRIX.md`. A mark is a claim, so the command is strict with it: unknown ids, more than six ids on one
-//! test, marks that belong to no test and a falling count are errors; a test that did not pass shows nothing.
+//! The inputs are the two catalogues, the marks in Rust tests, scenarios and browser tests, and the outcomes of one run of each.
+//! The output is `conformance/MATRIX.md`. Unknown ids, more than six ids on one test, marks without a test and a lower count are
+//! errors. A test that did not pass covers nothing.
 
 mod browser;
 mod catalogue;
@@ -23,7 +23,7 @@ use catalogue::Catalogue;
 use log::Outcome;
 use matrix::Shown;
 
-/// A test that shows more than this shows nothing in particular.
+/// The limit of requirements for one test.
 const IDS_MAX: usize = 6;
 const MATRIX: &str = "conformance/MATRIX.md";
 const RUST_FOLDERS: [&str; 4] = ["crates/", "xtask/", "benches/", "examples/"];
@@ -49,14 +49,14 @@ impl Options {
                 "--browser" => options.browser = Some(file()?),
                 "--check" => options.check = true,
                 "--allow-fall" => options.allow_fall = true,
-                other => bail!("conformance has no option `{other}`"),
+                other => bail!("unknown option `{other}` of conformance"),
             }
         }
         Ok(options)
     }
 }
 
-/// Where a mark stands and how the outcome of its test is found.
+/// The place of a mark, and how the outcome of its test is found.
 #[derive(Debug)]
 enum Place {
     Rust { path: Vec<String> },
@@ -74,7 +74,7 @@ struct Claim {
     place: Place,
 }
 
-/// All claims of the tree, and what is wrong with them.
+/// All claims of the repository and their errors.
 #[derive(Debug, Default)]
 struct Claims {
     claims: Vec<Claim>,
@@ -85,8 +85,9 @@ impl Claims {
     fn add_rust(&mut self, file: &str, text: &str) {
         let found = rust_marks::find(text);
         for line in found.loose {
-            self.errors
-                .push(format!("{file}:{line}: this mark belongs to no test; put it directly above one or inside it"));
+            self.errors.push(format!(
+                "{file}:{line}: this mark belongs to no test; move it directly above a test or inside one"
+            ));
         }
         for test in found.tests {
             let (line, name, ids) = (test.line, test.name().to_owned(), test.ids);
@@ -97,7 +98,7 @@ impl Claims {
     fn add_scenarios(&mut self, file: &str, text: &str) {
         let found = scenario_marks::find(text);
         for line in found.loose {
-            self.errors.push(format!("{file}:{line}: `Covers` stands in a document without `Scenario`"));
+            self.errors.push(format!("{file}:{line}: `Covers` is in a document without `Scenario`"));
         }
         for scenario in found.scenarios {
             let (line, name, ids) = (scenario.line, scenario.name, scenario.ids);
@@ -108,7 +109,7 @@ impl Claims {
     fn add_browser(&mut self, file: &str, text: &str) {
         let (tests, loose) = browser::find(text);
         for line in loose {
-            self.errors.push(format!("{file}:{line}: this mark stands above no `test(\"…\"`"));
+            self.errors.push(format!("{file}:{line}: this mark is not directly above `test(\"…\"`"));
         }
         for browser::Marked { name, line, ids } in tests {
             self.claims.push(Claim { file: file.into(), line, name, ids, place: Place::Browser });
@@ -130,7 +131,7 @@ impl Claims {
     }
 }
 
-/// Runs the command; `false` if something was found wrong.
+/// Runs the command; returns `false` if it found errors.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let options = Options::parse(args)?;
     let root = repo::root()?;
@@ -178,7 +179,7 @@ fn is_scenario_file(file: &str) -> bool {
     file.starts_with("scenarios/") && (file.ends_with(".yaml") || file.ends_with(".yml"))
 }
 
-/// The requirements shown by claims whose test passed, and a note for each claim that does not count.
+/// Returns the requirements of claims whose test passed, and a note for each claim that does not count.
 fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -> Result<(Shown, Vec<String>)> {
     let sources: Vec<&str> = files.iter().filter(|file| file.ends_with(".rs")).map(String::as_str).collect();
     let results = match &options.log {
@@ -243,8 +244,10 @@ fn conclude(root: &Path, options: &Options, text: &str, count: usize) -> Result<
     let committed = repo::git(root, &["show", &format!("HEAD:{MATRIX}")]);
     let before = committed.or_else(|| in_tree.clone()).as_deref().and_then(matrix::count_in).unwrap_or(0);
     if count < before && !options.allow_fall {
-        eprintln!("error: {count} requirements are covered, {before} were; give the lost ones a passing test again");
-        eprintln!("       (a deliberate removal: cargo xtask conformance --allow-fall)");
+        eprintln!(
+            "error: {count} requirements are covered, {before} were covered before; add passing tests for the missing ones"
+        );
+        eprintln!("       (for a deliberate removal: cargo xtask conformance --allow-fall)");
         return Ok(false);
     }
     if !options.check {

@@ -1,7 +1,7 @@
-//! The project's own chores, run as `cargo xtask <command>`.
+//! Maintenance commands of the repository, run as `cargo xtask <command>`.
 //!
-//! They live in Rust beside the code they look after, so a fresh machine needs nothing but the toolchain. Each
-//! command reads the tree, says what it found with file and line, and exits 1 when something is wrong.
+//! They are written in Rust, so that a new machine needs only the toolchain. Each command reads the repository, reports findings
+//! with file and line, and exits with 1 if there are errors.
 
 mod conformance;
 mod playground;
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command; `false` means it ran and found something wrong, and has already said what.
+/// Runs one command; returns `false` if it found errors, which it has printed.
 fn dispatch(args: &[String]) -> Result<bool> {
     let (command, rest) = match args.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
@@ -65,7 +65,7 @@ fn dispatch(args: &[String]) -> Result<bool> {
             print!("{USAGE}");
             Ok(true)
         }
-        other => bail!("there is no command `{other}`\n\n{USAGE}"),
+        other => bail!("unknown command `{other}`\n\n{USAGE}"),
     }
 }
 
@@ -74,7 +74,7 @@ fn bench(args: &[String]) -> Result<bool> {
     let mut bench = repo::cargo(&root);
     bench.args(["run", "--profile", "bench", "--quiet", "-p", "ugas-bench", "--"]).args(args);
     if args.iter().any(|word| word == "net") && !args.iter().any(|word| word == "--peer") {
-        // Outside the workspace: an engine is not among what the project builds on.
+        // The peer is outside the workspace, because the project does not depend on an engine.
         let manifest = root.join("peers/replicon/Cargo.toml");
         let mut peer = repo::cargo(&root);
         peer.args(["run", "--release", "--locked", "--quiet", "--manifest-path"]).arg(manifest);
@@ -85,7 +85,7 @@ fn bench(args: &[String]) -> Result<bool> {
             std::fs::write(&file, printed.stdout)?;
             bench.arg("--peer").arg(file);
         } else {
-            eprintln!("the peer did not run; its columns stay empty");
+            eprintln!("the peer did not run; its columns are empty");
         }
     }
     Ok(bench.status()?.success())

@@ -1,6 +1,6 @@
-//! `cargo xtask playground`: the demo as a folder of plain files that any web server can hand out, the runtime in it as wasm.
+//! `cargo xtask playground`: builds the demo as static files for any web server, with the runtime as wasm.
 //!
-//! The pages are the studio's own; the only difference is a mark on the root element that tells them where their desk is.
+//! The pages are those of the studio. An attribute of the root element selects the wasm backend.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use brotli::CompressorWriter;
 use crate::repo;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// The most that the module may weigh on its way to a browser.
+/// The size limit of the compressed module.
 const MOST: usize = 1_000_000;
 
 pub(crate) fn run(args: &[String]) -> Result<bool> {
@@ -25,14 +25,14 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         match word.as_str() {
             "--out" => out = words.next().map(PathBuf::from).context("--out needs a folder")?,
             "--check" => is_checked = true,
-            other => bail!("playground has no option `{other}`"),
+            other => bail!("unknown option `{other}` of playground"),
         }
     }
     add_target();
     let mut build = repo::cargo(&root);
     build.args(["build", "--quiet", "-p", "ugas-playground", "--target", TARGET, "--profile", "playground"]);
     if !build.status()?.success() {
-        bail!("the module was not built; is the target there? `rustup target add {TARGET}`");
+        bail!("cannot build the module; install the target with `rustup target add {TARGET}`");
     }
     let module = target_folder(&root)?.join(TARGET).join("playground/ugas_playground.wasm");
     let bytes = fs::read(&module).with_context(|| format!("cannot read {}", module.display()))?;
@@ -40,18 +40,18 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let packed = packed(&bytes)?;
     fs::write(out.join("ugas.wasm.br"), &packed)?;
     let packed = packed.len();
-    println!("{}: {} bytes of wasm, {packed} by brotli (at most {MOST})", out.display(), bytes.len());
-    println!("serve the folder with any web server; it asks for nothing at run time");
+    println!("{}: {} bytes of wasm, {packed} compressed with brotli (limit {MOST})", out.display(), bytes.len());
+    println!("serve the folder with any web server; it needs no backend");
     let mut is_good = packed <= MOST;
     if is_checked {
         let mut node = Command::new("node");
         node.arg(root.join("crates/ugas-playground/golden.mjs")).arg(out.join("ugas.wasm"));
-        is_good &= node.status().context("--check runs the module under node, which is not there")?.success();
+        is_good &= node.status().context("--check needs node, which cannot be started")?.success();
     }
     Ok(is_good)
 }
 
-/// Best effort: where there is no rustup the target may come with the toolchain.
+/// Installs the target. Errors are ignored: without rustup the target may be part of the toolchain.
 fn add_target() {
     let _ = Command::new("rustup").args(["target", "add", TARGET]).status();
 }
@@ -67,7 +67,7 @@ fn target_folder(root: &Path) -> Result<PathBuf> {
 }
 
 fn write_pages(root: &Path, out: &Path, module: &[u8]) -> Result<()> {
-    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
     let pages = root.join("crates/ugas-studio/pages");
     for entry in fs::read_dir(&pages).with_context(|| format!("cannot list {}", pages.display()))? {
         let (path, name) = entry.map(|e| (e.path(), e.file_name()))?;
@@ -78,7 +78,7 @@ fn write_pages(root: &Path, out: &Path, module: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// What a browser fetches where the web server hands out packed files.
+/// Returns the size of the module compressed with brotli.
 fn packed(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut writer = CompressorWriter::new(Vec::new(), 1 << 16, 11, 24);
     writer.write_all(bytes)?;

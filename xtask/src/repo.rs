@@ -1,4 +1,4 @@
-//! The repository as the chores see it: where it is, which files belong to it, which packages it holds.
+//! The repository: its root, files and packages.
 //!
 //! Packages come from `cargo metadata`, so that inherited fields and custom target paths are read the way cargo
 //! reads them. Paths are kept relative to the root with forward slashes, so output is the same on every machine.
@@ -9,22 +9,22 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The repository's root: the folder above this package.
+/// Returns the root of the repository: the folder above this package.
 pub(crate) fn root() -> Result<PathBuf> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().map(Path::to_path_buf).context("xtask has no parent folder")
 }
 
-/// A `cargo` command that runs in `root`, with the same cargo that started this program.
+/// Returns a `cargo` command that runs in `root`, with the cargo that started this program.
 pub(crate) fn cargo(root: &Path) -> Command {
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     command.current_dir(root);
     command
 }
 
-/// Every file that belongs to the project: tracked ones and new ones that are not ignored.
+/// Returns every file of the project: tracked files and new files that are not ignored.
 ///
-/// Without git (an exported archive) the folder is walked instead, leaving out hidden folders and build output.
+/// Without git (an exported archive) it lists the folder instead, without hidden folders and build output.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
     let mut found = match git(root, &["ls-files", "-co", "--exclude-standard", "-z"]) {
         Some(list) => list.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
@@ -41,7 +41,7 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
     Ok(found)
 }
 
-/// The output of a git command, or nothing when git or the repository is missing or the command fails.
+/// Returns the output of a git command, or `None` if it fails.
 pub(crate) fn git(root: &Path, args: &[&str]) -> Option<String> {
     let output = Command::new("git").arg("-C").arg(root).args(args).output().ok()?;
     if !output.status.success() {
@@ -65,14 +65,14 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// `path` relative to `root` with forward slashes; nothing if it lies outside.
+/// Returns `path` relative to `root` with forward slashes, or `None` if it is outside.
 pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     let inside = path.strip_prefix(root).ok()?;
     let parts: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
     Some(parts.join("/"))
 }
 
-/// The text of a project file; nothing if it is not UTF-8 text.
+/// Reads a project file; returns `None` if it is not UTF-8 text.
 pub(crate) fn read_text(root: &Path, file: &str) -> Result<Option<String>> {
     let bytes = std::fs::read(root.join(file)).with_context(|| format!("cannot read {file}"))?;
     Ok(String::from_utf8(bytes).ok())

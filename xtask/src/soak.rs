@@ -132,14 +132,14 @@ impl Options {
                 "--seeds" => options.seeds = Some(value()?.parse().context("--seeds needs a whole number")?),
                 "--only" => options.only = Some(value()?.clone()),
                 "--fuzz" => options.fuzz = true,
-                other => bail!("soak has no option `{other}`"),
+                other => bail!("unknown option `{other}` of soak"),
             }
         }
         Ok(options)
     }
 }
 
-/// Runs the command; `false` if a run failed.
+/// Runs the command; returns `false` if a run failed.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let options = Options::parse(args)?;
     let root = repo::root()?;
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         let wanted = |form: &&LongForm| options.only.as_ref().is_none_or(|only| form.filter.contains(only));
         let forms: Vec<&LongForm> = LONG_FORMS.iter().filter(wanted).collect();
         if forms.is_empty() {
-            bail!("no long form is called so; see LONG_FORMS in xtask/src/soak.rs");
+            bail!("unknown long form; see LONG_FORMS in xtask/src/soak.rs");
         }
         // The time is shared out evenly, so that a later form is not starved by an earlier one.
         let share = options.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0 / forms.len() as f64));
@@ -210,7 +210,7 @@ impl Run {
         };
         self.passed &= status;
         if !is_first && line.from != self.seeds_to {
-            eprintln!("warning: {} began at seed {} again; it does not read UGAS_SOAK_FROM", self.name, line.from);
+            eprintln!("warning: {} started at seed {} again; it does not read UGAS_SOAK_FROM", self.name, line.from);
             return false;
         }
         if is_first {

@@ -1,4 +1,4 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler checks.
+//! `cargo xtask tidy`: checks conventions of the repository that the compiler does not check.
 //!
 //! Each rule is one file: a function from text or packages to findings, with its tests beside it. This file only
 //! gathers the tree, runs the rules and prints what they found.
@@ -50,7 +50,7 @@ impl Finding {
 /// Runs the command; `false` if a rule found an error.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if let Some(arg) = args.first() {
-        bail!("tidy has no option `{arg}`");
+        bail!("unknown option `{arg}` of tidy");
     }
     let root = repo::root()?;
     let findings = findings(&root)?;
@@ -74,7 +74,7 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
     findings.extend(functions::stale(&|file| std::fs::read_to_string(root.join(file)).ok()));
     let mut sources = Vec::new();
     for file in &repo::files(root)? {
-        // What is not text (an image in the book) has no lines to check.
+        // Files that are not text, such as images, are skipped.
         let Some(text) = repo::read_text(root, file)? else {
             continue;
         };

@@ -1,11 +1,11 @@
-//! How often each thread asks for memory, for the studio's figures: a steady step of a world should not.
+//! Counts allocations for each thread, for the studio: a steady step of a world should not allocate.
 #![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call is handed to the system's own unchanged")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
-    static ASKED: Cell<u64> = const { Cell::new(0) };
+    static COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
 struct Counting;
@@ -13,14 +13,14 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// How often this thread has asked for memory.
+/// Returns the number of allocations of this thread.
 pub(crate) fn allocations() -> u64 {
-    ASKED.with(Cell::get)
+    COUNT.with(Cell::get)
 }
 
-/// A thread that is ending has nothing to count any more.
+/// Counts one allocation, unless the thread is ending.
 fn count() {
-    let _ = ASKED.try_with(|asked| asked.set(asked.get().wrapping_add(1)));
+    let _ = COUNT.try_with(|count| count.set(count.get().wrapping_add(1)));
 }
 
 // SAFETY: every call is handed to the system allocator unchanged; the counter needs no memory and drops nothing.

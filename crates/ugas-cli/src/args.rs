@@ -1,4 +1,4 @@
-//! The arguments as they are written; help comes from here.
+//! The command line arguments and their help.
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use crate::machines::Endpoint;
 
 const EXAMPLES: &str = "\
-Without a command: the demo, as `ugas demo`.
+Without a command, `ugas` runs `ugas demo`.
 
-Examples, from the root of the repository:
+Examples (run them in the root of the repository):
   ugas init my_game
   ugas test scenarios
   ugas sim scenarios/worked/rpg.yaml
@@ -16,12 +16,12 @@ Examples, from the root of the repository:
 
 In a clone of the repository, `cargo ugas` is the same command.";
 
-/// The seed of everything that happens where none is asked for.
+/// The default random seed.
 const SEED: u64 = ugas_studio::session::SEED;
-/// The highest seed of a world in a browser: above it numbers are not exact there.
+/// The largest seed a browser can display: larger integers are not exact there.
 const MOST_SEED: u64 = 1 << 53;
 
-/// Scenarios and documents of a gameplay-ability runtime, on the command line.
+/// Run, check and inspect gameplay-ability scenarios and documents.
 #[derive(Debug, Parser)]
 #[command(name = "ugas", version, about, after_help = EXAMPLES, after_long_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -31,60 +31,60 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Show the demo in a browser: a duel under lag.
+    /// Run the demo, a duel over a network with latency, and show it in a browser
     Demo(DemoArgs),
-    /// Open a pack or a scenario in the studio: watch it, ask it, drive it, change it.
+    /// Open a pack or a scenario in the studio to run, inspect and edit it
     Studio(StudioArgs),
-    /// Write a small project to start from into a new folder.
+    /// Create a starter project in a new folder
     Init(InitArgs),
-    /// Run scenarios and say what does not hold.
+    /// Run scenarios and report failed expectations
     Test(TestArgs),
-    /// Show every attribute of a scenario over time.
+    /// Print every attribute of a scenario over time
     Sim(SimArgs),
-    /// Show how a number came about.
+    /// Explain how the value of an attribute is computed
     Explain(ExplainArgs),
-    /// Show what speaks against activating an ability.
+    /// Explain why an ability cannot be activated
     WhyNot(WhyNotArgs),
-    /// Preview what an effect or an ability would do, without doing it.
+    /// Preview what an effect or an ability would do, without changing the world
     Preview(PreviewArgs),
-    /// Check documents and scenarios without running them.
+    /// Check documents and scenarios without running them
     Check(CheckArgs),
-    /// Write the JSON Schemas of the documents.
+    /// Write the JSON Schemas of the documents
     Schema(SchemaArgs),
-    /// Mend what can be mended safely, keeping comments and order.
+    /// Apply safe fixes and keep comments and key order
     Fix(FixArgs),
-    /// Show what a lint rule is about, or list all rules.
+    /// Explain a finding of `ugas check`, or list all findings
     ExplainLint(ExplainLintArgs),
-    /// Put files into the house's shape; comments, key order and values stay.
+    /// Format files and keep comments, key order and values
     Fmt(FmtArgs),
-    /// Show a definition: what it does, its text for players, what uses it.
+    /// Show a definition, its description for players and what refers to it
     Show(ShowArgs),
-    /// Keep the world of a scenario and reload its documents whenever a file is saved.
+    /// Run a scenario, then reload its documents when a file is saved
     Watch(WatchArgs),
-    /// Serve an editor on standard input and output (Language Server Protocol).
+    /// Run the language server on standard input and output
     Lsp(LspArgs),
-    /// Host the world of a scenario with `Network:` and play the server's part.
+    /// Run the server of a scenario with `Network:`
     Serve(ServeArgs),
-    /// Connect to `ugas serve` as one of the scenario's clients and play its part.
+    /// Connect to `ugas serve` and run one client of the scenario
     Bot(BotArgs),
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Draw it in this terminal instead.
+    /// Draw the demo in the terminal instead of a browser
     #[arg(long)]
     pub(crate) tty: bool,
-    /// The seed of everything that happens.
+    /// Set the random seed
     #[arg(long, value_name = "S", default_value_t = SEED, value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) page: PageArgs,
-    /// End at this tick; with --tty.
+    /// Stop at this tick (with --tty)
     #[arg(long, value_name = "N", requires = "tty")]
     pub(crate) ticks: Option<u32>,
 }
 
-/// Without a command.
+/// The arguments of `ugas` without a command.
 impl Default for DemoArgs {
     fn default() -> DemoArgs {
         DemoArgs { tty: false, seed: SEED, page: PageArgs::default(), ticks: None }
@@ -93,78 +93,78 @@ impl Default for DemoArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StudioArgs {
-    /// A folder with a pack, a document or a scenario file; the demo's world without it.
+    /// Folder of a pack, document or scenario file [default: the demo]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
-    /// The seed of everything that happens; by default a scenario's own, and 7 elsewhere.
+    /// Set the random seed [default: the seed of the scenario, otherwise 7]
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(..=MOST_SEED))]
     pub(crate) seed: Option<u64>,
-    /// Which scenario of the file: its name, or its number counted from 1; the first by default.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N", requires = "path")]
     pub(crate) scenario: Option<String>,
     #[command(flatten)]
     pub(crate) page: PageArgs,
 }
 
-/// Where a world is shown in a browser.
+/// How the studio is opened in a browser.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct PageArgs {
-    /// The port of this machine's own address; 7700 or any free one by default.
+    /// Listen on this local port [default: 7700, or a free port if it is in use]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Open it in this machine's browser at once.
+    /// Open the address in the default browser
     #[arg(long)]
     pub(crate) open: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct InitArgs {
-    /// The folder; it is made, or must be empty.
+    /// Folder to create; an existing folder must be empty
     #[arg(value_name = "DIR", default_value = ".")]
     pub(crate) folder: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct TestArgs {
-    /// Scenario files, or folders of them.
+    /// Scenario files or folders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Write which scenario passed to a JSON file, even if some failed.
+    /// Write the result of each scenario to a JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Run again whenever a file is saved.
+    /// Run again when a file is saved
     #[arg(long)]
     pub(crate) watch: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WatchArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SimArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// How to print it.
+    /// Select the output format
     #[arg(long, value_enum, default_value_t = SimFormat::Table)]
     pub(crate) format: SimFormat,
-    /// Run it that many times, each with the next seed, and show mean, minimum and maximum.
+    /// Run the scenario N times with consecutive seeds and print mean, minimum and maximum
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: u32,
-    /// The first seed; the scenario's own by default.
+    /// Set the first random seed [default: the seed of the scenario]
     #[arg(long, value_name = "S")]
     pub(crate) seed: Option<u64>,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
-    /// Only actors whose controller is filed under this `DebugCategory`.
+    /// Print only actors whose controller has this `DebugCategory`
     #[arg(long, value_name = "CATEGORY")]
     pub(crate) category: Option<String>,
 }
@@ -174,47 +174,47 @@ pub(crate) enum SimFormat {
     Table,
     Csv,
     Json,
-    /// Everything that happens, one line each, for people.
+    /// One line of text for each fact
     Facts,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Whose attribute.
+    /// Actor of the attribute
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Which attribute.
+    /// Attribute to explain
     #[arg(long, value_name = "X")]
     pub(crate) attribute: String,
-    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct WhyNotArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Whose ability.
+    /// Actor of the ability
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Which ability.
+    /// Ability to explain
     #[arg(long, value_name = "G")]
     pub(crate) ability: String,
-    /// At whom.
+    /// Target of the activation
     #[arg(long, value_name = "A")]
     pub(crate) target: Option<String>,
-    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
 }
@@ -222,75 +222,75 @@ pub(crate) struct WhyNotArgs {
 #[derive(Debug, clap::Args)]
 #[command(group = clap::ArgGroup::new("of").required(true).args(["effect", "ability"]))]
 pub(crate) struct PreviewArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The actor that gets the effect or uses the ability.
+    /// Actor that receives the effect or activates the ability
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Which effect.
+    /// Effect to preview
     #[arg(long, value_name = "E")]
     pub(crate) effect: Option<String>,
-    /// The actor that is the effect's source.
+    /// Source actor of the effect
     #[arg(long, value_name = "A", requires = "effect")]
     pub(crate) from: Option<String>,
-    /// The effect's level.
+    /// Level of the effect
     #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
     pub(crate) level: u32,
-    /// The effect's stacks.
+    /// Stacks of the effect
     #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
     pub(crate) stacks: u32,
-    /// Which ability.
+    /// Ability to preview
     #[arg(long, value_name = "G")]
     pub(crate) ability: Option<String>,
-    /// The actor the ability is used on.
+    /// Target of the activation
     #[arg(long, value_name = "A", requires = "ability")]
     pub(crate) target: Option<String>,
-    /// When: seconds (1.5), frames (12f) or milliseconds (250ms). What happens at that time has happened.
+    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
-    /// How to print it.
+    /// Select the output format
     #[arg(long, value_enum, default_value_t = PreviewFormat::Table)]
     pub(crate) format: PreviewFormat,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PreviewFormat {
-    /// Every attribute before and after, tags and effects, for people.
+    /// Every attribute before and after, tags and effects
     Table,
-    /// One object for tools.
+    /// One JSON object
     Json,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FmtArgs {
-    /// Files or folders.
+    /// Files or folders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Only say which files are not in shape; exit with 1 if there are any.
+    /// List files that are not formatted and exit with 1 if there are any; change nothing
     #[arg(long)]
     pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// The name of a tag, attribute, effect, ability or anything else that is defined.
+    /// Name of a definition: a tag, attribute, effect, ability or another kind
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// A file or a folder.
+    /// File or folder with the documents
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
-    /// The level that numbers are shown for.
+    /// Show numbers for this level
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) level: u32,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct LspArgs {
-    /// The folder to look at; by default the one that the editor has open.
+    /// Folder with the documents [default: the workspace folders of the editor]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
 }
@@ -298,28 +298,28 @@ pub(crate) struct LspArgs {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("who").required(true).args(["tokens", "insecure"])))]
 pub(crate) struct ServeArgs {
-    /// A scenario file.
+    /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Where to listen: udp://127.0.0.1:4000 or ws://127.0.0.1:4000 (WebSocket), one of each at most; port 0 takes a
-    /// free one. What it came to is printed first.
+    /// Listen on udp://127.0.0.1:4000 or ws://127.0.0.1:4000 (WebSocket); at most one of each. Port 0 selects a free port.
+    /// The addresses are printed first
     #[arg(long, value_name = "ADDRESS", default_value = "udp://127.0.0.1:0")]
     pub(crate) listen: Vec<Endpoint>,
-    /// Let in only who has a token, and write one for each client to this folder, such as `Ana.udp.token`. The key is new
-    /// with every start and never leaves the server.
+    /// Accept only clients with a token, and write a token for each client to this folder, such as `Ana.udp.token`. The
+    /// key changes with every start and never leaves the server
     #[arg(long, value_name = "DIR")]
     pub(crate) tokens: Option<PathBuf>,
-    /// Let in everybody who says a client's name, without a token: for one machine, or a network among friends.
+    /// Accept every client that sends a known name, without a token; for local tests and trusted networks
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Roll the same each time, from this seed, as `ugas test` does with the scenario's own. Without it clients roll from
-    /// a secret that is new with every start.
+    /// Set the random seed, so that every run rolls the same numbers. Without it clients roll from a secret that changes
+    /// with every start
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
-    /// How many seconds to wait for the clients.
+    /// Wait this many seconds for the clients
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
 }
@@ -327,51 +327,51 @@ pub(crate) struct ServeArgs {
 #[derive(Debug, clap::Args)]
 #[command(group(clap::ArgGroup::new("how").required(true).args(["token", "connect"])))]
 pub(crate) struct BotArgs {
-    /// The scenario file that the server plays.
+    /// Scenario file that the server runs
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Which client to be.
+    /// Name of the client to run
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: String,
-    /// Connect with a token that the server wrote; it knows the address.
+    /// Connect with a token file that the server wrote; it contains the address
     #[arg(long, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
-    /// Connect to a server that runs with --insecure: udp://127.0.0.1:4000 or ws://127.0.0.1:4000.
+    /// Connect to a server that runs with --insecure: udp://127.0.0.1:4000 or ws://127.0.0.1:4000
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect: Option<Endpoint>,
-    /// How many seconds to wait for the server and the other clients.
+    /// Wait this many seconds for the server and the other clients
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
-    /// Which scenario of the file: its name, or its number counted from 1.
+    /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
     #[arg(long, value_name = "NAME|N")]
     pub(crate) scenario: Option<String>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Files or folders; each path is one set of documents.
+    /// Files or folders; each path is one set of documents
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// How to print what was found.
+    /// Select the output format
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub(crate) format: CheckFormat,
-    /// Count these as errors too.
+    /// Treat these findings as errors
     #[arg(long, value_enum)]
     pub(crate) deny: Option<Deny>,
-    /// Also list every use of a field or kind that goes beyond the specification.
+    /// List every field and kind that is an extension of the specification
     #[arg(long)]
     pub(crate) portable: bool,
-    /// Look with the rules that sound data breaks too.
+    /// Run the strict lint rules, which valid data may break
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Check again whenever a file is saved.
+    /// Check again when a file is saved
     #[arg(long)]
     pub(crate) watch: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct SchemaArgs {
-    /// The folder to write one file for each kind and `ugas.json` for all to; without it `ugas.json` is printed.
+    /// Write one file for each kind and `ugas.json` for all kinds to this folder [default: print `ugas.json`]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write the reference pages of the book to this folder instead, one file per kind and `index.md`
@@ -381,28 +381,28 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FixArgs {
-    /// Files or folders; each path is one set of documents.
+    /// Files or folders; each path is one set of documents
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// Show what would be changed and change nothing.
+    /// List the changes without writing them
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ExplainLintArgs {
-    /// The rule; all of them without it.
+    /// Id of a finding [default: list all ids]
     #[arg(value_name = "ID")]
     pub(crate) id: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// For people: place, message, and the line it is about.
+    /// Place, message and source line
     Text,
-    /// One object for tools.
+    /// One JSON object
     Json,
-    /// SARIF 2.1.0, for code review and scanning services.
+    /// SARIF 2.1.0, for code review and scanning services
     Sarif,
 }
 

@@ -1,7 +1,7 @@
-//! `ugas check`: documents and scenarios, without running anything.
+//! `ugas check`: checks documents and scenarios without running them.
 
 use crate::args::{CheckArgs, CheckFormat, Deny};
-use crate::output::{Colour, Exit, Out, complain_about, count};
+use crate::output::{Colour, Exit, Line, Out, complain_about, count};
 use crate::sarif;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use std::io;
 use ugas_data::{Diagnostic, Excerpt, Project, Severity};
 use ugas_lab::check_path_with;
 
-/// The JSON that tools read.
+/// The JSON output.
 #[derive(Serialize)]
 struct All<'a> {
     diagnostics: &'a [Diagnostic],
@@ -47,11 +47,11 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
         }
         CheckFormat::Json => {
             let all = All { diagnostics: &findings, errors, warnings };
-            out.line(&serde_json::to_string_pretty(&all).map_err(io::Error::other)?)?;
+            out.text(&format!("{}\n", serde_json::to_string_pretty(&all).map_err(io::Error::other)?))?;
         }
         CheckFormat::Sarif => {
             let log = sarif::log(&findings, |file| texts.of(file).to_owned());
-            out.line(&serde_json::to_string_pretty(&log).map_err(io::Error::other)?)?;
+            out.text(&format!("{}\n", serde_json::to_string_pretty(&log).map_err(io::Error::other)?))?;
         }
     }
     let denied = errors + if args.deny == Some(Deny::Warnings) { warnings } else { 0 };
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
 struct Texts(BTreeMap<String, String>);
 
 impl Texts {
-    /// The text of a file; empty if it cannot be read any more.
+    /// Returns the text of a file; empty if it cannot be read anymore.
     fn of(&mut self, file: &str) -> &str {
         self.0.entry(file.to_owned()).or_insert_with(|| std::fs::read_to_string(file).unwrap_or_default())
     }
@@ -75,17 +75,19 @@ fn show(f: &Diagnostic, text: &str, out: &mut Out) -> io::Result<()> {
         Severity::Warning => Colour::Yellow,
         Severity::Info => Colour::Blue,
     };
-    let severity = out.paint(colour, &format!("{}[{}]", f.severity.name(), f.id));
-    out.line(&format!("{}:{}:{}: {severity}: {}", f.file, f.line, f.column, f.message))?;
+    let place = Line::from(format!("{}:{}:{}: ", f.file, f.line, f.column));
+    let severity = format!("{}[{}]", f.severity.name(), f.id);
+    out.line(place.coloured(colour, severity).plain(format!(": {}", f.message)))?;
     match (Excerpt::of(f, text), &f.help) {
         (Some(excerpt), help) => {
             let number = excerpt.number.to_string();
             let blank = " ".repeat(number.len());
-            let bar = |number: &str| out.paint(Colour::Blue, &format!("{number} |"));
+            let bar = |number: &str| Line::default().coloured(Colour::Blue, format!("{number} |"));
             let label = help.as_deref().unwrap_or_default();
-            let marks = out.paint(colour, format!("{} {label}", excerpt.marks).trim_end());
-            let lines = [bar(&blank), format!("{} {}", bar(&number), excerpt.line), format!("{} {marks}", bar(&blank))];
-            lines.iter().try_for_each(|line| out.line(line))
+            let marks = format!("{} {label}", excerpt.marks);
+            out.line(bar(&blank))?;
+            out.line(bar(&number).plain(format!(" {}", excerpt.line)))?;
+            out.line(bar(&blank).plain(" ").coloured(colour, marks.trim_end()))
         }
         (None, Some(help)) => out.line(&format!("    {help}")),
         (None, None) => Ok(()),

@@ -1,14 +1,14 @@
-//! The one place where the command line looks at a clock: playing over a network is about real time.
+//! The only module of the command line that reads a clock, for running over a network.
 #![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The time now, since the Unix epoch; what tokens are dated with.
+/// Returns the time since the Unix epoch, for the expiry of tokens.
 pub(crate) fn since_epoch() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// How long something takes, in laps.
+/// A stopwatch with laps.
 pub(crate) struct Watch {
     start: Instant,
     lap: Instant,
@@ -20,12 +20,12 @@ impl Watch {
         Watch { start, lap: start }
     }
 
-    /// Since the start.
+    /// Returns the time since the start.
     pub(crate) fn total(&self) -> Duration {
         self.start.elapsed()
     }
 
-    /// Since the last lap.
+    /// Returns the time since the previous lap and starts the next one.
     pub(crate) fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now.duration_since(std::mem::replace(&mut self.lap, now))

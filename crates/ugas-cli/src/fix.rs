@@ -1,10 +1,10 @@
-//! `ugas fix`: applies the safe edits of findings and lists each of them.
+//! `ugas fix`: applies the safe edits of findings, lists each of them, and reports files that it cannot read.
 
 use crate::args::FixArgs;
 use crate::output::{Exit, Out, complain, complain_about, count};
 use std::path::{Component, Path};
 use std::{fs, io};
-use ugas_data::{Change, FileFix, Project};
+use ugas_data::{AppliedFix, Code, FileFix, Project};
 
 pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
     let (mut exit, mut changes, mut files) = (Exit::Good, 0, 0);
@@ -17,13 +17,14 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
                 continue;
             }
         };
-        // Packs that are only required lie elsewhere and are not ours to change.
-        for fix in project.fixes().iter().filter(|f| lies_in(&f.path, path)) {
+        // Packs that are only required are outside the path and are not changed.
+        let fixes = project.fixes();
+        for fix in fixes.iter().filter(|f| lies_in(&f.path, path)) {
             for change in &fix.changes {
                 show(fix, change, "", out)?;
             }
             for change in &fix.refused {
-                show(fix, change, " (left alone: it would change more than that)", out)?;
+                show(fix, change, " (skipped: the edit would change other values too)", out)?;
             }
             if fix.changes.is_empty() {
                 continue;
@@ -31,12 +32,15 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
             if !args.dry_run
                 && let Err(error) = write(&fix.path, &fix.text)
             {
-                complain(&format!("{}: error: cannot be written: {error}", fix.name));
+                complain(&format!("{}: error: cannot write the file: {error}", fix.name));
                 exit = Exit::Unreadable;
                 continue;
             }
             changes += fix.changes.len();
             files += 1;
+        }
+        if report_unreadable(project, &fixes, path) {
+            exit = Exit::Unreadable;
         }
     }
     let done = if args.dry_run { "would be made" } else { "made" };
@@ -44,8 +48,22 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
     Ok(exit)
 }
 
+/// Reports what cannot be read in the files below `path` after the fixes. Returns whether there is anything.
+fn report_unreadable(mut project: Project, fixes: &[FileFix], path: &Path) -> bool {
+    fixes.iter().for_each(|fix| project.put(fix.path.clone(), fix.text.clone()));
+    let mut found = false;
+    for source in project.sources().iter().filter(|source| lies_in(&source.path, path)) {
+        // Documents of other tools and invalid values are findings of `ugas check`.
+        let unreadable = source.errors.iter().filter(|e| !matches!(e.code, Code::UnknownKind | Code::Invalid));
+        let mut unreadable = unreadable.peekable();
+        found |= unreadable.peek().is_some();
+        complain_about(unreadable);
+    }
+    found
+}
+
 fn lies_in(file: &Path, folder: &Path) -> bool {
-    // A file of a pack was opened with its pack, whose path may begin in another way.
+    // A file of a pack is opened with its pack, so its path may have another prefix.
     if folder.is_file() {
         return matches!((file.canonicalize(), folder.canonicalize()), (Ok(a), Ok(b)) if a == b);
     }
@@ -53,14 +71,14 @@ fn lies_in(file: &Path, folder: &Path) -> bool {
     rest.is_ok_and(|rest| !rest.components().any(|c| c == Component::ParentDir))
 }
 
-fn show(fix: &FileFix, change: &Change, note: &str, out: &mut Out) -> io::Result<()> {
+fn show(fix: &FileFix, change: &AppliedFix, note: &str, out: &mut Out) -> io::Result<()> {
     out.line(&format!("{}:{}:{}: {} [{}]{note}", fix.name, change.line, change.column, change.title, change.id))
 }
 
-/// The new text beside the old file, then in its place, so that a crash leaves one of the two.
+/// Writes a temporary file and renames it, so that a crash leaves the old text or the new one.
 fn write(path: &Path, text: &str) -> io::Result<()> {
-    let beside = path.with_extension("ugas-fix");
-    fs::write(&beside, text)?;
-    fs::set_permissions(&beside, fs::metadata(path)?.permissions())?;
-    fs::rename(&beside, path)
+    let temporary = path.with_extension("ugas-fix");
+    fs::write(&temporary, text)?;
+    fs::set_permissions(&temporary, fs::metadata(path)?.permissions())?;
+    fs::rename(&temporary, path)
 }

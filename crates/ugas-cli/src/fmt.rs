@@ -1,4 +1,4 @@
-//! `ugas fmt`: files in the house's shape. A file is written whole or not at all.
+//! `ugas fmt`: formats files. A file is replaced as a whole or not at all.
 
 use crate::args::FmtArgs;
 use crate::output::{Exit, Out, complain_about, count};
@@ -31,14 +31,14 @@ pub(crate) fn run(args: &FmtArgs, out: &mut Out) -> io::Result<Exit> {
                 }
             };
             match format(&name, &text) {
-                Ok(shaped) if shaped == text => {}
-                Ok(shaped) => {
+                Ok(formatted) if formatted == text => {}
+                Ok(formatted) => {
                     changed += 1;
                     out.line(&name)?;
                     if args.check {
                         exit = exit.max(Exit::Failed);
                     } else {
-                        replace(&file, &shaped)?;
+                        replace(&file, &formatted)?;
                     }
                 }
                 Err(errors) => {
@@ -48,19 +48,19 @@ pub(crate) fn run(args: &FmtArgs, out: &mut Out) -> io::Result<Exit> {
             }
         }
     }
-    let what = if args.check { "not in shape" } else { "changed" };
+    let what = if args.check { "not formatted" } else { "changed" };
     out.line(&format!("{}, {changed} {what}", count(seen, "file")))?;
     Ok(exit)
 }
 
-/// Writes beside the file and puts the result in its place, so that nothing is lost if the machine stops in between.
+/// Writes a temporary file and renames it, so that a crash leaves the old text or the new one.
 pub(crate) fn replace(file: &Path, text: &str) -> io::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".ugas-new");
-    let said = |e: io::Error| io::Error::new(e.kind(), format!("{}: cannot be written: {e}", file.display()));
-    std::fs::write(&beside, text).map_err(said)?;
+    let mut temporary = file.as_os_str().to_owned();
+    temporary.push(".ugas-new");
+    let failed = |e: io::Error| io::Error::new(e.kind(), format!("{}: cannot write the file: {e}", file.display()));
+    std::fs::write(&temporary, text).map_err(failed)?;
     if let Ok(metadata) = std::fs::metadata(file) {
-        std::fs::set_permissions(&beside, metadata.permissions()).map_err(said)?;
+        std::fs::set_permissions(&temporary, metadata.permissions()).map_err(failed)?;
     }
-    std::fs::rename(&beside, file).map_err(said)
+    std::fs::rename(&temporary, file).map_err(failed)
 }

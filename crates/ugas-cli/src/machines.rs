@@ -1,4 +1,4 @@
-//! What `ugas serve` and `ugas bot` agree on: how addresses are written, which protocol they speak, who is who.
+//! Shared by `ugas serve` and `ugas bot`: addresses, the protocol id and the ids of clients.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -7,20 +7,20 @@ use std::time::Duration;
 
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 use ugas_lab::{Failure, NotPlayed, Scenario};
-use ugas_transport::Carrier;
+use ugas_transport::TransportKind;
 
 use crate::output::{Exit, Out, complain, complain_about};
 
-/// Netcode's number of the protocol: "ugas" and the version of what is said.
+/// The netcode protocol id: "ugas" and the version of the messages.
 pub(crate) const PROTOCOL: u64 = 0x7567_6173 << 32 | ugas_net::message::PROTOCOL as u64;
 
-/// How long the last word may take to be heard after the last tick.
+/// How long the server waits after the last tick for clients to acknowledge it.
 pub(crate) const SETTLE: Duration = Duration::from_secs(3);
 
-/// Where and on what: `udp://127.0.0.1:4000`; without a scheme it is UDP.
+/// A transport and an address: `udp://127.0.0.1:4000`. The default scheme is UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    pub(crate) carrier: Carrier,
+    pub(crate) carrier: TransportKind,
     pub(crate) address: SocketAddr,
 }
 
@@ -29,7 +29,7 @@ impl FromStr for Endpoint {
 
     fn from_str(text: &str) -> Result<Endpoint, String> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("udp", text));
-        let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
+        let carrier = TransportKind::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
         let carrier = carrier.ok_or_else(|| format!("expected udp:// or ws://, found {scheme}://"))?;
         let address = rest.trim_end_matches('/').parse();
         let address =
@@ -44,26 +44,26 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// The number that a client's connection has: its place in the file, from 1. A second connection with the same number is
-/// refused while the first lasts.
+/// Returns the id of a client's connection: its position in the file, from 1. A second connection with the same id is
+/// rejected while the first is open.
 pub(crate) fn number_of(scenario: &Scenario, client: &str) -> Option<u64> {
     let clients = &scenario.network.as_ref()?.clients;
     clients.iter().position(|c| c.name == client).map(|at| at as u64 + 1)
 }
 
-/// Real time as the sim counts it.
+/// Converts real time to sim time.
 pub(crate) fn to_sim(elapsed: Duration) -> SimTime {
     SimTime(i64::try_from(elapsed.as_nanos() * FLICKS_PER_SECOND as u128 / 1_000_000_000).unwrap_or(i64::MAX))
 }
 
-/// A length of the sim in real time.
+/// Converts sim time to real time.
 pub(crate) fn to_real(length: SimTime) -> Duration {
     let nanos = length.0.max(0) as u128 * 1_000_000_000 / FLICKS_PER_SECOND as u128;
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// Says why there is nothing to play.
-pub(crate) fn not_played(scenario: &Scenario, error: &NotPlayed) -> Exit {
+/// Reports why a scenario cannot be run on several machines.
+pub(crate) fn report_not_played(scenario: &Scenario, error: &NotPlayed) -> Exit {
     match error {
         NotPlayed::Errors(errors) => complain_about(errors),
         other => complain(&format!("{}:{}: error: {other}", scenario.file, scenario.place.line)),
@@ -71,10 +71,10 @@ pub(crate) fn not_played(scenario: &Scenario, error: &NotPlayed) -> Exit {
     Exit::Unreadable
 }
 
-/// Says what did not hold on this machine.
-pub(crate) fn tell_failures(failures: &[Failure], out: &mut Out) -> std::io::Result<Exit> {
+/// Prints the failed expectations of this machine.
+pub(crate) fn print_failures(failures: &[Failure], out: &mut Out) -> std::io::Result<Exit> {
     for failure in failures {
-        out.line(&failure.to_string())?;
+        out.text(&format!("{failure}\n"))?;
     }
     Ok(if failures.is_empty() { Exit::Good } else { Exit::Failed })
 }
@@ -88,13 +88,13 @@ mod tests {
         for text in ["udp://127.0.0.1:4000", "ws://[::1]:80", "wt://10.0.0.1:1"] {
             assert_eq!(text.parse::<Endpoint>().map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
         }
-        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(Carrier::Udp));
+        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(TransportKind::Udp));
         assert!("http://127.0.0.1:0".parse::<Endpoint>().is_err_and(|why| why.contains("found http://")));
         assert!("udp://localhost".parse::<Endpoint>().is_err_and(|why| why.contains("found localhost")));
     }
 
     #[test]
-    fn time_goes_both_ways() {
+    fn time_converts_both_ways() {
         assert_eq!(to_sim(Duration::from_millis(1_500)), SimTime::millis(1_500));
         assert_eq!(to_real(SimTime::frames(1, 50)), Duration::from_millis(20));
     }

@@ -1,7 +1,7 @@
-//! The `ugas` command: a thin layer that turns arguments into calls of the lab and results into lines and exit codes.
+//! The `ugas` command. It parses arguments, calls `ugas-lab`, `ugas-data` and `ugas-studio`, and prints the results.
 //!
-//! Exit codes: 0 all is well, 1 something failed or was found, 2 something could not be read or understood. Output
-//! goes to stdout, complaints about input to stderr. A reader that goes away (`ugas … | head`) is no error.
+//! Exit codes: 0 success, 1 a test failed or a check found errors, 2 an input could not be read or understood. Output goes
+//! to stdout, errors about input to stderr. A closed pipe (`ugas … | head`) is not an error.
 
 mod allocations;
 mod args;
@@ -52,8 +52,8 @@ fn run(args: Args, out: &mut Out) -> io::Result<Exit> {
         Some(Command::Demo(args)) => studio::demo(&args, out),
         Some(Command::Studio(args)) => studio::studio(&args, out),
         Some(Command::Init(args)) => init::run(&args, out),
-        Some(Command::Test(args)) if args.watch => watch::again(&args.paths, out, |out| test::run(&args, out)),
-        Some(Command::Check(args)) if args.watch => watch::again(&args.paths, out, |out| check::run(&args, out)),
+        Some(Command::Test(args)) if args.watch => watch::repeat(&args.paths, out, |out| test::run(&args, out)),
+        Some(Command::Check(args)) if args.watch => watch::repeat(&args.paths, out, |out| check::run(&args, out)),
         Some(Command::Test(args)) => test::run(&args, out),
         Some(Command::Sim(args)) => sim::run(&args, out),
         Some(Command::Explain(args)) => explain::run(&args, out),

@@ -1,18 +1,18 @@
-//! Lines, colours and exit codes. Writing returns errors instead of panicking, so that a closed pipe ends the
-//! program quietly.
+//! Lines, colours and exit codes. Every line goes through [`printable_line`], so that text from files cannot control
+//! the terminal. Write errors are returned, so that a closed pipe ends the program quietly.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::process::ExitCode;
-use ugas_data::ReadError;
+use ugas_data::{ReadError, printable, printable_line};
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
-    /// All is well.
+    /// The command succeeded.
     Good,
-    /// Something failed or was found.
+    /// A test failed, or a check found errors.
     Failed,
-    /// Something could not be read or understood.
+    /// An input could not be read or understood.
     Unreadable,
 }
 
@@ -30,7 +30,33 @@ pub(crate) enum Colour {
     Blue = 34,
 }
 
-/// Standard output, with colours only if somebody is looking.
+/// One line of output: plain and coloured parts.
+#[derive(Default)]
+pub(crate) struct Line {
+    parts: Vec<(Option<Colour>, String)>,
+}
+
+impl Line {
+    /// Appends plain text.
+    pub(crate) fn plain(mut self, text: impl Into<String>) -> Line {
+        self.parts.push((None, text.into()));
+        self
+    }
+
+    /// Appends coloured text.
+    pub(crate) fn coloured(mut self, colour: Colour, text: impl Into<String>) -> Line {
+        self.parts.push((Some(colour), text.into()));
+        self
+    }
+}
+
+impl<T: AsRef<str>> From<T> for Line {
+    fn from(text: T) -> Line {
+        Line::default().plain(text.as_ref())
+    }
+}
+
+/// Standard output, coloured if it is a terminal.
 pub(crate) struct Out {
     to: BufWriter<Stdout>,
     coloured: bool,
@@ -43,22 +69,29 @@ impl Out {
         Out { to: BufWriter::new(stdout), coloured }
     }
 
-    pub(crate) fn line(&mut self, text: &str) -> io::Result<()> {
-        writeln!(self.to, "{text}")
-    }
-
-    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
-        write!(self.to, "{text}")
-    }
-
-    pub(crate) fn paint(&self, colour: Colour, text: &str) -> String {
-        match self.coloured {
-            true => format!("\x1b[{}m{text}\x1b[0m", colour as u8),
-            false => text.to_owned(),
+    /// Writes one line.
+    pub(crate) fn line(&mut self, line: impl Into<Line>) -> io::Result<()> {
+        for (colour, text) in line.into().parts {
+            let text = printable_line(&text);
+            match colour.filter(|_| self.coloured) {
+                Some(colour) => write!(self.to, "\x1b[{}m{text}\x1b[0m", colour as u8)?,
+                None => write!(self.to, "{text}")?,
+            }
         }
+        writeln!(self.to)
     }
 
-    /// Shows what was written so far, before something else writes to the same terminal.
+    /// Writes a text of several lines.
+    pub(crate) fn text(&mut self, text: &str) -> io::Result<()> {
+        write!(self.to, "{}", printable(text))
+    }
+
+    /// Clears the screen and moves the cursor to its corner.
+    pub(crate) fn clear_screen(&mut self) -> io::Result<()> {
+        write!(self.to, "\x1b[H\x1b[2J")
+    }
+
+    /// Writes what is buffered, before something else writes to the same terminal.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
@@ -68,20 +101,22 @@ impl Out {
     }
 }
 
-/// A line to stderr; if nobody reads it, there is nobody to tell.
+/// Writes a message to stderr. A write error is ignored: there is nowhere left to report it.
 pub(crate) fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Errors about input, with what to do about them.
+/// Writes errors about input, each with its place and what to do.
 pub(crate) fn complain_about<'a>(errors: impl IntoIterator<Item = &'a ReadError>) {
     for error in errors {
+        let file = printable_line(&error.file);
+        let message = printable_line(&error.message);
         complain(&match error.line {
-            0 => format!("{}: error: {}", error.file, error.message),
-            line => format!("{}:{line}:{}: error: {}", error.file, error.column, error.message),
+            0 => format!("{file}: error: {message}"),
+            line => format!("{file}:{line}:{}: error: {message}", error.column),
         });
         if let Some(help) = &error.help {
-            complain(&format!("    {help}"));
+            complain(&format!("    {}", printable_line(help)));
         }
     }
 }

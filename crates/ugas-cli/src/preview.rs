@@ -1,13 +1,13 @@
-//! `ugas preview`: what an effect or an ability would do.
+//! `ugas preview`: shows what an effect or an ability would do.
 
 use crate::args::{PreviewArgs, PreviewFormat};
-use crate::explain::{moment, unanswered};
+use crate::explain::{report_error, scenario_at};
 use crate::output::{Exit, Out};
 use std::io;
 use ugas_lab::{PreviewOf, preview};
 
 pub(crate) fn run(args: &PreviewArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some((scenario, at)) = moment(&args.file, args.scenario.as_deref(), &args.at) else {
+    let Some((scenario, at)) = scenario_at(&args.file, args.scenario.as_deref(), &args.at) else {
         return Ok(Exit::Unreadable);
     };
     let of = match (&args.effect, &args.ability) {
@@ -25,9 +25,9 @@ pub(crate) fn run(args: &PreviewArgs, out: &mut Out) -> io::Result<Exit> {
                 PreviewFormat::Table => preview.to_table(),
                 PreviewFormat::Json => preview.to_json(),
             };
-            out.line(text.trim_end())?;
+            out.text(&format!("{}\n", text.trim_end()))?;
             Ok(Exit::Good)
         }
-        Err(error) => Ok(unanswered(&error)),
+        Err(error) => Ok(report_error(&error)),
     }
 }

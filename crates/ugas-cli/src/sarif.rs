@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use ugas_data::{Diagnostic, Fix, Severity, place_of};
 
-/// One run of `ugas check`; `text_of` gives the text of a file, for the places of fixes.
+/// Returns the log of one run of `ugas check`; `text_of` returns the text of a file, for the regions of fixes.
 pub(crate) fn log(findings: &[Diagnostic], mut text_of: impl FnMut(&str) -> String) -> Value {
     let ids: BTreeSet<&str> = findings.iter().map(|f| f.id.as_str()).collect();
     let rules: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
@@ -65,7 +65,7 @@ fn region(start: (u32, u32), end: (u32, u32)) -> Value {
     json!({"startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1})
 }
 
-/// A file as the relative address that services expect.
+/// Returns a file as a relative URI.
 fn artifact(f: &Diagnostic) -> Value {
     let mut uri = String::new();
     for byte in f.file.replace('\\', "/").trim_start_matches("./").bytes() {

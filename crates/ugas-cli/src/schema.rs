@@ -13,7 +13,7 @@ pub(crate) fn run(args: &SchemaArgs, out: &mut Out) -> io::Result<Exit> {
     let schemas = schemas();
     let Some(folder) = &args.out else {
         let bundle = schemas.last().map(|(_, schema)| schema);
-        out.line(&serde_json::to_string_pretty(&bundle).map_err(io::Error::other)?)?;
+        out.text(&format!("{}\n", serde_json::to_string_pretty(&bundle).map_err(io::Error::other)?))?;
         return Ok(Exit::Good);
     };
     let mut files = Vec::with_capacity(schemas.len());
@@ -27,10 +27,10 @@ fn write_all(folder: &Path, what: &str, files: &[(String, String)], out: &mut Ou
     for (name, text) in files {
         let path = folder.join(name);
         if let Err(error) = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text)) {
-            complain(&format!("{}: error: cannot write: {error}", path.display()));
+            complain(&format!("{}: error: cannot write the file: {error}", path.display()));
             return Ok(Exit::Unreadable);
         }
     }
-    out.line(&format!("{} {what} in {}", files.len(), folder.display()))?;
+    out.line(format!("wrote {} {what} to {}", files.len(), folder.display()))?;
     Ok(Exit::Good)
 }

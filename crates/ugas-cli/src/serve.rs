@@ -1,5 +1,5 @@
-//! `ugas serve`: the world of a scenario, hosted. It waits for the clients that the file names, plays the server's part
-//! in real time, and tells what everything came to.
+//! `ugas serve`: the server of a scenario. It waits for the clients that the file names, runs the scenario in real time,
+//! and prints the hashes of the results.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -14,27 +14,27 @@ use ugas_transport::{
 
 use crate::args::ServeArgs;
 use crate::clock::{Watch, since_epoch};
-use crate::machines::{Endpoint, PROTOCOL, SETTLE, not_played, number_of, tell_failures, to_real};
+use crate::machines::{Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real};
 use crate::output::{Exit, Out, complain};
 use crate::sim::pick;
 
-/// Pauses while nothing has to happen at a certain time.
+/// Polling interval while the server waits for clients.
 const PAUSE: Duration = Duration::from_millis(2);
-/// Whoever may not play is told why and leaves; who stays longer is sent away.
-const LAST_WORD: Duration = Duration::from_secs(2);
-/// A server that is further behind than this lets the time go: it does not race after it.
+/// A rejected client may stay connected this long to receive the reason.
+const REJECT_DELAY: Duration = Duration::from_secs(2);
+/// A server that is further behind than this skips the time instead of catching up.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
-    // Who knows the secret knows what everybody will roll.
+    // The secret determines every roll, so a client must not be able to know it.
     let secret = args.seed.is_none().then(|| Secret::new(random_bytes()));
     let options = RunOptions { seed: args.seed, ..RunOptions::default() };
     let part = match scenario.server_part_with(options, secret) {
         Ok(part) => part,
-        Err(error) => return Ok(not_played(&scenario, &error)),
+        Err(error) => return Ok(report_not_played(&scenario, &error)),
     };
     let listener = match listen(args, &scenario) {
         Ok(listener) => listener,
@@ -44,10 +44,11 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         }
     };
     let watch = Watch::start();
-    let mut host = Host { scenario: &scenario, part, listener, here: BTreeMap::new(), denied: BTreeMap::new(), watch };
+    let mut host =
+        Host { scenario: &scenario, part, listener, connected: BTreeMap::new(), denied: BTreeMap::new(), watch };
     host.announce(args, out)?;
     match host.play(args, out)? {
-        Ok(()) => host.tell(out),
+        Ok(()) => host.print_results(out),
         Err(why) => {
             complain(&format!("error: {why}"));
             Ok(Exit::Failed)
@@ -69,7 +70,7 @@ fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportEr
     args.listen.iter().try_fold(builder, bind)?.start()
 }
 
-/// Who can read a token can be that player, so only the one who started the server can.
+/// Writes a file that only the current user can read: a token lets its reader connect as that client.
 fn write_secret(file: &Path, text: &str) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -78,8 +79,8 @@ fn write_secret(file: &Path, text: &str) -> io::Result<()> {
     options.open(file)?.write_all(text.as_bytes())
 }
 
-/// Whether a peer has not said what it is.
-fn is_silent(server: &Server, peer: PeerId) -> bool {
+/// Returns whether a peer has not sent its handshake yet.
+fn is_waiting(server: &Server, peer: PeerId) -> bool {
     !server.playing().any(|playing| playing == peer) && !server.denied().any(|(denied, _)| denied == peer)
 }
 
@@ -87,14 +88,14 @@ struct Host<'s> {
     scenario: &'s Scenario,
     part: ServerPart<'s>,
     listener: Listener,
-    here: BTreeMap<PeerId, String>,
-    /// Who may not play, and since when that is known.
+    connected: BTreeMap<PeerId, String>,
+    /// Rejected peers and the time of the rejection.
     denied: BTreeMap<PeerId, Duration>,
     watch: Watch,
 }
 
 impl Host<'_> {
-    /// Says where it listens and writes the tokens.
+    /// Prints the addresses and writes the tokens.
     fn announce(&self, args: &ServeArgs, out: &mut Out) -> io::Result<()> {
         for endpoint in &args.listen {
             let Some(address) = self.listener.address(endpoint.carrier) else { continue };
@@ -123,36 +124,36 @@ impl Host<'_> {
         clients.map(|client| client.name.as_str()).collect()
     }
 
-    /// The whole game; the inner error is one of the game, the outer one of the terminal.
+    /// Runs the session. The inner error comes from the session, the outer one from writing output.
     fn play(&mut self, args: &ServeArgs, out: &mut Out) -> io::Result<Result<(), String>> {
         let wait = Duration::from_secs(args.wait.into());
         if let Err(why) = self.gather(wait, out)? {
             return Ok(Err(why));
         }
-        out.line("playing")?;
+        out.line("running")?;
         out.flush()?;
         Ok(self.run_timeline().and_then(|()| self.settle()))
     }
 
-    /// Waits until every client that the file names is connected and has said what it is. Who has other rules or another
-    /// version is told so, and the place is free again.
+    /// Waits until every client that the file names is connected and has completed its handshake. A client with other rules
+    /// or another version is rejected with the reason, and its name is free again.
     fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
         while self.part.server().playing().count() < self.names().len() {
             if self.watch.total() > wait {
-                return Ok(Err(self.who_is_missing(wait)));
+                return Ok(Err(self.missing_clients(wait)));
             }
             std::thread::sleep(PAUSE);
-            let (come, gone) = match self.poll(false) {
-                Ok(news) => news,
+            let (joined, left) = match self.poll(false) {
+                Ok(changes) => changes,
                 Err(why) => return Ok(Err(why)),
             };
-            for name in come {
-                out.line(&format!("{name} is here"))?;
+            for name in joined {
+                out.line(format!("{name} connected"))?;
             }
-            for name in gone {
-                out.line(&format!("{name} left"))?;
+            for name in left {
+                out.line(format!("{name} disconnected"))?;
             }
-            for why in self.send_away() {
+            for why in self.reject_denied() {
                 out.line(&why)?;
             }
             out.flush()?;
@@ -160,46 +161,49 @@ impl Host<'_> {
         Ok(Ok(()))
     }
 
-    /// Who did not come, or came and never said hello.
-    fn who_is_missing(&self, wait: Duration) -> String {
-        let is_here = |name: &&str| self.here.values().any(|here| here == name);
-        let (silent, missing): (Vec<&str>, Vec<&str>) = self.names().into_iter().partition(is_here);
+    /// Names the clients that did not connect, or did not complete the handshake.
+    fn missing_clients(&self, wait: Duration) -> String {
+        let is_connected = |name: &&str| self.connected.values().any(|other| other == name);
+        let (silent, missing): (Vec<&str>, Vec<&str>) = self.names().into_iter().partition(is_connected);
         match missing.is_empty() {
-            false => format!("nobody came as {} in {} s", missing.join(", "), wait.as_secs()),
-            true => format!("of {} not everybody says hello; are they the same version?", silent.join(", ")),
+            false => format!("{} did not connect within {} s", missing.join(", "), wait.as_secs()),
+            true => format!(
+                "not all of {} completed the handshake; check that all clients have the same version",
+                silent.join(", ")
+            ),
         }
     }
 
-    /// Tells those who may not play why; what there is to say of them, once each.
-    fn send_away(&mut self) -> Vec<String> {
+    /// Sends rejected clients the reason; returns one message for each new rejection.
+    fn reject_denied(&mut self) -> Vec<String> {
         let now = self.watch.total();
-        let Host { part, listener, here, denied, .. } = self;
-        let told: Vec<(PeerId, String)> =
+        let Host { part, listener, connected, denied, .. } = self;
+        let rejected: Vec<(PeerId, String)> =
             part.server().denied().map(|(peer, denial)| (peer, denial.to_string())).collect();
-        let mut said = Vec::new();
-        for (peer, why) in told {
+        let mut messages = Vec::new();
+        for (peer, why) in rejected {
             let since = *denied.entry(peer).or_insert_with(|| {
-                let name = here.get(&peer).map_or("somebody", String::as_str);
-                said.push(format!("{name} may not play: {why}"));
+                let name = connected.get(&peer).map_or("a client", String::as_str);
+                messages.push(format!("{name} rejected: {why}"));
                 now
             });
             part.server_mut().send_to(peer, &mut |datagram| {
                 let _ = listener.send(peer, datagram);
             });
-            if now - since > LAST_WORD {
+            if now - since > REJECT_DELAY {
                 listener.disconnect(peer);
             }
         }
-        said
+        messages
     }
 
-    /// Plays tick by tick, as time goes by.
+    /// Runs the timeline tick by tick in real time.
     fn run_timeline(&mut self) -> Result<(), String> {
-        let length = to_real(self.part.server().length());
+        let length = to_real(self.part.server().tick_length());
         let mut next = self.watch.total() + length;
         while !self.part.is_over() {
             std::thread::sleep(next.saturating_sub(self.watch.total()));
-            self.need_everybody()?;
+            self.require_all_clients()?;
             self.part.step();
             self.send();
             next = (next + length).max(self.watch.total().saturating_sub(MAX_BEHIND));
@@ -207,11 +211,11 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// The last tick is over: everybody hears of it, and leaves.
+    /// Sends the last tick until every client has disconnected.
     fn settle(&mut self) -> Result<(), String> {
-        let begun = self.watch.total();
-        let length = to_real(self.part.server().length());
-        while !self.here.is_empty() && self.watch.total() - begun < SETTLE {
+        let start = self.watch.total();
+        let length = to_real(self.part.server().tick_length());
+        while !self.connected.is_empty() && self.watch.total() - start < SETTLE {
             self.send();
             std::thread::sleep(length);
             self.poll(true)?;
@@ -219,70 +223,70 @@ impl Host<'_> {
         Ok(())
     }
 
-    fn need_everybody(&mut self) -> Result<(), String> {
-        let (_, gone) = self.poll(true)?;
-        match gone.first() {
-            Some(name) => Err(format!("{name} left before the scenario was over")),
+    fn require_all_clients(&mut self) -> Result<(), String> {
+        let (_, left) = self.poll(true)?;
+        match left.first() {
+            Some(name) => Err(format!("{name} disconnected before the end of the scenario")),
             None => Ok(()),
         }
     }
 
-    /// Takes what the carriers have; who came and who went.
+    /// Receives from the transports. Returns the clients that connected and those that disconnected.
     fn poll(&mut self, is_playing: bool) -> Result<(Vec<String>, Vec<String>), String> {
         let elapsed = self.watch.lap();
-        let (mut come, mut gone, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
-        let Host { scenario, part, listener, here, denied, .. } = self;
+        let (mut joined, mut left, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
+        let Host { scenario, part, listener, connected, denied, .. } = self;
         let polled = listener.poll(elapsed, &mut |event| match event {
             Event::Connected(peer, user_data) => {
                 let name = String::from_utf8_lossy(user_data).into_owned();
                 let is_known = number_of(scenario, &name).is_some();
-                let is_taken = here.values().any(|other| *other == name);
+                let is_taken = connected.values().any(|other| *other == name);
                 let owns = part.owned_by(&name).unwrap_or_default();
-                // The session hears what it is; nothing is played before everybody is there.
+                // The session receives the handshake; the timeline starts when all clients are connected.
                 if is_playing || !is_known || is_taken || part.server_mut().connect(peer, &owns).is_err() {
                     unwanted.push(peer);
                 } else {
-                    come.push(name.clone());
-                    here.insert(peer, name);
+                    joined.push(name.clone());
+                    connected.insert(peer, name);
                 }
             }
             Event::Disconnected(peer, _) => {
                 part.server_mut().disconnect(peer);
                 denied.remove(&peer);
-                gone.extend(here.remove(&peer));
+                left.extend(connected.remove(&peer));
             }
-            // Until it begins there is nothing to hear but a hello, and no tick that would let anybody say more.
-            Event::Datagram(peer, datagram) if is_playing || is_silent(part.server(), peer) => {
+            // Before the start only the handshake is received.
+            Event::Datagram(peer, datagram) if is_playing || is_waiting(part.server(), peer) => {
                 part.server_mut().receive(peer, datagram);
             }
             Event::Datagram(..) => {}
         });
         unwanted.into_iter().for_each(|peer| self.listener.disconnect(peer));
         polled.map_err(|error| error.to_string())?;
-        Ok((come, gone))
+        Ok((joined, left))
     }
 
     fn send(&mut self) {
         let Host { part, listener, .. } = self;
-        // What cannot be sent is lost like any datagram; a connection that broke is told by the next poll.
+        // A failed send counts as a lost datagram; the next poll reports a broken connection.
         part.server_mut().send(&mut |peer, datagram| {
             let _ = listener.send(peer, datagram);
         });
     }
 
-    /// What everything came to.
-    fn tell(self, out: &mut Out) -> io::Result<Exit> {
+    /// Prints the hashes, the rejected messages and the failures.
+    fn print_results(self, out: &mut Out) -> io::Result<Exit> {
         for name in self.names() {
             for (actor, hash) in self.part.hashes(name) {
                 out.line(&format!("{name} {actor} {hash:016x}"))?;
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
-            out.line(&format!("refused {count} x {reason:?}"))?;
+            out.line(format!("rejected {count} x {reason:?}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();
         out.line(&format!("hash {:016x} at tick {tick}", report.hash))?;
-        tell_failures(&report.failures, out)
+        print_failures(&report.failures, out)
     }
 }

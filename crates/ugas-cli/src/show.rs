@@ -1,4 +1,4 @@
-//! `ugas show`: a definition, what it does and what uses it.
+//! `ugas show`: a definition, its description and its references.
 
 use crate::args::ShowArgs;
 use crate::output::{Exit, Out, complain, complain_about};
@@ -16,7 +16,7 @@ pub(crate) fn run(args: &ShowArgs, out: &mut Out) -> io::Result<Exit> {
         let names = language::defined_names(&project);
         let near = nearest(&args.name, names.iter().map(String::as_str));
         let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-        complain(&format!("error: nothing in {} defines {}{hint}", args.path.display(), args.name));
+        complain(&format!("error: {} has no definition named {}{hint}", args.path.display(), args.name));
         return Ok(Exit::Unreadable);
     }
     for (i, page) in pages.iter().enumerate() {

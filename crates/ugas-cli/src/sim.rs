@@ -1,4 +1,4 @@
-//! `ugas sim`: values over time. Also picks the one scenario of a file that a command is about.
+//! `ugas sim`: prints values over time. Also selects the scenario of a file for other commands.
 
 use crate::args::{SimArgs, SimFormat};
 use crate::output::{Exit, Out, complain, complain_about};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
         if !known.values().any(|category| category == wanted) {
             let near = nearest(wanted, known.values().map(String::as_str));
             let hint = near.map(|n| format!("; did you mean {n}?")).unwrap_or_default();
-            complain(&format!("error: no actor is filed under {wanted}{hint}"));
+            complain(&format!("error: no actor has the DebugCategory {wanted}{hint}"));
             return Ok(Exit::Unreadable);
         }
         samples.keep(|actor| known.get(actor) == Some(wanted));
@@ -37,20 +37,19 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
         SimFormat::Csv => samples.to_csv(),
         SimFormat::Json | SimFormat::Facts => samples.to_json(),
     })?;
-    // A single run with the scenario's own seed is what its expectations are about.
+    // Expectations are written for a single run with the scenario's own seed.
     if args.runs == 1 && args.seed.is_none() && samples.failures > 0 {
         out.flush()?;
         let n = samples.failures;
-        let verb = if n == 1 { "does" } else { "do" };
-        complain(&format!("note: {} {verb} not hold; see `ugas test`", crate::output::count(n, "expectation")));
+        complain(&format!("note: {} failed; run `ugas test` for details", crate::output::count(n, "expectation")));
     }
     Ok(Exit::Good)
 }
 
-/// What happens in one run, line by line.
+/// Prints the facts of one run.
 fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result<Exit> {
     if args.runs > 1 {
-        complain("error: --format facts shows one run; leave out --runs, or pick a run with --seed");
+        complain("error: --format facts prints one run; remove --runs, or select a run with --seed");
         return Ok(Exit::Unreadable);
     }
     match facts(scenario, args.seed) {
@@ -65,7 +64,7 @@ fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result
     }
 }
 
-/// The scenario of a file that is asked for, the first by default; complains if there is none.
+/// Returns the selected scenario of a file, the first by default; reports an error if there is none.
 pub(crate) fn pick(file: &Path, wanted: Option<&str>) -> Option<Scenario> {
     let mut scenarios = match load_file(file) {
         Ok(scenarios) => scenarios,
@@ -88,7 +87,7 @@ pub(crate) fn pick(file: &Path, wanted: Option<&str>) -> Option<Scenario> {
     };
     if wanted.is_none() && count > 1 {
         complain(&format!(
-            "note: {} holds {count} scenarios; this is the first (--scenario NAME or N picks another)",
+            "note: {} has {count} scenarios; this is the first (select another with --scenario)",
             file.display()
         ));
     }

@@ -1,10 +1,10 @@
-//! `ugas demo` and `ugas studio`: a living world in a browser, or the demo's in the terminal.
+//! `ugas demo` and `ugas studio`: a running world in a browser, or the demo in the terminal.
 
 use crate::allocations::allocations;
 use crate::args::{DemoArgs, PageArgs, StudioArgs};
 use crate::clock::Watch;
-use crate::output::{Colour, Exit, Out, complain};
-use std::io::{self, IsTerminal, Write};
+use crate::output::{Colour, Exit, Line, Out, complain};
+use std::io::{self, IsTerminal};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 use ugas_studio::recording::World;
@@ -13,10 +13,10 @@ use ugas_studio::session::{OpenOptions, SEED, Session};
 use ugas_studio::{Backend, Summary};
 use ugas_transport::random_bytes;
 
-/// The port that is tried first, so that the address stays the same from day to day.
+/// The preferred port, so that the address stays the same.
 const PORT: u16 = 7700;
-/// What the demo is called where its address is printed.
-const DUEL: &str = "a duel under lag";
+/// The title of the demo.
+const DUEL: &str = "duel over a network with latency";
 
 pub(crate) fn demo(args: &DemoArgs, out: &mut Out) -> io::Result<Exit> {
     match args.tty {
@@ -41,7 +41,7 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     {
         let count = script.names().len();
         complain(&format!(
-            "note: {} holds {count} scenarios; this is the first (the page Scenario and --scenario choose another)",
+            "note: {} has {count} scenarios; this is the first (select another with --scenario or on the page Scenario)",
             path.display()
         ));
     }
@@ -57,7 +57,7 @@ fn failed(error: &str) -> io::Result<Exit> {
     Ok(Exit::Unreadable)
 }
 
-/// Shows a world in a browser.
+/// Serves a world to a browser.
 fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mut Out) -> io::Result<Exit> {
     let backend = match backend {
         Ok(backend) => backend.with_counter(allocations),
@@ -66,28 +66,33 @@ fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mu
     let token: String = random_bytes::<16>().iter().map(|b| format!("{b:02x}")).collect();
     let listening = match page.port {
         Some(port) => StudioServer::listen(port, &token),
-        // Somebody else may be there already.
+        // The preferred port may be in use.
         None => StudioServer::listen(PORT, &token).or_else(|_| StudioServer::listen(0, &token)),
     };
     let studio = match listening {
         Ok(studio) => studio,
-        Err(error) => return failed(&format!("nobody can listen on port {}: {error}", page.port.unwrap_or(PORT))),
+        Err(error) => {
+            return failed(&format!(
+                "cannot bind port {}: {error}; choose another with --port",
+                page.port.unwrap_or(PORT)
+            ));
+        }
     };
     let address = studio.address()?;
-    out.line(&format!("{title}: open {}", out.paint(Colour::Green, &address)))?;
-    out.line("it runs until you press Ctrl+C; the address is for this machine and this run only")?;
-    out.line("everything else: `ugas help`")?;
+    out.line(Line::from(format!("{title}: open ")).coloured(Colour::Green, address.as_str()))?;
+    out.line("Press Ctrl+C to stop. The address works on this machine and for this run only.")?;
+    out.line("`ugas help` lists all commands.")?;
     out.flush()?;
     if page.open
         && let Err(error) = in_browser(&address)
     {
-        complain(&format!("note: no browser could be opened ({error}); open the address yourself"));
+        complain(&format!("note: cannot open a browser: {error}; open the address yourself"));
     }
     studio.run(backend)?;
     Ok(Exit::Good)
 }
 
-/// Asks the system to show an address; nobody waits for it.
+/// Opens an address in the default browser without waiting for it.
 fn in_browser(address: &str) -> io::Result<()> {
     let mut command = match std::env::consts::OS {
         "macos" => Command::new("open"),
@@ -102,55 +107,57 @@ fn in_browser(address: &str) -> io::Result<()> {
     command.spawn().map(|_| ())
 }
 
-/// The demo drawn in lines: one picture a tenth of a second where somebody looks, only the last one where nobody does.
+/// Draws the demo as text: ten times per second in a terminal, otherwise only the last state.
 fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
-    let looks = io::stdout().is_terminal();
+    let is_terminal = io::stdout().is_terminal();
     let mut watch = Watch::start();
-    let mut owed = Duration::ZERO;
-    let last = ticks.unwrap_or(if looks { u32::MAX } else { 600 });
+    let mut ahead = Duration::ZERO;
+    let last = ticks.unwrap_or(if is_terminal { u32::MAX } else { 600 });
     while session.tick() < last {
         session.step();
-        if looks && session.tick().is_multiple_of(6) {
-            // From the corner on, over what was there.
-            out.text(&format!("\x1b[H\x1b[2J{}", picture(&mut session, out)))?;
-            out.text("\nCtrl+C ends it; `ugas demo` shows it in a browser\n")?;
+        if is_terminal && session.tick().is_multiple_of(6) {
+            out.clear_screen()?;
+            picture(&mut session, out)?;
+            out.line("")?;
+            out.line("Press Ctrl+C to stop; `ugas demo` shows it in a browser")?;
             out.flush()?;
-            owed += Duration::from_millis(100);
-            owed = owed.saturating_sub(watch.lap());
-            std::thread::sleep(owed);
+            ahead += Duration::from_millis(100);
+            ahead = ahead.saturating_sub(watch.lap());
+            std::thread::sleep(ahead);
         }
     }
-    if !looks {
-        out.text(&picture(&mut session, out))?;
-        io::stdout().flush()?;
+    if !is_terminal {
+        picture(&mut session, out)?;
     }
     Ok(Exit::Good)
 }
 
-fn picture(session: &mut Session, out: &Out) -> String {
+/// Draws the current state of the demo.
+fn picture(session: &mut Session, out: &mut Out) -> io::Result<()> {
     let summary = Summary::of(session);
-    let mut text = format!("tick {}   state {:016x}\n\n", summary.tick, summary.hash);
+    out.line(format!("tick {}   state {:016x}", summary.tick, summary.hash))?;
+    out.line("")?;
     for (side, actors) in &summary.sides {
-        text += &format!("{side}\n");
+        out.line(side)?;
         for actor in actors {
             let share = actor.health.zip(actor.most).map_or(0.0, |(v, most)| if most > 0.0 { v / most } else { 0.0 });
             let full = (share.clamp(0.0, 1.0) * 30.0).round() as usize;
             let bar = format!("{}{}", "█".repeat(full), "·".repeat(30 - full));
             let colour = if share * 3.0 < 1.0 { Colour::Red } else { Colour::Green };
-            let does = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
+            let cast = actor.cast.as_deref().map_or(String::new(), |cast| format!("  {cast}"));
+            let line = Line::from(format!("  {:8} ", actor.name)).coloured(colour, bar);
             let health = actor.health.map_or("–".to_owned(), |v| format!("{v:.0}"));
-            text += &format!("  {:8} {} {health:>5}{does}\n", actor.name, out.paint(colour, &bar));
+            out.line(line.plain(format!(" {health:>5}{cast}")))?;
         }
     }
-    if let Some([ahead, asking]) = summary.shots {
-        text += &format!(
-            "\nround trip {} ms, {:.0} % lost\nshots a minute: {} with the cooldown played ahead, {} confirmed by the server\n",
-            summary.round_trip,
-            summary.loss * 100.0,
-            out.paint(Colour::Green, &format!("{ahead:.0}")),
-            out.paint(Colour::Red, &format!("{asking:.0}")),
-        );
-        text += &format!("modifier shown twice: {} frames, missing: {} frames\n", summary.twice, summary.missing);
+    if let Some([predicted, confirmed]) = summary.shots {
+        out.line("")?;
+        out.line(format!("round trip {} ms, {:.0} % packet loss", summary.round_trip, summary.loss * 100.0))?;
+        let line = Line::from("shots per minute: ").coloured(Colour::Green, format!("{predicted:.0}"));
+        let line = line.plain(" with a predicted cooldown, ").coloured(Colour::Red, format!("{confirmed:.0}"));
+        out.line(line.plain(" with a cooldown confirmed by the server"))?;
+        out.line(format!("modifier shown twice: {} frames, missing: {} frames", summary.twice, summary.missing))?;
     }
-    text + &format!("\n{}\n", summary.why)
+    out.line("")?;
+    out.text(&format!("{}\n", summary.why))
 }

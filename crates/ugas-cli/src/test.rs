@@ -1,11 +1,11 @@
-//! `ugas test`: scenarios as tests.
+//! `ugas test`: runs scenarios as tests.
 
 use crate::args::TestArgs;
-use crate::output::{Colour, Exit, Out, complain, complain_about};
+use crate::output::{Colour, Exit, Line, Out, complain, complain_about};
 use serde::Serialize;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use ugas_data::ReadError;
+use ugas_data::{ReadError, printable_line};
 use ugas_lab::{Report, files_at, is_pack_file, nothing_at, run_file};
 
 /// One scenario in the report file.
@@ -70,16 +70,15 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     if let Some(path) = &args.report
         && let Err(error) = write_report(path, &entries)
     {
-        complain(&format!("{}: error: the report cannot be written: {error}", path.display()));
+        complain(&format!("{}: error: cannot write the report: {error}", path.display()));
         count.unreadable = true;
     }
     let failed = format!("{} failed", count.failed);
-    let failed = match count.failed {
-        0 => failed,
-        _ => out.paint(Colour::Red, &failed),
-    };
-    let passed = out.paint(Colour::Green, &format!("{} passed", count.passed));
-    out.line(&format!("{passed}, {failed}"))?;
+    let line = Line::default().coloured(Colour::Green, format!("{} passed", count.passed)).plain(", ");
+    out.line(match count.failed {
+        0 => line.plain(failed),
+        _ => line.coloured(Colour::Red, failed),
+    })?;
     Ok(match (count.unreadable, count.failed) {
         (true, _) => Exit::Unreadable,
         (false, 0) => Exit::Good,
@@ -87,12 +86,12 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     })
 }
 
-/// One line per failure, and how it came about below it.
+/// Prints one line for each failure, with the explanation below it.
 fn show(report: &Report, out: &mut Out) -> io::Result<()> {
     for f in &report.failures {
         let place = format!("{}:{}:{}", f.file, f.line, f.column);
-        let place = out.paint(Colour::Red, &place);
-        out.line(&format!("{place}: {}: {}", report.scenario, f.message))?;
+        let line = Line::default().coloured(Colour::Red, place);
+        out.line(line.plain(format!(": {}: {}", report.scenario, f.message)))?;
         for line in f.explanation.iter().flat_map(|e| e.lines()) {
             out.line(&format!("    {line}"))?;
         }
@@ -111,7 +110,7 @@ fn write_report(path: &Path, entries: &[Entry]) -> io::Result<()> {
     std::fs::write(path, text + "\n")
 }
 
-/// A line on stderr that says how far it is, if there is a terminal and something to wait for.
+/// A progress line on stderr, if stderr is a terminal and there are several files.
 struct Progress {
     total: usize,
     visible: bool,
@@ -124,7 +123,8 @@ impl Progress {
 
     fn show(&self, done: usize, file: &Path) {
         if self.visible {
-            let _ = write!(io::stderr(), "\r\x1b[K[{}/{}] {}", done + 1, self.total, file.display());
+            let file = file.display().to_string();
+            let _ = write!(io::stderr(), "\r\x1b[K[{}/{}] {}", done + 1, self.total, printable_line(&file));
         }
     }
 

@@ -1,4 +1,4 @@
-//! `--watch` and `ugas watch`: something is done again whenever a file is saved.
+//! `--watch` and `ugas watch`: run again, or reload, when a file is saved.
 
 use crate::args::WatchArgs;
 use crate::output::{Exit, Out, complain, complain_about};
@@ -10,13 +10,13 @@ use ugas_data::limits::MAX_BYTES;
 use ugas_data::{Project, Source, Watch};
 use ugas_lab::{Live, NotTaken, Scenario, files_at, load_file};
 
-/// Runs a command now and again after every change, until somebody stops the program.
-pub(crate) fn again(
+/// Runs a command now and after every change, until the program is stopped.
+pub(crate) fn repeat(
     paths: &[PathBuf],
     out: &mut Out,
     mut run: impl FnMut(&mut Out) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
-    // Watching begins first: what is saved while the first run is under way is not missed.
+    // Watching starts first, so that a change during the first run is not missed.
     let Some(watch) = watching(paths) else { return Ok(Exit::Unreadable) };
     loop {
         run(out)?;
@@ -28,7 +28,7 @@ pub(crate) fn again(
     }
 }
 
-/// Watches paths and the packs that scenarios there stand on; complains if that is not possible.
+/// Watches paths and the packs of the scenarios in them; reports an error if that fails.
 fn watching(paths: &[PathBuf]) -> Option<Watch> {
     let mut all = paths.to_vec();
     for file in paths.iter().flat_map(|path| files_at(path).unwrap_or_default()) {
@@ -39,7 +39,7 @@ fn watching(paths: &[PathBuf]) -> Option<Watch> {
     Watch::new(all).map_err(|error| complain(&format!("error: {error}"))).ok()
 }
 
-/// `ugas watch`: the world of a scenario, with its documents as they are saved.
+/// `ugas watch`: runs a scenario and reloads its documents when they are saved.
 pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(watch) = watching(std::slice::from_ref(&args.file)) else { return Ok(Exit::Unreadable) };
     let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else { return Ok(Exit::Unreadable) };
@@ -62,7 +62,7 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
             if !watch.wait(None) {
                 return Ok(Exit::Unreadable);
             }
-            // Many events are no news: a file that was touched, a folder that was listed.
+            // Many events change no content: a file that was touched, a folder that was listed.
             let now = contents(&args.file);
             if now != seen {
                 seen = now;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
     }
 }
 
-/// Everything the world is made of: the scenario's file and the packs it stands on.
+/// The contents of the scenario file and of the files of its packs.
 fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let scenarios = load_file(file).unwrap_or_default();
     let packs = scenarios.iter().flat_map(Scenario::pack_folders);
@@ -86,12 +86,12 @@ fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.filter(plain).filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
 }
 
-/// Told after everything that is wrong.
-const NOT_TAKEN: &str = "nothing is taken; the world goes on with what it had";
+/// Printed after the errors of a rejected reload.
+const REJECTED: &str = "reload rejected; the world keeps the previous documents";
 
 fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()> {
     let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
-        complain(NOT_TAKEN);
+        complain(REJECTED);
         return Ok(());
     };
     let before: BTreeMap<String, f64> = live.values().into_iter().collect();
@@ -110,12 +110,12 @@ fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()
         Err(NotTaken::Documents(errors)) => {
             out.flush()?;
             complain_about(&errors);
-            complain(NOT_TAKEN);
+            complain(REJECTED);
             Ok(())
         }
         Err(error @ NotTaken::World(_)) => {
             out.flush()?;
-            complain(&format!("error: {error}\n{NOT_TAKEN}"));
+            complain(&format!("error: {error}\n{REJECTED}"));
             Ok(())
         }
     }

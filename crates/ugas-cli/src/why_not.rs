@@ -1,24 +1,24 @@
-//! `ugas why-not`: what speaks against an ability.
+//! `ugas why-not`: why an ability cannot be activated.
 
 use crate::args::WhyNotArgs;
-use crate::explain::{moment, unanswered};
+use crate::explain::{report_error, scenario_at};
 use crate::output::{Exit, Out};
 use std::io;
 use ugas_lab::why_not;
 
 pub(crate) fn run(args: &WhyNotArgs, out: &mut Out) -> io::Result<Exit> {
-    let Some((scenario, at)) = moment(&args.file, args.scenario.as_deref(), &args.at) else {
+    let Some((scenario, at)) = scenario_at(&args.file, args.scenario.as_deref(), &args.at) else {
         return Ok(Exit::Unreadable);
     };
     match why_not(&scenario, &args.actor, &args.ability, args.target.as_deref(), at) {
         Ok(lines) if lines.is_empty() => {
-            out.line(&format!("nothing speaks against {} at {at}", args.ability))?;
+            out.line(&format!("{} can be activated at {at}", args.ability))?;
             Ok(Exit::Good)
         }
         Ok(lines) => {
             lines.iter().try_for_each(|line| out.line(line))?;
             Ok(Exit::Good)
         }
-        Err(error) => Ok(unanswered(&error)),
+        Err(error) => Ok(report_error(&error)),
     }
 }

@@ -64,7 +64,7 @@ fn a_starter_project_is_sound_and_plays_at_once() {
     }
     assert_eq!(home.does(&["check", "my_game", "--deny", "warnings"]), "0 errors, 0 warnings\n");
     assert_eq!(home.does(&["test", "my_game/scenarios"]), "2 passed, 0 failed\n");
-    assert!(home.does(&["fmt", "--check", "my_game"]).ends_with(", 0 not in shape\n"));
+    assert!(home.does(&["fmt", "--check", "my_game"]).ends_with(", 0 not formatted\n"));
     let shown = home.does(&["show", "GA_Fireball", "my_game"]);
     assert!(shown.contains("Takes 20, then 5 a second for 3 seconds; costs 20 mana"), "{shown}");
     // A number of whoever uses it.
@@ -116,7 +116,7 @@ fn nothing_is_written_where_something_is() {
     assert!(err.contains("error: the folder is not empty") && err.contains("ugas init my_game"), "{err}");
     let (code, _, err) = home.ugas(&["init", "notes.txt"]);
     assert_eq!(code, Some(2));
-    assert!(err.starts_with("notes.txt: error: this is a file\n"), "{err}");
+    assert!(err.starts_with("notes.txt: error: expected a folder, found a file\n"), "{err}");
     // A hidden file is a file.
     fs::create_dir(home.0.join("hidden")).expect("a folder");
     fs::write(home.0.join("hidden/.keep"), "").expect("a file");

@@ -132,7 +132,7 @@ fn play_in_time<'n>(start: impl Fn() -> (Serving, Vec<(&'n str, Running)>)) -> S
 fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<String>> {
     let bots: Vec<(&str, Output)> = bots.into_iter().map(|(name, bot)| (name, bot.finish())).collect();
     let (code, lines) = server.finish();
-    let refused: Vec<&String> = lines.iter().filter(|line| line.starts_with("refused ")).collect();
+    let refused: Vec<&String> = lines.iter().filter(|line| line.starts_with("rejected ")).collect();
     if refused.iter().any(|line| line.ends_with(" x Past") || line.ends_with(" x Early")) {
         return Err(refused.into_iter().cloned().collect());
     }
@@ -141,7 +141,7 @@ fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<Strin
         assert!(output.status.success(), "{name}: {}", text_of(&output));
         let progress = String::from_utf8_lossy(&output.stderr);
         let told: Vec<&str> = progress.lines().collect();
-        let [connecting, "connected, waiting for the game to begin", "playing"] = told[..] else {
+        let [connecting, "connected, waiting for the other clients", "running"] = told[..] else {
             panic!("{name}: {progress}");
         };
         assert!(connecting.starts_with(&format!("connecting as {name} to ")), "{connecting}");
@@ -191,7 +191,7 @@ fn what_keeps_a_bot_out_is_told_apart() {
             "old token",
             bot(["--token", "others/Ana.udp.token"]),
             1,
-            ["nobody listens", "server it was made by"],
+            ["nobody listens", "for the server that wrote it"],
             is_sure,
         ),
         ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "is the server running"], true),
@@ -207,13 +207,13 @@ fn what_keeps_a_bot_out_is_told_apart() {
     let first = folder.bot(&["--as", "Ana", "--token", "tokens/Ana.ws.token", "--wait", "20"]);
     let mut server = server;
     let mut line = String::new();
-    while line != "Ana is here\n" {
+    while line != "Ana connected\n" {
         line.clear();
         assert!(server.out.read_line(&mut line).expect("the server writes text") > 0, "the server left");
     }
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "tokens/Ana.ws.token"]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("a token is good for one connection"), "{text}");
+    assert!(text.contains("a token is valid for one connection"), "{text}");
     drop(first);
 }
 
@@ -231,7 +231,7 @@ fn who_has_other_rules_is_sent_away_and_the_others_play() {
     let (code, text) = folder.ugas(&["bot", "other.yaml", "--as", "Ana", "--connect", &udp]);
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("the server's rules have the hash"), "{text}");
-    assert!(text.contains("Does the server play this very file?"), "{text}");
+    assert!(text.contains("check that the server runs the same scenario file"), "{text}");
 
     let ana = bot("Ana");
     for (name, bot) in [("Ana", ana), ("Ben", ben), ("Cem", cem)] {
@@ -240,8 +240,8 @@ fn who_has_other_rules_is_sent_away_and_the_others_play() {
     }
     let (code, lines) = server.finish();
     assert_eq!(code, Some(0), "{lines:#?}");
-    let sent_away = lines.iter().position(|line| line.starts_with("Ana may not play: the server's rules"));
-    let playing = lines.iter().position(|line| line == "playing");
+    let sent_away = lines.iter().position(|line| line.starts_with("Ana rejected: the server's rules"));
+    let playing = lines.iter().position(|line| line == "running");
     assert!(sent_away.is_some() && sent_away < playing, "{lines:#?}");
 }
 
@@ -258,11 +258,11 @@ fn what_is_missing_is_said() {
 
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "duel.yaml"]);
     assert_eq!(code, Some(2));
-    assert!(text.contains("this is no token"), "{text}");
+    assert!(text.contains("this is not a token"), "{text}");
 
     let (code, text) = folder.ugas(&["serve", "duel.yaml", "--insecure", "--wait", "0"]);
     assert_eq!(code, Some(1));
-    assert!(text.contains("nobody came as Ana, Ben, Cem"), "{text}");
+    assert!(text.contains("Ana, Ben, Cem did not connect"), "{text}");
 
     std::fs::write(folder.0.join("alone.yaml"), "Scenario: Alone").expect("a file for the test");
     let (code, text) = folder.ugas(&["serve", "alone.yaml", "--insecure"]);

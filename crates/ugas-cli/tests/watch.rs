@@ -102,7 +102,7 @@ fn a_watched_world_takes_what_is_saved_and_goes_on_where_it_is_broken() {
     assert_eq!(told[1], "  Hero.MaxHealth 120 -> 170");
     run.save("game/oak.yaml", &OAK.replace("MaxHealth", "MaxHelth"));
     // What is wrong and that it watches go different ways: either may come first.
-    let mut told = run.until("nothing is taken");
+    let mut told = run.until("reload rejected");
     if !told.iter().any(|l| l.starts_with("watching")) {
         run.until("watching");
     }

@@ -75,4 +75,4 @@ impl Default for Limits {
 }
 
 /// The shortest period: 1 ms.
-pub(crate) const MIN_PERIOD: crate::SimTime = crate::SimTime::millis(1);
+pub const MIN_PERIOD: crate::SimTime = crate::SimTime::millis(1);

@@ -84,7 +84,7 @@ impl Migration {
             (self.grants_added, "ability granted", "abilities granted"),
             (self.grants_revoked, "ability revoked", "abilities revoked"),
             (self.activations_ended, "running ability ended", "running abilities ended"),
-            (self.ability_sets_revoked, "ability set taken back", "ability sets taken back"),
+            (self.ability_sets_revoked, "ability set revoked", "ability sets revoked"),
         ]
     }
 }
@@ -144,7 +144,7 @@ pub enum ReloadError {
         error: LoadError,
     },
     /// Abilities that end keep starting others that have to end.
-    Restless {
+    Unstable {
         /// The controller.
         who: ControllerId,
     },
@@ -163,8 +163,12 @@ impl fmt::Display for ReloadError {
             ReloadError::Definition { name, error } => {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
             }
-            ReloadError::Restless { who } => {
-                write!(f, "on controller {} what ends starts over and over; look at OnCancel of its abilities", who.0)
+            ReloadError::Unstable { who } => {
+                write!(
+                    f,
+                    "on controller {} abilities that end are activated again without end; check OnCancel of its abilities",
+                    who.0
+                )
             }
         }
     }

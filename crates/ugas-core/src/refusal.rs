@@ -1,8 +1,8 @@
-//! Refusals: the first failed check as a small value with what a person needs. Nothing was changed.
+//! Refusals: the first failed check of a command, as a small value. A refused command changes nothing.
 
 use crate::{
-    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, Rules, SetId,
-    SimTime, TagId,
+    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, SetId, SimTime,
+    TagId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -64,7 +64,7 @@ impl std::fmt::Display for NameKind {
     }
 }
 
-/// Which number was bad.
+/// The argument that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BadValue {
     /// A level below 1.
@@ -87,7 +87,7 @@ pub enum BadValue {
     Number,
 }
 
-/// Which limit was reached.
+/// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
     /// Controllers in the sim.
@@ -124,7 +124,7 @@ pub enum LimitKind {
     AbilitySets,
 }
 
-/// Why a door refused. Kinds and order are those of ruling R-10; [`Refusal::kind`] gives the name scenarios use.
+/// Why a command was refused. [`Refusal::kind`] returns the name that scenarios use, [`Refusal::describe`] the sentence.
 ///
 /// ```
 /// use ugas_core::{Refusal, TagId};
@@ -136,11 +136,11 @@ pub enum LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The key or controller id names nothing that exists now.
+    /// The key or controller id does not exist anymore.
     StaleHandle,
-    /// An id that the rules do not have.
+    /// The rules have no definition with this id.
     UnknownName {
-        /// What was asked for.
+        /// The kind of definition.
         kind: NameKind,
         /// The id given.
         id: u32,
@@ -154,41 +154,41 @@ pub enum Refusal {
     },
     /// The controller is inactive.
     Inactive,
-    /// Only the authority may do this.
+    /// Only the authoritative server can do this.
     Authority,
-    /// The effect is for the authority only.
+    /// Only the authoritative server can apply this effect.
     AuthoritativeOnly,
     /// The target lacks a tag.
     RequiredTags {
         /// The first one missing.
         missing: TagId,
     },
-    /// The target has a tag that forbids it.
+    /// The target has a blocking tag.
     BlockedTags {
         /// The first one found.
         found: TagId,
     },
-    /// The source's tags do not fit.
+    /// The tags of the source do not match.
     SourceTags {
         /// The tag missing or forbidden.
         tag: TagId,
     },
-    /// An active effect refuses it.
+    /// An active effect makes the target immune.
     Immune {
         /// That effect.
         blocker: EffectKey,
         /// Its definition.
         by: EffectId,
     },
-    /// A rule forbids it.
+    /// An active rule restricts it.
     Restricted,
-    /// The application condition or requirement does not hold.
+    /// The application condition or requirement is false.
     Condition,
-    /// The dice said no.
+    /// The roll of the application chance failed.
     Chance {
-        /// What was rolled.
+        /// The rolled number.
         rolled: f64,
-        /// It had to be below this.
+        /// The roll had to be below this number.
         needed: f64,
     },
     /// The stack is full.
@@ -196,7 +196,7 @@ pub enum Refusal {
         /// Its limit.
         limit: u32,
     },
-    /// A value the caller has to set is missing.
+    /// A SetByCaller value is missing.
     MissingSetByCaller {
         /// The key.
         key: KeyId,
@@ -206,16 +206,16 @@ pub enum Refusal {
         /// The attribute it was for, if any.
         attribute: Option<AttributeId>,
     },
-    /// A number given is out of range.
+    /// An argument is out of range.
     BadValue {
         /// What changed.
         what: BadValue,
     },
-    /// It would close a circle of dependencies.
+    /// An attribute would depend on itself.
     Cycle {
-        /// Where the circle closes.
+        /// The controller of the attribute.
         who: ControllerId,
-        /// On which attribute.
+        /// The attribute.
         attribute: AttributeId,
     },
     /// A limit was reached.
@@ -227,17 +227,17 @@ pub enum Refusal {
         /// The cause whose chain reached it; see `Sim::chain`.
         link: u32,
     },
-    /// A hook said no.
+    /// A hook refused it.
     Hook {
         /// The hook.
         hook: HookId,
     },
-    /// A calculation read what it did not declare.
+    /// A calculation read an attribute that it does not declare.
     UndeclaredRead {
         /// The calculation.
         calculator: CalcId,
     },
-    /// A calculation of a cost draws random numbers: nobody could say before whether it can be paid.
+    /// A calculation of a cost draws random numbers, so the cost is not known before it is paid.
     RandomCost {
         /// The calculation.
         calculator: CalcId,
@@ -259,9 +259,9 @@ pub enum Refusal {
         /// The set that has it already.
         set: SetId,
     },
-    /// Something registered needs the set.
+    /// Another registered set depends on the set.
     SetNeeded {
-        /// The set that needs it.
+        /// The set that depends on it.
         by: SetId,
     },
     /// An active effect modifies the set.
@@ -281,90 +281,90 @@ pub enum Refusal {
     },
     /// A controller needs at least one attribute set.
     NoSets,
-    /// A run-time definition does not compile; `Sim::define` says why.
+    /// A run-time definition does not compile; `Sim::define` returns the reason.
     BadDefinition,
-    /// The image or journal does not belong here, or the journal no longer reaches back to the image.
+    /// The snapshot or journal belongs to something else, or the journal does not reach back to the snapshot.
     Mismatch,
-    /// The controller does not have the ability.
+    /// The ability is not granted to the controller.
     NotGranted,
     /// The ability needs an avatar, or is not ready here yet.
     NotInitialized,
-    /// The ability runs already.
+    /// The ability is already active.
     AlreadyActive {
         /// The activation.
         by: ActivationKey,
     },
-    /// The ability waits for its validation.
+    /// The ability is waiting for validation.
     Pending,
     /// The controller is dead.
     Dead {
-        /// By this attribute.
+        /// The depleted attribute.
         attribute: AttributeId,
     },
-    /// The controller has a tag that prevents the ability.
+    /// The controller has a tag that blocks the ability.
     BlockedByTags {
         /// The first one found.
         found: TagId,
     },
-    /// An active ability prevents it.
+    /// An active ability blocks it.
     BlockedByAbility {
         /// That ability.
         by: AbilityId,
     },
-    /// The target's tags do not fit.
+    /// The tags of the target do not match.
     TargetTags {
         /// The tag missing or forbidden.
         tag: TagId,
     },
-    /// An active ability of the same group prevents it.
+    /// An active ability of the same group blocks it.
     Group {
         /// That ability.
         by: AbilityId,
     },
-    /// The activation query does not hold.
+    /// The activation query is false.
     Query,
-    /// Something is being cast.
+    /// Another cast is in progress.
     Casting {
-        /// For so long.
+        /// The remaining time.
         left: SimTime,
     },
-    /// The global cooldown runs.
+    /// The global cooldown is active.
     GlobalCooldown {
-        /// For so long.
+        /// The remaining time.
         left: SimTime,
     },
     /// There are not enough charges.
     Charges {
-        /// How many there are.
+        /// The available charges.
         have: u32,
-        /// How many are needed.
+        /// The needed charges.
         need: u32,
-        /// When the next one comes.
+        /// The time until the next charge.
         left: SimTime,
     },
     /// The cost cannot be paid.
     Cost {
-        /// With this attribute.
+        /// The attribute that pays.
         attribute: AttributeId,
-        /// What there is.
+        /// Its value.
         have: f64,
-        /// What is needed.
+        /// The needed value.
         need: f64,
     },
-    /// The cooldown runs.
+    /// The ability is on cooldown.
     Cooldown {
-        /// By this tag.
+        /// The cooldown tag.
         tag: TagId,
-        /// For so long; [`SimTime::NEVER`] if it does not end by itself.
+        /// The remaining time; [`SimTime::NEVER`] if the cooldown does not expire.
         left: SimTime,
     },
     /// The ability needs a target.
     NoTarget,
     /// The target is too far away.
     OutOfRange {
-        /// How far it is.
+        /// The distance to the target.
         distance: f64,
-        /// How far it may be.
+        /// The maximum range.
         max: f64,
     },
     /// The client is a whole prediction window ahead of the last confirmed tick: nothing more is predicted until the
@@ -375,7 +375,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// The kind's name, as scenarios, the command line and the studio write it.
+    /// Returns the name of the kind, as scenarios, the command line and the studio write it.
     pub fn kind(&self) -> &'static str {
         match self {
             Refusal::StaleHandle => "StaleHandle",
@@ -432,7 +432,7 @@ impl Refusal {
         }
     }
 
-    /// Whether the caller made a mistake (a stale handle, an unknown name), as opposed to the rules saying no.
+    /// Returns whether the caller made a mistake (a stale handle, an unknown name); otherwise the rules refused.
     pub fn is_misuse(&self) -> bool {
         matches!(
             self,
@@ -447,117 +447,42 @@ impl Refusal {
         )
     }
 
-    /// A sentence for a person, with names from the rules.
-    pub fn describe(&self, rules: &Rules) -> String {
-        let tag = |t: TagId| rules.tag_name(t).unwrap_or("?").to_owned();
-        let attribute = |a: AttributeId| rules.attribute_name(a).unwrap_or("?").to_owned();
-        let ability = |a: AbilityId| rules.ability_name(a).unwrap_or("a run-time ability").to_owned();
-        let set = |s: SetId| rules.set_name(s).unwrap_or("?").to_owned();
+    /// Returns the time until the check passes again, on the controller's own clock; none for checks that time does not
+    /// change.
+    ///
+    /// ```
+    /// use ugas_core::{Refusal, SimTime};
+    /// let refusal = Refusal::Casting { left: SimTime::seconds(2.0) };
+    /// assert_eq!(refusal.remaining(), Some(SimTime::seconds(2.0)));
+    /// assert_eq!(Refusal::NoTarget.remaining(), None);
+    /// ```
+    pub fn remaining(&self) -> Option<SimTime> {
         match *self {
-            Refusal::StaleHandle => "the handle names nothing that exists now".into(),
-            Refusal::UnknownName { kind, id } => format!("the rules have no {kind:?} with id {id}"),
-            Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
-                format!("it reads {} of its source, but has none; give one with Spec::from", attribute(a))
-            }
-            Refusal::UnknownAttribute { who, attribute: a } => {
-                format!("controller {} has no attribute {}; register a set that defines it", who.0, attribute(a))
-            }
-            Refusal::Inactive => "the controller is inactive".into(),
-            Refusal::Authority => "only the authority may do this".into(),
-            Refusal::AuthoritativeOnly => "the effect is for the authority only".into(),
-            Refusal::RequiredTags { missing } => format!("the required tag {} is missing", tag(missing)),
-            Refusal::BlockedTags { found } => format!("the blocking tag {} is there", tag(found)),
-            Refusal::SourceTags { tag: t } => format!("the source's tags do not fit: {}", tag(t)),
-            Refusal::Immune { by, .. } => {
-                format!("the target is immune through {}", rules.effect_name(by).unwrap_or("a run-time effect"))
-            }
-            Refusal::Restricted => "a rule forbids it".into(),
-            Refusal::Condition => "the application condition does not hold".into(),
-            Refusal::Chance { rolled, needed } => format!("rolled {rolled:.4}, needed below {needed}"),
-            Refusal::Stacks { limit } => format!("the stack is full at {limit}"),
-            Refusal::MissingSetByCaller { key } => {
-                format!("the caller has to set {}", rules.key_name(key).unwrap_or("?"))
-            }
-            Refusal::NonFinite { attribute: Some(a) } => format!("the number for {} is not finite", attribute(a)),
-            Refusal::NonFinite { attribute: None } => "a computed number is not finite".into(),
-            Refusal::BadValue { what } => match what {
-                BadValue::Level => "a level is at least 1".into(),
-                BadValue::Stacks => "stacks are at least 1 and at most the limit".into(),
-                BadValue::RemoveCount => "remove at least 1 stack".into(),
-                BadValue::Duration => "a duration is not negative and at most about 400 years".into(),
-                BadValue::Period => "a period is at least 1 ms".into(),
-                BadValue::Rate => "a clock rate lies between 0 and 1000".into(),
-                BadValue::Position => "a position has three finite numbers".into(),
-                BadValue::Time => "time only goes forward".into(),
-                BadValue::Number => "the number must be finite".into(),
-            },
-            Refusal::Cycle { who, attribute: a } => {
-                format!("it would make {} of controller {} depend on itself", attribute(a), who.0)
-            }
-            Refusal::Limit { what, max, .. } => format!("the limit of {max} for {what:?} is reached"),
-            Refusal::Hook { hook } => format!("the hook {} said no", rules.hook_name(hook).unwrap_or("?")),
-            Refusal::UndeclaredRead { calculator } => format!(
-                "the calculation {} reads an attribute it did not declare, or writes one that does not exist",
-                rules.calculator_name(calculator).unwrap_or("?")
-            ),
-            Refusal::RandomCost { calculator } => format!(
-                "the calculation {} of the cost draws random numbers; a cost must be known before it is paid",
-                rules.calculator_name(calculator).unwrap_or("?")
-            ),
-            Refusal::SetRegistered { set: s } => format!("the set {} is registered already", set(s)),
-            Refusal::SetMissing { set: s } => format!("the set {} is not registered", set(s)),
-            Refusal::DuplicateAttribute { attribute: a, set: s } => {
-                format!("the set {} already defines {}", set(s), attribute(a))
-            }
-            Refusal::SetNeeded { by } => format!("the set {} needs it", set(by)),
-            Refusal::SetInUse { .. } => "an active effect modifies the set; remove it first or use force".into(),
-            Refusal::IdTaken { who } => format!("a controller with id {} exists already", who.0),
-            Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
-            Refusal::NoSets => "a controller needs at least one attribute set".into(),
-            Refusal::BadDefinition => "the definition does not compile; Sim::define says why".into(),
-            Refusal::Mismatch => {
-                "the image belongs to other rules or another controller, or its journal is too short".into()
-            }
-            Refusal::NotGranted => "the controller does not have the ability".into(),
-            Refusal::NotInitialized => "the ability needs an avatar".into(),
-            Refusal::AlreadyActive { .. } => "the ability is active already".into(),
-            Refusal::Pending => "the ability waits for its validation".into(),
-            Refusal::Dead { attribute: a } => format!("{} is used up: the controller is dead", attribute(a)),
-            Refusal::BlockedByTags { found } => format!("the owner's tag {} blocks the ability", tag(found)),
-            Refusal::BlockedByAbility { by } => format!("the active ability {} blocks it", ability(by)),
-            Refusal::TargetTags { tag: t } => format!("the target's tags do not fit: {}", tag(t)),
-            Refusal::Group { by } => format!("the active ability {} of its group prevents it", ability(by)),
-            Refusal::Query => "the activation query does not hold".into(),
-            Refusal::Casting { left } => format!("a cast is under way for {:.3} s", left.as_seconds()),
-            Refusal::GlobalCooldown { left } => {
-                format!("the global cooldown runs for {:.3} s", left.as_seconds())
-            }
-            Refusal::Charges { have, need: 1, .. } => format!("a charge is needed, there are {have}"),
-            Refusal::Charges { have, need, .. } => format!("{need} charges are needed, there are {have}"),
-            Refusal::Cost { attribute: a, have, need } => {
-                format!("it costs {need} {}, there is {have}", attribute(a))
-            }
-            Refusal::Cooldown { tag: t, left: SimTime::NEVER } => format!("the cooldown {} runs", tag(t)),
-            Refusal::Cooldown { tag: t, left } => {
-                format!("the cooldown {} runs for {:.3} s", tag(t), left.as_seconds())
-            }
-            Refusal::NoTarget => {
-                "the ability needs a target that exists; one with a range needs a place for both of them too".into()
-            }
-            Refusal::OutOfRange { distance, max } => {
-                format!("the target is {distance:.2} away, at most {max} is allowed")
-            }
-            Refusal::PredictionWindowClosed => {
-                "the prediction window is full: wait until the server confirms earlier commands".into()
-            }
-            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick the command claims".into(),
+            Refusal::Casting { left }
+            | Refusal::GlobalCooldown { left }
+            | Refusal::Charges { left, .. }
+            | Refusal::Cooldown { left, .. } => Some(left),
+            _ => None,
         }
+    }
+
+    /// Returns the refusal with another remaining time, for callers that count on another clock.
+    #[must_use]
+    pub fn with_remaining(mut self, time: SimTime) -> Refusal {
+        if let Refusal::Casting { left }
+        | Refusal::GlobalCooldown { left }
+        | Refusal::Charges { left, .. }
+        | Refusal::Cooldown { left, .. } = &mut self
+        {
+            *left = time;
+        }
+        self
     }
 }
 
 impl std::fmt::Display for Refusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.kind())
+        f.write_str(&self.sentence(None))
     }
 }
 impl std::error::Error for Refusal {}
@@ -573,30 +498,30 @@ impl std::error::Error for Refusal {}
 pub enum InsertError {
     /// A controller with this id exists.
     IdTaken(ControllerId),
-    /// It was made under other rules.
+    /// The data belongs to other rules.
     OtherRules {
-        /// The hash it carries.
+        /// The hash of its rules.
         theirs: u64,
         /// The hash of the rules here.
         ours: u64,
     },
     /// A limit was reached.
     Limit(Refusal),
-    /// A run-time definition it carries does not compile here.
+    /// One of its run-time definitions does not compile.
     Definition(String),
-    /// Its data is damaged: an index, a count or a number that no sim produces.
+    /// The data is damaged: an index, a count or a number is invalid.
     Damaged(&'static str),
 }
 
 impl std::fmt::Display for InsertError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            InsertError::IdTaken(who) => write!(f, "a controller with id {} exists already", who.0),
+            InsertError::IdTaken(who) => write!(f, "controller {} already exists", who.0),
             InsertError::OtherRules { theirs, ours } => {
-                write!(f, "it was made under other rules (hash {theirs:016x}, here {ours:016x})")
+                write!(f, "the data belongs to other rules: its hash is {theirs:016x}, expected {ours:016x}")
             }
             InsertError::Limit(r) => write!(f, "{r}"),
-            InsertError::Definition(what) => write!(f, "a run-time definition does not compile here: {what}"),
+            InsertError::Definition(what) => write!(f, "a run-time definition does not compile: {what}"),
             InsertError::Damaged(what) => write!(f, "the data is damaged: {what}"),
         }
     }

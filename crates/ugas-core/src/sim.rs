@@ -19,8 +19,8 @@ pub use remote::{
 };
 
 use crate::flow::{
-    Captured, CapturedAt, Doubts, FastApplication, FastCommit, Flow, Log, Replay, Scratch, State, TargetRow, View,
-    Work, server_op,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, Scratch,
+    State, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -113,7 +113,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
-            doubts: None,
+            non_finite: None,
             sure: false,
             fast: self.fast_paths_open(),
         }
@@ -134,7 +134,7 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
-            work: Work {
+            work: FrameConfig {
                 frame: self.config.frame,
                 budget: self.config.task_budget,
                 timelines: self.config.timelines,
@@ -142,7 +142,7 @@ impl Sim {
             },
             back: SimTime::ZERO,
             fast,
-            doubts: Doubts::default(),
+            non_finite: NonFiniteConditions::default(),
             host: None,
         }
     }

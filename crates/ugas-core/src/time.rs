@@ -26,7 +26,7 @@ impl SimTime {
     pub const ZERO: SimTime = SimTime(0);
     /// Later than every event.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest accepted time: about 400 years, so that the sum of two never overflows.
+    /// The longest accepted time: about 103 years, so that the sum of two never overflows.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
     /// Converts seconds, rounded to the nearest flick. Saturates; NaN is zero. Use [`SimTime::try_seconds`] for outside
@@ -125,19 +125,19 @@ impl Rate {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,
-    pace: Option<Box<Pace>>,
+    pace: Option<Box<ClockAnchor>>,
 }
 
 /// The anchor and rate of a clock that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Pace {
+struct ClockAnchor {
     anchor_local: SimTime,
     rate: Rate,
     active: bool,
 }
 
-impl Pace {
-    const PLAIN: Pace = Pace { anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true };
+impl ClockAnchor {
+    const PLAIN: ClockAnchor = ClockAnchor { anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true };
 
     fn running(&self) -> Rate {
         if self.active { self.rate } else { Rate::ZERO }
@@ -149,8 +149,8 @@ impl Clock {
         Clock { anchor: now, pace: None }
     }
 
-    fn pace(&self) -> Pace {
-        self.pace.as_deref().copied().unwrap_or(Pace::PLAIN)
+    fn pace(&self) -> ClockAnchor {
+        self.pace.as_deref().copied().unwrap_or(ClockAnchor::PLAIN)
     }
 
     #[inline]
@@ -205,7 +205,7 @@ impl Clock {
 
     pub(crate) fn set(&mut self, now: SimTime, rate: Rate, active: bool) {
         if (rate, active) != (self.rate(), self.active()) {
-            self.pace = Some(Box::new(Pace { anchor_local: self.local(now), rate, active }));
+            self.pace = Some(Box::new(ClockAnchor { anchor_local: self.local(now), rate, active }));
             self.anchor = now;
         }
     }
@@ -216,13 +216,13 @@ impl Clock {
     }
 
     /// Returns whether a clock from outside is in the range whose sums never overflow.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
         fits(self.anchor) && fits(self.pace().anchor_local) && self.rate().0 <= 1000 << 16
     }
 
     pub(crate) fn words(&self) -> [u64; 3] {
-        let Pace { anchor_local, rate, active } = self.pace();
+        let ClockAnchor { anchor_local, rate, active } = self.pace();
         [self.anchor.0 as u64, anchor_local.0 as u64, (rate.0 as u64) << 1 | active as u64]
     }
 }

@@ -6,7 +6,7 @@ mod common_ability;
 use common::{apply, attribute, effect, get, go, kinds, set, spawn, tag};
 use common_ability::{cancel, cast, ended, grant, has, id, reasons, rules, running, with, world};
 use ugas_core::{
-    AbilityGrant, AbilityState, Change, ControllerId, EffectFilter, FactKind, Op, ParamId, Read, Refusal, Sim,
+    AbilityGrant, AbilityState, ControllerId, EffectFilter, EffectUpdate, FactKind, Op, ParamId, Read, Refusal, Sim,
     SimConfig, SimTime, SpawnSpec, Target, TraceKind, Which,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
@@ -157,7 +157,7 @@ fn a_cooldown_is_its_tag() {
     assert!(cast(&mut early, who, "GA_Bolt").is_ok());
     let mut shorter = sim.clone();
     let key = shorter.query(who, &filter).unwrap()[0];
-    shorter.run(Op::Change { key, change: Change::Remaining(SimTime::seconds(0.5)) }).unwrap();
+    shorter.run(Op::Change { key, change: EffectUpdate::Remaining(SimTime::seconds(0.5)) }).unwrap();
     let left = SimTime::seconds(0.5);
     assert_eq!(cast(&mut shorter, who, "GA_Bolt"), Err(Refusal::Cooldown { tag: cooled, left }));
     go(&mut shorter, 2.0);

@@ -4,7 +4,7 @@ mod common2;
 
 use common2::World;
 use ugas_core::{
-    ActorId, Anchor, Change, EffectChange, EffectFilter, FactKind, Op, Outcome, ReadError, Refusal, RemoveReason,
+    ActorId, Anchor, EffectChange, EffectFilter, EffectUpdate, FactKind, Op, Outcome, ReadError, Refusal, RemoveReason,
     Rules, SimTime, SpawnSpec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, TagRegistry};
@@ -167,7 +167,7 @@ fn active_effects_are_found_and_changed_through_one_door() {
     w.to(1.0);
     w.facts();
     let from_boss = EffectFilter { with_any_tag: vec![w.tag("Effect.Dot.Poison")], source: Some(boss), ..filter() };
-    let change = Change::Extend(SimTime::seconds(2.0));
+    let change = EffectUpdate::Extend(SimTime::seconds(2.0));
     let outcome = w.sim.run(Op::ChangeMatching { who: hero, filter: from_boss, change });
     assert_eq!(outcome, Ok(Outcome::Matched(3)));
     let facts = w.facts();
@@ -220,17 +220,17 @@ fn level_period_stacks_remaining_and_callers_value_change_with_one_fact_each() {
             .collect();
         assert_eq!(said, [(key, what)]);
     };
-    change(&mut w, buff, Change::Level(4), EffectChange::Level);
+    change(&mut w, buff, EffectUpdate::Level(4), EffectChange::Level);
     assert_eq!((w.get(who, "MoveSpeed"), w.get(who, "AttackPower")), (9.0, 13.0));
-    change(&mut w, buff, Change::SetByCaller(power, 7.0), EffectChange::SetByCaller);
+    change(&mut w, buff, EffectUpdate::SetByCaller(power, 7.0), EffectChange::SetByCaller);
     assert_eq!((w.get(who, "MoveSpeed"), w.get(who, "AttackPower")), (9.0, 17.0));
-    change(&mut w, buff, Change::Stacks(3), EffectChange::Stacks);
+    change(&mut w, buff, EffectUpdate::Stacks(3), EffectChange::Stacks);
     assert_eq!((w.get(who, "MoveSpeed"), w.get(who, "AttackPower")), (17.0, 31.0));
-    change(&mut w, buff, Change::Remaining(SimTime::seconds(1.0)), EffectChange::Duration);
-    change(&mut w, dot, Change::Period(SimTime::seconds(0.5)), EffectChange::Period);
+    change(&mut w, buff, EffectUpdate::Remaining(SimTime::seconds(1.0)), EffectChange::Duration);
+    change(&mut w, dot, EffectUpdate::Period(SimTime::seconds(0.5)), EffectChange::Period);
     w.to(1.0);
     assert_eq!(w.get(who, "Health"), 98.0);
     assert_eq!((w.get(who, "MoveSpeed"), w.sim.effects(who).unwrap().len()), (5.0, 1));
-    let refused = w.sim.run(Op::Change { key: buff, change: Change::Level(2) });
+    let refused = w.sim.run(Op::Change { key: buff, change: EffectUpdate::Level(2) });
     assert_eq!(refused, Err(Refusal::StaleHandle));
 }

@@ -4,8 +4,8 @@ mod common;
 use common::*;
 use std::collections::BTreeSet;
 use ugas_core::{
-    AbilityGrant, ActorId, Anchor, Change, ControllerId, EffectFilter, FactKind, InputId, LifecycleStep, Op, ReadError,
-    Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
+    AbilityGrant, ActorId, Anchor, ControllerId, EffectFilter, EffectUpdate, FactKind, InputId, LifecycleStep, Op,
+    ReadError, Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect};
 
@@ -319,7 +319,7 @@ fn one_actor_may_be_owner_and_avatar() {
     let poison = apply(&mut sim, "GE_Poison", orc);
     go(&mut sim, 3.0);
     assert_eq!(get(&sim, orc, "Health"), 87.0);
-    sim.run(Op::Change { key: slow, change: Change::Extend(SimTime::seconds(5.0)) }).unwrap();
+    sim.run(Op::Change { key: slow, change: EffectUpdate::Extend(SimTime::seconds(5.0)) }).unwrap();
     go(&mut sim, 9.0);
     assert!(sim.effect(slow).is_ok());
     sim.remove(poison).unwrap();

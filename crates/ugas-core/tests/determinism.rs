@@ -4,8 +4,8 @@ mod common;
 use common::*;
 use std::sync::Arc;
 use ugas_core::{
-    Change, ControllerId, EffectFilter, EffectKey, Fact, Op, Outcome, Rate, Rules, Sim, SimConfig, SimTime, SpawnSpec,
-    Spec,
+    ControllerId, EffectFilter, EffectKey, EffectUpdate, Fact, Op, Outcome, Rate, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec,
 };
 use ugas_doc::{
     Attribute, AttributeSet, ConditionalEffects, Effect, ExecutionPolicy, ImmunityEntry, Magnitude, Modifier,
@@ -116,10 +116,10 @@ impl Driver {
             2 => Op::SetActive { who, active: rng.below(4) > 0 },
             3 if !self.keys.is_empty() => {
                 let change = match rng.below(4) {
-                    0 => Change::Level(1 + rng.below(9) as u32),
-                    1 => Change::Extend(SimTime::millis(rng.below(900) as i64)),
-                    2 => Change::Stacks(1 + rng.below(9) as u32),
-                    _ => Change::Remaining(SimTime::millis(rng.below(900) as i64)),
+                    0 => EffectUpdate::Level(1 + rng.below(9) as u32),
+                    1 => EffectUpdate::Extend(SimTime::millis(rng.below(900) as i64)),
+                    2 => EffectUpdate::Stacks(1 + rng.below(9) as u32),
+                    _ => EffectUpdate::Remaining(SimTime::millis(rng.below(900) as i64)),
                 };
                 Op::Change { key: *rng.pick(&self.keys), change }
             }

@@ -349,7 +349,7 @@ fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
                 execution(cx.target("AttackPower").to_string());
                 cx.add("Health", -1.0);
             })
-            .after_hook("After", move |cx| after(cx.see().target("AttackPower").unwrap().to_string())),
+            .after_hook("After", move |cx| after(cx.context().target("AttackPower").unwrap().to_string())),
     );
     let who = w.spawn("Vitals");
     w.log();

@@ -205,7 +205,7 @@ fn modifiers_that_do_not_count_are_shown_with_the_reason() {
     assert_eq!(state("GE_Low"), ModifierState::Hidden);
     assert_eq!(state("GE_High"), ModifierState::Counts);
     assert_eq!((e.value, e.over, e.bounds.1), (50.0, Some(80.0), 50.0));
-    assert_eq!(e.short(), "A 50 = 80 (override: GE_High), held between -inf and 50");
+    assert_eq!(e.short(), "A 50 = 80 (override: GE_High), clamped between -inf and 50");
     w.apply("GE_Rage", who);
     let e = w.sim.explain(who, w.attr("A")).unwrap();
     assert!(e.lines.iter().filter(|l| l.operation == Operation::Add).all(|l| l.state == ModifierState::Counts));

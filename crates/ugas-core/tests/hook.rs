@@ -79,9 +79,9 @@ fn an_after_hook_may_ask_for_a_further_effect() {
             .add(Effect::instant("GE_Damage").add("Health", -25.0))
             .add(Effect::infinite("GE_LowHealth").grants("State.Low"))
             .after_hook("Low", |cx| {
-                let rules = cx.see().rules();
+                let rules = cx.context().rules();
                 let (damage, low) = (rules.find_effect("GE_Damage"), rules.find_effect("GE_LowHealth"));
-                if Some(cx.see().spec().effect) == damage && cx.see().target("Health") == Some(25.0) {
+                if Some(cx.context().spec().effect) == damage && cx.context().target("Health") == Some(25.0) {
                     cx.then(low.unwrap());
                 }
             }),

@@ -127,8 +127,8 @@ fn use_it(sim: &mut Sim, who: ControllerId, rules: &Rules) {
         let _ = sim.apply(&Spec::new(rules.effect(name).unwrap(), who).from(who));
     }
     for view in sim.effects(who).unwrap() {
-        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::Change::Stacks(3) });
-        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::Change::Level(2) });
+        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::EffectUpdate::Stacks(3) });
+        let _ = sim.run(Op::Change { key: view.key, change: ugas_core::EffectUpdate::Level(2) });
     }
     let now = sim.now();
     for seconds in [0.5, 2.0, 20.0] {

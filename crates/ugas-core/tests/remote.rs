@@ -262,7 +262,7 @@ fn an_effect_for_the_authority_is_refused_wherever_somebody_plays_ahead() {
     let rules = rules();
     let (spawned, hit) = (rules.effect("GE_Spawned").unwrap(), rules.effect("GE_Hit").unwrap());
     assert!(rules.is_for_authority(spawned) && !rules.is_for_authority(hit));
-    for (role, expected) in [(Role::Whole, true), (Role::Authority, true), (Role::Client, false)] {
+    for (role, expected) in [(Role::Standalone, true), (Role::Authority, true), (Role::Client, false)] {
         let (mut sim, who) = sim(&rules, role);
         let before = sim.row_hash(who);
         let applied = sim.apply(&Spec::new(spawned, who));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    Change, ControllerId, EffectFilter, EffectState, Limits, Op, OpId, Refusal, ResimulationStop, RowImage, Rules,
-    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    ControllerId, EffectFilter, EffectState, EffectUpdate, Limits, Op, OpId, Refusal, ResimulationStop, RowImage,
+    Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, GrantedAbilityEntry, Magnitude, Stacking};
 
@@ -120,7 +120,7 @@ fn a_change_of_many_that_one_refuses_changes_none() {
         sim.apply(&Spec::new(rules.effect(effect).unwrap(), hero)).unwrap();
     }
     let (before, hash) = (health(&sim, hero), sim.row_hash(hero));
-    let change = Op::ChangeMatching { who: hero, filter: EffectFilter::default(), change: Change::Level(2) };
+    let change = Op::ChangeMatching { who: hero, filter: EffectFilter::default(), change: EffectUpdate::Level(2) };
     assert_eq!(sim.run(change).unwrap_err().kind(), "NonFinite");
     assert_eq!((health(&sim, hero), sim.row_hash(hero)), (before, hash));
 }
@@ -154,7 +154,7 @@ fn a_timed_effect_cannot_be_extended_into_an_endless_one() {
     let hero = spawn(&mut sim, "Vitals");
     let key = sim.apply(&Spec::new(rules.effect("GE_Long").unwrap(), hero)).unwrap();
     for _ in 0..6 {
-        let _ = sim.run(Op::Change { key, change: Change::Extend(SimTime::LONGEST) });
+        let _ = sim.run(Op::Change { key, change: EffectUpdate::Extend(SimTime::LONGEST) });
     }
     let view = sim.effect(key).unwrap();
     assert_eq!(view.state, EffectState::Active);

@@ -6,8 +6,8 @@ use common3::*;
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    AbilityState, Answer, CustomTask, FactKind, Facts, News, ParamValue, Progression, Refusal, SimConfig, SimTime,
-    TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, Wake, Which,
+    AbilityState, Answer, CustomTask, FactKind, Facts, ParamValue, Progression, Refusal, SimConfig, SimTime,
+    TaskCategory, TaskCx, TaskKey, TaskResult, TaskState, TraceKind, WakeEvent, WakeKind, Which,
 };
 use ugas_doc::{Ability, AbilityTask};
 
@@ -71,15 +71,15 @@ impl CustomTask for Listen {
         self.0.0.lock().unwrap().push("activate");
         Progression::Wait
     }
-    fn wake(&self, _: &mut u32, _: Wake<'_>, _: &TaskCx<'_>) -> Progression {
+    fn wake(&self, _: &mut u32, _: WakeEvent<'_>, _: &TaskCx<'_>) -> Progression {
         self.0.0.lock().unwrap().push("wake");
         Progression::Complete(1.0)
     }
     fn end(&self, _: &mut u32, completed: bool, _: &TaskCx<'_>) {
         self.0.0.lock().unwrap().push(if completed { "completed" } else { "cancelled" });
     }
-    fn hears(&self) -> &[News] {
-        &[News::Events]
+    fn wakes_on(&self) -> &[WakeKind] {
+        &[WakeKind::Events]
     }
 }
 

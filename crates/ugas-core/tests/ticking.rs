@@ -5,8 +5,8 @@ use common3::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use ugas_core::{
-    ControllerId, CustomTask, FactKind, Host, News, Progression, Rules, Sim, SimConfig, SimTime, SpaceQuery,
-    TaskCategory, TaskCx, TaskRecord, TaskResult, Wake, Which,
+    ControllerId, CustomTask, FactKind, Host, Progression, Rules, Sim, SimConfig, SimTime, SpaceQuery, TaskCategory,
+    TaskCx, TaskRecord, TaskResult, WakeEvent, WakeKind, Which,
 };
 use ugas_doc::{Ability, AbilityTask};
 
@@ -223,10 +223,10 @@ impl CustomTask for WaitForHealthThreshold {
         let health = cx.rules().find_attribute("Health").and_then(|a| cx.get(a));
         health.map_or(Progression::Fail, |h| self.look(cx, h))
     }
-    fn wake(&self, seen: &mut u32, news: Wake<'_>, cx: &TaskCx<'_>) -> Progression {
+    fn wake(&self, seen: &mut u32, news: WakeEvent<'_>, cx: &TaskCx<'_>) -> Progression {
         *seen += 1;
         match news {
-            Wake::Attribute { attribute, new, .. } if cx.rules().find_attribute("Health") == Some(attribute) => {
+            WakeEvent::Attribute { attribute, new, .. } if cx.rules().find_attribute("Health") == Some(attribute) => {
                 self.look(cx, new)
             }
             _ => Progression::Wait,
@@ -235,8 +235,8 @@ impl CustomTask for WaitForHealthThreshold {
     fn end(&self, _: &mut u32, completed: bool, _: &TaskCx<'_>) {
         self.0.ended.lock().unwrap().push(completed);
     }
-    fn hears(&self) -> &[News] {
-        &[News::Attributes]
+    fn wakes_on(&self) -> &[WakeKind] {
+        &[WakeKind::Attributes]
     }
 }
 

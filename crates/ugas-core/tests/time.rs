@@ -2,7 +2,9 @@
 
 mod common;
 use common::*;
-use ugas_core::{Change, ControllerId, Fact, Limits, Op, Rate, ReadError, Sim, SimConfig, SimTime, SpawnSpec, Spec};
+use ugas_core::{
+    ControllerId, EffectUpdate, Fact, Limits, Op, Rate, ReadError, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+};
 use ugas_doc::{ConditionalEffects, Curve, Effect, ExecutionPolicy, Magnitude, OnExpire, PeriodInhibition, Stacking};
 
 /// Effects with every kind of timer there is.
@@ -252,7 +254,7 @@ fn time_never_goes_back_and_never_past_its_end() {
         assert_eq!(p.reached, SimTime::seconds(1.0));
     }
     assert_eq!(sim.hash(), hash);
-    sim.run(Op::Change { key, change: Change::Remaining(SimTime::seconds(5.0)) }).unwrap();
+    sim.run(Op::Change { key, change: EffectUpdate::Remaining(SimTime::seconds(5.0)) }).unwrap();
     go(&mut sim, 5.9);
     assert!(sim.effect(key).is_ok());
     go(&mut sim, 6.0);

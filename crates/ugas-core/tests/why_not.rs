@@ -125,7 +125,7 @@ fn complete(sim: &Sim, who: ControllerId, names: &[&str], grants: &[GrantId], ta
             let filter = EffectFilter { with_any_tag: vec![tag], ..EffectFilter::default() };
             let ends = sim.query(who, &filter).unwrap().into_iter().map(|key| sim.effect(key).unwrap().remaining);
             let last = ends.collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().max());
-            assert_eq!(reason.heals, last.map(|left| sim.now() + left), "{name}");
+            assert_eq!(reason.clears_at, last.map(|left| sim.now() + left), "{name}");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! The documents of a set as rules see them: names are whole, and patches are in their places. Patches of a pack come
-//! after those of the packs it requires; where two of them change one field and neither pack requires the other, there
-//! is no order and somebody has to decide.
+//! Assembles the documents of a set for the rules builder: names are qualified and patches are applied. Patches of a pack
+//! apply after those of the packs it requires. If two patches change one field and neither pack requires the other, the order
+//! is undefined and the conflict is reported.
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -16,46 +16,46 @@ use std::path::PathBuf;
 use ugas_core::RulesBuilder;
 use ugas_doc::{Doc, Kind, Patch, Patched};
 
-/// One document as rules see it.
+/// One assembled document.
 pub(crate) struct Whole<'p> {
-    /// Its file, as a place in the project.
+    /// The index of its file in the project.
     pub(crate) file: usize,
-    /// Its place in the file.
+    /// Its index in the file.
     pub(crate) at: usize,
     pub(crate) loaded: Loaded,
-    /// Its tree with whole names; `None` where they are so in the file.
+    /// Its tree with qualified names; `None` if the file already qualifies them.
     named: Option<Node>,
-    /// The same with what patches changed; `None` where they did not.
+    /// The same after patches; `None` if no patch changed it.
     patched: Option<Node>,
     source: &'p SourceDoc,
 }
 
 impl Whole<'_> {
-    /// Its tree with whole names, as its file says it: places are those of the file.
+    /// Returns its tree with qualified names; places are those of the file.
     pub(crate) fn tree(&self) -> &Node {
         self.named.as_ref().unwrap_or(&self.source.tree)
     }
 }
 
-/// The documents of a set, without the patches that are in them by now, and what is wrong with the patches.
+/// The documents of a set after patches, and the findings about the patches.
 #[derive(Default)]
 pub(crate) struct Assembled<'p> {
     pub(crate) docs: Vec<Whole<'p>>,
     pub(crate) findings: Vec<Diagnostic>,
-    /// What was changed so far: which document, which field, by which pack.
+    /// The changes so far: document, field and pack.
     changes: Vec<(usize, Patched, Option<PathBuf>)>,
-    /// What patches cost so far; see [`MAX_PATCHING`].
+    /// The cost of the patches so far; see [`MAX_PATCHING`].
     work: usize,
 }
 
 impl Assembled<'_> {
-    /// A builder with the documents.
+    /// Returns a rules builder with the documents.
     pub(crate) fn add_to(&self, builder: RulesBuilder) -> RulesBuilder {
         self.docs.iter().fold(builder, |b, d| b.add_at(d.loaded.doc.clone(), d.loaded.origin.clone()))
     }
 }
 
-/// Puts the documents of a set together, required ones first.
+/// Assembles the documents of a set, required packs first.
 pub(crate) fn assemble<'p>(project: &'p Project, set: &DocSet, names: &Names) -> Assembled<'p> {
     let mut out = Assembled::default();
     let mut patches = Vec::new();
@@ -80,7 +80,7 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
     let mut whole = Whole { file, at, loaded: loaded.clone(), named: None, patched: None, source: doc };
     if names.space(file).is_some() {
         let tree = with_names(&doc.tree, &source.text, &names.of_file(file)[at].mentions);
-        // Names do not decide whether a document can be read; it stays as it is if they do.
+        // A document that cannot be read with qualified names keeps the names of the file.
         if let Ok(Document::Loaded(mut again)) = read_tree(&source.name, &tree) {
             keep_table(&mut again.doc, &loaded.doc);
             whole.loaded = *again;
@@ -91,8 +91,8 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
 }
 
 impl Assembled<'_> {
-    /// Sets may share an attribute, and a pack may speak of one of a pack it requires. Two packs that know nothing of
-    /// each other mean different things by one name.
+    /// Sets may share an attribute, and a pack may refer to an attribute of a required pack. Two unrelated packs that define
+    /// the same attribute are an error.
     fn same_attributes(&mut self, project: &Project, names: &Names) {
         let mut first: BTreeMap<&str, (usize, Span)> = BTreeMap::new();
         let mut homes: BTreeMap<usize, Option<PathBuf>> = BTreeMap::new();
@@ -114,9 +114,10 @@ impl Assembled<'_> {
                 }
                 let (source, earlier) = (&project.sources()[d.file], &project.sources()[other]);
                 let line = place_of(&earlier.text, span.start as usize).0;
-                let message = format!("the attribute {} is defined at {}:{line} too", m.name, earlier.name);
+                let message = format!("the attribute {} is already defined at {}:{line}", m.name, earlier.name);
                 let finding = Diagnostic::new("duplicate-name", Severity::Error, source.name.clone(), message);
-                let help = "give one of the packs a `Namespace:`, or let one require the other if they mean the same";
+                let help =
+                    "give one of the packs a `Namespace:`, or let one require the other if the attribute is the same";
                 self.findings.push(source.mark(finding, m.span).help(help));
             }
         }
@@ -129,20 +130,21 @@ impl Assembled<'_> {
         let Some((name, at)) = target_of(&doc.tree, space, is_defined) else { return };
         let target = match self.target(&name, patch, &doc.tree) {
             Ok(target) => target,
-            Err(wrong) => return self.findings.push(wrong.told(source, at)),
+            Err(error) => return self.findings.push(error.into_finding(source, at)),
         };
         let fields = doc.tree.get("Set").map_or(&[][..], Node::entries);
         let before = &self.docs[target];
-        // A target is taken apart and read again for each patch, and each field is compared with those before.
+        // The target is read again for each patch, and each field is compared with earlier changes.
         let bytes = (before.source.tree.span.end - before.source.tree.span.start) as usize;
         let looked_at = self.docs.len() + self.changes.len() * fields.len().max(1);
         self.work = self.work.saturating_add(8 * bytes + 8 * looked_at);
         if self.work > MAX_PATCHING {
             if !self.findings.iter().any(|f| f.id == "limit") {
                 let message =
-                    "the patches of this set take too long; this one and those after it are not read".to_owned();
-                let help = "put what changes one definition into one patch, or write the definition anew";
-                self.findings.push(source.say("limit", Severity::Error, message, at.span).help(help));
+                    "the patches of this set exceed the time limit; this patch and the following ones are not applied"
+                        .to_owned();
+                let help = "merge the patches of one definition into one patch, or replace the definition";
+                self.findings.push(source.finding("limit", Severity::Error, message, at.span).help(help));
             }
             return;
         }
@@ -172,7 +174,7 @@ impl Assembled<'_> {
             Ok(Document::Loaded(mut loaded)) => {
                 let line = loaded.origin.line;
                 match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
-                    // A table that a patch names lies beside the patch.
+                    // A table named by a patch is relative to the file of the patch.
                     Some(_) => {
                         let kept = &project.tables;
                         let room = &mut { MAX_POINTS };
@@ -201,27 +203,26 @@ impl Assembled<'_> {
                         error.message = format!("{name}: {}", error.message);
                         read(&error).stretched(&source.text)
                     } else {
-                        let message = format!("{name} cannot be read with this patch: {}", error.message);
+                        let message = format!("{name} is invalid after this patch: {}", error.message);
                         let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
-                        source.mark(finding, at.span).help(format!(
-                            "look at {}:{}:{} with what is set here",
-                            error.file, error.line, error.column
-                        ))
+                        source
+                            .mark(finding, at.span)
+                            .help(format!("see {}:{}:{} with the patched value", error.file, error.line, error.column))
                     });
                 }
             }
         }
     }
 
-    /// The document a patch is about.
-    fn target(&self, name: &str, patch: &Patch, tree: &Node) -> Result<usize, Wrong> {
+    /// Returns the document that a patch changes.
+    fn target(&self, name: &str, patch: &Patch, tree: &Node) -> Result<usize, TargetError> {
         let kind_node = || tree.get("TargetKind").map(|n| n.span);
         let wanted = match &patch.target_kind {
             Some(kind) => Some(Kind::from_name(kind).ok_or_else(|| {
                 let near = nearest(kind, Kind::ALL.iter().map(|k| k.name())).map(str::to_owned);
-                Wrong {
+                TargetError {
                     id: "unknown-kind",
-                    said: format!("{kind} is no kind of document"),
+                    message: format!("unknown kind {kind}"),
                     near,
                     help: None,
                     span: kind_node(),
@@ -230,7 +231,7 @@ impl Assembled<'_> {
             None => None,
         };
         let is_it = |d: &&Whole<'_>| {
-            // A mapping has the name of its action set.
+            // A mapping is named after its action set.
             let kind = d.loaded.doc.kind();
             d.loaded.doc.name() == name && wanted.map_or(kind != Kind::InputMapping, |w| w == kind)
         };
@@ -240,26 +241,29 @@ impl Assembled<'_> {
             [] => match self.docs.iter().find(|d| d.loaded.doc.name() == name) {
                 Some(other) => {
                     let kind = other.loaded.doc.kind().name();
-                    let said = format!("{name} is no {}, it is a {kind}", wanted.map_or("patchable kind", Kind::name));
+                    let message = format!(
+                        "expected {name} to be a {}, found a {kind}",
+                        wanted.map_or("patchable kind", Kind::name)
+                    );
                     let near = Some(kind.to_owned()).filter(|_| wanted.is_some());
-                    Err(Wrong { id: "unknown-target", said, near, help: None, span: kind_node() })
+                    Err(TargetError { id: "unknown-target", message, near, help: None, span: kind_node() })
                 }
                 None => Err(self.no_target(name)),
             },
             several => {
                 let mut kinds: Vec<&str> = several.iter().map(|d| d.loaded.doc.kind().name()).collect();
                 kinds.dedup();
-                let said = format!("{name} is the name of several definitions");
+                let message = format!("several definitions are named {name}");
                 let help = Some(match kinds.len() {
-                    1 => "a name is given once; rename one of them".to_owned(),
+                    1 => "rename one of them".to_owned(),
                     _ => format!("write `TargetKind:` with one of {}", kinds.join(", ")),
                 });
-                Err(Wrong { id: "ambiguous-target", said, near: None, help, span: None })
+                Err(TargetError { id: "ambiguous-target", message, near: None, help, span: None })
             }
         }
     }
 
-    fn no_target(&self, name: &str) -> Wrong {
+    fn no_target(&self, name: &str) -> TargetError {
         let id = "unknown-target";
         let inside = self.docs.iter().find(|d| match &d.loaded.doc {
             Doc::AttributeSet(set) => set.attributes.iter().any(|a| a.name == name),
@@ -267,17 +271,17 @@ impl Assembled<'_> {
         });
         if let Some(set) = inside {
             let set = set.loaded.doc.name();
-            let said = format!("{name} is no document but an attribute of {set}");
+            let message = format!("{name} is an attribute of {set}, not a document");
             let help = Some(format!(
-                "write `Target: {set}` and under `Set:` ways such as `Attributes[{name}].DefaultBaseValue`"
+                "write `Target: {set}` and paths such as `Attributes[{name}].DefaultBaseValue` under `Set:`"
             ));
-            return Wrong { id, said, near: None, help, span: None };
+            return TargetError { id, message, near: None, help, span: None };
         }
         let names = self.docs.iter().map(|d| d.loaded.doc.name()).filter(|n| !n.is_empty());
         let near = nearest(name, names).map(str::to_owned);
-        let said = format!("there is no definition {name} to patch");
-        let help = near.is_none().then(|| "require the pack that defines it in pack.yaml".to_owned());
-        Wrong { id, said, near, help, span: None }
+        let message = format!("unknown definition {name}");
+        let help = near.is_none().then(|| "add the pack that defines it to `Requires` in pack.yaml".to_owned());
+        TargetError { id, message, near, help, span: None }
     }
 
     fn conflicts(
@@ -296,10 +300,10 @@ impl Assembled<'_> {
         };
         if let Some((_, earlier, by)) = self.changes.iter().filter(same).find(|(.., by)| !ordered(by)) {
             let name = self.docs[target].loaded.doc.name();
-            let message = format!("{} of {name} is patched at {}:{} too", patched.field, earlier.file, earlier.line);
+            let message = format!("{} of {name} is also patched at {}:{}", patched.field, earlier.file, earlier.line);
             let help = match by.as_ref() == pack {
-                true => "keep one of the two".to_owned(),
-                false => "let one of the two packs require the other, or take one of them away".to_owned(),
+                true => "remove one of the two patches".to_owned(),
+                false => "let one of the two packs require the other, or remove one of the patches".to_owned(),
             };
             let finding = Diagnostic::new("patch-conflict", Severity::Error, source.name.clone(), message);
             self.findings.push(source.mark(finding, entry.span).help(help));
@@ -307,7 +311,7 @@ impl Assembled<'_> {
     }
 }
 
-/// The points a curve's table gave, for the same curve read again; points that a patch set come in their place.
+/// Copies the points of a curve's table to the patched curve, unless a patch set them.
 fn keep_table(again: &mut Doc, before: &Doc) {
     if let (Doc::Curve(again), Doc::Curve(before)) = (again, before)
         && again.csv.take().is_some()
@@ -317,20 +321,20 @@ fn keep_table(again: &mut Doc, before: &Doc) {
     }
 }
 
-/// What is wrong with a patch's target.
-struct Wrong {
+/// An error about the target of a patch.
+struct TargetError {
     id: &'static str,
-    said: String,
+    message: String,
     near: Option<String>,
     help: Option<String>,
     span: Option<Span>,
 }
 
-impl Wrong {
-    fn told(self, source: &Source, target: &Node) -> Diagnostic {
+impl TargetError {
+    fn into_finding(self, source: &Source, target: &Node) -> Diagnostic {
         let span = self.span.unwrap_or(target.span);
         let key = if self.span.is_some() { "TargetKind" } else { "Target" };
-        let message = format!("{key}: {}", self.said);
+        let message = format!("{key}: {}", self.message);
         let finding = Diagnostic::new(self.id, Severity::Error, source.name.clone(), message).at(span, &source.text);
         match (self.near, self.help) {
             (Some(near), _) => {

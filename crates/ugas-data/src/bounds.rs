@@ -1,21 +1,21 @@
-//! Bounds that a field's type cannot say: the least value, the range, a list that must not be empty, a field that is
-//! needed because of another. One table, read where documents are read and where schemas are written.
+//! Bounds that types cannot express: a minimum, a range, a list that must not be empty, a field that another field
+//! requires. One table, used when documents are read and when schemas are written.
 
 use crate::{Node, NodeValue, ReadError};
 use ugas_doc::Kind;
 
-/// What a value must keep.
+/// The bound of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bound {
-    /// At least this much.
+    /// A minimum.
     Least(f64),
-    /// Between these, both included.
+    /// An inclusive range.
     Within(f64, f64),
-    /// A list with something in it.
+    /// A list that is not empty.
     NotEmpty,
 }
 
-/// The kind, the way to the value (`[]` stands for every entry of a list) and what it must keep.
+/// The kind, the path to the value (`[]` is every entry of a list) and the bound.
 pub(crate) const BOUNDS: [(Kind, &str, Bound); 19] = [
     (Kind::Effect, "Area.HalfAngleDeg", Bound::Within(0.0, 180.0)),
     (Kind::Effect, "Area.MaxTargets", Bound::Least(1.0)),
@@ -38,7 +38,7 @@ pub(crate) const BOUNDS: [(Kind, &str, Bound); 19] = [
     (Kind::Controller, "AttributeSets", Bound::NotEmpty),
 ];
 
-/// The values of a document that are out of bounds.
+/// Returns errors for the values of a document that are out of bounds.
 pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Vec<ReadError> {
     let mut errors = Vec::new();
     for (_, path, bound) in BOUNDS.iter().filter(|b| b.0 == kind) {
@@ -52,14 +52,14 @@ pub(crate) fn check(file: &str, kind: Kind, node: &Node) -> Vec<ReadError> {
     errors
 }
 
-/// What an area needs because of its shape, and its radius because of its type.
+/// Returns errors for the fields that an area lacks for its shape, and its radius for its type.
 fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
     let text = |node: &Node, key: &str| node.get(key).and_then(Node::as_text).map(str::to_owned);
     let missing = |at: &Node, place: &str, field: &str, why: &str| {
         let help = Some(format!("add `{field}:`"));
         ReadError { help, ..at.error(file, format!("{place}: {why} needs {field}")) }
     };
-    // A key without a value gives as little as no key.
+    // A key without a value counts as missing.
     let has = |node: &Node, key: &str| node.get(key).is_some_and(|value| value.value != NodeValue::Null);
     let mut errors = Vec::new();
     if text(area, "Shape").as_deref() == Some("Cone") && !has(area, "HalfAngleDeg") {

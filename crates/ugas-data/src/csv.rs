@@ -1,5 +1,5 @@
-//! Points of curves from tables. A designer keeps numbers in a spreadsheet; `Csv: damage.csv` names the file it writes,
-//! beside the document or in a folder below it, never anywhere else.
+//! Curve points from CSV files. `Csv: damage.csv` names a file exported from a spreadsheet, in the folder of the document
+//! or below it.
 
 use crate::folder::text_of;
 use crate::limits::MAX_POINTS;
@@ -10,12 +10,11 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use ugas_doc::{CurvePoint, Doc};
 
-/// Texts of tables by path, in place of what a disk holds there.
+/// Texts of tables by path, used instead of the files on disk.
 pub(crate) type Tables = BTreeMap<PathBuf, Arc<str>>;
 
-/// Fills the points of a curve whose document names a table; every other document stays as it is. `tree` is the
-/// document, `path` its file, `room` how many points its tables may still have, `kept` the tables that are not read from
-/// the disk.
+/// Reads the points of a curve whose document names a table; other documents are unchanged. `tree` is the document, `path`
+/// its file, `room` the number of points that its tables may still have, `kept` the tables that are not read from disk.
 pub(crate) fn fill(
     doc: &mut Doc,
     tree: &Node,
@@ -28,8 +27,8 @@ pub(crate) fn fill(
     let file = path.display().to_string();
     let at = tree.get("Csv").unwrap_or(tree);
     if !curve.points.is_empty() {
-        let help = Some("keep one of the two".to_owned());
-        let message = "Csv: the curve has Points already";
+        let help = Some("remove one of the two".to_owned());
+        let message = "Csv: the curve already has Points";
         return Err(vec![ReadError { help, ..at.error(&file, message) }]);
     }
     let table = folder_of(path).join(&csv);
@@ -57,39 +56,42 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new(""))
 }
 
-/// Whether a name leads to a file beside a document or below, on every system.
+/// Returns whether a path stays in the folder of the document or below, on every system.
 pub(crate) fn is_inside(csv: &str) -> bool {
     let plain = !csv.is_empty() && Path::new(csv).components().all(|c| matches!(c, Component::Normal(_)));
-    // A backslash leads elsewhere on some systems only; a pack means the same on all of them.
+    // A backslash is a separator on some systems only, so it is not allowed.
     plain && !csv.contains(['\\', ':'])
 }
 
-/// The table a document means, if it lies beside it or below.
+/// Returns the table of a document, if it is in its folder or below.
 fn table_beside(path: &Path, csv: &str) -> Result<PathBuf, (String, String)> {
-    let inside = || "write the name of a file beside the document, such as damage.csv".to_owned();
+    let inside = || "write the name of a file in the folder of the document, such as damage.csv".to_owned();
     if !is_inside(csv) {
-        return Err((format!("{} leads out of the document's folder", quoted(csv)), inside()));
+        return Err((format!("{} is outside the folder of the document", quoted(csv)), inside()));
     }
     let folder = folder_of(path);
     let table = folder.join(csv);
     let home = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match (home.canonicalize(), table.canonicalize()) {
         (Ok(home), Ok(real)) if !real.starts_with(&home) => {
-            Err((format!("{} is a link out of the document's folder", quoted(csv)), inside()))
+            Err((format!("{} is a link to a file outside the folder of the document", quoted(csv)), inside()))
         }
         (Ok(_), Ok(_)) => Ok(table),
-        _ => Err((format!("there is no file {}", table.display()), "put the table there, or mend the name".to_owned())),
+        _ => Err((
+            format!("the file {} does not exist", table.display()),
+            "create the file, or correct the name".to_owned(),
+        )),
     }
 }
 
-/// The text of a table that a document names, if it lies beside it or below and can be read.
+/// Returns the text of the table of a document, if it is in its folder or below and can be read.
 pub(crate) fn text_beside(path: &Path, table: &Path) -> Option<String> {
     let csv = table.strip_prefix(folder_of(path)).ok()?.to_str()?;
     let table = table_beside(path, csv).ok()?;
     text_of(&table, &table.display().to_string()).ok()
 }
 
-/// The points of a table: two columns, X rising; the first line may name the columns.
+/// Parses the points of a table: two columns with rising X. The first line may name the columns.
 fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
     let error = |line: usize, column: usize, message: String| {
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
@@ -118,7 +120,7 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
             match (number(cells[0].text), number(cells[1].text)) {
                 (Some(x), Some(y)) => match points.last() {
                     Some(before) if before.x >= x => {
-                        let message = format!("X must rise, but {x} follows {}", before.x);
+                        let message = format!("X must rise: {x} follows {}", before.x);
                         errors.push(error(i + 1, cells[0].column, message));
                     }
                     _ => points.push(CurvePoint { x, y }),
@@ -143,13 +145,13 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
     if errors.is_empty() { Ok(points) } else { Err(errors) }
 }
 
-/// One cell without its quotes, and the column in characters of its first.
+/// A cell without quotes, and the column of its first character.
 struct Cell<'t> {
     text: &'t str,
     column: usize,
 }
 
-/// The cells of a line, between commas; spreadsheets of countries that write `1,5` put semicolons, some put tabs.
+/// Splits a line into cells at commas, semicolons or tabs, depending on what the spreadsheet wrote.
 fn cells(line: &str) -> Vec<Cell<'_>> {
     let between = [';', '\t'].into_iter().find(|c| line.contains(*c)).unwrap_or(',');
     let mut column = 1;

@@ -1,5 +1,5 @@
-//! Typed values from a tree. A `serde` deserializer over [`Node`] whose errors carry the exact node's line and column
-//! and the path to it, say what was found, and list what would have been right.
+//! A `serde` deserializer over [`Node`]. Its errors contain the line, column and path of the node, what was found, and what
+//! was expected.
 
 use crate::fault::{DeError, Step};
 use crate::limits::MAX_ERRORS_PER_DOCUMENT;
@@ -8,7 +8,7 @@ use crate::{Entry, Node, NodeValue, ReadError};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, Visitor};
 use serde::forward_to_deserialize_any;
 
-/// Takes a typed value from a tree.
+/// Reads a typed value from a tree.
 ///
 /// ```
 /// let tree = &ugas_data::read_trees("m.yaml", "Type: ScalableFloat\nValue: often\n").unwrap()[0];
@@ -19,7 +19,7 @@ pub fn from_node<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, Read
     T::deserialize(NodeDe { node, masked: &Masked::default() }).map_err(|e| e.into_read_error(file, node))
 }
 
-/// Like [`from_node`], as if the map had none of the keys in `hidden`, and with everything that does not fit.
+/// Like [`from_node`], but ignores the keys in `hidden` and returns every error.
 pub(crate) fn from_node_without<T: DeserializeOwned>(
     file: &str,
     node: &Node,
@@ -37,14 +37,14 @@ pub(crate) fn from_node_without<T: DeserializeOwned>(
         if !next.follows {
             errors.push(error.into_read_error(file, node));
         }
-        // What follows from an error is masked as well, up to the outermost value.
+        // Follow-up errors are masked too, up to the root.
         if next.last || errors.len() >= MAX_ERRORS_PER_DOCUMENT || masked.len() > 4 * MAX_ERRORS_PER_DOCUMENT {
             return Err(errors);
         }
     }
 }
 
-/// Whole numbers up to here are exact in a number; beyond it two neighbours would read as the same.
+/// The largest integer that `f64` represents exactly.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 #[derive(Clone, Copy)]
@@ -66,7 +66,7 @@ impl NodeDe<'_> {
         }
     }
 
-    /// A whole number between two bounds, both within what a number holds exactly.
+    /// Reads a whole number between two bounds.
     fn whole(&self, least: f64, most: f64) -> Result<f64, DeError> {
         let (least, most) = (least.max(-EXACT), most.min(EXACT));
         let n = self.finite()?;
@@ -99,7 +99,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
             NodeValue::Bool(b) => self.located(visitor.visit_bool(*b)),
             NodeValue::Number(_) => {
                 let n = self.finite()?;
-                // Whole numbers go as integers so that untagged types may ask for one; minus zero is none.
+                // Whole numbers are visited as integers for untagged types, except minus zero.
                 let integral = n.fract() == 0.0 && n.abs() <= EXACT && !(n == 0.0 && n.is_sign_negative());
                 self.located(match integral {
                     true if n < 0.0 => visitor.visit_i64(n as i64),
@@ -260,7 +260,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
     }
 }
 
-/// How to write a map that was expected, with what stands there if it can be a part of it.
+/// Returns an example of the expected map, with the found number if it fits.
 fn shape(name: &str, fields: &[&str], found: &Node) -> String {
     let number = found.as_number().unwrap_or(5.0);
     match name {
@@ -269,7 +269,7 @@ fn shape(name: &str, fields: &[&str], found: &Node) -> String {
         _ => match fields {
             [one] => format!("write {{{one}: …}}"),
             [first, ..] if fields.len() <= 12 => format!("write {{{first}: …}}; the fields are {}", fields.join(", ")),
-            _ => "write its fields as a map, `Key: value` on lines of their own".to_owned(),
+            _ => "write a map: `Key: value` on separate lines".to_owned(),
         },
     }
 }
@@ -328,12 +328,12 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
             Some(entry) => seed
                 .deserialize(NodeDe { node: &entry.value, masked: self.masked })
                 .map_err(|e| e.within(&entry.value).under(Step::Key(entry.key.clone()))),
-            None => Err(DeError::new("a value was asked for before its key")),
+            None => Err(DeError::new("internal error: a value was read before its key")),
         }
     }
 }
 
-/// A key: a text, or a number for maps that want numbers.
+/// A key: a text, or a number for maps with numeric keys.
 struct KeyDe<'a> {
     entry: &'a Entry,
 }
@@ -389,7 +389,7 @@ impl<'de> de::Deserializer<'de> for KeyDe<'_> {
     }
 }
 
-/// One variant of an enum: its name, and what stands under it if it was written as a map with one key.
+/// A variant of an enum: its name, and its content if it is a map with one key.
 struct Choice<'a> {
     name: &'a str,
     place: &'a Node,

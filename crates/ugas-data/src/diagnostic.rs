@@ -1,11 +1,11 @@
-//! What a tool tells a person about a file: one finding with its place, what to do, and where it is safe the edit that
-//! does it. Reading, building rules and lints all speak in these; text, JSON and SARIF are made from them.
+//! Findings: a message with its place, what to do, and a fix where one is safe. Reading, building rules and lint rules
+//! report findings; text, JSON and SARIF output are made from them.
 
 use crate::{Code, ReadError, Span};
 use serde::Serialize;
 use std::sync::Arc;
 
-/// How bad a finding is.
+/// The severity of a finding.
 ///
 /// ```
 /// assert!(ugas_data::Severity::Error < ugas_data::Severity::Warning);
@@ -13,16 +13,16 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Something is wrong.
+    /// The data is invalid.
     Error,
-    /// Somebody should look.
+    /// The data is probably wrong.
     Warning,
-    /// Good to know.
+    /// Information.
     Info,
 }
 
 impl Severity {
-    /// Its name in text output.
+    /// Returns the name for text output.
     pub fn name(self) -> &'static str {
         match self {
             Severity::Error => "error",
@@ -32,7 +32,7 @@ impl Severity {
     }
 }
 
-/// A change of a file: what stands in `span` becomes `text`.
+/// A change of a file: replaces the text in `span` with `text`.
 ///
 /// ```
 /// use ugas_data::{Edit, Span};
@@ -41,15 +41,15 @@ impl Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// What is replaced; empty to insert.
+    /// The replaced span; empty to insert.
     #[serde(flatten)]
     pub span: Span,
-    /// By what.
+    /// The new text.
     pub text: String,
 }
 
 impl Edit {
-    /// A text with edits that stand apart and in order; `None` if they do not, or are not about this text.
+    /// Applies sorted edits that do not overlap; `None` if they overlap or are outside the text.
     pub(crate) fn apply_all(edits: &[Edit], text: &str) -> Option<String> {
         let mut result = String::with_capacity(text.len());
         let mut at = 0;
@@ -62,7 +62,7 @@ impl Edit {
         Some(result)
     }
 
-    /// The text after the change, if the span lies inside it.
+    /// Returns the text after the edit, if the span is inside the text.
     pub fn apply(&self, text: &str) -> Option<String> {
         self.span.of(text)?;
         let (start, end) = (self.span.start as usize, self.span.end as usize);
@@ -70,7 +70,7 @@ impl Edit {
     }
 }
 
-/// A change that mends a finding and changes nothing else.
+/// A safe fix of a finding: edits that change nothing else.
 ///
 /// ```
 /// let fix = ugas_data::Fix { title: "write MaxHealth".into(), edits: vec![] };
@@ -78,24 +78,24 @@ impl Edit {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fix {
-    /// What it does, in a few words.
+    /// A short description.
     pub title: String,
-    /// The edits of the file, by rising place; they do not overlap.
+    /// The edits of the file, sorted, without overlap.
     pub edits: Vec<Edit>,
 }
 
-/// One finding.
+/// A finding about a file.
 ///
 /// ```
 /// use ugas_data::{Diagnostic, Severity};
-/// let d = Diagnostic::new("unused-definition", Severity::Warning, "a.yaml", "GE_Old is used nowhere");
+/// let d = Diagnostic::new("unused-definition", Severity::Warning, "a.yaml", "GE_Old is not used");
 /// assert_eq!((d.line, d.column), (1, 1));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// A stable id of what found it.
+    /// The stable id; `ugas explain-lint` explains it.
     pub id: String,
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
     /// What was found, and what was expected.
     pub message: String,
@@ -107,21 +107,21 @@ pub struct Diagnostic {
     pub column: u32,
     /// Line of the end, from 1.
     pub end_line: u32,
-    /// Column behind the last character, from 1.
+    /// Column after the last character, from 1.
     pub end_column: u32,
-    /// The bytes it is about; empty where only a line and column are known.
+    /// The bytes it marks; empty if only a line and column are known.
     #[serde(skip)]
     pub span: Span,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// A safe change that mends it.
+    /// A safe fix.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
 
 impl Diagnostic {
-    /// A finding about a file as a whole.
+    /// Creates a finding about a file as a whole.
     pub fn new(
         id: impl Into<String>,
         severity: Severity,
@@ -143,7 +143,7 @@ impl Diagnostic {
         }
     }
 
-    /// At a stretch of the file's text.
+    /// Sets the place to a span of the text.
     pub fn at(mut self, span: Span, text: &str) -> Diagnostic {
         (self.line, self.column) = place_of(text, span.start as usize);
         (self.end_line, self.end_column) = place_of(text, span.end as usize);
@@ -151,19 +151,19 @@ impl Diagnostic {
         self
     }
 
-    /// With what to do about it.
+    /// Sets the help.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// With the change that mends it.
+    /// Sets the fix.
     pub fn fix(mut self, title: impl Into<String>, edits: Vec<Edit>) -> Diagnostic {
         self.fix = Some(Fix { title: title.into(), edits });
         self
     }
 
-    /// Sorts findings as people read them, each once: what several packs require is found by each of them.
+    /// Sorts findings by file and line and removes duplicates, which packs with shared requirements report.
     pub fn arrange(findings: &mut Vec<Diagnostic>) {
         findings.sort_by(|a, b| {
             let key = |f: &Diagnostic| (f.line, f.column, f.severity);
@@ -172,7 +172,7 @@ impl Diagnostic {
         findings.dedup();
     }
 
-    /// From a bare line and column to the word that stands there.
+    /// Extends a line and column to the word at that place.
     pub fn stretched(mut self, text: &str) -> Diagnostic {
         let start = byte_at(text, self.line, self.column);
         let rest = text[start..].lines().next().unwrap_or("");
@@ -188,7 +188,7 @@ impl Diagnostic {
         self.spelt_right(text)
     }
 
-    /// With the change to the nearest spelling, if the words it stands at are exactly the misspelt ones.
+    /// Adds a fix with the suggested spelling, if the marked word is exactly the misspelt one.
     fn spelt_right(mut self, text: &str) -> Diagnostic {
         let meant = self.help.as_deref().and_then(|h| h.strip_prefix("did you mean \"")?.strip_suffix("\"?"));
         let word = self.span.of(text).unwrap_or_default();
@@ -204,7 +204,7 @@ impl Diagnostic {
         self
     }
 
-    /// What reading refused.
+    /// Converts an error of reading.
     pub fn of_read_error(error: &ReadError) -> Diagnostic {
         let id = match error.code {
             Code::Unreadable => "unreadable",
@@ -226,7 +226,7 @@ impl Diagnostic {
     }
 }
 
-/// Line and column (in characters), from 1, of a byte.
+/// Returns the line and column (in characters), from 1, of a byte.
 ///
 /// ```
 /// assert_eq!(ugas_data::place_of("a: 1\nbö: 2", 9), (2, 4));
@@ -235,12 +235,12 @@ pub fn place_of(text: &str, byte: usize) -> (u32, u32) {
     let before = &text.as_bytes()[..byte.min(text.len())];
     let line = before.iter().filter(|b| **b == b'\n').count() + 1;
     let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-    // A byte that continues a character is not a column of its own.
+    // A continuation byte does not start a column.
     let column = before[start..].iter().filter(|b| **b & 0xC0 != 0x80).count() + 1;
     (line as u32, column as u32)
 }
 
-/// The byte at a line and column, both from 1; the end of the line where the column lies beyond it.
+/// Returns the byte at a line and column, both from 1; at most the end of the line.
 ///
 /// ```
 /// assert_eq!(ugas_data::byte_at("a: 1\nbö: 2", 2, 4), 9);

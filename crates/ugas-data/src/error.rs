@@ -1,6 +1,7 @@
-//! What reading can refuse: one type for every cause, with the place and, where there is one, the remedy.
+//! Errors of reading: one type for every cause, with the place and what to do.
 
 use crate::limits::MAX_ERRORS;
+use crate::printable::printable_line;
 use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,17 +19,17 @@ pub enum Code {
     Unreadable,
     /// The text is not YAML 1.2 (or JSON).
     Syntax,
-    /// A bound of [`crate::limits`] is exceeded.
+    /// A limit of [`crate::limits`] is exceeded.
     Limit,
-    /// A key stands twice in one map.
+    /// A map has the same key twice.
     DuplicateKey,
-    /// The document does not say what it is, or says something unknown.
+    /// The kind of the document is missing or unknown.
     UnknownKind,
-    /// A value does not fit its place: unknown or missing field, wrong type, unknown name.
+    /// A value is invalid: unknown or missing field, wrong type, unknown name.
     Invalid,
 }
 
-/// One thing that is wrong with a file.
+/// An error in a file.
 ///
 /// ```
 /// let errors = ugas_data::read_str("a.yaml", "Kind: curve\nName: 5\n").unwrap_err();
@@ -39,11 +40,11 @@ pub enum Code {
 pub struct ReadError {
     /// The cause.
     pub code: Code,
-    /// The file as it was named by the caller.
+    /// The file, as the caller named it.
     pub file: Arc<str>,
-    /// Line, from 1; 0 where the file as a whole is meant.
+    /// Line, from 1; 0 for the file as a whole.
     pub line: u32,
-    /// Column in characters, from 1; 0 where the file as a whole is meant.
+    /// Column in characters, from 1; 0 for the file as a whole.
     pub column: u32,
     /// What was found and what was expected.
     pub message: String,
@@ -52,15 +53,14 @@ pub struct ReadError {
 }
 
 impl ReadError {
-    /// An error about a whole file.
+    /// Creates an error about a whole file.
     pub(crate) fn of_file(file: &str, code: Code, message: impl Into<String>) -> ReadError {
         ReadError { code, file: file.into(), line: 0, column: 0, message: message.into(), help: None }
     }
 }
 
 impl From<&crate::Diagnostic> for ReadError {
-    /// A finding as what stops reading: its place, what it says and what to do. The id of a finding that is not about
-    /// reading stands behind what it says.
+    /// Converts a finding to an error. The id of a finding that does not come from reading is appended to the message.
     fn from(finding: &crate::Diagnostic) -> ReadError {
         let code = match finding.id.as_str() {
             "unreadable" => Some(Code::Unreadable),
@@ -85,16 +85,17 @@ impl From<&crate::Diagnostic> for ReadError {
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (file, message) = (printable_line(&self.file), printable_line(&self.message));
         match self.line {
-            0 => write!(f, "{}: {}", self.file, self.message),
-            line => write!(f, "{}:{line}:{}: {}", self.file, self.column, self.message),
+            0 => write!(f, "{file}: {message}"),
+            line => write!(f, "{file}:{line}:{}: {message}", self.column),
         }
     }
 }
 
 impl std::error::Error for ReadError {}
 
-/// Everything that is wrong with what was read, in the order of files and lines; never empty.
+/// All errors of the files that were read, sorted by file and line; never empty.
 ///
 /// ```
 /// let text = "Kind: curve\nNmae: A\n---\nKind: curve\nName: 5\n";
@@ -105,22 +106,22 @@ impl std::error::Error for ReadError {}
 pub struct ReadErrors(Vec<ReadError>);
 
 impl ReadErrors {
-    /// `value`, unless something went wrong on the way to it.
+    /// Returns `value` if there are no errors.
     pub(crate) fn unless<T>(errors: Vec<ReadError>, value: T) -> Result<T, ReadErrors> {
         if errors.is_empty() { Ok(value) } else { Err(ReadErrors(errors)) }
     }
 
-    /// Leaves no more errors than are told of one file, and says so. They are in order.
+    /// Truncates sorted errors to the limit for one file and adds a note.
     pub(crate) fn cut(errors: &mut Vec<ReadError>) {
         if errors.len() > MAX_ERRORS && !errors.iter().any(|e| e.code == Code::Limit) {
             errors.truncate(MAX_ERRORS);
             let last = errors[MAX_ERRORS - 1].clone();
-            let message = format!("reading stopped here after {MAX_ERRORS} errors");
+            let message = format!("reading stopped after {MAX_ERRORS} errors");
             errors.push(ReadError { code: Code::Limit, message, help: None, ..last });
         }
     }
 
-    /// The errors as a list.
+    /// Returns the errors as a list.
     pub fn into_vec(self) -> Vec<ReadError> {
         self.0
     }
@@ -157,7 +158,7 @@ impl fmt::Display for ReadErrors {
             }
             write!(f, "{error}")?;
             if let Some(help) = &error.help {
-                write!(f, " ({help})")?;
+                write!(f, " ({})", printable_line(help))?;
             }
         }
         Ok(())

@@ -1,11 +1,12 @@
-//! The line a finding is about, cut so that it fits a screen, with the words marked.
+//! The source line of a finding, cut to the width of a screen, with the words marked.
 
 use crate::Diagnostic;
+use crate::printable::is_unprintable;
 
-/// As many characters of a line are shown.
+/// The number of characters shown.
 const WIDTH: usize = 110;
 
-/// A line of a file with the words that a finding is about.
+/// A source line with the words that a finding marks.
 ///
 /// ```
 /// use ugas_data::{Diagnostic, Excerpt, Severity, Span};
@@ -18,26 +19,30 @@ const WIDTH: usize = 110;
 pub struct Excerpt {
     /// The line's number, from 1.
     pub number: u32,
-    /// The line, or the part of a long one around the words; tabs are blanks.
+    /// The line, or the part of a long line around the words. Tabs become spaces, other control characters `�`.
     pub line: String,
-    /// Blanks and `^` under it.
+    /// Spaces and `^` below the line.
     pub marks: String,
 }
 
 impl Excerpt {
-    /// The excerpt of a finding, if its line is in the text.
+    /// Returns the excerpt of a finding, if its line is in the text.
     pub fn of(finding: &Diagnostic, text: &str) -> Option<Excerpt> {
         let line: Vec<char> = text.lines().nth(finding.line.checked_sub(1)? as usize)?.chars().collect();
         let from = (finding.column.max(1) as usize - 1).min(line.len());
         let one_line = finding.end_line == finding.line && finding.end_column > finding.column;
         let to = if one_line { finding.end_column as usize - 1 } else { from + 1 };
         let to = to.min(line.len()).max(from + 1);
-        // A long line is cut to what lies around the words.
+        // A long line is cut to the part around the words.
         let room = WIDTH.saturating_sub(to - from) / 2;
         let start = if line.len() <= WIDTH { 0 } else { from.saturating_sub(room) };
         let end = (start + WIDTH).min(line.len());
         let dots = |is_cut: bool| if is_cut { "…" } else { "" };
-        let visible = |c: &char| if c.is_control() { ' ' } else { *c };
+        let visible = |c: &char| match *c {
+            '\t' => ' ',
+            c if is_unprintable(c) => char::REPLACEMENT_CHARACTER,
+            c => c,
+        };
         let shown: String = line[start..end].iter().map(visible).collect();
         let before = from - start + usize::from(start > 0);
         Some(Excerpt {

@@ -1,4 +1,4 @@
-//! An error on its way from the value that does not fit to the caller: each level of the tree adds what it knows.
+//! The error of the deserializer. Each level of the tree adds its part of the path on the way up.
 
 use crate::spelling::nearest;
 use crate::tree::quoted;
@@ -6,7 +6,7 @@ use crate::{Code, Node, ReadError};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// An error on its way up the tree: each level adds what it knows.
+/// An error with a path that grows on the way up the tree.
 #[derive(Debug)]
 pub(crate) struct DeError {
     message: Box<str>,
@@ -17,14 +17,14 @@ pub(crate) struct DeError {
     cause: Cause,
 }
 
-/// What went wrong, as far as reading on depends on it.
+/// The cause, as far as it decides how reading continues.
 #[derive(Debug)]
 pub(crate) enum Cause {
-    /// The value does not fit.
+    /// The value is invalid.
     Value,
-    /// A map has this key and should not; perhaps another was meant.
+    /// The map has an unknown key; the second value is the suggested one.
     Extra(String, Option<&'static str>),
-    /// A map should have this key.
+    /// The map lacks this key.
     Missing(&'static str),
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Step {
 }
 
 impl DeError {
-    /// An error that does not know its place yet.
+    /// Creates an error without a place.
     pub(crate) fn new(message: impl Into<String>) -> DeError {
         DeError { message: message.into().into(), help: None, place: None, path: Vec::new(), cause: Cause::Value }
     }
@@ -46,12 +46,12 @@ impl DeError {
         self
     }
 
-    /// What went wrong.
+    /// Returns the cause.
     pub(crate) fn cause(&self) -> &Cause {
         &self.cause
     }
 
-    /// The value it is about (for an extra or missing key the map), and where that stands.
+    /// Returns the invalid value (the map for an unknown or missing key) and its parent.
     pub(crate) fn node<'t>(&self, root: &'t Node) -> Option<(&'t Node, Option<(&'t Node, &'t str)>)> {
         let mut at = (root, None);
         for step in self.path.iter().rev() {
@@ -66,36 +66,36 @@ impl DeError {
         Some(at)
     }
 
-    /// With a remedy.
+    /// Sets the help.
     pub(crate) fn helped(mut self, help: Option<String>) -> DeError {
         self.help = help.map(Into::into);
         self
     }
 
-    /// The place of `node`, unless a deeper one is known.
+    /// Sets the place to `node`, unless a deeper one is known.
     pub(crate) fn within(mut self, node: &Node) -> DeError {
         if self.place.is_none() {
             self.place = Some((node.line, node.column));
             if let Some(kind) = self.message.strip_prefix("data did not match any variant of untagged enum ") {
-                self.message = format!("{} does not fit here, where a {kind} belongs", node.describe()).into();
+                self.message = format!("expected a {kind}, found {}", node.describe()).into();
             }
         }
         self
     }
 
-    /// A place, unless a deeper one is known.
+    /// Sets the place, unless a deeper one is known.
     pub(crate) fn at(mut self, line: u32, column: u32) -> DeError {
         self.place.get_or_insert((line, column));
         self
     }
 
-    /// One step more on the path.
+    /// Adds a step to the path.
     pub(crate) fn under(mut self, step: Step) -> DeError {
         self.path.push(step);
         self
     }
 
-    /// The finished error; `root` is the place of last resort.
+    /// Converts to the final error; `root` is the place if no other is known.
     pub(crate) fn into_read_error(self, file: &str, root: &Node) -> ReadError {
         let mut message = String::new();
         for step in self.path.iter().rev() {
@@ -155,16 +155,16 @@ impl de::Error for DeError {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> DeError {
-        let message = format!("there is no field {} here", quoted(field));
+        let message = format!("unknown field {}", quoted(field));
         let meant = nearest(field, expected.iter().copied());
-        // Words with blanks are no field but the rest of a text: `{Description: It burns, and hurts}`.
+        // A key with spaces is usually the rest of a text: `{Description: It burns, and hurts}`.
         if meant.is_none() && field.contains(' ') {
             return DeError::new(message)
-                .helped(Some("put a text with a comma between braces in quotes".to_owned()))
+                .helped(Some("quote a text that contains a comma".to_owned()))
                 .because(Cause::Extra(field.to_owned(), meant));
         }
         let error = match (meant, expected) {
-            // A long list beside the right word would only hide it.
+            // With a suggestion the list of fields is not needed.
             (Some(_), _) | (None, []) => DeError::new(message),
             (None, _) => DeError::new(format!("{message}; the fields are {}", expected.join(", "))),
         };
@@ -178,7 +178,7 @@ impl de::Error for DeError {
     }
 }
 
-/// The help line for a mistyped name.
+/// Returns the suggestion for a misspelt name.
 pub(crate) fn did_you_mean(name: &str, expected: &[&str]) -> Option<String> {
     nearest(name, expected.iter().copied()).map(|n| format!("did you mean \"{n}\"?"))
 }

@@ -1,5 +1,5 @@
-//! Mending files: the safe edits of findings, applied to texts so that comments, order and everything else stay. A result
-//! is only given out if it parses to exactly the tree that was meant: the old one with the edited places edited.
+//! Applies the safe fixes of findings to texts. Comments, order and everything else are kept. A result is returned only if
+//! it parses to the old tree with exactly the intended changes.
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
@@ -8,37 +8,37 @@ use std::mem::discriminant;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// How often mended files are looked at again; what mends one finding rarely uncovers another.
+/// How often fixed files are checked again; a fix rarely uncovers another finding.
 const ROUNDS: usize = 8;
 
-/// Bytes that are looked at again and again; large projects that uncover more and more are mended by several runs.
+/// Bytes that are checked in further rounds; a large project may need several runs.
 const MAX_CHECKED: usize = 3 << 20;
 
-/// One change of a file.
+/// An applied or skipped fix.
 ///
 /// ```
-/// let change = ugas_data::Change { id: "a".into(), line: 1, column: 1, title: "write B".into() };
+/// let change = ugas_data::AppliedFix { id: "a".into(), line: 1, column: 1, title: "write B".into() };
 /// assert_eq!(change.title, "write B");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The finding it mends.
+pub struct AppliedFix {
+    /// The id of the finding.
     pub id: String,
     /// Its line, from 1.
     pub line: u32,
     /// Its column, from 1.
     pub column: u32,
-    /// What it does.
+    /// A short description.
     pub title: String,
 }
 
-impl Change {
-    fn of(finding: &Diagnostic, title: &str) -> Change {
-        Change { id: finding.id.clone(), line: finding.line, column: finding.column, title: title.to_owned() }
+impl AppliedFix {
+    fn of(finding: &Diagnostic, title: &str) -> AppliedFix {
+        AppliedFix { id: finding.id.clone(), line: finding.line, column: finding.column, title: title.to_owned() }
     }
 }
 
-/// What can be mended in one file.
+/// The fixes of one file.
 ///
 /// ```
 /// let mut project = ugas_data::Project::default();
@@ -47,21 +47,21 @@ impl Change {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFix {
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
     /// Its name in messages.
     pub name: Arc<str>,
-    /// What it should hold.
+    /// The fixed text.
     pub text: String,
-    /// What was changed, in the order of the file.
-    pub changes: Vec<Change>,
-    /// What was left alone, because the result would not have been exactly what was meant.
-    pub refused: Vec<Change>,
+    /// The applied fixes, in the order of the file.
+    pub changes: Vec<AppliedFix>,
+    /// The skipped fixes, whose result would have changed other values too.
+    pub refused: Vec<AppliedFix>,
 }
 
 impl Project {
-    /// What can be mended without a person: for each file its text with every safe edit applied, and the list of them.
-    /// Doing it again finds nothing more, unless more was wrong than is told at a time.
+    /// Returns, for each file, its text with all safe fixes applied and the list of them. Applying them again changes nothing,
+    /// unless there were more findings than the limit.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -73,25 +73,25 @@ impl Project {
     /// assert!(fixes[0].text.ends_with("Value: 5}}] # fast\n"));
     /// ```
     pub fn fixes(&self) -> Vec<FileFix> {
-        let mut mended = self.clone();
+        let mut fixed = self.clone();
         let mut fixes: Vec<FileFix> = Vec::new();
         let bytes: usize = self.sources().iter().map(|s| s.text.len()).sum();
         for round in 0..ROUNDS {
             if round > 1 && round * bytes > MAX_CHECKED {
                 break;
             }
-            let findings = mended.check();
+            let findings = fixed.check();
             let mut again = false;
-            for at in 0..mended.sources().len() {
-                let source = &mended.sources()[at];
+            for at in 0..fixed.sources().len() {
+                let source = &fixed.sources()[at];
                 let (name, path, text) = (source.name.clone(), source.path.clone(), source.text.clone());
                 let of_file = findings.iter().filter(|f| f.file == name);
-                let (text, changes, refused) = mend(&name, &text, of_file);
+                let (text, changes, refused) = apply_fixes(&name, &text, of_file);
                 if changes.is_empty() && refused.is_empty() {
                     continue;
                 }
                 again |= !changes.is_empty();
-                mended.put(path.clone(), text.clone());
+                fixed.put(path.clone(), text.clone());
                 match fixes.iter_mut().find(|f| f.path == path) {
                     Some(fix) => {
                         fix.changes.extend(changes);
@@ -108,50 +108,52 @@ impl Project {
     }
 }
 
-/// One file's text with the fixes of its findings, what was done and what was left alone.
-fn mend<'f>(
+/// Applies the fixes of the findings of one file. Returns the text, the applied fixes and the skipped ones.
+fn apply_fixes<'f>(
     name: &'f str,
     text: &str,
     findings: impl Iterator<Item = &'f Diagnostic>,
-) -> (String, Vec<Change>, Vec<Change>) {
-    let mut wanted: Vec<Wanted<'f>> =
+) -> (String, Vec<AppliedFix>, Vec<AppliedFix>) {
+    let mut wanted: Vec<PendingFix<'f>> =
         findings.filter_map(|f| f.fix.as_ref().map(|fix| (f, fix.title.as_str(), fix.edits.as_slice()))).collect();
     wanted.retain(|(.., edits)| !edits.is_empty());
     wanted.sort_by_key(|(.., edits)| edits[0].span);
     wanted.dedup_by(|a, b| a.2 == b.2);
-    // What overlaps with something after it waits for the next round.
+    // A fix that overlaps with a later one waits for the next round.
     let mut free = u32::MAX;
-    let mut apart: Vec<Wanted<'_>> = Vec::new();
+    let mut apart: Vec<PendingFix<'_>> = Vec::new();
     for one in wanted.into_iter().rev() {
         if one.2.iter().all(|e| e.span.end <= free) {
             free = one.2[0].span.start;
             apart.push(one);
         }
     }
-    let mut mending = Mending { name, text: text.to_owned(), done: Vec::new(), refused: Vec::new(), tries: MAX_TRIES };
-    mending.all(&apart);
-    let changes = |list: Vec<Wanted<'_>>| list.into_iter().rev().map(|(f, title, _)| Change::of(f, title)).collect();
-    (mending.text, changes(mending.done), changes(mending.refused))
+    let mut applier =
+        FixApplier { name, text: text.to_owned(), done: Vec::new(), refused: Vec::new(), tries: MAX_TRIES };
+    applier.all(&apart);
+    let changes =
+        |list: Vec<PendingFix<'_>>| list.into_iter().rev().map(|(f, title, _)| AppliedFix::of(f, title)).collect();
+    (applier.text, changes(applier.done), changes(applier.refused))
 }
 
-/// A finding, what its fix does, and the fix.
-type Wanted<'f> = (&'f Diagnostic, &'f str, &'f [Edit]);
+/// A finding, the description of its fix, and the edits.
+type PendingFix<'f> = (&'f Diagnostic, &'f str, &'f [Edit]);
 
-/// How often one file is read again to find the fixes that do not do what is meant; what is left then is refused.
+/// How often one file is parsed to find the fixes that change other values; the remaining ones are skipped.
 const MAX_TRIES: usize = 64;
 
-struct Mending<'f> {
+struct FixApplier<'f> {
     name: &'f str,
     text: String,
-    done: Vec<Wanted<'f>>,
-    refused: Vec<Wanted<'f>>,
+    done: Vec<PendingFix<'f>>,
+    refused: Vec<PendingFix<'f>>,
     tries: usize,
 }
 
-impl<'f> Mending<'f> {
-    /// Applies fixes that stand apart, the last of the file first, so that the spans of what is still to come stay true.
-    /// All at once, because each try reads the file; in halves where that is not what is meant.
-    fn all(&mut self, fixes: &[Wanted<'f>]) {
+impl<'f> FixApplier<'f> {
+    /// Applies fixes that do not overlap, the last of the file first, so that earlier spans stay valid. It tries all of them
+    /// at once, because each try parses the file, and then halves.
+    fn all(&mut self, fixes: &[PendingFix<'f>]) {
         if fixes.is_empty() {
             return;
         }
@@ -175,43 +177,43 @@ impl<'f> Mending<'f> {
     }
 }
 
-/// The text with the edits, if it parses to the tree that was meant.
+/// Returns the text with the edits, if it parses to the intended tree.
 fn apply(name: &str, text: &str, edits: &[Edit]) -> Option<String> {
     let result = Edit::apply_all(edits, text)?;
     let (before, after) = (read_trees(name, text).ok()?, read_trees(name, &result).ok()?);
-    let meant = Meant { before: text, after: &result, edits };
-    let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| meant.holds(a, b));
+    let intended = IntendedTree { before: text, after: &result, edits };
+    let same = before.len() == after.len() && before.iter().zip(&after).all(|(a, b)| intended.matches(a, b));
     same.then_some(result)
 }
 
-struct Meant<'t> {
+struct IntendedTree<'t> {
     before: &'t str,
     after: &'t str,
     edits: &'t [Edit],
 }
 
-impl Meant<'_> {
-    /// Whether `b` is `a` with the edits and nothing else.
-    fn holds(&self, a: &Node, b: &Node) -> bool {
+impl IntendedTree<'_> {
+    /// Returns whether `b` is `a` with the edits and nothing else.
+    fn matches(&self, a: &Node, b: &Node) -> bool {
         if !self.touched(a.span) {
             return same(a, b);
         }
         match (&a.value, &b.value) {
             (NodeValue::Map(from), NodeValue::Map(to)) => {
                 let (mut kept, mut to) = (from.iter().filter(|e| !self.removed(e.span)), to.iter());
-                let pair = |e: &Entry, t: &Entry| self.key(e.span, t.span) && self.holds(&e.value, &t.value);
+                let pair = |e: &Entry, t: &Entry| self.key(e.span, t.span) && self.matches(&e.value, &t.value);
                 kept.all(|e| to.next().is_some_and(|t| pair(e, t))) && to.next().is_none()
             }
             (NodeValue::List(from), NodeValue::List(to)) => {
                 let (mut kept, mut to) = (from.iter().filter(|n| !self.removed(n.span)), to.iter());
-                kept.all(|n| to.next().is_some_and(|t| self.holds(n, t))) && to.next().is_none()
+                kept.all(|n| to.next().is_some_and(|t| self.matches(n, t))) && to.next().is_none()
             }
-            // A word stays a word: no edit makes a map of it, or a number.
+            // An edit must not change the type of a value.
             (a_value, b_value) => discriminant(a_value) == discriminant(b_value) && self.key(a.span, b.span),
         }
     }
 
-    /// The edits that touch a span; they are in order and apart.
+    /// Returns the edits that touch a span; they are sorted and do not overlap.
     fn about(&self, span: Span) -> &[Edit] {
         let from = self.edits.partition_point(|e| e.span.end < span.start);
         let to = self.edits.partition_point(|e| e.span.start <= span.end);
@@ -222,17 +224,17 @@ impl Meant<'_> {
         !self.about(span).is_empty()
     }
 
-    /// Whether an edit takes something out as a whole.
+    /// Returns whether an edit removes a span.
     fn removed(&self, span: Span) -> bool {
         self.about(span).iter().any(|e| e.span.start <= span.start && span.end <= e.span.end && e.text.is_empty())
     }
 
-    /// Whether a key or a plain value reads as its edits make it.
+    /// Returns whether a key or a scalar has the edited text.
     fn key(&self, from: Span, to: Span) -> bool {
         let Some(mut meant) = from.of(self.before).map(str::to_owned) else { return false };
         let inside = |e: &&Edit| from.start <= e.span.start && e.span.end <= from.end;
         for e in self.about(from).iter().rev().filter(inside) {
-            // A line break would be folded into something that is not written there.
+            // YAML would fold a line break.
             if e.text.contains(['\n', '\r']) {
                 return false;
             }
@@ -243,7 +245,7 @@ impl Meant<'_> {
     }
 }
 
-/// Whether two trees say the same, wherever they stand.
+/// Returns whether two trees have the same values, ignoring places.
 pub(crate) fn same(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (NodeValue::Map(a), NodeValue::Map(b)) => {
@@ -255,8 +257,7 @@ pub(crate) fn same(a: &Node, b: &Node) -> bool {
     }
 }
 
-/// The edit that takes an entry out of a map with everything that belongs to it, or `None` where that would take a
-/// comment along or leave the map empty.
+/// Returns the edit that removes an entry from a map, or `None` if that would remove a comment or leave the map empty.
 pub(crate) fn remove_entry(map: &Node, key: &str, text: &str) -> Option<Edit> {
     let entries = map.entries();
     let at = entries.iter().position(|e| e.key == key)?;
@@ -291,11 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_meant_comes_out() {
+    fn only_the_intended_change_is_returned() {
         let text = "A: one\nB: [two, three] # why\n";
         assert_eq!(edit(text, "two", "2nd").as_deref(), Some("A: one\nB: [2nd, three] # why\n"));
         assert_eq!(edit(text, "two, ", "").as_deref(), Some("A: one\nB: [three] # why\n"));
-        // Each of these would make another tree than the old one with another word in it.
+        // Each of these would change more than the word.
         for slip in ["a, b", "a: b", "x # y", "\"", "[", "*a", "a\n  b"] {
             assert_eq!(edit(text, "two", slip), None, "{slip}");
         }

@@ -1,5 +1,5 @@
-//! Files and folders. A folder is read as a whole and in sorted order, so that the same files give the same documents
-//! on every machine; nothing outside it is ever read through it.
+//! Reads files and folders. A folder is read in sorted order, so that the same files give the same documents on every
+//! machine. Nothing outside the folder is read.
 
 use crate::limits::{MAX_BYTES, MAX_FILES, MAX_POINTS};
 use crate::read::{Documents, check_map, read_str};
@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use ugas_doc::Doc;
 
-/// The file that describes a pack; it holds no documents.
+/// The file that describes a pack; it contains no documents.
 pub(crate) const PACK_FILE: &str = "pack.yaml";
 
 /// Reads all documents of one file.
@@ -26,7 +26,7 @@ pub fn read_file(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
     read_at(path, &file, &text_of(path, &file)?)
 }
 
-/// The documents of a text that is a file's, with the tables its curves name.
+/// Reads the documents of the text of a file, with the tables of its curves.
 fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors> {
     let mut documents = read_str(file, text)?;
     let is_curve = |l: &&mut Loaded| matches!(&l.doc, Doc::Curve(c) if c.csv.is_some());
@@ -43,11 +43,11 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
     ReadErrors::unless(errors, documents)
 }
 
-/// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and the folders in it, sorted by path.
+/// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and its subfolders, sorted by path.
 ///
-/// Hidden files and folders (a name that starts with a dot) are left out. A link that leads out of the folder is an
-/// error; one that stays in it is not followed, because what it leads to is read in its own place. `pack.yaml` must be
-/// well formed but gives no documents.
+/// Hidden files and folders (a name that starts with a dot) are skipped. A link to a file outside the folder is an error; a
+/// link inside the folder is not followed, because its target is read anyway. `pack.yaml` must be well-formed but contains no
+/// documents.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-doc-{}", std::process::id()));
@@ -78,17 +78,17 @@ pub fn read_folder(path: impl AsRef<Path>) -> Result<Documents, ReadErrors> {
     ReadErrors::unless(errors, documents)
 }
 
-/// The text of a file, within the size limit.
+/// Reads the text of a file, within the size limit.
 pub(crate) fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
     let metadata = fs::metadata(path).map_err(|e| unreadable(file, &e))?;
     if metadata.is_dir() {
-        return Err(ReadError::of_file(file, Code::Unreadable, "this is a folder, not a file"));
+        return Err(ReadError::of_file(file, Code::Unreadable, "expected a file, found a folder"));
     }
     if !metadata.is_file() {
-        return Err(ReadError::of_file(file, Code::Unreadable, "this is not a regular file"));
+        return Err(ReadError::of_file(file, Code::Unreadable, "expected a regular file"));
     }
     if metadata.len() > MAX_BYTES as u64 {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", metadata.len());
+        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", metadata.len());
         return Err(ReadError::of_file(file, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(|e| unreadable(file, &e))?;
@@ -101,12 +101,12 @@ pub(crate) fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
             line: clip(before.matches('\n').count() + 1),
             column: clip(column),
             help: Some("save the file as UTF-8".to_owned()),
-            ..ReadError::of_file(file, Code::Unreadable, "the file is not UTF-8 from here on")
+            ..ReadError::of_file(file, Code::Unreadable, "the file is not valid UTF-8 from here on")
         }
     })
 }
 
-/// The files of a folder in the order they are read.
+/// Returns the files of a folder in the order they are read.
 pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf> {
     let fail = |path: &Path, error: &io::Error| unreadable(&path.display().to_string(), error);
     let canonical_root = match fs::canonicalize(root) {
@@ -145,7 +145,7 @@ pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf>
                 files.push(path);
             }
             if files.len() + folders.len() > MAX_FILES {
-                let message = format!("the folder holds more than {MAX_FILES} files");
+                let message = format!("the folder has more than {MAX_FILES} files");
                 errors.push(ReadError::of_file(&root.display().to_string(), Code::Limit, message));
                 return Vec::new();
             }
@@ -156,7 +156,7 @@ pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf>
     files
 }
 
-/// The error of a file or folder that is a link out of the folder it is looked for in.
+/// Returns an error if a file or folder is a link out of `home`.
 pub(crate) fn strays(path: &Path, home: &Path) -> Option<ReadError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
     match fs::canonicalize(home) {
@@ -165,14 +165,14 @@ pub(crate) fn strays(path: &Path, home: &Path) -> Option<ReadError> {
     }
 }
 
-/// The error of a link that leaves the folder, or leads nowhere.
+/// Returns an error if a link leaves the folder or is dangling.
 fn leads_out(link: &Path, canonical_root: &Path) -> Option<ReadError> {
     let file = link.display().to_string();
     match fs::canonicalize(link) {
         Ok(target) if target.starts_with(canonical_root) => None,
         Ok(_) => {
-            let message = "this link leads out of the folder and is not followed";
-            let help = Some("copy what it leads to into the folder, or remove it".to_owned());
+            let message = "the link points outside the folder and is not followed";
+            let help = Some("copy its target into the folder, or remove the link".to_owned());
             Some(ReadError { help, ..ReadError::of_file(&file, Code::Unreadable, message) })
         }
         Err(error) => Some(unreadable(&file, &error)),
@@ -188,5 +188,5 @@ fn is_document(path: &Path) -> bool {
 }
 
 fn unreadable(file: &str, error: &io::Error) -> ReadError {
-    ReadError::of_file(file, Code::Unreadable, format!("cannot be read: {error}"))
+    ReadError::of_file(file, Code::Unreadable, format!("cannot read: {error}"))
 }

@@ -1,13 +1,12 @@
-//! One value of a text changed, and nothing else: what a form does. Comments, order, quotes and layout stay as they were
-//! written. A result is only given out if it parses to exactly the tree that was meant; where it would not, the form says
-//! that the text has to be changed by hand.
+//! Changes one value of a text and nothing else, for forms. Comments, order, quotes and layout are kept. A result is returned
+//! only if it parses to the intended tree; otherwise the text must be edited by hand.
 
 use crate::diagnostic::Edit;
 use crate::fix::{remove_entry, same};
 use crate::{Entry, Node, NodeValue, Span, read_trees, scalar};
 use std::fmt;
 
-/// One step of the way from a document to a value in it.
+/// A step of the path from a document to a value.
 ///
 /// ```
 /// use ugas_data::Step;
@@ -17,9 +16,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// Into a list.
+    /// An index of a list.
     At(usize),
-    /// Into a map.
+    /// A key of a map.
     Key(String),
 }
 
@@ -35,32 +34,32 @@ impl From<usize> for Step {
     }
 }
 
-/// Why a value was not changed.
+/// Why a value could not be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormError {
-    /// The text cannot be read; the first error in it.
+    /// The text cannot be read; contains the first error.
     Unreadable(String),
-    /// The text has no such document, or the document no such place.
+    /// The document or the path does not exist.
     NoPlace(String),
-    /// It is written in a way that cannot be changed without changing more.
+    /// The layout does not allow the change without changing other values.
     ByHand(String),
 }
 
 impl fmt::Display for FormError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            FormError::Unreadable(why) => write!(f, "mend the text first: {why}"),
-            FormError::NoPlace(what) => write!(f, "{what}; read the file again"),
+            FormError::Unreadable(why) => write!(f, "the text has an error: {why}; correct it first"),
+            FormError::NoPlace(what) => write!(f, "{what}; reload the file"),
             FormError::ByHand(what) => {
-                write!(f, "{what} cannot be changed without changing more than it; change the text")
+                write!(f, "cannot change {what} without changing other values; edit the text")
             }
         }
     }
 }
 impl std::error::Error for FormError {}
 
-/// A file's text with one value of one of its documents (counted from 0) set, added or, with `None`, taken out. What is
-/// missing on the way is added too; a list grows by the place behind its last element.
+/// Returns the text of a file after one value of a document (counted from 0) was set, added or, with `None`, removed.
+/// Missing parents are added; an index after the last element appends to a list.
 ///
 /// ```
 /// use ugas_data::{NodeValue, set_value};
@@ -78,14 +77,15 @@ pub fn set_value(text: &str, document: usize, way: &[Step], value: Option<&NodeV
         )
     };
     let before = read_trees("", text).map_err(unreadable)?;
-    let tree = before.get(document).ok_or_else(|| FormError::NoPlace(format!("there is no document {document}")))?;
-    let what = told(way);
+    let tree =
+        before.get(document).ok_or_else(|| FormError::NoPlace(format!("the file has no document {document}")))?;
+    let what = path_text(way);
     let by_hand = || FormError::ByHand(what.clone());
     let (edit, meant) = match value {
         Some(value) => (put(tree, way, value, text).ok_or_else(by_hand)?, changed(tree, way, value)),
         None => (take(tree, way, text).ok_or_else(by_hand)?, without(tree, way)),
     };
-    let meant = meant.ok_or_else(|| FormError::NoPlace(format!("there is no place for {what}")))?;
+    let meant = meant.ok_or_else(|| FormError::NoPlace(format!("the document has no place for {what}")))?;
     let result = edit.apply(text).ok_or_else(by_hand)?;
     let after = read_trees("", &result).map_err(|_| by_hand())?;
     let stays = |i: usize| if i == document { &meant } else { &before[i] };
@@ -93,8 +93,8 @@ pub fn set_value(text: &str, document: usize, way: &[Step], value: Option<&NodeV
     if holds { Ok(result) } else { Err(by_hand()) }
 }
 
-/// The way as people write it: `Modifiers[0].Magnitude`.
-fn told(way: &[Step]) -> String {
+/// Returns the path as text: `Modifiers[0].Magnitude`.
+fn path_text(way: &[Step]) -> String {
     let mut text = String::new();
     for step in way {
         match step {
@@ -113,7 +113,7 @@ fn child<'n>(node: &'n Node, step: &Step) -> Option<&'n Node> {
     }
 }
 
-/// A value with the maps and lists around it that a way asks for.
+/// Wraps a value in the maps and lists of a path.
 fn wrapped(way: &[Step], value: &NodeValue) -> Option<NodeValue> {
     way.iter().rev().try_fold(value.clone(), |inner, step| {
         let node = Node { value: inner, ..nowhere(NodeValue::Null) };
@@ -132,7 +132,7 @@ fn nowhere(value: NodeValue) -> Node {
     Node { value, line: 0, column: 0, span: Span::default() }
 }
 
-/// The tree that is meant by setting a value.
+/// Returns the intended tree after setting a value.
 fn changed(node: &Node, way: &[Step], value: &NodeValue) -> Option<Node> {
     let Some((step, rest)) = way.split_first() else { return Some(nowhere(value.clone())) };
     let below = |inner: Option<&Node>| match inner {
@@ -155,7 +155,7 @@ fn changed(node: &Node, way: &[Step], value: &NodeValue) -> Option<Node> {
     Some(out)
 }
 
-/// The tree that is meant by taking a value out.
+/// Returns the intended tree after removing a value.
 fn without(node: &Node, way: &[Step]) -> Option<Node> {
     let (step, rest) = way.split_first()?;
     let mut out = node.clone();
@@ -180,7 +180,7 @@ fn without(node: &Node, way: &[Step]) -> Option<Node> {
     Some(out)
 }
 
-/// The edit that sets a value; `None` where there is no simple one.
+/// Returns the edit that sets a value; `None` if there is no simple one.
 fn put(tree: &Node, way: &[Step], value: &NodeValue, text: &str) -> Option<Edit> {
     let mut home = tree;
     let mut key = None;
@@ -227,7 +227,7 @@ fn fill(map: &Node, step: &Step, value: &NodeValue, text: &str) -> Option<Edit> 
     Some(Edit { span: Span::new(colon, stop), text: format!(" {}", flow(value)) })
 }
 
-/// A new entry behind the last one.
+/// Returns the edit that appends an entry.
 fn add(home: &Node, step: &Step, value: &NodeValue, text: &str) -> Option<Edit> {
     let (entry, last) = match (step, &home.value) {
         (Step::Key(key), NodeValue::Map(entries)) => {
@@ -249,7 +249,7 @@ fn add(home: &Node, step: &Step, value: &NodeValue, text: &str) -> Option<Edit> 
             }
         };
     }
-    // Where the last one ends may be behind empty lines and comments that belong to what follows.
+    // The last entry may end after empty lines and comments that belong to the next value.
     let last = last?;
     let written = text.get(..last.span.end as usize)?.trim_end();
     let end = written.len() + text.get(written.len()..)?.find('\n').unwrap_or(text.len() - written.len());
@@ -269,7 +269,7 @@ fn add(home: &Node, step: &Step, value: &NodeValue, text: &str) -> Option<Edit> 
     Some(Edit { span: Span::new(end, end), text })
 }
 
-/// The edit that takes a value out.
+/// Returns the edit that removes a value.
 fn take(tree: &Node, way: &[Step], text: &str) -> Option<Edit> {
     let (last, way) = way.split_last()?;
     let home = way.iter().try_fold(tree, |node, step| child(node, step))?;
@@ -298,7 +298,7 @@ fn take(tree: &Node, way: &[Step], text: &str) -> Option<Edit> {
     (!span.of(text)?.contains('#')).then(|| Edit { span, text: String::new() })
 }
 
-/// A value in one line, as short as it can be written.
+/// Writes a value in one line.
 fn flow(value: &NodeValue) -> String {
     match value {
         NodeValue::Null => "null".to_owned(),
@@ -315,7 +315,7 @@ fn flow(value: &NodeValue) -> String {
     }
 }
 
-/// A text, without quotes where it needs none.
+/// Writes a text, without quotes if it needs none.
 fn word(text: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || "_-./:+*()<>= ".contains(c);
     let plain = text.starts_with(|c: char| c.is_alphanumeric() || c == '_')

@@ -1,6 +1,6 @@
-//! The formatter: the same documents in the house's shape. It only ever replaces white space (two columns a level,
-//! lists below their key, one space after a dash, a colon and a comma), so that comments, the order of keys and the way
-//! a value is written stay as they are. What it made is read again and compared before it is handed out.
+//! The formatter. It changes only white space: two columns for each level, lists below their key, one space after a dash, a
+//! colon and a comma. Comments, key order and the notation of values are kept. The result is parsed and compared with the
+//! original before it is returned.
 
 use crate::parse::parse;
 use crate::{Entry, Node, NodeValue, ReadErrors, Span};
@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Columns a level is indented by.
 const STEP: usize = 2;
 
-/// The text in the house's shape. A text that is no YAML is refused with what is wrong with it; a shape that the
-/// formatter cannot lay out without changing its meaning comes back as it is.
+/// Formats a text. Invalid YAML is an error; a text that cannot be formatted without changing its meaning is returned
+/// unchanged.
 ///
 /// ```
 /// let text = "Kind:   curve\nName: C   # why\nPoints:\n- {X: 1,Y: 2}\n\n\n";
@@ -22,8 +22,8 @@ const STEP: usize = 2;
 pub fn format(file: &str, text: &str) -> Result<String, ReadErrors> {
     let plain = text.trim_start_matches('\u{feff}').replace("\r\n", "\n");
     let name: Arc<str> = file.into();
-    // A carriage return alone is a line break of its own; before a line feed it would become a part of another. A byte
-    // order mark further down would become one at the start if only white space is before it.
+    // A lone carriage return would join a following line feed, and a byte order mark after white space would move to the
+    // start, so such texts are not formatted.
     if plain.contains(['\r', '\u{feff}']) {
         let (_, errors) = parse(&name, text);
         return ReadErrors::unless(errors, text.to_owned());
@@ -39,7 +39,7 @@ pub fn format(file: &str, text: &str) -> Result<String, ReadErrors> {
     Ok(if same { shaped } else { text.to_owned() })
 }
 
-/// Whether two trees hold the same values, wherever they stand.
+/// Returns whether two trees have the same values, ignoring places.
 fn means_the_same(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (NodeValue::List(a), NodeValue::List(b)) => {
@@ -58,25 +58,25 @@ fn without_space(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).collect()
 }
 
-/// What happens to a line's indentation.
+/// The indentation of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Line {
-    /// Nothing is known of it: blank, a comment, a separator.
+    /// Unknown: a blank line, a comment or a separator.
     Free,
-    /// It begins at this column.
+    /// It starts at this column.
     At(usize),
-    /// It moves as far as that line does: a value that goes on.
+    /// It moves with another line: a continued value.
     With(usize),
-    /// As `With`, inside a text whose own white space counts.
+    /// As `With`, inside a text whose white space is significant.
     Verbatim(usize),
 }
 
 struct Shape<'t> {
     text: &'t str,
-    /// Where each line begins.
+    /// The start of each line.
     starts: Vec<usize>,
     lines: Vec<Line>,
-    /// White space inside lines that becomes something else.
+    /// White space inside lines that is replaced.
     gaps: Vec<(Span, &'static str)>,
 }
 
@@ -92,12 +92,12 @@ impl<'t> Shape<'t> {
         self.starts.partition_point(|&s| s <= byte) - 1
     }
 
-    /// Whether only spaces stand before it in its line.
+    /// Returns whether only spaces precede it in its line.
     fn begins_line(&self, byte: usize) -> bool {
         self.text[self.starts[self.line_of(byte)]..byte].bytes().all(|b| b == b' ')
     }
 
-    /// Whether it is written in brackets. A block list may begin with a bracket too: that of its first entry.
+    /// Returns whether it is written in brackets. A block list may also start with the bracket of its first entry.
     fn is_flow(&self, node: &Node) -> bool {
         let first = match &node.value {
             NodeValue::Map(entries) => entries.first().map(|e| e.span.start),
@@ -150,7 +150,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// The dash of an item; comments may stand between the two, and the sign of a literal text.
+    /// Finds the dash of an item; comments and the sign of a literal text may be between them.
     fn dash_before(&self, item: &Node) -> Option<usize> {
         let mut before = &self.text[..item.span.start as usize];
         loop {
@@ -164,19 +164,19 @@ impl<'t> Shape<'t> {
                 let sign = before.trim_end_matches(|c: char| "+-".contains(c) || c.is_ascii_digit());
                 before = sign.strip_suffix(['|', '>']).map_or(before, str::trim_end);
             }
-            // Behind the dash itself a comment may stand too.
+            // A comment may follow the dash.
             let line = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
             let head = line.split(" #").next().unwrap_or("").trim_end();
             return head.ends_with('-').then(|| before.len() - line.len() + head.len() - 1);
         }
     }
 
-    /// A value below a key or a dash that ends at `from`.
+    /// Formats a value below a key or a dash that ends at `from`.
     fn value(&mut self, node: &Node, from: usize, indent: usize) {
         let (start, end) = (node.span.start as usize, node.span.end as usize);
         let (first, owner) = (self.line_of(start), self.line_of(from.max(1) - 1));
         let head = self.text.get(from..start).unwrap_or("").trim_start_matches([':', '-', ' ']);
-        // The span of a literal text begins behind its sign, and may reach into the next line's indentation.
+        // The span of a literal text starts after its sign and may include the indentation of the next line.
         if node.as_text().is_some() && head.starts_with(['|', '>']) {
             let last = self.line_of(start + self.text[start..end].trim_end_matches(' ').len().max(1) - 1);
             for line in owner + 1..=last {
@@ -197,7 +197,7 @@ impl<'t> Shape<'t> {
         self.node(node, indent);
     }
 
-    /// One-line lists and maps in brackets get one space after commas and colons, none inside the brackets.
+    /// Formats one-line lists and maps in brackets: one space after commas and colons, none inside the brackets.
     fn flow(&mut self, node: &Node) {
         let (start, end) = (node.span.start as usize, node.span.end as usize);
         if self.line_of(start) != self.line_of(end.saturating_sub(1)) {
@@ -228,7 +228,7 @@ impl<'t> Shape<'t> {
         self.gap(at, end.saturating_sub(1), "", "");
     }
 
-    /// Puts `to` between two places of one line, if nothing but `sign` and spaces stands there.
+    /// Replaces the text between two places of one line with `to`, if it is only `sign` and spaces.
     fn gap(&mut self, from: usize, until: usize, sign: &str, to: &'static str) {
         let Some(between) = self.text.get(from..until) else { return };
         if between.trim_matches(' ') == sign && between != to && !between.contains('\n') {
@@ -236,7 +236,7 @@ impl<'t> Shape<'t> {
         }
     }
 
-    /// The text with everything in its place.
+    /// Returns the formatted text.
     fn apply(mut self) -> String {
         self.gaps.sort();
         let indents = self.indents();
@@ -249,7 +249,7 @@ impl<'t> Shape<'t> {
             let line = if verbatim { line } else { line.trim_end().to_owned() };
             let bare = line.trim_start_matches(' ');
             if bare.is_empty() {
-                // One empty line parts things; more of them part nothing more. Inside a text they count.
+                // Several empty lines become one, except inside a text.
                 if verbatim {
                     out.push_str(&line);
                 } else if blank || self.is_last(i) {
@@ -265,7 +265,7 @@ impl<'t> Shape<'t> {
         }
         let kept = out.trim_end_matches('\n').len();
         let literal_end = self.lines.iter().rposition(|l| matches!(l, Line::Verbatim(_)));
-        // A text that keeps its last line breaks ends the file with them.
+        // A literal text may keep its last line breaks.
         if literal_end.is_none_or(|at| at + 2 < self.starts.len()) {
             out.truncate(kept);
             if !out.is_empty() {
@@ -275,12 +275,12 @@ impl<'t> Shape<'t> {
         out
     }
 
-    /// Whether nothing but empty lines follows.
+    /// Returns whether only empty lines follow.
     fn is_last(&self, line: usize) -> bool {
         self.text[self.starts[line]..].trim().is_empty()
     }
 
-    /// A line with its gaps replaced.
+    /// Returns a line with its gaps replaced.
     fn content(&self, start: usize, end: usize) -> String {
         let mut out = String::new();
         let mut at = start;
@@ -289,7 +289,7 @@ impl<'t> Shape<'t> {
             if span.start as usize >= end {
                 break;
             }
-            // Words such as `:Y` make what looks like two gaps of one; what comes of it is looked at in the end.
+            // Words such as `:Y` may produce overlapping gaps; the final comparison catches errors.
             if (span.start as usize) < at {
                 continue;
             }
@@ -301,7 +301,7 @@ impl<'t> Shape<'t> {
         out
     }
 
-    /// The new indentation of each line.
+    /// Returns the new indentation of each line.
     fn indents(&self) -> Vec<usize> {
         let old: Vec<usize> = (0..self.starts.len()).map(|i| self.indent_of(i)).collect();
         let mut new = old.clone();
@@ -315,7 +315,7 @@ impl<'t> Shape<'t> {
                 Line::Free => {}
             }
         }
-        // A comment goes with the next line that stood in its column, else with the last one, else with the next.
+        // A comment moves with the next line of its column, else with the previous one, else with the next.
         let mut next = vec![None; self.lines.len() + 1];
         for i in (0..self.lines.len()).rev() {
             next[i] = if matches!(self.lines[i], Line::At(_)) { Some(i) } else { next[i + 1] };

@@ -1,10 +1,10 @@
-//! Stand-ins for what host code provides, so that documents can be checked and played without it.
+//! Placeholders for host code, so that documents can be checked and run without it.
 
 use crate::HostNames;
 use std::collections::BTreeSet;
 use ugas_core::{CustomTask, HookReads, Progression, RulesBuilder, TaskCx};
 
-/// A task that is done at once.
+/// A task that completes immediately.
 struct Done;
 
 impl CustomTask for Done {
@@ -16,7 +16,7 @@ impl CustomTask for Done {
 }
 
 impl HostNames {
-    /// Registers stand-ins: calculations read nothing and give 0, tasks are done at once, hooks agree.
+    /// Registers placeholders: calculations return 0, tasks complete immediately, hooks allow everything.
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -33,7 +33,7 @@ impl HostNames {
             builder = builder.task(name, Done);
         }
         for name in &self.hooks {
-            // Documents name requirements of effects and hooks of abilities in different fields; either may be meant.
+            // A name may be used as a requirement of effects or as a hook of abilities.
             builder = builder.requirement(name, |_| true).can_activate(name, HookReads::Owner, |_| true);
         }
         builder

@@ -1,19 +1,18 @@
-//! What a document is: found by `Kind: <kind>` or by the address in `$schema`. Addresses are names only; nothing is
-//! ever fetched.
+//! The kind of a document, from `Kind: <kind>` or the URL in `$schema`. URLs are only names; nothing is downloaded.
 
 use crate::fault::did_you_mean;
 use crate::tree::quoted;
 use crate::{Code, Node, ReadError};
 use ugas_doc::Kind;
 
-/// The kinds that are known but not read by this release, in alphabetical order.
+/// The known kinds that this release does not support, in alphabetical order.
 pub const UNSUPPORTED_KINDS: [&str; 8] =
     ["capability", "capability_set", "chooser", "combo_graph", "hitbox_set", "motion_pattern", "moveset", "rotation"];
 
-/// The keys that say what a document is and are no fields of it.
+/// The keys that name the kind of a document.
 pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];
 
-/// Where schemas of the specification are published; `{version}/schemas/{kind}.json` follows.
+/// Base URLs of the schemas of the specification; `{version}/schemas/{kind}.json` follows.
 const SCHEMA_HOMES: [&str; 2] = ["https://raw.githubusercontent.com/jbltx/ugas/", "https://ugas.jbltx.com/"];
 
 /// A kind as a document names it.
@@ -25,7 +24,7 @@ const SCHEMA_HOMES: [&str; 2] = ["https://raw.githubusercontent.com/jbltx/ugas/"
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindName {
-    /// One that this release reads.
+    /// A supported kind.
     Known(Kind),
     /// One of [`UNSUPPORTED_KINDS`].
     Unsupported(&'static str),
@@ -46,7 +45,7 @@ impl KindName {
     }
 }
 
-/// What kind of document a tree is.
+/// Returns the kind of a document.
 ///
 /// ```
 /// use ugas_data::{KindName, kind_of, read_trees};
@@ -74,20 +73,20 @@ pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
             let at = node.get("Kind").unwrap_or(node);
             fail(
                 at,
-                format!("Kind is {} but $schema says {}", kind.name(), other.name()),
+                format!("Kind is {}, but $schema names {}", kind.name(), other.name()),
                 Some("remove one of them".to_owned()),
             )
         }
         (Some(kind), _) | (None, Some(kind)) => Ok(kind),
         (None, None) => {
-            let message = format!("the document does not say what it is; the kinds are {}", all_kinds().join(", "));
+            let message = format!("the kind of the document is missing; the kinds are {}", all_kinds().join(", "));
             fail(node, message, Some("add a line `Kind: <kind>`".to_owned()))
         }
     }
 }
 
-/// Which draft of the specification a document is written for, if its `$schema` says so; finished releases and the
-/// main branch come after every draft.
+/// Returns the draft of the specification that a document names in `$schema`, if any. Releases and the main branch count as
+/// later than every draft.
 pub(crate) fn draft_of(node: &Node) -> Option<u32> {
     let address = node.get("$schema")?.as_text()?;
     let rest = SCHEMA_HOMES.iter().find_map(|home| address.strip_prefix(home))?;
@@ -104,7 +103,7 @@ fn by_name(file: &str, kind: &Node) -> Result<KindName, ReadError> {
 
 fn by_address(file: &str, schema: &Node) -> Result<KindName, ReadError> {
     let malformed = || {
-        let message = format!("$schema: {} is no address of a schema", schema.describe());
+        let message = format!("$schema: {} is not the URL of a schema", schema.describe());
         let help = format!("write {}{{version}}/schemas/{{kind}}.json, or `Kind: <kind>` instead", SCHEMA_HOMES[0]);
         ReadError { code: Code::UnknownKind, help: Some(help), ..schema.error(file, message) }
     };
@@ -113,7 +112,7 @@ fn by_address(file: &str, schema: &Node) -> Result<KindName, ReadError> {
     let (version, path) = rest.split_once('/').ok_or_else(malformed)?;
     let name = path.strip_prefix("schemas/").and_then(|f| f.strip_suffix(".json")).ok_or_else(malformed)?;
     if !is_version(version) {
-        let message = format!("$schema: {} is no version of the specification", quoted(version));
+        let message = format!("$schema: {} is not a version of the specification", quoted(version));
         let help = Some("write a released version such as v1.0.0-draft.3".to_owned());
         return Err(ReadError { code: Code::UnknownKind, help, ..schema.error(file, message) });
     }
@@ -140,7 +139,7 @@ fn is_version(version: &str) -> bool {
 fn unknown(file: &str, at: &Node, name: Option<&str>) -> ReadError {
     let kinds = all_kinds();
     let found = name.map_or_else(|| at.describe().to_string(), quoted);
-    let message = format!("{found} is no kind of document; the kinds are {}", kinds.join(", "));
+    let message = format!("unknown kind {found}; the kinds are {}", kinds.join(", "));
     let help = name.and_then(|n| did_you_mean(n, &kinds));
     ReadError { code: Code::UnknownKind, help, ..at.error(file, message) }
 }

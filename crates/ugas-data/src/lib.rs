@@ -1,12 +1,11 @@
-//! Authored documents from and to text.
+//! Reads, checks, formats and writes authored documents.
 //!
-//! In go YAML 1.2 or JSON files, several documents to a file; out come the plain types of `ugas-doc` with the place each
-//! came from. Text is parsed once into a tree of [`Node`]s that know their line and column, and every typed value is
-//! taken from that tree, so that an error points at the exact word a person has to change. Input is not trusted: size,
-//! nesting and alias expansion are limited (see [`limits`]), and nothing here panics on bad data.
+//! The input is YAML 1.2 or JSON, with one or several documents in a file. The output is the plain types of `ugas-doc` with
+//! the file and line of each. Text is parsed once into a tree of [`Node`]s with line and column, and every typed value is
+//! read from that tree, so that an error points at the exact word to change. Input is not trusted: size, nesting and alias
+//! expansion are limited (see [`limits`]), and invalid data never causes a panic.
 //!
-//! Deliberately absent: meaning. Whether a named effect exists or a period makes sense is checked where rules are
-//! built, not where they are read.
+//! Reading does not check meaning. Whether a named effect exists or a period is valid is checked when rules are built.
 //!
 //! ```
 //! let text = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\n";
@@ -26,6 +25,7 @@ mod diagnostic;
 mod error;
 mod excerpt;
 mod fault;
+mod finding_page;
 mod fix;
 mod folder;
 mod form;
@@ -44,6 +44,7 @@ mod parse;
 mod patch;
 mod placeholder;
 mod portable;
+mod printable;
 mod project;
 mod read;
 #[cfg(feature = "schema")]
@@ -67,7 +68,8 @@ pub use de::from_node;
 pub use diagnostic::{Diagnostic, Edit, Fix, Severity, byte_at, place_of};
 pub use error::{Code, ReadError, ReadErrors};
 pub use excerpt::Excerpt;
-pub use fix::{Change, FileFix};
+pub use finding_page::{FindingPage, finding_page, finding_pages};
+pub use fix::{AppliedFix, FileFix};
 pub use folder::{read_file, read_folder};
 pub use form::{FormError, Step, set_value};
 pub use format::format;
@@ -76,6 +78,7 @@ pub use lint::{Rule, lint_rule, lint_rules};
 pub use locate::place_issue;
 pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
+pub use printable::{printable, printable_line};
 pub use project::{DocSet, Project, Source, SourceDoc};
 pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
 #[cfg(feature = "schema")]

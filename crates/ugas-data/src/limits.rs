@@ -1,5 +1,5 @@
-//! What a file may cost. Files come from strangers (mods, downloads), so everything that grows with the input has a
-//! bound that no honest file comes near.
+//! Limits for input. Files may come from untrusted sources (mods, downloads), so everything that grows with the input has a
+//! limit far above normal files.
 
 /// Largest file, in bytes.
 pub const MAX_BYTES: usize = 16 << 20;
@@ -7,10 +7,10 @@ pub const MAX_BYTES: usize = 16 << 20;
 /// Deepest nesting of lists and maps, aliases expanded. It also bounds every recursion over a tree.
 pub const MAX_DEPTH: usize = 64;
 
-/// Largest number of values in one file, aliases expanded. This is what stops an alias bomb.
+/// Largest number of values in one file, aliases expanded. This stops alias bombs.
 pub const MAX_NODES: usize = 1 << 20;
 
-/// Largest number of values in a small file, aliases expanded; each byte of a file allows four more. This is what stops many
+/// Largest number of values in a small file, aliases expanded; each byte of a file allows four more. This stops many
 /// small alias bombs.
 pub const MAX_NODES_OF_SMALL: usize = 10_000;
 
@@ -29,13 +29,13 @@ pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
 /// Largest number of points in the table of a curve, and in all tables that one file names.
 pub const MAX_POINTS: usize = 100_000;
 
-/// What all patches of a set may cost, about in nanoseconds: bytes of targets read again, and fields compared.
+/// Budget for all patches of a set, roughly in nanoseconds: bytes of targets read again, and compared fields.
 pub const MAX_PATCHING: usize = 256 << 20;
 
-/// Findings of the rules builder that are told of one document.
+/// Findings of the rules builder that are reported for one document.
 pub const MAX_FINDINGS_PER_DOCUMENT: usize = 100;
 
-/// Findings of the rules builder that are told of one pack.
+/// Findings of the rules builder that are reported for one pack.
 pub const MAX_FINDINGS: usize = 10_000;
 
 /// Packs that one pack may require.

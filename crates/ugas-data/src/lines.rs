@@ -1,10 +1,9 @@
-//! From bytes to lines and columns without counting from the beginning: a file of many findings, or one long line of JSON,
-//! would cost its length for each of them.
+//! An index from bytes to lines and columns, so that a place is found without counting from the start of the file.
 
-/// Bytes between places that are known.
+/// Bytes between two indexed places.
 const STEP: usize = 512;
 
-/// The places of a text's bytes.
+/// The index of a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Lines {
     /// Line and column of every `STEP`th byte.
@@ -21,7 +20,7 @@ impl Lines {
         Lines { marks }
     }
 
-    /// Line and column (in characters), from 1, of a byte of the text this was made of.
+    /// Returns the line and column (in characters), from 1, of a byte of the indexed text.
     pub(crate) fn place(&self, text: &str, byte: usize) -> (u32, u32) {
         let byte = byte.min(text.len());
         let at = (byte / STEP).min(self.marks.len().saturating_sub(1));
@@ -30,9 +29,9 @@ impl Lines {
     }
 }
 
-/// The place behind some bytes that begin at a place.
+/// Returns the place after some bytes.
 fn after((line, column): (u32, u32), bytes: &[u8]) -> (u32, u32) {
-    // A byte that continues a character is not a column of its own.
+    // A continuation byte does not start a column.
     let columns = |bytes: &[u8]| bytes.iter().filter(|b| **b & 0xC0 != 0x80).count() as u32;
     match bytes.iter().rposition(|b| *b == b'\n') {
         Some(last) => {

@@ -1,5 +1,5 @@
-//! From what the rules builder says to the exact words it is about. The builder knows documents, not files; it names
-//! the place in words (`Executions[0].Params.Scale: …`), and here the words become bytes.
+//! Finds the exact place of issues of the rules builder. The builder knows documents, not files: its messages start with a
+//! path (`Executions[0].Params.Scale: …`), which is resolved to bytes here.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::kind::{KindName, kind_of};
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
 
-/// An issue of the rules builder at its exact place in the text its document came from: a document of it, or an entity
-/// of a scenario in it. Nothing if no document stands where the issue's origin says.
+/// Returns an issue of the rules builder as a finding at its exact place in the text: in a document, or in an entity of a
+/// scenario. Returns `None` if the origin of the issue is not in the text.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -32,20 +32,20 @@ pub fn place_issue(issue: &LoadIssue, text: &str) -> Option<Diagnostic> {
     let (scenarios, documents): (Vec<Node>, Vec<Node>) = trees.into_iter().partition(|t| t.get("Scenario").is_some());
     let all: Vec<Node> = documents.into_iter().chain(scenarios.iter().flat_map(entities)).collect();
     let here = |t: &&Node| t.line == origin.line;
-    // Several documents may stand on one line.
+    // One line may have several documents.
     let named = |t: &&Node| here(t) && t.get("Name").and_then(Node::as_text) == Some(issue.document.as_str());
     let tree = all.iter().find(named).or_else(|| all.iter().find(here))?;
     let kind = match kind_of(&origin.file, tree) {
         Ok(KindName::Known(kind)) => Some(kind),
         _ => None,
     };
-    let told = Told::of(issue, None);
+    let parts = IssueText::of(issue, None);
     let names = kind.map(|kind| mentions(kind, tree, text)).unwrap_or_default();
-    let found = find(&told.message, tree, &names, text);
-    Some(told.at(origin.file.clone(), found, |finding, span| finding.at(span, text)))
+    let found = find(&parts.message, tree, &names, text);
+    Some(parts.at(origin.file.clone(), found, |finding, span| finding.at(span, text)))
 }
 
-/// The finding for an issue about a document of a file, whose pack may have a namespace.
+/// Returns the finding for an issue about a document of a file, whose pack may have a namespace.
 pub(crate) fn diagnostic_of(
     issue: &LoadIssue,
     source: &Source,
@@ -53,12 +53,12 @@ pub(crate) fn diagnostic_of(
     names: &[Mention],
     space: Option<&Space>,
 ) -> Diagnostic {
-    let told = Told::of(issue, space);
-    let found = find(&told.message, &doc.tree, names, &source.text);
-    told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
+    let parts = IssueText::of(issue, space);
+    let found = find(&parts.message, &doc.tree, names, &source.text);
+    parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
 }
 
-/// The finding for an issue about what a patch set, if it is about that.
+/// Returns the finding for an issue about a value that a patch set, if it is about one.
 pub(crate) fn at_patch(
     issue: &LoadIssue,
     target: (&Node, Kind),
@@ -66,28 +66,28 @@ pub(crate) fn at_patch(
     patch: &SourceDoc,
     field: (&str, u32),
 ) -> Option<Diagnostic> {
-    let told = Told::of(issue, None);
+    let parts = IssueText::of(issue, None);
     let fields = patch.tree.get("Set").map_or(&[][..], Node::entries);
     let entry = fields.iter().find(|e| e.line == field.1 && same_field(&e.key, field.0))?;
     let tree = nested(&Way::parse(field.0).ok()?, entry);
     let names = mentions(target.1, &tree, &source.text);
-    let named = |m: &Mention| has_word(&told.message, &m.name);
-    let said = split_place(&told.message).0.map(|place| by_number(target.0, &place));
+    let named = |m: &Mention| has_word(&parts.message, &m.name);
+    let rest_of_message = split_place(&parts.message).0.map(|place| by_number(target.0, &place));
     let touches = |place: &str| Patched { field: field.0.to_owned(), file: "".into(), line: 0 }.touches(place);
-    let about = match &said {
+    let about = match &rest_of_message {
         Some(place) => touches(place) || touches(&format!("{place}.Expression")),
         None => names.iter().any(named),
     };
     about.then(|| {
-        let mut found = find(&told.message, &tree, &names, &source.text);
+        let mut found = find(&parts.message, &tree, &names, &source.text);
         if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
             found = Found { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
         }
-        told.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
+        parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
     })
 }
 
-/// Whether an entry of a patch is the one that set a field, which has its entries by number.
+/// Returns whether an entry of a patch set a field; the path of the field uses indices.
 fn same_field(key: &str, field: &str) -> bool {
     let plain = |way: &str| {
         let cut = |part: &str| part.split('[').next().unwrap_or("").to_owned();
@@ -96,7 +96,7 @@ fn same_field(key: &str, field: &str) -> bool {
     plain(key) == plain(field)
 }
 
-/// `Rage.Clamping.Max` of a set as the way to it: `Attributes[2].Clamping.Max`.
+/// Converts the path `Rage.Clamping.Max` of a set to `Attributes[2].Clamping.Max`.
 fn by_number(tree: &Node, place: &str) -> String {
     let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
     let list = tree.get("Attributes").map_or(&[][..], Node::items);
@@ -110,23 +110,23 @@ fn by_number(tree: &Node, place: &str) -> String {
     }
 }
 
-/// What the rules builder says, in parts.
-struct Told<'i> {
+/// The parts of an issue of the rules builder.
+struct IssueText<'i> {
     issue: &'i LoadIssue,
     severity: Severity,
     document: String,
     message: String,
-    /// What may have been meant.
+    /// The suggested name.
     meant: Option<String>,
 }
 
-impl<'i> Told<'i> {
-    fn of(issue: &'i LoadIssue, space: Option<&Space>) -> Told<'i> {
+impl<'i> IssueText<'i> {
+    fn of(issue: &'i LoadIssue, space: Option<&Space>) -> IssueText<'i> {
         let severity = match issue.severity {
             ugas_core::Severity::Error => Severity::Error,
             ugas_core::Severity::Warning => Severity::Warning,
         };
-        // Who reads it knows which pack it is about.
+        // The own namespace is left out of messages.
         let shorten = |text: &str| space.map_or_else(|| text.to_owned(), |space| space.shorten(text));
         let whole = shorten(&issue.message);
         let (message, meant) = match whole.split_once("; did you mean ") {
@@ -136,7 +136,7 @@ impl<'i> Told<'i> {
             }
             None => (whole, None),
         };
-        Told { issue, severity, document: shorten(&issue.document), message, meant }
+        IssueText { issue, severity, document: shorten(&issue.document), message, meant }
     }
 
     fn at(self, file: Arc<str>, found: Found, mark: impl FnOnce(Diagnostic, Span) -> Diagnostic) -> Diagnostic {
@@ -145,11 +145,11 @@ impl<'i> Told<'i> {
             Some((from, to)) => self.message.replacen(&format!("column {from}: "), &format!("column {to}: "), 1),
             None => self.message,
         };
-        let said = match self.document.as_str() {
+        let rest_of_message = match self.document.as_str() {
             "" => message,
             name => format!("{name}: {message}"),
         };
-        let mut diagnostic = mark(Diagnostic::new(issue.code, self.severity, file, said), found.span);
+        let mut diagnostic = mark(Diagnostic::new(issue.code, self.severity, file, rest_of_message), found.span);
         if let Some(meant) = self.meant {
             diagnostic = diagnostic.help(format!("did you mean {meant}?"));
             if found.is_name {
@@ -171,33 +171,33 @@ impl<'i> Told<'i> {
 }
 
 fn host_help(list: &str) -> String {
-    format!("name what host code provides in pack.yaml under `Host: {{{list}: [..]}}`")
+    format!("list it in pack.yaml under `Host: {{{list}: [..]}}` if host code provides it")
 }
 
 struct Found {
     span: Span,
-    /// Whether it is exactly the name that is wrong.
+    /// Whether the span is exactly the wrong name.
     is_name: bool,
-    /// The column the builder counts in an expression with whole names, and the same as it is written.
+    /// The column in the expression with qualified names, and the column as written.
     columns: Option<(usize, usize)>,
 }
 
 fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
-    let (place, said) = split_place(message);
+    let (place, rest_of_message) = split_place(message);
     let at = place.and_then(|place| descend(tree, &place));
-    // `column 5: …` counts inside an expression.
-    if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(said))
+    // `column 5: …` is relative to the expression.
+    if let (Some(node), Some(column)) = (at.map(|n| n.get("Expression").unwrap_or(n)), column_of(rest_of_message))
         && let Some(expression) = node.as_text()
         && let Some(start) = node.span.of(text).and_then(|cut| cut.find(expression))
         && let written = written_column(column, node.span.start + start as u32, names)
-        // What is missing at the end is shown at the last character.
+        // An error at the end is shown at the last character.
         && let Some((offset, _)) = expression.char_indices().nth(written - 1).or(expression.char_indices().next_back())
     {
         let from = node.span.start as usize + start + offset;
         let word = expression[offset..].find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.'));
         let to = from + word.unwrap_or(expression.len() - offset).max(1);
         let exact = names.iter().find(|m| m.span.start as usize >= from && m.span.end as usize <= to);
-        let is_name = exact.is_some_and(|m| said.contains(&m.name));
+        let is_name = exact.is_some_and(|m| rest_of_message.contains(&m.name));
         return Found {
             span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span),
             is_name,
@@ -206,12 +206,12 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     }
     let within = at.map_or(tree.span, |node| node.span);
     let inside = |m: &&Mention| within.start <= m.span.start && m.span.end <= within.end;
-    let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(said, word));
-    let named = |m: &&Mention| !m.definition && (has_word(said, &m.name) || written(m));
+    let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(rest_of_message, word));
+    let named = |m: &&Mention| !m.definition && (has_word(rest_of_message, &m.name) || written(m));
     if let Some(m) = names.iter().filter(inside).find(named) {
         return Found { span: m.span, is_name: true, columns: None };
     }
-    if let Some(value) = at.and_then(|node| value_of(said, node)) {
+    if let Some(value) = at.and_then(|node| value_of(rest_of_message, node)) {
         return Found { span: value, is_name: true, columns: None };
     }
     let span = match at {
@@ -227,24 +227,24 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     Found { span: first_line(span, text), is_name: false, columns: None }
 }
 
-/// The way through a document that stands before what is said: `A.B: …` or `A: B: …`.
+/// Splits the path from a message: `A.B: …` or `A: B: …`.
 fn split_place(message: &str) -> (Option<String>, &str) {
     let is_step = |c: char| c.is_ascii_alphanumeric() || "_.[]".contains(c);
     let mut steps: Vec<&str> = Vec::new();
-    let mut said = message;
-    while let Some((step, rest)) = said.split_once(": ").filter(|(step, _)| step.chars().all(is_step)) {
+    let mut rest_of_message = message;
+    while let Some((step, rest)) = rest_of_message.split_once(": ").filter(|(step, _)| step.chars().all(is_step)) {
         steps.push(step);
-        said = rest;
+        rest_of_message = rest;
     }
-    (Some(steps.join(".")).filter(|place| !place.is_empty()), said)
+    (Some(steps.join(".")).filter(|place| !place.is_empty()), rest_of_message)
 }
 
-fn column_of(said: &str) -> Option<usize> {
-    let digits = said.strip_prefix("column ")?.split(':').next()?;
+fn column_of(rest_of_message: &str) -> Option<usize> {
+    let digits = rest_of_message.strip_prefix("column ")?.split(':').next()?;
     digits.parse().ok().filter(|&n| n > 0)
 }
 
-/// The value at `A[0].B`; the deepest one on the way if the last is not there. `None` if not even the first is.
+/// Returns the value at the path `A[0].B`, or its deepest existing parent. `None` if not even the first step exists.
 pub(crate) fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
     let mut at = None;
     let mut node = tree;
@@ -264,7 +264,7 @@ pub(crate) fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
     at
 }
 
-/// The attribute of a set that has this name.
+/// Returns the attribute of a set by name.
 fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
     if node.get("Name").and_then(Node::as_text) == Some(name) {
         return Some(node);
@@ -273,7 +273,7 @@ fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
     list.items().iter().find(|a| a.get("Name").and_then(Node::as_text) == Some(name))
 }
 
-/// The names in a message, so that each of many names need not be looked for.
+/// Returns the names in a message, so that not every known name must be searched.
 struct Words<'m> {
     message: &'m str,
     names: BTreeSet<&'m str>,
@@ -299,14 +299,14 @@ fn has_word(text: &str, word: &str) -> bool {
     text.match_indices(word).any(|(at, _)| {
         let before = text[..at].chars().next_back().is_some_and(is_part);
         let rest = &text[at + word.len()..];
-        // A full stop at the end of a sentence is no part of a name.
+        // A full stop at the end of a sentence is not part of a name.
         let after = rest.chars().next().is_some_and(|c| is_part(c) && c != '.')
             || rest.starts_with('.') && rest[1..].starts_with(is_part);
         !before && !after
     })
 }
 
-/// The first key of the document that the message names, with the ways below it.
+/// Returns the first key of the document that the message names.
 fn key_in(message: &str, tree: &Node) -> Option<Span> {
     let words = message.split(|c: char| !(c.is_ascii_alphanumeric() || c == '.' || c == '[' || c == ']'));
     let mut ways = words.filter(|w| w.starts_with(|c: char| c.is_ascii_uppercase()));
@@ -317,15 +317,15 @@ fn key_in(message: &str, tree: &Node) -> Option<Span> {
     })
 }
 
-/// The first value of the document that the message names.
+/// Returns the first value of the document that the message names.
 fn value_in(message: &str, tree: &Node) -> Option<Span> {
     let mut values = tree.entries().iter().filter(|e| !["Name", "Kind", "$schema"].contains(&e.key.as_str()));
     values.find(|e| e.value.as_text().is_some_and(|t| !t.is_empty() && has_word(message, t))).map(|e| e.value.span)
 }
 
-/// A text that the message names: the value itself, or one directly in it.
-fn value_of(said: &str, node: &Node) -> Option<Span> {
-    let named = |n: &&Node| n.as_text().is_some_and(|t| !t.is_empty() && has_word(said, t));
+/// Returns a text that the message names: the value itself, or one directly in it.
+fn value_of(rest_of_message: &str, node: &Node) -> Option<Span> {
+    let named = |n: &&Node| n.as_text().is_some_and(|t| !t.is_empty() && has_word(rest_of_message, t));
     let plain = |n: &Node| n.as_text().is_some_and(|t| n.span.end - n.span.start == t.len() as u32);
     let mut all = std::iter::once(node).chain(node.entries().iter().map(|e| &e.value));
     all.find(named).filter(|n| plain(n)).map(|n| n.span)
@@ -336,7 +336,7 @@ fn name_of(tree: &Node) -> Span {
     tree.get("Name").map(|n| n.span).or(first).unwrap_or(tree.span)
 }
 
-/// A long value is shown by its first line.
+/// Returns the span of the first line of a value.
 fn first_line(span: Span, text: &str) -> Span {
     let cut = span.of(text).unwrap_or("");
     let line = cut.lines().next().unwrap_or("").trim_end();

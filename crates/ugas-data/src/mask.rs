@@ -1,50 +1,50 @@
-//! Reading on behind an error. A derived type stops at its first error; what it stopped at is masked and the rest read
-//! again, so that one run tells a person all there is to mend.
+//! Reading continues after an error. A derived type stops at its first error; the invalid value is masked and the rest is
+//! read again, so that one run reports all errors.
 
 use crate::Node;
 use crate::fault::{Cause, DeError};
 
-/// Values that reading leaves out.
+/// Values that reading skips.
 #[derive(Default)]
 pub(crate) struct Masked<'a> {
     out: Vec<Out<'a>>,
 }
 
-/// One value that is left out.
+/// A skipped value.
 struct Out<'a> {
     node: &'a Node,
-    /// Whether it belongs where it stands.
+    /// Whether its key is valid.
     expected: bool,
-    /// The map it stands in and the key it stands for there.
+    /// Its map and the key that it stands for.
     home: Option<(&'a Node, &'a str)>,
 }
 
-/// What an error means for reading on.
+/// How reading continues after an error.
 pub(crate) struct Next {
-    /// It only follows from what was masked before.
+    /// The error follows from a masked value.
     pub(crate) follows: bool,
-    /// Nothing can be read behind it.
+    /// Reading cannot continue.
     pub(crate) last: bool,
 }
 
 impl<'a> Masked<'a> {
-    /// Without these keys of a map.
+    /// Masks keys of a map.
     pub(crate) fn keys(root: &'a Node, keys: &[&str]) -> Masked<'a> {
         let out = keys.iter().filter_map(|key| root.get(key)).map(|node| Out { node, expected: false, home: None });
         Masked { out: out.collect() }
     }
 
-    /// How many values are left out.
+    /// Returns the number of masked values.
     pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
-    /// Whether a value is left out.
+    /// Returns whether a value is masked.
     pub(crate) fn hides(&self, node: &Node) -> bool {
         self.out.iter().any(|o| std::ptr::eq(o.node, node))
     }
 
-    /// Masks what an error is about.
+    /// Masks the value of an error.
     pub(crate) fn hide(&mut self, error: &DeError, root: &'a Node) -> Next {
         let Some((at, home)) = error.node(root) else {
             return Next { follows: false, last: true };
@@ -52,7 +52,7 @@ impl<'a> Masked<'a> {
         let follows = match error.cause() {
             Cause::Extra(key, meant) => {
                 let extra = at.get(key);
-                // A misspelt field is not missing as well.
+                // A misspelt field is not also reported as missing.
                 let home = meant.map(|meant| (at, meant));
                 self.out.extend(extra.map(|node| Out { node, expected: false, home }));
                 return Next { follows: false, last: extra.is_none() };
@@ -68,7 +68,7 @@ impl<'a> Masked<'a> {
     }
 }
 
-/// Whether a value is another or holds it.
+/// Returns whether a value is or contains another.
 fn holds(node: &Node, inner: &Node) -> bool {
     std::ptr::eq(node, inner)
         || node.items().iter().any(|n| holds(n, inner))

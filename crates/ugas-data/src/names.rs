@@ -1,6 +1,5 @@
-//! What every name of a project stands for. A pack with a `Namespace` calls what is its own by short names; everybody
-//! else, and the rules, know it as `namespace::Name`. Here the short names become whole ones, so that nothing that works
-//! with names has to ask which pack it is in. Tags have no namespace: they are words that packs share.
+//! Resolves the names of a project. A pack with a `Namespace` uses short names for its own definitions; other packs and the
+//! rules use `namespace::Name`. Here short names become qualified names. Tags have no namespace: packs share them.
 
 use crate::patch::{Way, nested};
 use crate::project::{Project, Source, SourceDoc};
@@ -11,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::Kind;
 
-/// A namespace as the pack that has it sees it.
+/// The namespace of a pack.
 #[derive(Debug)]
 pub(crate) struct Space {
     pub(crate) name: String,
@@ -19,7 +18,7 @@ pub(crate) struct Space {
 }
 
 impl Space {
-    /// The whole name of what a document of the pack calls `written`.
+    /// Returns the qualified name of a name that a document of the pack writes.
     pub(crate) fn whole(&self, kind: SymbolKind, written: &str) -> String {
         let is_own = |kind, name: &str| self.own.contains(&(kind, name.to_owned()));
         let space = &self.name;
@@ -35,12 +34,12 @@ impl Space {
         }
     }
 
-    /// A whole name as documents of the pack may write it.
+    /// Returns a qualified name as documents of the pack may write it.
     pub(crate) fn short<'n>(&self, whole: &'n str) -> &'n str {
         whole.strip_prefix(self.name.as_str()).and_then(|rest| rest.strip_prefix("::")).unwrap_or(whole)
     }
 
-    /// A text for people with the pack's own names short.
+    /// Shortens the pack's own names in a message.
     pub(crate) fn shorten(&self, text: &str) -> String {
         let prefix = format!("{}::", self.name);
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
@@ -61,9 +60,9 @@ impl Space {
 /// The names of one document.
 #[derive(Debug, Default)]
 pub(crate) struct DocNames {
-    /// What it is; for a patch what its target is.
+    /// The kind; for a patch, the kind of its target.
     pub(crate) kind: Option<Kind>,
-    /// Its names, whole.
+    /// Its qualified names.
     pub(crate) mentions: Vec<Mention>,
 }
 
@@ -90,22 +89,22 @@ impl Names {
         names
     }
 
-    /// The names of a file's documents.
+    /// Returns the names of the documents of a file.
     pub(crate) fn of_file(&self, file: usize) -> &[DocNames] {
         self.files.get(file).map_or(&[], Vec::as_slice)
     }
 
-    /// Every name of a file.
+    /// Returns all names of a file.
     pub(crate) fn all_of(&self, file: usize) -> impl Iterator<Item = &Mention> {
         self.of_file(file).iter().flat_map(|d| &d.mentions)
     }
 
-    /// The namespace a file's pack has.
+    /// Returns the namespace of the pack of a file.
     pub(crate) fn space(&self, file: usize) -> Option<&Arc<Space>> {
         self.spaces.get(file)?.as_ref()
     }
 
-    /// Every place a name stands at, with its file.
+    /// Returns every occurrence of a name, with its file.
     pub(crate) fn places(&self, name: &str) -> &[(usize, Mention)] {
         let places = self.places.get_or_init(|| {
             let mut places: BTreeMap<String, Vec<(usize, Mention)>> = BTreeMap::new();
@@ -119,7 +118,7 @@ impl Names {
         places.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether some document of the project refers to a name.
+    /// Returns whether a document of the project refers to a name.
     pub(crate) fn is_used(&self, kind: SymbolKind, name: &str) -> bool {
         let used = self.used.get_or_init(|| {
             let all = self.files.iter().flatten().flat_map(|d| &d.mentions).filter(|m| !m.definition);
@@ -137,7 +136,7 @@ impl Names {
         }
     }
 
-    /// What a patch names is known only when its target is: the fields are those of the target's kind.
+    /// The names in a patch depend on the kind of its target.
     fn read_patches(&mut self, project: &Project) {
         let is_patch = |d: &DocNames| d.kind == Some(Kind::Patch);
         if !self.files.iter().flatten().any(is_patch) {
@@ -146,7 +145,7 @@ impl Names {
         let mut defined: BTreeMap<String, Vec<(Kind, SymbolKind)>> = BTreeMap::new();
         for d in self.files.iter().flatten() {
             let Some(kind) = d.kind else { continue };
-            // A set's own name stands before those of its attributes.
+            // The name of a set comes before those of its attributes.
             if let Some(m) = d.mentions.iter().find(|m| m.definition && m.kind != SymbolKind::Tag) {
                 defined.entry(m.name.clone()).or_default().push((kind, m.kind));
             }
@@ -168,7 +167,7 @@ impl Names {
                 if let Some(span) = text_span(node, &source.text) {
                     let key = "Target".to_owned();
                     all.push(Mention { kind: symbol, name, span, definition: false, key });
-                    // The rewriting of names goes by their order in the file.
+                    // Names are rewritten in the order of the file.
                     all.sort_by_key(|m| m.span.start);
                 }
                 self.files[file][at] = DocNames { kind: Some(kind), mentions: all };
@@ -177,7 +176,7 @@ impl Names {
     }
 }
 
-/// The whole name of what a patch is about, and where it is written.
+/// Returns the qualified name of the target of a patch, and its place.
 pub(crate) fn target_of<'t>(
     patch: &'t Node,
     space: Option<&Space>,
@@ -189,7 +188,7 @@ pub(crate) fn target_of<'t>(
     Some((own.unwrap_or_else(|| written.to_owned()), node))
 }
 
-/// The names in the values a patch sets, as written.
+/// Returns the names in the values of a patch, as written.
 pub(crate) fn names_of_patch(kind: Kind, patch: &Node, text: &str) -> Vec<Mention> {
     let entries = patch.get("Set").map_or(&[][..], Node::entries);
     let mut all: Vec<Mention> = Vec::new();
@@ -206,7 +205,7 @@ fn text_span(node: &Node, text: &str) -> Option<Span> {
     Some(Span::new(at, at + name.len()))
 }
 
-/// The namespace of each file's pack.
+/// Returns the namespace of the pack of each file.
 fn spaces(project: &Project, files: &[Vec<DocNames>]) -> Vec<Option<Arc<Space>>> {
     let named: BTreeMap<_, _> = project.namespaces();
     if named.is_empty() {
@@ -220,7 +219,7 @@ fn spaces(project: &Project, files: &[Vec<DocNames>]) -> Vec<Option<Arc<Space>>>
         for d in docs {
             for m in d.mentions.iter().filter(|m| m.definition) {
                 own.insert((m.kind, m.name.clone()));
-                // An attribute on its own is also a set of its name.
+                // A standalone attribute is also a set of the same name.
                 if d.kind == Some(Kind::Attribute) {
                     own.insert((SymbolKind::AttributeSet, m.name.clone()));
                 }
@@ -234,7 +233,7 @@ fn spaces(project: &Project, files: &[Vec<DocNames>]) -> Vec<Option<Arc<Space>>>
     homes.into_iter().map(|home| home.and_then(|h| spaces.get(&h).cloned())).collect()
 }
 
-/// A document's tree with its names made whole; places stay those of the file.
+/// Returns the tree of a document with qualified names; places are those of the file.
 pub(crate) fn with_names(tree: &Node, text: &str, names: &[Mention]) -> Node {
     let mut out = tree.clone();
     write_names(&mut out, text, names);
@@ -273,7 +272,7 @@ fn rewrite(value: &mut String, span: Span, text: &str, names: &[Mention]) {
     }
 }
 
-/// From a column of a text whose names are whole to the column as it is written, both from 1.
+/// Converts a column in a text with qualified names to the column as written, both from 1.
 pub(crate) fn written_column(column: usize, start: u32, names: &[Mention]) -> usize {
     let mut grown = 0;
     for m in names.iter().filter(|m| m.span.start >= start) {

@@ -1,5 +1,5 @@
-//! Packs: folders of documents that say what they are and which other packs they stand on. What a pack requires lies
-//! beside it under its own name, so that a reference can never lead anywhere else.
+//! Packs: folders of documents with a `pack.yaml` that names the pack and the packs it requires. A required pack is in the
+//! same parent folder under its own name, so that a reference cannot leave that folder.
 
 use crate::assemble::assemble;
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use ugas_core::LoadIssue;
 
-/// What a pack leaves to the code of its host.
+/// The names that host code provides for a pack.
 ///
 /// ```
 /// assert!(ugas_data::HostNames::default().calculations.is_empty());
@@ -33,7 +33,7 @@ pub struct HostNames {
     pub modifiers: Vec<String>,
 }
 
-/// What a `pack.yaml` says.
+/// The contents of a `pack.yaml`.
 ///
 /// ```
 /// use ugas_data::{PackFile, from_node, read_trees};
@@ -44,30 +44,30 @@ pub struct HostNames {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct PackFile {
-    /// Its name, which is also its folder's where another pack requires it.
+    /// Its name. It is also the name of the folder if another pack requires it.
     pub name: String,
     /// Its version.
     #[serde(default)]
     pub version: Option<String>,
-    /// What people call it.
+    /// The display name.
     #[serde(default)]
     pub title: Option<String>,
-    /// What it is for.
+    /// The description.
     #[serde(default)]
     pub description: Option<String>,
     /// The version of the specification its documents were written for, such as `v1.0.0-draft.3`.
     #[serde(default)]
     pub specification: Option<String>,
-    /// What stands before its names everywhere else: `rpg` makes its `GE_Hit` the `rpg::GE_Hit` of other packs.
+    /// The namespace of its names: with `rpg`, other packs refer to its `GE_Hit` as `rpg::GE_Hit`.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// The packs whose names it uses.
+    /// The required packs.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// How many units of its distances make a metre.
+    /// Distance units for each metre.
     #[serde(default = "centimetres")]
     pub units_per_metre: f64,
-    /// What host code provides.
+    /// The names that host code provides.
     #[serde(default)]
     pub host: HostNames,
 }
@@ -76,7 +76,7 @@ fn centimetres() -> f64 {
     100.0
 }
 
-/// A folder of documents with what its `pack.yaml` says; a folder without one is a pack that says nothing.
+/// A folder of documents and its `pack.yaml`; a folder without one is a pack with default values.
 ///
 /// ```
 /// assert!(ugas_data::Pack::default().file.is_none());
@@ -85,13 +85,13 @@ fn centimetres() -> f64 {
 pub struct Pack {
     /// Its folder.
     pub folder: PathBuf,
-    /// What its `pack.yaml` says.
+    /// The contents of its `pack.yaml`.
     pub file: Option<PackFile>,
-    /// Its documents as rules see them: names are whole, and patches, also those of other packs, are applied.
+    /// Its documents with qualified names and applied patches, including patches of other packs.
     pub documents: Documents,
 }
 
-/// Reads packs and everything they require, each once, what is required before what requires it.
+/// Reads packs and the packs they require, each once, required packs first.
 ///
 /// ```
 /// let errors = ugas_data::read_packs(["no/such/pack"]).unwrap_err();
@@ -101,7 +101,7 @@ pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result
     PackSet::read(folders).map(|set| set.packs)
 }
 
-/// Packs and everything they require, read together, with the texts to find places in.
+/// Packs and the packs they require, with their texts.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-set-{}", std::process::id()));
@@ -116,16 +116,16 @@ pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result
 /// ```
 #[derive(Clone, Debug)]
 pub struct PackSet {
-    /// The packs, what is required before what requires it.
+    /// The packs, required packs first.
     pub packs: Vec<Pack>,
-    /// What they leave to host code.
+    /// The names that host code provides.
     pub host: HostNames,
     project: Project,
     set: DocSet,
 }
 
 impl PackSet {
-    /// Reads packs and everything they require, each once.
+    /// Reads packs and the packs they require, each once.
     pub fn read(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<PackSet, ReadErrors> {
         let mut reader = Reader::default();
         for folder in folders {
@@ -153,12 +153,12 @@ impl PackSet {
         ReadErrors::unless(errors, PackSet { packs, host, project, set })
     }
 
-    /// Their documents as rules see them, in the order of packs, files and lines.
+    /// Returns their documents with qualified names, in the order of packs, files and lines.
     pub fn docs(&self) -> impl Iterator<Item = &Loaded> {
         self.packs.iter().flat_map(|p| &p.documents.docs)
     }
 
-    /// An issue of the rules builder at its exact place; nothing if it is about none of the packs' documents.
+    /// Returns an issue of the rules builder at its exact place, if it is about a document of the packs.
     pub fn place(&self, issue: &LoadIssue) -> Option<Diagnostic> {
         let origin = issue.origin.as_ref()?;
         self.project.source(&origin.file)?;
@@ -166,7 +166,7 @@ impl PackSet {
     }
 }
 
-/// What the `pack.yaml` of a folder says; nothing if there is none.
+/// Reads the `pack.yaml` of a folder, if there is one.
 ///
 /// ```
 /// assert_eq!(ugas_data::read_pack_file("no/such/pack"), Ok(None));
@@ -178,7 +178,7 @@ pub fn read_pack_file(folder: impl AsRef<Path>) -> Result<Option<PackFile>, Read
 /// Line and column.
 type Place = (u32, u32);
 
-/// What a `pack.yaml` says, and where each name that it requires stands.
+/// Reads a `pack.yaml`, with the places of the required names.
 fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErrors> {
     let path = folder.join(PACK_FILE);
     if !path.exists() {
@@ -199,7 +199,7 @@ fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErro
     Ok(Some((pack, places)))
 }
 
-/// What a tree says about a pack, if it can be meant.
+/// Reads the description of a pack from a tree.
 pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadError> {
     let pack: PackFile = from_node(file, tree)?;
     let fail = |key: &str, message: String| Err(tree.get(key).unwrap_or(tree).error(file, message));
@@ -207,8 +207,7 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
         return fail("Name", "Name: must not be empty".to_owned());
     }
     if let Some(space) = pack.namespace.as_deref().filter(|n| !is_namespace(n)) {
-        let message =
-            format!("Namespace: {space:?} is no namespace: begin with a letter and go on with letters, digits and _");
+        let message = format!("Namespace: {space:?} is invalid: start with a letter and use letters, digits and _");
         return fail("Namespace", message);
     }
     if !(pack.units_per_metre.is_finite() && pack.units_per_metre > 0.0) {
@@ -216,11 +215,11 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
     if names.len() > MAX_REQUIRED {
-        return fail("Requires", format!("Requires: {} packs; at most {MAX_REQUIRED} are read", names.len()));
+        return fail("Requires", format!("Requires: {} packs exceed the limit of {MAX_REQUIRED}", names.len()));
     }
     match pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
         Some((name, node)) => {
-            let message = format!("Requires: {name:?} is no name of a pack: write letters, digits, - and _");
+            let message = format!("Requires: {name:?} is not a valid pack name: use letters, digits, - and _");
             Err(node.error(file, message))
         }
         None => Ok(pack),
@@ -231,7 +230,7 @@ fn is_namespace(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
-/// A name that is a folder beside another and nothing else.
+/// Returns whether a name is a plain folder name.
 fn is_name(name: &str) -> bool {
     !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
 }
@@ -239,10 +238,10 @@ fn is_name(name: &str) -> bool {
 #[derive(Default)]
 struct Reader {
     packs: Vec<Pack>,
-    /// The files of each pack, as places in the project.
+    /// The files of each pack, as indices of the project.
     files: Vec<Vec<usize>>,
     project: Project,
-    /// Canonical folders of the packs that were begun, and whether they are done.
+    /// Canonical folders of the visited packs, and whether they are complete.
     seen: Vec<(PathBuf, bool)>,
     errors: Vec<ReadError>,
 }
@@ -252,7 +251,7 @@ impl Reader {
         let canonical = match folder.canonicalize() {
             Ok(path) => path,
             Err(error) => {
-                let message = format!("cannot be read: {error}");
+                let message = format!("cannot read: {error}");
                 self.errors.push(ReadError::of_file(&folder.display().to_string(), Code::Unreadable, message));
                 return;
             }
@@ -260,7 +259,7 @@ impl Reader {
         match self.seen.iter().find(|(seen, _)| *seen == canonical) {
             Some((_, true)) => return,
             Some((_, false)) => {
-                let message = "the pack requires itself through what it requires";
+                let message = "the pack requires itself through another pack";
                 let file = folder.join(PACK_FILE).display().to_string();
                 self.errors.push(ReadError::of_file(&file, Code::Invalid, message));
                 return;
@@ -295,11 +294,11 @@ impl Reader {
         }
     }
 
-    /// A pack beside the one that requires it.
+    /// Reads a required pack from the parent folder.
     fn required(&mut self, by: &Path, canonical: &Path, name: &str, place: Place) {
         let beside = match by.file_name() {
             Some(_) => by.with_file_name(name),
-            // A path such as `.` or `..` does not say where it lies.
+            // A path such as `.` or `..` has no folder name.
             None => canonical.with_file_name(name),
         };
         if let Some(error) = beside.parent().and_then(|home| strays(&beside, home)) {
@@ -307,15 +306,15 @@ impl Reader {
         }
         let message = match read_pack_file(&beside) {
             Ok(Some(found)) if found.name == name => return self.pack(&beside),
-            Ok(Some(found)) => format!("Requires: the folder {} holds the pack {:?}", beside.display(), found.name),
-            Ok(None) => format!("Requires: there is no pack {name}"),
+            Ok(Some(found)) => format!("Requires: the folder {} contains the pack {:?}", beside.display(), found.name),
+            Ok(None) => format!("Requires: the pack {name} does not exist"),
             Err(errors) => return self.errors.extend(errors),
         };
         let file = by.join(PACK_FILE).display().to_string();
         self.errors.push(ReadError {
             line: place.0,
             column: place.1,
-            help: Some(format!("put the pack {name} beside this one, in {}", beside.display())),
+            help: Some(format!("put the pack {name} into {}", beside.display())),
             ..ReadError::of_file(&file, Code::Invalid, message)
         });
     }

@@ -1,5 +1,5 @@
-//! Text into trees, one per document. The parser's events are folded with an explicit stack, never by recursion, and
-//! everything an event can make grow is charged to a budget first.
+//! Parses text into trees, one for each document. The events of the parser are folded with an explicit stack, without
+//! recursion, and every allocation is charged to a budget first.
 
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_NODES_OF_SMALL, MAX_TEXT, MAX_TEXT_OF_SMALL};
 use crate::tree::quoted;
@@ -10,7 +10,7 @@ use serde_saphyr::granit_parser::{
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The trees of all documents in a text. Documents without content (a trailing `---`) are left out.
+/// Parses all documents of a text into trees. Documents without content (a trailing `---`) are skipped.
 ///
 /// ```
 /// let trees = ugas_data::read_trees("two.yaml", "A: 1\n---\nB: {C: 2}\n").unwrap();
@@ -22,10 +22,10 @@ pub fn read_trees(file: &str, text: &str) -> Result<Vec<Node>, ReadErrors> {
     ReadErrors::unless(errors, trees)
 }
 
-/// All trees that could be read and everything that could not.
+/// Returns the trees that could be parsed and the errors.
 pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) {
     if text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; at most {MAX_BYTES} are read", text.len());
+        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", text.len());
         return (Vec::new(), vec![ReadError::of_file(file, Code::Limit, message)]);
     }
     let options = granit_parser::options! {
@@ -44,28 +44,28 @@ pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) 
         if let Err(error) = step {
             builder.errors.push(error);
             builder.abandon();
-            // The rest of this document means nothing now, the documents after it do.
+            // Skip the rest of this document and continue with the next.
             if parser.proceed_next_document().is_err() {
                 break;
             }
         }
     }
     if builder.errors.len() >= MAX_ERRORS {
-        let message = format!("reading stopped here after {MAX_ERRORS} errors");
+        let message = format!("reading stopped after {MAX_ERRORS} errors");
         let (line, column) = builder.errors.last().map_or((0, 0), |e| (e.line, e.column));
         builder.errors.push(builder.error(Code::Limit, line, column, message));
     }
     (builder.trees, builder.errors)
 }
 
-/// A list or map that is not closed yet.
+/// An open list or map.
 struct Open {
     what: OpenValue,
     anchor: usize,
     line: u32,
     column: u32,
     start: u32,
-    /// `[]` or `{}`: it ends where its bracket does. Others end with what is in them.
+    /// Whether it is `[]` or `{}`, which end with their bracket. Block values end with their content.
     flow: bool,
 }
 
@@ -79,8 +79,8 @@ struct Key {
     line: u32,
     column: u32,
     span: Span,
-    /// Reported already; what stands under it is dropped so that it is not reported once more.
-    again: bool,
+    /// Whether the key is a duplicate. Its value is dropped, so that it is reported once.
+    is_duplicate: bool,
 }
 
 struct Builder {
@@ -108,13 +108,13 @@ impl Builder {
         }
     }
 
-    /// Takes one event; an error gives up the document.
+    /// Handles one event. An error abandons the document.
     fn take(&mut self, event: Event<'_>, at: granit_parser::Span) -> Result<(), ReadError> {
         let (line, column) = place(&at.start);
         let span = at.byte_range().map_or(Span::default(), |r| Span::new(r.start, r.end));
         match event {
             Event::Scalar(text, style, anchor, tag) => {
-                // An empty place has no width; a document that consists of one is no document.
+                // An empty scalar has no width; a document with only one is no document.
                 let empty = style == ScalarStyle::Plain && at.start.index() == at.end.index();
                 if empty && self.open.is_empty() {
                     return Ok(());
@@ -122,6 +122,9 @@ impl Builder {
                 self.charge(1, text.len(), line, column)?;
                 if empty && self.wants_key() {
                     return Err(self.no_key(line, column));
+                }
+                if self.wants_key() && style == ScalarStyle::Plain && text == "<<" {
+                    return Err(self.merge_key(line, column));
                 }
                 let value = self.scalar(&text, style, tag.as_deref(), line, column)?;
                 if self.wants_key() {
@@ -168,7 +171,7 @@ impl Builder {
         }
     }
 
-    /// Forgets what is half done; anchors end with their document.
+    /// Drops the open values and the anchors of the document.
     fn abandon(&mut self) {
         self.open.clear();
         self.anchors.clear();
@@ -177,7 +180,7 @@ impl Builder {
     fn start(&mut self, open: Open, core: &str, tag: Option<&Tag>) -> Result<(), ReadError> {
         let (line, column) = (open.line, open.column);
         if self.wants_key() {
-            let message = "a key must be a word or a text, found a list or a map";
+            let message = "expected a key, found a list or a map";
             return Err(self.error(Code::Syntax, line, column, message));
         }
         if let Some(tag) = tag.filter(|t| t.core_suffix() != Some(core)) {
@@ -191,7 +194,7 @@ impl Builder {
         Ok(())
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its parent.
     fn add(&mut self, node: Node, anchor: usize) -> Result<(), ReadError> {
         if anchor != 0 {
             let size = Size::of(&node);
@@ -202,7 +205,7 @@ impl Builder {
             None => self.trees.push(node),
             Some(Open { what: OpenValue::List(items), .. }) => items.push(node),
             Some(Open { what: OpenValue::Map { entries, key, .. }, .. }) => {
-                if let Some(Key { text, line, column, span, again: false }) = key.take() {
+                if let Some(Key { text, line, column, span, is_duplicate: false }) = key.take() {
                     entries.push(Entry { key: text, line, column, span, value: node });
                 }
             }
@@ -214,15 +217,15 @@ impl Builder {
         matches!(self.open.last(), Some(Open { what: OpenValue::Map { key: None, .. }, .. }))
     }
 
-    /// Remembers a key. A second one of the same name is reported, and reading goes on to find more.
+    /// Starts an entry. A duplicate key is reported, and reading continues.
     fn key(&mut self, text: &str, line: u32, column: u32, span: Span) -> Result<(), ReadError> {
         let Some(Open { what: OpenValue::Map { seen, key, .. }, .. }) = self.open.last_mut() else {
             return Ok(());
         };
         let first = seen.get(text).copied();
-        *key = Some(Key { text: text.to_owned(), line, column, span, again: first.is_some() });
+        *key = Some(Key { text: text.to_owned(), line, column, span, is_duplicate: first.is_some() });
         if let Some(first) = first {
-            let message = format!("the key {} stands twice in this map, first in line {first}", quoted(text));
+            let message = format!("duplicate key {}, first used in line {first}", quoted(text));
             let mut error = self.error(Code::DuplicateKey, line, column, message);
             error.help = Some("remove or rename one of them".to_owned());
             self.errors.push(error);
@@ -256,13 +259,13 @@ impl Builder {
         }
     }
 
-    /// Copies what an alias stands for. The copy keeps its own places: that is where a mistake in it is mended.
+    /// Copies the value of an alias. The copy keeps the places of the original, where an error must be corrected.
     fn alias(&mut self, anchor: usize, line: u32, column: u32) -> Result<(), ReadError> {
         if self.wants_key() {
             return Err(self.error(Code::Syntax, line, column, "an alias cannot be a key"));
         }
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(self.error(Code::Syntax, line, column, "the alias stands inside the value it refers to"));
+            return Err(self.error(Code::Syntax, line, column, "the alias is inside the value it refers to"));
         };
         let size = Size::of(node);
         if self.open.len() + size.depth > MAX_DEPTH {
@@ -275,7 +278,7 @@ impl Builder {
         }
     }
 
-    /// Pays for nodes and text before they are made.
+    /// Charges nodes and text to the budget before they are created.
     fn charge(&mut self, nodes: usize, text: usize, line: u32, column: u32) -> Result<(), ReadError> {
         match (self.nodes_left.checked_sub(nodes), self.text_left.checked_sub(text)) {
             (Some(nodes), Some(text)) => {
@@ -284,9 +287,9 @@ impl Builder {
             }
             _ => {
                 self.exhausted = true;
-                let message = "with its aliases expanded the file holds too many values or too much text";
+                let message = "the file has too many values or too much text after alias expansion";
                 let mut error = self.error(Code::Limit, line, column, message);
-                error.help = Some("split the file, and do not nest aliases in aliases".to_owned());
+                error.help = Some("split the file, and do not nest aliases".to_owned());
                 Err(error)
             }
         }
@@ -297,17 +300,26 @@ impl Builder {
     }
 
     fn no_key(&self, line: u32, column: u32) -> ReadError {
-        self.error(Code::Syntax, line, column, "a key is missing before this")
+        self.error(Code::Syntax, line, column, "expected a key before this")
+    }
+
+    /// YAML 1.2 has no merge keys, and reading one as a field would hide the fields that it should add.
+    fn merge_key(&self, line: u32, column: u32) -> ReadError {
+        let help = "write the fields out, or put the shared value under one key and use an alias there";
+        ReadError {
+            help: Some(help.to_owned()),
+            ..self.error(Code::Syntax, line, column, "merge keys (`<<`) are not supported")
+        }
     }
 
     fn too_deep(&self, line: u32, column: u32) -> ReadError {
-        self.error(Code::Limit, line, column, format!("lists and maps are nested more than {MAX_DEPTH} deep"))
+        self.error(Code::Limit, line, column, format!("lists and maps are nested more than {MAX_DEPTH} levels deep"))
     }
 
     fn unknown_tag(&self, tag: &Tag, line: u32, column: u32) -> ReadError {
         let mut error =
-            self.error(Code::Syntax, line, column, format!("the tag {} is not read", quoted(&tag.original())));
-        error.help = Some("remove the tag; the place of a value decides its type".to_owned());
+            self.error(Code::Syntax, line, column, format!("the tag {} is not supported", quoted(&tag.original())));
+        error.help = Some("remove the tag; the field of a value determines its type".to_owned());
         error
     }
 
@@ -321,15 +333,15 @@ impl Builder {
         match error.kind() {
             ErrorKind::RecursionLimitExceeded => self.too_deep(line, column),
             _ => {
-                let help = in_other_words(&error.info()).map(str::to_owned);
+                let help = syntax_help(&error.info()).map(str::to_owned);
                 ReadError { help, ..self.error(Code::Syntax, line, column, error.info()) }
             }
         }
     }
 }
 
-/// The place of the tab in the indentation that a mistake is about. The parser tells where it began to read what the tab
-/// breaks, which may be lines before it, or what stands behind it.
+/// Returns the place of a tab in the indentation that caused an error. The parser reports the start of the value that the
+/// tab breaks, which may be lines earlier, or the token after it.
 fn tab_of(error: &ScanError, text: &str) -> Option<(u32, u32)> {
     let (from, column) = place(error.marker());
     let most = match error.kind() {
@@ -337,7 +349,7 @@ fn tab_of(error: &ScanError, text: &str) -> Option<(u32, u32)> {
         | ErrorKind::TabInIndentation
         | ErrorKind::TabInPlainScalar
         | ErrorKind::TabAtBlockScalarStart => usize::MAX,
-        // A text that a tab ended is followed by what should be a key.
+        // After a text that a tab ended the parser expects a key.
         ErrorKind::ExpectedBlockMappingKey => 1,
         _ => return None,
     };
@@ -349,18 +361,18 @@ fn tab_of(error: &ScanError, text: &str) -> Option<(u32, u32)> {
     })
 }
 
-/// What to do about mistakes that the parser names in words of its own.
-fn in_other_words(info: &str) -> Option<&'static str> {
+/// Returns help for the messages of the parser.
+fn syntax_help(info: &str) -> Option<&'static str> {
     let known = [
-        ("mapping values are not allowed", "indent the line like those around it, or put a text with `: ` in quotes"),
-        ("tabs disallowed", "put a space in place of the tab"),
-        ("unclosed bracket", "close it with the bracket that fits"),
+        ("mapping values are not allowed", "indent the line like its neighbours, or quote a text that contains `: `"),
+        ("tabs disallowed", "replace the tab with a space"),
+        ("unclosed bracket", "add the closing bracket"),
         ("invalid trailing content", "a comma or a line break is missing before this"),
     ];
     known.into_iter().find(|(start, _)| info.starts_with(start)).map(|(_, help)| help)
 }
 
-/// What a copy of a node costs.
+/// The cost of copying a node.
 #[derive(Default)]
 struct Size {
     nodes: usize,
@@ -369,7 +381,7 @@ struct Size {
 }
 
 impl Size {
-    /// Recursion is fine here: a tree is never deeper than `MAX_DEPTH`.
+    /// Recursive: a tree is never deeper than `MAX_DEPTH`.
     fn of(node: &Node) -> Size {
         let mut size = Size { nodes: 1, ..Size::default() };
         match &node.value {

@@ -1,33 +1,33 @@
-//! The way a patch names a field, and putting a value there. Trees in, trees out; who is patched and whether the result
-//! makes sense is decided elsewhere.
+//! Paths of patches, and setting a value at a path. This works on trees; selecting the target and validating the result
+//! happens elsewhere.
 
 use crate::spelling::nearest;
 use crate::tree::quoted;
 use crate::{Entry, Node, NodeValue, Span};
 
-/// Added to the lines of what a patch put into a tree, so that an error about it is told from one about the rest. No
-/// file that is read has as many lines.
+/// Added to the lines of patched values, so that errors about them can be recognised. No file has as many lines.
 pub(crate) const GRAFTED: u32 = 1 << 30;
 
-/// One step to a field.
+/// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// Under a key.
+    /// A key of a map.
     Key(String),
-    /// In a list, by number.
+    /// An index of a list.
     Index(usize),
-    /// In a list, the entry that has this name or is about this attribute.
+    /// The entry of a list with this name or attribute.
     Named(String),
 }
 
-/// The way through a document to a field: `Modifiers[0].Magnitude.Value`, `Attributes[Health].Clamping.Max`.
+/// The path to a field: `Modifiers[0].Magnitude.Value`, `Attributes[Health].Clamping.Max`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Way(pub(crate) Vec<Step>);
 
 impl Way {
-    /// The way a text says, or what is wrong with it.
+    /// Parses a path.
     pub(crate) fn parse(text: &str) -> Result<Way, String> {
-        let bad = || format!("{} is no way to a field; write it like Modifiers[0].Magnitude.Value", quoted(text));
+        let bad =
+            || format!("{} is not a path to a field; write a path such as Modifiers[0].Magnitude.Value", quoted(text));
         let word = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let mut steps = Vec::new();
         for part in text.split('.') {
@@ -64,14 +64,14 @@ impl std::fmt::Display for Way {
     }
 }
 
-/// The value of a patch's entry where it would stand in its target, with nothing around it.
+/// Wraps the value of a patch entry in the structure of its target.
 pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
     let mut node = entry.value.clone();
     for step in way.0.iter().rev() {
         let (line, column, span) = (node.line, node.column, node.span);
         let value = match step {
             Step::Key(key) => {
-                // The key stands in the patch as a part of the way; no name is looked for in it.
+                // The key is part of the path and contains no name.
                 let at = Span { start: entry.span.start, end: entry.span.start };
                 NodeValue::Map(vec![Entry {
                     key: key.clone(),
@@ -83,7 +83,7 @@ pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
             }
             Step::Named(_) => NodeValue::List(vec![node]),
             Step::Index(index) => {
-                // What stands before it is not the patch's; only so many that a number cannot become a burden.
+                // Earlier entries do not belong to the patch; the number of placeholders is limited.
                 let nothing =
                     Node { value: NodeValue::Null, line, column, span: Span { start: span.start, end: span.start } };
                 let mut items = vec![nothing; (*index).min(1000)];
@@ -96,8 +96,7 @@ pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
     node
 }
 
-/// Puts a value in its place; `null` takes the field away. The way with every entry of a list by number, or what does
-/// not fit.
+/// Sets a value at a path; `null` removes the field. Returns the path with indices, or an error.
 pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, String> {
     let mut value = value.clone();
     shift(&mut value);
@@ -115,11 +114,11 @@ pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, Str
                 let found = at.describe().to_string();
                 let (line, column, span) = (value.line, value.column, value.span);
                 let NodeValue::Map(entries) = &mut at.value else {
-                    return Err(format!("{place} is {found} and has no field {key}"));
+                    return Err(format!("{place} is {found}, expected a map with the field {key}"));
                 };
                 let known = entries.iter().position(|e| e.key == *key);
                 if last && value.is_null() {
-                    let Some(known) = known else { return Err(format!("{place} has no {key} to take away")) };
+                    let Some(known) = known else { return Err(format!("{place} has no field {key} to remove")) };
                     entries.remove(known);
                     done.push(step.clone());
                     return Ok(Way(done));
@@ -135,7 +134,7 @@ pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, Str
             Step::Index(_) | Step::Named(_) => {
                 let found = at.describe().to_string();
                 let NodeValue::List(items) = &mut at.value else {
-                    return Err(format!("{place} is {found}, not a list"));
+                    return Err(format!("{place} is {found}, expected a list"));
                 };
                 let index = entry_of(items, step, &place)?;
                 if last && value.is_null() {
@@ -166,12 +165,12 @@ fn entry_of(items: &[Node], step: &Step, place: &str) -> Result<usize, String> {
     };
     let name = |n: &Node| ["Name", "Attribute"].iter().find_map(|key| n.get(key)?.as_text().map(str::to_owned));
     let names: Vec<String> = items.iter().map(|n| name(n).unwrap_or_default()).collect();
-    // A target in a namespace has whole names by now; a patch writes the short ones.
+    // A target in a namespace has qualified names; a patch may write short ones.
     let short = |n: &str| n.rsplit("::").next().unwrap_or(n).to_owned();
     let mut found = names.iter().enumerate().filter(|(_, n)| *n == wanted || short(n) == *wanted).map(|(i, _)| i);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
-        (Some(_), Some(_)) => Err(format!("{place} has several entries {wanted}; write its number, as in [0]")),
+        (Some(_), Some(_)) => Err(format!("{place} has several entries {wanted}; write the index, as in [0]")),
         _ => {
             let shorts: Vec<String> = names.iter().map(|n| short(n)).collect();
             let near = nearest(wanted, shorts.iter().map(String::as_str));
@@ -185,7 +184,7 @@ fn shift(node: &mut Node) {
     each_line(node, &mut |line| *line += GRAFTED);
 }
 
-/// Forgets where values of patches came from: lines that are no lines of the tree's file become `line`.
+/// Resets the lines of patched values to `line`.
 pub(crate) fn settle(node: &mut Node, line: u32) {
     each_line(node, &mut |l| {
         if *l >= GRAFTED {

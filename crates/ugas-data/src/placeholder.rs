@@ -1,6 +1,5 @@
-//! Numbers in texts for players: `Deals {GE_Fireball.Health} damage`. A name between braces that says nothing is shown to
-//! players as it is written, so a designer should hear of it before they do. It is a warning, not an error: the game runs,
-//! and braces may be meant for something else.
+//! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. Players see an unknown placeholder as written, so it is
+//! reported. It is a warning, because braces may have another purpose.
 
 use crate::assemble::Assembled;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -13,31 +12,31 @@ use crate::{Node, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{Doc, Effect};
 
-/// The key that texts for players stand under.
+/// The key of descriptions.
 const TEXT: &str = "Description";
 
-/// What a text may say about an effect.
+/// The values of an effect that a text may show.
 #[derive(Default)]
 struct Tells<'p> {
     words: BTreeSet<&'p str>,
-    /// Any attribute may be meant: code of the host's writes some, or one is misspelt.
+    /// Any attribute is possible: host code writes some, or one is misspelt.
     open: bool,
 }
 
-/// What texts of a set may name.
+/// The names that texts of a set may use.
 struct Known<'p> {
     effects: BTreeMap<&'p str, Tells<'p>>,
     attributes: BTreeSet<&'p str>,
 }
 
-/// Placeholders in the set's own files that say nothing.
+/// Reports unknown placeholders in the own files of a set.
 pub(crate) fn check(project: &Project, set: &DocSet, names: &Names, whole: &Assembled<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut known: Option<Known<'_>> = None;
     for &i in &set.own {
         let source = &project.sources()[i];
         for (doc, named) in source.docs.iter().zip(names.of_file(i)) {
-            // Most documents have no text; looking for one is cheaper than taking them apart.
+            // Most documents have no description.
             if !doc.tree.span.of(&source.text).is_some_and(|text| text.contains(TEXT) && text.contains('{')) {
                 continue;
             }
@@ -49,7 +48,7 @@ pub(crate) fn check(project: &Project, set: &DocSet, names: &Names, whole: &Asse
             let name = doc.tree.get("Name").and_then(Node::as_text).map(|n| format!("{n}: ")).unwrap_or_default();
             let mut end = 0;
             for m in in_text {
-                // What follows an effect and a dot was looked at with the effect.
+                // The part after an effect and a dot was checked with the effect.
                 let part = m.kind == SymbolKind::Attribute && m.span.start == end + 1;
                 end = m.span.end;
                 if !part {
@@ -109,7 +108,7 @@ impl<'p> Known<'p> {
         }
         let list: Vec<&str> = tells.words.iter().copied().collect();
         let has = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
-        let message = format!("{of}{TEXT}: {} has no {what} to show; it has {has}", m.name);
+        let message = format!("{of}{TEXT}: {} has no value {what}; it has {has}", m.name);
         Some(by.finding(message, Span::new(start, start + what.len()), what, list.iter().copied()))
     }
 }
@@ -117,11 +116,11 @@ impl<'p> Known<'p> {
 fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attributes: &BTreeSet<&'p str>) -> Tells<'p> {
     let mut tells = Tells::default();
     for m in &e.modifiers {
-        // A name may be qualified by its set.
+        // A name may be qualified with its set.
         let name = m.attribute.rsplit('.').next().unwrap_or_default();
         let is_known = attributes.contains(m.attribute.as_str()) || attributes.contains(name);
         tells.words.extend(is_known.then_some(m.attribute.as_str()));
-        // What is misspelt is told there; the text may well be right.
+        // A misspelt attribute is reported in the effect.
         tells.open |= !is_known;
     }
     for x in &e.executions {
@@ -139,11 +138,11 @@ fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attribute
     tells
 }
 
-/// Where a text stands.
+/// The place of a text.
 struct By<'p> {
     source: &'p Source,
     space: Option<&'p Space>,
-    /// How much was found before it.
+    /// The number of findings before it.
     found: usize,
 }
 
@@ -152,13 +151,13 @@ impl By<'_> {
         &self,
         message: String,
         span: Span,
-        said: &str,
+        written: &str,
         known: impl Iterator<Item = &'n str> + Clone,
     ) -> Diagnostic {
-        let finding = self.source.say("unknown-placeholder", Severity::Warning, message, span);
-        // Comparing every name with every other is for as many as somebody reads.
+        let finding = self.source.finding("unknown-placeholder", Severity::Warning, message, span);
+        // Suggestions are computed only for a readable number of findings.
         let few = self.found.saturating_mul(known.clone().count()) <= COMPARISONS;
-        match few.then(|| nearest(said, known)).flatten() {
+        match few.then(|| nearest(written, known)).flatten() {
             Some(meant) => {
                 let meant = self.space.map_or(meant, |space| space.short(meant));
                 let edits = vec![Edit { span, text: meant.to_owned() }];

@@ -1,16 +1,16 @@
-//! What goes beyond the specification. A file that uses none of it means the same to every tool that follows the
-//! specification; `ugas check --portable` and the marks in the JSON Schemas are both read from the table here.
+//! Extensions of the specification. A file without extensions loads in every implementation of the specification.
+//! `ugas check --portable` and the marks in the JSON Schemas use the table in this file.
 
 use crate::Project;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{Source, SourceDoc};
 use ugas_doc::Kind;
 
-/// A map of the specification: its name (for a document the kind's) and its fields, each with the name of the map that
-/// stands under it or in its list.
+/// A map of the specification: its name (the kind for a document) and its fields, each with the name of the map below it or
+/// in its list.
 type Shape = (&'static str, &'static [(&'static str, &'static str)]);
 
-/// Every map of the specification's third draft. What is free there (`Params`) has no shape.
+/// Every map of the third draft of the specification. Free maps (`Params`) have no entry.
 const SHAPES: &[Shape] = &[
     (
         "attribute",
@@ -192,17 +192,17 @@ const SHAPES: &[Shape] = &[
     ),
 ];
 
-/// Fields and kinds that later drafts of the specification have.
+/// Fields of later drafts of the specification.
 const LATER: &[(&str, &str)] =
     &[("gameplay_effect", "Area"), ("gameplay_ability", "MaxRange"), ("gameplay_ability", "AsyncValidation")];
 
-/// The fields that the specification gives a map, with the shapes below them; `None` where it knows no such map.
+/// Returns the fields of a map of the specification, with the maps below them.
 pub(crate) fn shape(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
     SHAPES.iter().find(|s| s.0 == name).map(|s| s.1)
 }
 
 impl Project {
-    /// Every use of a field or kind that goes beyond the specification, as findings to know of.
+    /// Returns a finding for every field and kind that is an extension of the specification.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -225,19 +225,19 @@ impl Project {
 
 fn document(source: &Source, doc: &SourceDoc, findings: &mut Vec<Diagnostic>) {
     let Some(kind) = doc.kind else { return };
-    let mut tell = |id: &str, span, message: String| {
-        findings.push(source.say(id, Severity::Info, message, span));
+    let mut report = |id: &str, span, message: String| {
+        findings.push(source.finding(id, Severity::Info, message, span));
     };
     let named = doc.tree.entry("Kind");
     let Some(fields) = shape(kind.name()) else {
         let at = doc.tree.entry("$schema").or(named).map_or(doc.tree.span, |e| e.value.span);
         let later = if kind == Kind::Scene { "; later drafts have it" } else { "" };
-        let message = format!("the specification has no documents of kind {}{later}", kind.name());
-        return tell("extension-kind", at, message);
+        let message = format!("the kind {} is an extension of the specification{later}", kind.name());
+        return report("extension-kind", at, message);
     };
     if let Some(entry) = named {
-        let message = "the specification names the kind by `$schema` only".to_owned();
-        tell("extension-field", entry.span, message);
+        let message = "`Kind` is an extension of the specification, which uses `$schema`".to_owned();
+        report("extension-field", entry.span, message);
     }
     let mut wanted = vec![(&doc.tree, kind.name(), fields)];
     while let Some((node, name, fields)) = wanted.pop() {
@@ -248,8 +248,8 @@ fn document(source: &Source, doc: &SourceDoc, findings: &mut Vec<Diagnostic>) {
                 None => {
                     let later = if LATER.contains(&(name, &e.key)) { "; later drafts have it" } else { "" };
                     let owner = name.replace('_', " ");
-                    let message = format!("{}: no field of the specification's {owner}{later}", e.key);
-                    tell("extension-field", e.span, message);
+                    let message = format!("{}: extension, not a field of {owner} in the specification{later}", e.key);
+                    report("extension-field", e.span, message);
                 }
             }
         }

@@ -1,5 +1,5 @@
-//! A project: files that are looked at together. It keeps texts, trees and documents, so that checks, lints, the
-//! formatter and editors all see the same thing, and so that one changed file is read again without the others.
+//! A project: a set of files. It keeps texts, trees and documents for checks, lints, the formatter and editors, so that a
+//! changed file is read again without the others.
 
 use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -26,13 +26,13 @@ use ugas_doc::{Kind, Patched, Scene};
 pub struct SourceDoc {
     /// The text as a tree.
     pub tree: Node,
-    /// What it is; `None` for scenarios and for what could not be told.
+    /// The kind; `None` for scenarios and unknown documents.
     pub kind: Option<Kind>,
     /// The document, if it could be read.
     pub loaded: Option<Loaded>,
 }
 
-/// How a project comes by a file.
+/// Reads a file of a project.
 pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> + 'f;
 
 /// One file of a project.
@@ -40,34 +40,34 @@ pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> +
 pub struct Source {
     /// Its name in messages.
     pub name: Arc<str>,
-    /// Where it lies.
+    /// Its path.
     pub path: PathBuf,
-    /// What it holds.
+    /// Its text.
     pub text: Arc<str>,
     /// Its documents, as far as they could be read.
     pub docs: Vec<SourceDoc>,
-    /// What could not be read.
+    /// The errors of reading.
     pub errors: Vec<ReadError>,
-    /// What it says, if it is a `pack.yaml` that could be read.
+    /// Its contents, if it is a valid `pack.yaml`.
     pub pack: Option<PackFile>,
-    /// Documents of kinds that no release reads yet.
+    /// Documents of unsupported kinds.
     pub unsupported: Vec<Diagnostic>,
-    /// Where its lines are.
+    /// The index of its lines.
     lines: Lines,
 }
 
 impl Source {
-    /// A finding about a stretch of this file.
-    pub(crate) fn say(&self, id: &str, severity: Severity, message: String, span: Span) -> Diagnostic {
+    /// Creates a finding about a span of this file.
+    pub(crate) fn finding(&self, id: &str, severity: Severity, message: String, span: Span) -> Diagnostic {
         self.mark(Diagnostic::new(id, severity, self.name.clone(), message), span)
     }
 
-    /// Line and column, both from 1, of a byte.
+    /// Returns the line and column, both from 1, of a byte.
     pub(crate) fn place(&self, byte: usize) -> (u32, u32) {
         self.lines.place(&self.text, byte)
     }
 
-    /// Puts a finding at a stretch of this file.
+    /// Sets the place of a finding to a span of this file.
     pub(crate) fn mark(&self, mut finding: Diagnostic, span: Span) -> Diagnostic {
         (finding.line, finding.column) = self.place(span.start as usize);
         (finding.end_line, finding.end_column) = self.place(span.end as usize);
@@ -79,7 +79,7 @@ impl Source {
         Source::read_with(path, text, &csv::Tables::new())
     }
 
-    /// The same with tables that are not read from the disk.
+    /// The same with tables that are not read from disk.
     fn read_with(path: PathBuf, text: String, kept: &csv::Tables) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
@@ -121,7 +121,7 @@ impl Source {
             Ok(KindName::Known(kind)) => Some(kind),
             _ => None,
         };
-        // What is told already is more than is shown.
+        // More errors than are shown were already found.
         if self.errors.len() > MAX_ERRORS {
             return self.docs.push(SourceDoc { tree, kind, loaded: None });
         }
@@ -134,9 +134,9 @@ impl Source {
                 }
             },
             Ok(Document::Unsupported(other)) => {
-                let message = format!("documents of kind {} are not read by this release", other.kind);
+                let message = format!("documents of kind {} are not supported by this release", other.kind);
                 let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
-                self.unsupported.push(self.say("unsupported-kind", Severity::Info, message, span));
+                self.unsupported.push(self.finding("unsupported-kind", Severity::Info, message, span));
                 None
             }
             Err(errors) => {
@@ -147,7 +147,7 @@ impl Source {
         self.docs.push(SourceDoc { tree, kind, loaded });
     }
 
-    /// Its documents of kinds that no release reads yet.
+    /// Returns its documents of unsupported kinds.
     pub(crate) fn unsupported_docs(&self) -> impl Iterator<Item = Unsupported> {
         self.docs.iter().filter_map(|d| match kind_of(&self.name, &d.tree) {
             Ok(KindName::Unsupported(_)) => match read_tree(&self.name, &d.tree) {
@@ -158,7 +158,7 @@ impl Source {
         })
     }
 
-    /// The tables that its documents take numbers from: files beside it that belong to it.
+    /// Returns the paths of the tables that its documents name.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -176,26 +176,26 @@ impl Source {
         named.filter_map(|node| node.as_text().filter(|name| csv::is_inside(name))).map(|name| folder.join(name))
     }
 
-    /// Whether everything in it could be read.
-    pub fn is_sound(&self) -> bool {
+    /// Returns whether the whole file could be read.
+    pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
 }
 
-/// Documents that become rules together: a pack with what it requires, or all files that are in no pack.
+/// Documents that are built into rules together: a pack with its required packs, or all files outside packs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSet {
-    /// The pack's folder; `None` for files in no pack.
+    /// The folder of the pack; `None` for files outside packs.
     pub folder: Option<PathBuf>,
-    /// The files that are its own, as places in the project.
+    /// Its own files, as indices of the project.
     pub own: Vec<usize>,
-    /// The files of what it requires.
+    /// The files of the required packs.
     pub required: Vec<usize>,
-    /// What host code provides.
+    /// The names that host code provides.
     pub host: HostNames,
 }
 
-/// Files that are looked at together.
+/// A set of files that are checked together.
 ///
 /// ```
 /// use ugas_data::Project;
@@ -212,15 +212,15 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads a file, or every document file of a folder, and the packs that are required from there. Only what cannot
-    /// be read from the disk at all is an error; everything else becomes findings.
+    /// Reads a file, or every document file of a folder, and the required packs. Only files that cannot be read from disk are
+    /// errors; everything else is reported by [`Project::check`].
     pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
         let (project, errors) = Project::open_readable(path);
         ReadErrors::unless(errors, project)
     }
 
-    /// Like [`Project::open`], but a file that belongs to a pack is opened with its pack, without which its names mean
-    /// nothing. Where that is so the second value is true, and findings are about more than was asked for.
+    /// Like [`Project::open`], but opens a file of a pack together with its pack, which its names need. The second value is true
+    /// in that case: findings may be about other files.
     pub fn open_at_home(path: impl AsRef<Path>) -> Result<(Project, bool), ReadErrors> {
         let path = path.as_ref();
         let mut above = path.ancestors().skip(1).filter(|_| path.is_file());
@@ -231,7 +231,7 @@ impl Project {
         }
     }
 
-    /// Like [`Project::open`], with everything that can be read from the disk beside what cannot.
+    /// Like [`Project::open`], but returns the readable files together with the errors.
     pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
         Project::open_by(path.as_ref(), &mut |file| {
             let text = text_of(&file, &file.display().to_string())?;
@@ -239,7 +239,7 @@ impl Project {
         })
     }
 
-    /// The same with files that somebody else reads.
+    /// The same with a custom reader.
     pub(crate) fn open_by(path: &Path, read: &mut ReadFile<'_>) -> (Project, Vec<ReadError>) {
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
@@ -254,12 +254,12 @@ impl Project {
         (project, errors)
     }
 
-    /// The files, to be kept elsewhere.
+    /// Returns the files.
     pub(crate) fn into_sources(self) -> impl Iterator<Item = Source> {
         self.sources.into_iter()
     }
 
-    /// Adds a file's text, or puts it in place of what was there.
+    /// Adds a file, or replaces its text.
     pub fn put(&mut self, path: impl Into<PathBuf>, text: impl Into<String>) {
         let source = Source::read_with(path.into(), text.into(), &self.tables);
         match self.sources.iter_mut().find(|s| s.path == source.path) {
@@ -268,22 +268,22 @@ impl Project {
         }
     }
 
-    /// Takes a file out.
+    /// Removes a file.
     pub fn remove(&mut self, path: impl AsRef<Path>) {
         self.sources.retain(|s| s.path != path.as_ref());
     }
 
-    /// The files.
+    /// Returns the files.
     pub fn sources(&self) -> &[Source] {
         &self.sources
     }
 
-    /// One file.
+    /// Returns a file by name.
     pub fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|s| &*s.name == name)
     }
 
-    /// Reads packs that are required and lie outside what was opened.
+    /// Reads required packs outside the opened folder.
     fn require(&mut self, read: &mut ReadFile<'_>, errors: &mut Vec<ReadError>) {
         let mut next = 0;
         while let Some(source) = self.sources.get(next) {
@@ -308,7 +308,7 @@ impl Project {
         }
     }
 
-    /// The sets of documents that become rules together.
+    /// Returns the sets of documents that are built into rules together.
     pub fn sets(&self) -> Vec<DocSet> {
         let packs = self.packs();
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
@@ -333,11 +333,11 @@ impl Project {
         sets.into_values().collect()
     }
 
-    /// A pack and everything it stands on, what is required before what requires it.
+    /// Returns a pack and its required packs, required packs first.
     fn in_order(&self, packs: &BTreeMap<&Path, usize>, folder: &Path) -> Vec<PathBuf> {
         let mut done: Vec<PathBuf> = Vec::new();
         let mut begun = BTreeSet::new();
-        // Each step is taken twice: on the way down and, with everything below it done, on the way up.
+        // Each pack is visited twice: before and after its required packs.
         let mut steps = vec![(folder.to_path_buf(), false)];
         while let Some((at, below_done)) = steps.pop() {
             if below_done {
@@ -357,19 +357,19 @@ impl Project {
         self.sources.iter().enumerate().filter_map(|(i, s)| pack_folder(&s.path).map(|f| (f, i))).collect()
     }
 
-    /// The folder of the pack a file belongs to.
+    /// Returns the folder of the pack of a file.
     pub(crate) fn home(&self, path: &Path) -> Option<PathBuf> {
         home_in(&self.packs(), path)
     }
 
-    /// The folders of the packs a pack requires, and of those that they require.
+    /// Returns the folders of the required packs of a pack, transitively.
     pub(crate) fn stands_on(&self, pack: &Path) -> Vec<PathBuf> {
         let mut all = self.in_order(&self.packs(), pack);
         all.pop();
         all
     }
 
-    /// The namespaces of packs, by folder.
+    /// Returns the namespaces of packs by folder.
     pub(crate) fn namespaces(&self) -> BTreeMap<PathBuf, String> {
         let named = |s: &Source| {
             let space = s.pack.as_ref()?.namespace.clone()?;
@@ -378,14 +378,14 @@ impl Project {
         self.sources.iter().filter_map(named).collect()
     }
 
-    /// The documents of a set, required ones first.
+    /// Returns the documents of a set, required packs first.
     pub fn docs<'p>(&'p self, set: &'p DocSet) -> impl Iterator<Item = (&'p Source, &'p SourceDoc)> {
         let files = set.required.iter().chain(&set.own).map(|&i| &self.sources[i]);
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
-    /// A scene of a set with everything of those it extends, parents first, or what is wrong with it: a name that two of
-    /// them use is told with both places. `None` if there is no such scene.
+    /// Returns a scene of a set merged with the scenes it extends, parents first, or the findings: a duplicate name is reported
+    /// with both places. `None` if the scene does not exist.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -399,8 +399,8 @@ impl Project {
         scene::whole(self, set, name)
     }
 
-    /// Builds the rules of a set; what host code provides gets stand-ins that give 0. The issues are those of the
-    /// builder: errors without rules, or warnings beside them.
+    /// Builds the rules of a set with placeholders for host code, which return 0. Returns the rules, unless there are errors,
+    /// and the issues of the builder.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
         self.build_whole(set, &assemble(self, set, &Names::of(self)))
     }
@@ -415,13 +415,12 @@ impl Project {
         }
     }
 
-    /// Everything that is wrong with the documents or probably not meant, in the order of files and lines. Scenarios are
-    /// not looked at.
+    /// Checks all documents and returns errors and lint findings, sorted by file and line. Scenarios are not checked.
     pub fn check(&self) -> Vec<Diagnostic> {
         self.check_with(false)
     }
 
-    /// The same with the rules that sound data breaks too, if `strict`.
+    /// The same, with the strict lint rules if `strict`.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -435,7 +434,7 @@ impl Project {
         for source in &self.sources {
             findings.extend(source.errors.iter().map(|e| {
                 let finding = Diagnostic::of_read_error(e);
-                // The table of a curve has a text of its own.
+                // The table of a curve is a separate file.
                 if e.file == source.name { finding.stretched(&source.text) } else { finding }
             }));
             findings.extend(source.unsupported.iter().cloned());
@@ -443,7 +442,7 @@ impl Project {
         }
         for set in self.sets() {
             let mut files = set.own.iter().chain(&set.required).map(|&i| &self.sources[i]);
-            // Without a pack that is required every name of it would be a finding that is none.
+            // Without a required pack all its names would be reported as unknown.
             if files.any(|s| !self.missing_packs(s).is_empty()) {
                 continue;
             }
@@ -456,9 +455,9 @@ impl Project {
                 found.extend(whole.findings.iter().cloned());
                 found.extend(placeholder::check(self, &set, &names, &whole));
                 found.extend(self.place_all(&issues, &set, &names));
-                // What cannot be built is mended first; lints would speak of what is about to change.
-                let sound = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_sound());
-                if let Some(rules) = rules.filter(|_| sound) {
+                // Lint rules run only if there are no errors.
+                let is_valid = set.own.iter().chain(&set.required).all(|&i| self.sources[i].is_valid());
+                if let Some(rules) = rules.filter(|_| is_valid) {
                     found.extend(lint_set(self, &set, &whole, &rules, &names, strict));
                 }
             }
@@ -470,15 +469,14 @@ impl Project {
         findings
     }
 
-    /// The issues of a set's rules builder at their places: of each document the first ones, and not more of them all
-    /// than somebody could read.
+    /// Returns the issues of the rules builder at their places, limited for each document and in total.
     pub(crate) fn place_all(&self, issues: &[LoadIssue], set: &DocSet, names: &Names) -> Vec<Diagnostic> {
-        let mut told: BTreeMap<(&str, u32), usize> = BTreeMap::new();
+        let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
         let mut findings = Vec::new();
         let mut left_out = 0;
         for issue in issues {
             let about = issue.origin.as_ref().map(|origin| (&*origin.file, origin.line));
-            let of_document = about.map_or(0, |about| *told.entry(about).and_modify(|n| *n += 1).or_default());
+            let of_document = about.map_or(0, |about| *counts.entry(about).and_modify(|n| *n += 1).or_default());
             if of_document < MAX_FINDINGS_PER_DOCUMENT && findings.len() < MAX_FINDINGS {
                 findings.push(self.place_with(issue, set, names));
             } else {
@@ -489,13 +487,13 @@ impl Project {
             && let Some(&first) = set.own.first()
         {
             let message = format!("{left_out} more findings are not shown");
-            let finding = self.sources[first].say("limit", Severity::Error, message, Span::default());
-            findings.push(finding.help("mend some of those that are shown, and check again"));
+            let finding = self.sources[first].finding("limit", Severity::Error, message, Span::default());
+            findings.push(finding.help("fix some of the shown findings, and check again"));
         }
         findings
     }
 
-    /// An issue of the rules builder at its exact place.
+    /// Returns an issue of the rules builder at its exact place.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         self.place_with(issue, set, &Names::of(self))
     }
@@ -504,7 +502,7 @@ impl Project {
         let found = issue.origin.as_ref().and_then(|origin| {
             let file = self.sources.iter().position(|s| s.name == origin.file)?;
             let source = &self.sources[file];
-            // Documents stand in the order of their lines.
+            // Documents are sorted by line.
             let at = source.docs.binary_search_by_key(&origin.line, |d| d.tree.line).ok()?;
             let doc = &source.docs[at];
             Some((file, at, source, doc))
@@ -522,7 +520,7 @@ impl Project {
                         names.space(file).map(|s| &**s),
                     )
                 });
-                // Drafts up to the third allowed it.
+                // Drafts up to the third allow it.
                 if issue.code == "zero-period" && draft_of(&doc.tree).is_some_and(|draft| draft > 3) {
                     finding.severity = Severity::Error;
                 }
@@ -532,14 +530,14 @@ impl Project {
         }
     }
 
-    /// An issue about what a patch set, at its place in the patch.
+    /// Returns an issue about a patched value at its place in the patch.
     fn place_in_patch(&self, issue: &LoadIssue, patched: &Patched, target: &SourceDoc) -> Option<Diagnostic> {
         let source = self.source(&patched.file)?;
         let patch = source.docs.iter().rev().find(|d| d.tree.line <= patched.line)?;
         at_patch(issue, (&target.tree, target.kind?), source, patch, (&patched.field, patched.line))
     }
 
-    /// An issue without an origin is about a name, such as a tag: it stands where the name is defined, else used first.
+    /// An issue without an origin is about a name, such as a tag. Its place is the definition, or the first use.
     fn place_by_name(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
         let severity = match issue.severity {
             ugas_core::Severity::Error => Severity::Error,
@@ -551,7 +549,7 @@ impl Project {
         let places = || names.places(&issue.document).iter().filter(|(file, _)| in_set(file));
         let defined = places().find(|(_, m)| m.definition);
         match defined.or_else(|| places().next()) {
-            Some((file, m)) => self.sources[*file].say(issue.code, severity, said, m.span),
+            Some((file, m)) => self.sources[*file].finding(issue.code, severity, said, m.span),
             None => {
                 let first = set.own.first().map_or("".into(), |&i| self.sources[i].name.clone());
                 Diagnostic::new(issue.code, severity, first, said)
@@ -564,11 +562,11 @@ impl Project {
         let there = |folder: &Path| self.sources.iter().any(|s| pack_folder(&s.path) == Some(folder));
         let missing = pack.requires.iter().filter(|name| !beside(&source.path, name).is_some_and(|f| there(&f)));
         let say = |name: &String| {
-            let message = format!("Requires: there is no pack {name}");
+            let message = format!("Requires: the pack {name} does not exist");
             let at = source.text.find(name.as_str()).unwrap_or(0);
             let span = Span::new(at, at + if source.text[at..].starts_with(name.as_str()) { name.len() } else { 0 });
-            let help = format!("put a folder {name} with a {PACK_FILE} beside this one");
-            source.say("missing-pack", Severity::Error, message, span).help(help)
+            let help = format!("add a folder {name} with a {PACK_FILE} next to this pack");
+            source.finding("missing-pack", Severity::Error, message, span).help(help)
         };
         missing.map(say).collect()
     }
@@ -578,12 +576,12 @@ fn home_in(packs: &BTreeMap<&Path, usize>, path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|folder| packs.contains_key(folder)).map(Path::to_path_buf)
 }
 
-/// The folder a `pack.yaml` describes.
+/// Returns the folder of a `pack.yaml`.
 fn pack_folder(path: &Path) -> Option<&Path> {
     if path.file_name().is_some_and(|n| n == PACK_FILE) { path.parent() } else { None }
 }
 
-/// The folder of a required pack, given the `pack.yaml` that requires it.
+/// Returns the folder of a required pack, given the `pack.yaml` that requires it.
 fn beside(pack_file: &Path, name: &str) -> Option<PathBuf> {
     let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     let folder = pack_file.parent()?;

@@ -1,5 +1,5 @@
-//! Documents from text: which kind each is, its typed value, and where it stands. A kind this release cannot read is
-//! handed back as such, never dropped.
+//! Reads documents from text: the kind, the typed value and the place of each. A kind that this release does not support is
+//! returned as such and never dropped.
 
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of};
@@ -11,7 +11,7 @@ use std::fmt;
 use std::sync::Arc;
 use ugas_doc::{Doc, Kind, Origin};
 
-/// A document and where it came from.
+/// A document and its origin.
 ///
 /// ```
 /// let text = "Kind: gameplay_tag\nTags: [{Tag: State.Alive}]\n";
@@ -26,7 +26,7 @@ pub struct Loaded {
     pub origin: Origin,
 }
 
-/// A document of a kind that is known but not read by this release.
+/// A document of a known kind that this release does not support.
 ///
 /// ```
 /// let text = "Kind: rotation\nName: R_Mage\nLines: []\n";
@@ -49,11 +49,11 @@ impl fmt::Display for Unsupported {
         if !self.name.is_empty() {
             write!(f, " {:?}", self.name)?;
         }
-        write!(f, " at {} is not read by this release", self.origin)
+        write!(f, " at {} is not supported by this release", self.origin)
     }
 }
 
-/// What one tree turned out to be.
+/// The result of reading one tree.
 ///
 /// ```
 /// use ugas_data::{Document, doc_from_node, read_trees};
@@ -62,13 +62,13 @@ impl fmt::Display for Unsupported {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Document {
-    /// A document of a kind this release reads.
+    /// A document of a supported kind.
     Loaded(Box<Loaded>),
-    /// A document of another known kind.
+    /// A document of an unsupported kind.
     Unsupported(Unsupported),
 }
 
-/// Everything that was read.
+/// The documents that were read.
 ///
 /// ```
 /// let documents = ugas_data::read_str("empty.yaml", "# nothing yet\n").unwrap();
@@ -78,7 +78,7 @@ pub enum Document {
 pub struct Documents {
     /// The documents, in the order of files and lines.
     pub docs: Vec<Loaded>,
-    /// Documents of kinds that this release does not read, for the caller to report.
+    /// Documents of unsupported kinds, for the caller to report.
     pub unsupported: Vec<Unsupported>,
 }
 
@@ -96,7 +96,7 @@ impl Documents {
     }
 }
 
-/// Reads all documents of a text; `file` names it in errors and origins. Every document that is wrong is reported.
+/// Reads all documents of a text; `file` is its name in errors and origins. Every invalid document is reported.
 ///
 /// ```
 /// let text = r#"{"Kind": "gameplay_effect", "Name": "GE_Hit", "DurationPolicy": "Instant"}"#;
@@ -112,7 +112,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
             Ok(document) => documents.push(document),
             Err(more) => errors.extend(more),
         }
-        // What is told already is more than is shown.
+        // More errors than are shown were already found.
         if errors.len() > MAX_ERRORS {
             break;
         }
@@ -122,7 +122,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     ReadErrors::unless(errors, documents)
 }
 
-/// The document a tree holds; `Kind` or `$schema` in it say which kind it is.
+/// Reads the document of a tree; `Kind` or `$schema` names its kind.
 ///
 /// ```
 /// use ugas_data::{doc_from_node, read_trees};
@@ -135,7 +135,7 @@ pub fn doc_from_node(file: &str, node: &Node) -> Result<Document, ReadError> {
     read_tree(&file.into(), node).map_err(|mut errors| errors.remove(0))
 }
 
-/// The document a tree holds, or everything that does not fit, at least one.
+/// Reads the document of a tree, or returns all errors.
 pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<ReadError>> {
     let mut origin = Origin::new(file.clone(), node.line);
     let kind = match kind_of(file, node).map_err(|e| vec![e])? {
@@ -149,11 +149,11 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
         Some(error) => vec![error],
         None => errors,
     })?;
-    // Documents find each other by name, so one without a name could never be used.
+    // Documents refer to each other by name, so a document needs one.
     if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch)
     {
         let (at, message, help) = match node.get("Name") {
-            Some(name) => (name, "Name: must not be empty", "write the name that other documents use"),
+            Some(name) => (name, "Name: must not be empty", "write the name that other documents refer to"),
             None => (node, "the field Name is missing", "add `Name:`"),
         };
         return Err(vec![ReadError { help: Some(help.to_owned()), ..at.error(file, message) }]);
@@ -190,16 +190,16 @@ fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
     })
 }
 
-/// The one error to tell if a document has fields that its kind does not know and is whole as another kind.
+/// Returns a single error if a document has unknown fields and is valid as another kind.
 fn mistaken(file: &str, kind: Kind, node: &Node, errors: &[ReadError]) -> Option<ReadError> {
-    if !errors.iter().any(|e| e.message.starts_with("there is no field")) {
+    if !errors.iter().any(|e| e.message.starts_with("unknown field")) {
         return None;
     }
     let fits = |other: &Kind| *other != kind && typed(file, *other, node).is_ok();
     let other = Kind::ALL.into_iter().find(fits)?;
     let (key, at) = KIND_KEYS.iter().find_map(|key| Some((*key, node.get(key)?)))?;
-    let message = format!("{key} says {}, but the fields are those of {}", kind.name(), other.name());
-    let help = Some(format!("write {} there, or mend the fields", other.name()));
+    let message = format!("{key} is {}, but the fields are those of {}", kind.name(), other.name());
+    let help = Some(format!("write {}, or correct the fields", other.name()));
     Some(ReadError { code: Code::UnknownKind, help, ..at.error(file, message) })
 }
 
@@ -207,7 +207,7 @@ fn body<T: DeserializeOwned>(file: &str, node: &Node) -> Result<T, Vec<ReadError
     from_node_without(file, node, KIND_KEYS)
 }
 
-/// Checks that a text is a tree at all, for files that are known but not read yet.
+/// Checks that a text is well-formed, for files that are not read as documents.
 pub(crate) fn check_map(file: &str, text: &str) -> Result<(), ReadErrors> {
     for tree in crate::read_trees(file, text)? {
         if !tree.is_map() {

@@ -1,8 +1,7 @@
-//! Hot reload for hosts: files that change become new rules with the same ids, or findings while the old rules stay.
+//! Hot reload: changed files become new rules with the same ids, or findings while the old rules stay.
 //!
-//! A [`Reloader`] looks at the disk when it is asked to and reads again only what changed. Nothing here runs by itself:
-//! a host calls [`Reloader::poll`] between frames, and may let `Watch` (feature `watch`) tell it when that is worth the
-//! while.
+//! A [`Reloader`] reads only changed files. It does not run by itself: a host calls [`Reloader::poll`] between frames, and may
+//! use `Watch` (feature `watch`) to know when.
 
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -17,18 +16,18 @@ use std::sync::Arc;
 use std::time::SystemTime;
 use ugas_core::{Rules, RulesBuilder};
 
-/// What tells without reading whether a file is another one.
+/// Metadata that shows whether a file changed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Stamp {
     written: Option<SystemTime>,
     len: u64,
-    /// Whether it was the same at two looks. A file may be written twice within one tick of the file system's clock, so
-    /// one that just changed is read once more.
+    /// Whether it was the same in two polls. A file may be written twice within one tick of the file system's clock, so a
+    /// changed file is read once more.
     sure: bool,
 }
 
 impl Stamp {
-    /// The stamp of a file now, after it had another one or this one.
+    /// Reads the stamp of a file, given its previous stamp.
     fn of(path: &Path, before: Option<Stamp>) -> Option<Stamp> {
         let meta = fs::metadata(path).ok()?;
         let now = Stamp { written: meta.modified().ok(), len: meta.len(), sure: false };
@@ -37,14 +36,14 @@ impl Stamp {
     }
 }
 
-/// A table that documents take numbers from, as it was read last; `None` where there is none.
+/// The text of a table when it was last read; `None` if the file does not exist.
 #[derive(Debug)]
 struct Table {
     stamp: Option<Stamp>,
     text: Option<String>,
 }
 
-/// What was found on the disk at the last look.
+/// The state of the files at the last poll.
 #[derive(Debug, Default)]
 struct Seen {
     stamps: BTreeMap<PathBuf, Stamp>,
@@ -52,7 +51,7 @@ struct Seen {
 }
 
 impl Seen {
-    /// The tables that are others than at the last look.
+    /// Returns the tables that changed since the last poll.
     fn new_tables(&mut self) -> BTreeSet<PathBuf> {
         let mut new = BTreeSet::new();
         for (path, table) in &mut self.tables {
@@ -70,7 +69,7 @@ impl Seen {
         new
     }
 
-    /// Remembers the tables that documents name now, and no others.
+    /// Keeps only the tables that documents name.
     fn keep_tables(&mut self, project: &Project) {
         let named: BTreeSet<PathBuf> = project.sources().iter().flat_map(Source::tables).collect();
         self.tables.retain(|path, _| named.contains(path));
@@ -87,7 +86,7 @@ fn table_text(path: &Path) -> Option<String> {
 
 type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
 
-/// Documents of a folder (with the packs it requires) or a file, and the rules made of them last.
+/// The documents of a folder (with its required packs) or a file, and the last rules built from them.
 ///
 /// ```
 /// use ugas_data::Reloader;
@@ -116,19 +115,19 @@ pub struct Reloader {
     code: Option<Code>,
     project: Project,
     seen: Seen,
-    /// Files that could not be read, as last told.
+    /// The files that could not be read at the last poll.
     unreadable: Vec<ReadError>,
     rules: Arc<Rules>,
 }
 
 impl Reloader {
-    /// Reads a folder or file and builds its rules; what host code provides gets stand-ins that give 0. On failure
-    /// every finding of the documents is returned.
+    /// Reads a folder or file and builds its rules, with placeholders for host code that return 0. On failure all findings are
+    /// returned.
     pub fn open(path: impl Into<PathBuf>) -> Result<Reloader, Vec<Diagnostic>> {
         Reloader::start(path.into(), None)
     }
 
-    /// The same with code of the host's, which is registered each time the rules are built.
+    /// The same with host code, which is registered each time the rules are built.
     ///
     /// ```no_run
     /// use ugas_core::Read;
@@ -154,24 +153,23 @@ impl Reloader {
         Ok(Reloader { root, code, project, seen, unreadable, rules })
     }
 
-    /// The rules made last.
+    /// Returns the last rules.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// The files as they were read last, sound or not.
+    /// Returns the files as last read, valid or not.
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// Looks at the disk. `None` if nothing changed since the last look; else new rules, built after the last ones, or
-    /// what is wrong with the documents, in which case the last rules stay.
+    /// Checks the files. Returns `None` if nothing changed, else new rules, or findings while the last rules stay.
     pub fn poll(&mut self) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
         let mut changed = false;
         let old = std::mem::take(&mut self.project);
         let mut known: BTreeMap<PathBuf, Source> = old.into_sources().map(|s| (s.path.clone(), s)).collect();
         let (project, unreadable) = look(&self.root, &mut known, &mut self.seen, &mut changed);
-        // What was not asked for again is gone.
+        // Files that were not read again are gone.
         changed |= !known.is_empty() || unreadable != self.unreadable;
         self.seen.stamps.retain(|path, _| !known.contains_key(path));
         (self.project, self.unreadable) = (project, unreadable);
@@ -191,7 +189,7 @@ impl std::fmt::Debug for Reloader {
     }
 }
 
-/// The project as the disk has it; sources whose files did not change are taken from `known`.
+/// Reads the project from disk; unchanged files are taken from `known`.
 fn look(
     root: &Path,
     known: &mut BTreeMap<PathBuf, Source>,
@@ -231,7 +229,7 @@ fn look(
     found
 }
 
-/// The set of documents that lies at a path: the pack in the folder, or what is in no pack.
+/// Returns the set of documents at a path: the pack in the folder, or the files outside packs.
 fn set_at(root: &Path, project: &Project) -> Option<DocSet> {
     let folder = root.join(PACK_FILE).is_file().then(|| root.to_path_buf());
     project.sets().into_iter().find(|set| set.folder == folder)
@@ -246,7 +244,7 @@ fn build(
 ) -> Result<Arc<Rules>, Vec<Diagnostic>> {
     let Some(set) = set_at(root, project).filter(|set| project.docs(set).next().is_some()) else {
         let mut findings: Vec<Diagnostic> = unreadable.iter().map(Diagnostic::of_read_error).collect();
-        let message = "no document found; is this the right folder?";
+        let message = "no document found; check the path";
         findings.push(Diagnostic::new("no-documents", Severity::Error, root.display().to_string(), message.to_owned()));
         return Err(findings);
     };
@@ -265,7 +263,7 @@ fn errors_of(project: &Project) -> impl Iterator<Item = Diagnostic> {
     project.check().into_iter().filter(|f| f.severity == Severity::Error)
 }
 
-/// The rules of a set whose documents can be read, or what the builder says. `None` if a document is not sound.
+/// Builds the rules of a set, or returns the issues. `None` if a document is invalid.
 fn built(
     project: &Project,
     set: &DocSet,
@@ -275,7 +273,7 @@ fn built(
     let mut files = set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);
     let names = Names::of(project);
     let whole = assemble(project, set, &names);
-    if !files.all(Source::is_sound) || whole.findings.iter().any(|f| f.severity == Severity::Error) {
+    if !files.all(Source::is_valid) || whole.findings.iter().any(|f| f.severity == Severity::Error) {
         return None;
     }
     let start = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
@@ -292,8 +290,8 @@ fn built(
 }
 
 impl Project {
-    /// Builds the rules of a set, with the ids of other rules for what both have, so that a running sim can take them.
-    /// What host code provides gets stand-ins that give 0. On failure every error of the documents is returned.
+    /// Builds the rules of a set with the ids of older rules, so that a running sim can migrate. Host code gets placeholders that
+    /// return 0. On failure all errors are returned.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

@@ -1,5 +1,4 @@
-//! Names that the rules builder does not look up: those of input and scenes, which are read by crates of their own.
-//! They must hold all the same, and a designer wants to hear of them from the same check.
+//! Checks the names that the rules builder does not resolve: those of input documents and scenes.
 
 use crate::Node;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -10,19 +9,19 @@ use crate::symbol::{Mention, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::Kind;
 
-/// How many names may be compared to find what was meant.
+/// The limit of name comparisons for suggestions.
 pub(crate) const COMPARISONS: usize = 1 << 20;
 
-/// What a set defines, by what it is.
+/// The definitions of a set, by kind.
 type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
 
-/// Names of input and scenes in the set's own files that nothing defines.
+/// Reports unknown names of input documents and scenes in the own files of a set.
 pub(crate) fn check(project: &Project, set: &DocSet, names: &AllNames) -> Vec<Diagnostic> {
     let mut defined = Names::new();
     for doc in set.required.iter().chain(&set.own).flat_map(|&i| names.of_file(i)) {
         let Some(kind) = doc.kind else { continue };
         for m in &doc.mentions {
-            // A tag that the rules use is told of by their builder.
+            // The rules builder reports the tags that rules use.
             if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) && kind != Kind::Scene {
                 defined.entry(m.kind).or_default().insert(m.name.clone());
             }
@@ -61,7 +60,7 @@ fn look_up(
 ) -> Option<Diagnostic> {
     let input = is_input(kind);
     let (what, id, severity) = match m.kind {
-        // A game without input documents binds its inputs in code.
+        // Without input documents, inputs are bound in code.
         SymbolKind::InputAction | SymbolKind::InputActionSet if !input && !defined.contains_key(&m.kind) => {
             return None;
         }
@@ -89,20 +88,22 @@ fn look_up(
         SymbolKind::Tag => format!("{}: no registry declares {}", m.key, m.name),
         _ => format!("{}: unknown {what} {}", m.key, m.name),
     };
-    // Comparing every name with every other is for as many as somebody reads.
+    // Suggestions are computed only for a readable number of findings.
     let near = match found.saturating_mul(known.len()) > COMPARISONS {
         true => None,
         false => nearest(&m.name, known.iter().map(String::as_str)),
     };
-    Some(at_name(source.say(id, severity, message, m.span), m, near))
+    Some(at_name(source.finding(id, severity, message, m.span), m, near))
 }
 
 fn host_modifier(m: &Mention, set: &DocSet, source: &Source) -> Diagnostic {
-    let message = format!("{}: no code is announced for {}", m.key, m.name);
-    let finding = source.say("unknown-modifier-code", Severity::Error, message, m.span);
+    let message = format!("{}: no host code is listed for {}", m.key, m.name);
+    let finding = source.finding("unknown-modifier-code", Severity::Error, message, m.span);
     let near = nearest(&m.name, set.host.modifiers.iter().map(String::as_str));
     let mut finding = at_name(finding, m, near);
-    finding.help.get_or_insert("name what host code provides in pack.yaml under `Host: {Modifiers: [..]}`".to_owned());
+    finding
+        .help
+        .get_or_insert("list it in pack.yaml under `Host: {Modifiers: [..]}` if host code provides it".to_owned());
     finding
 }
 

@@ -1,9 +1,9 @@
-//! What an unquoted word means: the core schema of YAML 1.2, which is also what JSON means. `yes`, `on` and `0777` are
-//! not what YAML 1.1 made of them: the first two are texts, the last is the number 777.
+//! Types of unquoted scalars, according to the core schema of YAML 1.2, which includes JSON. Unlike in YAML 1.1, `yes` and `on`
+//! are texts and `0777` is the number 777.
 
 use crate::NodeValue;
 
-/// The value of a plain (unquoted) scalar.
+/// Returns the value of a plain (unquoted) scalar.
 pub(crate) fn resolve(text: &str) -> NodeValue {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return NodeValue::Null,
@@ -17,7 +17,7 @@ pub(crate) fn resolve(text: &str) -> NodeValue {
     }
 }
 
-/// The number a plain scalar stands for; `.nan` and `.inf` are numbers here and refused where one is taken.
+/// Parses a number; `.nan` and `.inf` are numbers here and rejected by typed values.
 pub(crate) fn number(text: &str) -> Option<f64> {
     if let Some(octal) = text.strip_prefix("0o") {
         return digits(octal, 8);
@@ -32,11 +32,11 @@ pub(crate) fn number(text: &str) -> Option<f64> {
         ".nan" | ".NaN" | ".NAN" if unsigned.len() == text.len() => return Some(f64::NAN),
         _ => {}
     }
-    // The grammar is checked here because Rust's parser also takes `inf`, `NaN` and `infinity`, which are texts.
+    // Rust's parser also accepts `inf`, `NaN` and `infinity`, which are texts.
     is_decimal(unsigned).then(|| unsigned.parse::<f64>().ok()).flatten().map(|n| sign * n)
 }
 
-/// A number in base 8 or 16; digits beyond what a number can hold round like any other.
+/// Parses a number in base 8 or 16, rounded to `f64`.
 fn digits(text: &str, base: u32) -> Option<f64> {
     if text.is_empty() {
         return None;

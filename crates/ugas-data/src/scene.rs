@@ -1,6 +1,5 @@
-//! Scenes that extend others: everything of the parents first, in the order they are named, then the scene's own. Nothing
-//! is replaced, so a name that two of them use is a mistake, and it is told with both places: which of the two was meant
-//! only a person knows.
+//! Scenes that extend others: the entries of the parents in order, then the own entries. Nothing is replaced, so a duplicate
+//! name is an error, reported with both places.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{DocSet, Project, Source, SourceDoc};
@@ -37,26 +36,26 @@ struct Scenes<'p> {
     families: BTreeMap<&'p str, Family<'p>>,
 }
 
-/// How many scenes one may be made of.
+/// The limit of scenes in one family.
 const MOST: usize = 64;
-/// Findings about one scene; nobody reads more at once.
+/// The limit of findings for one scene.
 const MOST_FINDINGS: usize = 20;
 
-/// A list of a scene whose entries have names, the key of the name, what that is, and the id of a finding about two.
+/// A list of a scene, the key of the name of its entries, its noun, and the id of the finding about duplicates.
 const NAMED: [(&str, &str, &str, &str); 3] = [
     ("Placements", "InstanceId", "instance id", "duplicate-instance"),
     ("Regions", "Name", "region", "duplicate-region"),
     ("SpawnPoints", "Name", "spawn point", "duplicate-spawn-point"),
 ];
 
-/// Names that stand twice in a scene with what it extends, and scenes that extend themselves, in the set's own files.
+/// Reports duplicate names and scenes that extend themselves, in the own files of a set.
 pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
     let scenes = Scenes::of(project, set);
     let own = |p: &&Part<'_>| set.own.iter().any(|&i| project.sources()[i].path == p.source.path);
     scenes.parts.values().filter(own).flat_map(|part| scenes.wrong(*part)).collect()
 }
 
-/// A scene with everything it extends, parents first.
+/// Returns a scene merged with the scenes it extends, parents first.
 pub(crate) fn whole(project: &Project, set: &DocSet, name: &str) -> Option<Result<Scene, Vec<Diagnostic>>> {
     let scenes = Scenes::of(project, set);
     let part = scenes.parts.get(name)?;
@@ -92,8 +91,8 @@ impl<'p> Scenes<'p> {
         scenes
     }
 
-    /// Puts a scene and all it extends into a family. A circle is cut where it closes, and one too many ends it: the
-    /// calls nest as deep as the family is large.
+    /// Adds a scene and the scenes it extends to a family. A cycle is cut, and the size is limited, because the calls nest as
+    /// deep as the family is large.
     fn gather(&self, part: Part<'p>, family: &mut Family<'p>) {
         if family.names.len() > MOST || !family.names.insert(&part.scene.name) {
             return;
@@ -104,24 +103,24 @@ impl<'p> Scenes<'p> {
         family.order.push(part);
     }
 
-    /// Whether a scene is, or extends, another.
+    /// Returns whether a scene is or extends another.
     fn is_of(&self, scene: &str, other: &str) -> bool {
         self.families.get(scene).is_some_and(|f| f.names.contains(other))
     }
 
-    /// What is wrong with a scene and was not wrong with one of its parents already.
+    /// Returns the findings of a scene that its parents do not already have.
     fn wrong(&self, part: Part<'p>) -> Vec<Diagnostic> {
         let name = part.scene.name.as_str();
         let Some(family) = self.families.get(name) else { return Vec::new() };
         if family.names.len() > MOST {
-            let message = format!("{name}: it is made of more than {MOST} scenes");
-            return vec![self.at_extends(part, "too-many-scenes", message, |_| true).help("extend fewer of them")];
+            let message = format!("{name}: extends more than {MOST} scenes");
+            return vec![self.at_extends(part, "too-many-scenes", message, |_| true).help("extend fewer scenes")];
         }
         let parents: BTreeSet<&str> = part.scene.extends.iter().map(String::as_str).collect();
         if parents.iter().any(|p| self.is_of(p, name)) {
-            let message = format!("{name}: it extends itself, by way of those it extends");
+            let message = format!("{name}: extends itself through other scenes");
             let finding = self.at_extends(part, "scene-circle", message, |parent| self.is_of(parent, name));
-            return vec![finding.help("take one of them out of `Extends`")];
+            return vec![finding.help("remove one of them from `Extends`")];
         }
         let mut wrong = Vec::new();
         for (list, key, what, id) in NAMED {
@@ -142,7 +141,7 @@ impl<'p> Scenes<'p> {
         wrong
     }
 
-    /// Told where the second stands if that is the scene's own, else where the scene brings the two together.
+    /// The place is the second entry if it belongs to the scene, else the `Extends` entry that adds it.
     fn twice(
         &self,
         part: Part<'p>,
@@ -155,7 +154,7 @@ impl<'p> Scenes<'p> {
             format!("{} ({}:{line})", p.scene.name, p.source.name)
         };
         let name = &part.scene.name;
-        let message = format!("{name}: the {what} {word} stands in {} and in {}", place(before, at), place(of, span));
+        let message = format!("{name}: the {what} {word} is in both {} and {}", place(before, at), place(of, span));
         let finding = match of.scene.name == *name {
             true => part.finding(id, message, span),
             false => self.at_extends(part, id, message, |parent| self.is_of(parent, &of.scene.name)),
@@ -163,7 +162,7 @@ impl<'p> Scenes<'p> {
         finding.help("rename one of them")
     }
 
-    /// A finding at the first name under `Extends` that is to blame.
+    /// Creates a finding at the first matching name under `Extends`.
     fn at_extends(
         &self,
         part: Part<'p>,
@@ -178,7 +177,7 @@ impl<'p> Scenes<'p> {
     }
 }
 
-/// The names in a list of a document, with their places.
+/// Returns the names in a list of a document, with their places.
 fn names<'p>(doc: &'p SourceDoc, list: &str, key: &str) -> impl Iterator<Item = (&'p str, Span)> {
     let items = doc.tree.get(list).map_or(&[][..], Node::items);
     items.iter().filter_map(move |item| item.get(key)).filter_map(|n| Some((n.as_text()?, n.span)))

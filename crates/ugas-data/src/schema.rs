@@ -1,5 +1,5 @@
-//! JSON Schemas of the documents: the types of `ugas-doc`, with what a type cannot say (bounds), the keys that name the
-//! kind, and marks on what goes beyond the specification.
+//! JSON Schemas of the documents: the types of `ugas-doc` with bounds, the keys that name the kind, and marks on extensions of
+//! the specification.
 
 use crate::bounds::{BOUNDS, Bound};
 use crate::portable::shape;
@@ -7,11 +7,10 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use ugas_doc::{Kind, schema_of};
 
-/// The mark on fields and kinds that go beyond the specification.
+/// The mark on extensions of the specification.
 const EXTENSION: &str = "x-ugas-extension";
 
-/// The schemas by file name: one for each kind, and `ugas.json`, which looks at `Kind` or `$schema` to find the right
-/// one.
+/// Returns the schemas by file name: one for each kind, and `ugas.json`, which selects one by `Kind` or `$schema`.
 ///
 /// ```
 /// let schemas = ugas_data::schemas();
@@ -24,7 +23,7 @@ pub fn schemas() -> Vec<(String, Value)> {
     all.into_iter().map(|(name, schema)| (name, sorted(schema))).collect()
 }
 
-/// The same with sorted keys, whatever order the build keeps maps in.
+/// Sorts the keys, independent of the map type of the build.
 fn sorted(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -63,7 +62,7 @@ fn of_kind(kind: Kind) -> Value {
     schema
 }
 
-/// Takes the examples in Rust out of the descriptions.
+/// Removes Rust examples from the descriptions.
 fn for_people(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -79,7 +78,7 @@ fn for_people(schema: &mut Value) {
     }
 }
 
-/// Fields that are needed because of another: which map, the key and value that ask for them, and one of which.
+/// Fields that another field requires: the map, the key and value, and the required fields.
 const NEEDS: [(&str, &str, &str, &[&str]); 6] = [
     ("Effect", "DurationPolicy", "HasDuration", &["Duration"]),
     ("Area", "Shape", "Cone", &["HalfAngleDeg"]),
@@ -145,7 +144,7 @@ fn bundle() -> Value {
     })
 }
 
-/// The schema behind references and choices with nothing, as a pointer into the whole.
+/// Follows references and optional types; returns a JSON pointer.
 fn resolve(schema: &Value, pointer: &str) -> String {
     let Some(at) = schema.pointer(pointer) else { return pointer.to_owned() };
     if let Some(target) = at.get("$ref").and_then(Value::as_str).and_then(|r| r.strip_prefix('#')) {
@@ -158,7 +157,7 @@ fn resolve(schema: &Value, pointer: &str) -> String {
     }
 }
 
-/// The value at a way such as `Bindings.[].Inputs`.
+/// Returns the pointer of a path such as `Bindings.[].Inputs`.
 fn find(schema: &Value, path: &str) -> Option<String> {
     let mut pointer = String::new();
     for step in path.split('.') {
@@ -184,7 +183,7 @@ fn keep(at: &mut Map<String, Value>, bound: Bound) {
     }
 }
 
-/// Marks every field that the specification does not have.
+/// Marks every field that is an extension of the specification.
 fn mark(schema: &mut Value, kind: Kind) {
     let Some(fields) = shape(kind.name()) else {
         schema[EXTENSION] = json!(true);

@@ -1,13 +1,13 @@
-//! Names and where they stand: what a document defines, and every place that refers to a definition.
+//! Finds the names in documents: definitions and references.
 //!
-//! One table says which key holds a name of which kind. Completion, going to a definition, finding references,
-//! renaming, lints about unused names and the places of errors all read it, so they cannot disagree.
+//! One table says which key contains names of which kind. Completion, go to definition, references, rename, lints about unused
+//! names and the places of errors all use it.
 
 use crate::{Node, NodeValue, Span};
 use std::fmt;
 use ugas_doc::Kind;
 
-/// What a name stands for.
+/// The kind of a name.
 ///
 /// ```
 /// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
@@ -78,19 +78,19 @@ impl fmt::Display for SymbolKind {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// What the name stands for.
+    /// The kind.
     pub kind: SymbolKind,
     /// The name.
     pub name: String,
     /// Its bytes in the file, without quotes.
     pub span: Span,
-    /// Whether this is the place that defines it.
+    /// Whether this is the definition.
     pub definition: bool,
-    /// The key it stands under.
+    /// The key that contains it.
     pub key: String,
 }
 
-/// What may stand under a key.
+/// The content of a key.
 #[derive(Clone, Copy)]
 enum Holds {
     /// One name, or a list of names.
@@ -99,7 +99,7 @@ enum Holds {
     Expression,
     /// A tag query.
     Query,
-    /// A text for players: effects and attributes between braces.
+    /// A description with effects and attributes in braces.
     Prose,
 }
 
@@ -109,7 +109,7 @@ use SymbolKind::{
     InputModifier, Scene, Tag, Timeline,
 };
 
-/// Keys that hold names wherever they stand. Keys that mean different things in different kinds are below.
+/// Keys that contain names in every kind. Keys with different meanings are below.
 const ANYWHERE: &[(&str, Holds)] = &[
     ("AbilityTags", Name(Tag)),
     ("ActionTags", Name(Tag)),
@@ -180,7 +180,7 @@ const ANYWHERE: &[(&str, Holds)] = &[
     ("Description", Prose),
 ];
 
-/// Keys that hold names in one kind only.
+/// Keys that contain names in one kind only.
 const IN_KIND: &[(Kind, &str, Holds)] = &[
     (Kind::Ability, "Cost", Name(Effect)),
     (Kind::Ability, "Cooldown", Name(Effect)),
@@ -213,7 +213,7 @@ const IN_KIND: &[(Kind, &str, Holds)] = &[
     (Kind::Scene, "Extends", Name(Scene)),
 ];
 
-/// What the `Name` of a document of each kind defines.
+/// Returns the kind that the `Name` of a document defines.
 fn defines(kind: Kind) -> Option<SymbolKind> {
     Some(match kind {
         Kind::Attribute => Attribute,
@@ -228,12 +228,12 @@ fn defines(kind: Kind) -> Option<SymbolKind> {
         Kind::InputActionSet => InputActionSet,
         Kind::InputModifier => InputModifier,
         Kind::Scene => Scene,
-        // What a patch names depends on what it patches.
+        // The names in a patch depend on its target.
         Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch => return None,
     })
 }
 
-/// Every name a document holds, in the order of the file. `text` is the whole file.
+/// Returns every name of a document, in the order of the file. `text` is the whole file.
 pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
     let mut found = Found { kind, text, mentions: Vec::new() };
     let define = |found: &mut Found<'_>, what, node: Option<&Node>| {
@@ -291,7 +291,7 @@ impl Found<'_> {
         for e in node.entries() {
             let own = IN_KIND.iter().find(|(k, key, _)| *k == self.kind && *key == e.key).map(|(.., holds)| *holds);
             let holds = own.or_else(|| ANYWHERE.iter().find(|(key, _)| *key == e.key).map(|(_, holds)| *holds));
-            // Maps such as `Charges.Cost` hold numbers under keys that hold names elsewhere; only texts are names.
+            // In maps such as `Charges.Cost` these keys contain numbers; only texts are names.
             match holds {
                 Some(Name(what)) => self.names(what, &e.value, &e.key),
                 Some(Expression) => self.expression(&e.value, &e.key),
@@ -300,13 +300,13 @@ impl Found<'_> {
                 None => {}
             }
             match e.key.as_str() {
-                // `Metadata` is for people; only its text may name definitions.
+                // In `Metadata` only the description contains names.
                 "Metadata" if top => {
                     if let Some(text) = e.value.get("Description") {
                         self.prose(text, "Description");
                     }
                 }
-                // An attribute, unless it is the level; what is neither is a caller's key.
+                // An attribute, unless it is `Level`.
                 "CurveInput" if e.value.as_text() != Some("Level") => {
                     self.reference(Attribute, Some(&e.value), &e.key);
                 }
@@ -346,7 +346,7 @@ impl Found<'_> {
         self.mentions.push(Mention { kind, name, span, definition, key: key.to_owned() });
     }
 
-    /// The span of a text without its quotes; `None` where escapes make the two differ.
+    /// Returns the span of a text without quotes; `None` if it contains escapes.
     fn inside(&self, node: &Node, text: &str) -> Option<Span> {
         let cut = node.span.of(self.text)?;
         let at = node.span.start as usize + cut.find(text)?;
@@ -368,7 +368,7 @@ impl Found<'_> {
             return;
         };
         for (open, _) in text.match_indices('{') {
-            // Looking for the end of each of many brackets would cost their number squared; a name ends where it does.
+            // Searching the end of each bracket would be quadratic; a name ends at its first other character.
             let part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
             let len = text[open + 1..].bytes().take_while(|b| part(*b)).count();
             let (name, rest) = text[open + 1..].split_at(len);
@@ -409,7 +409,7 @@ impl Found<'_> {
                 if let Some(what) = what {
                     self.in_expression(what, word, start + at, key);
                 }
-                // The second word of has_tag and the first of curve are the last that are no attributes.
+                // After the second argument of has_tag and the first of curve, names are attributes again.
                 if (function == "has_tag" && before != "has_tag") || function == "curve" {
                     function = "";
                 }
@@ -424,7 +424,7 @@ impl Found<'_> {
             Some(_) if what == Attribute => return,
             _ => (0, word),
         };
-        // Attributes begin with a capital letter; `level`, `raw` and the like are lent by the place.
+        // Attributes start with a capital letter; `level`, `raw` and the like are built-in values.
         let short = name.rsplit("::").next().unwrap_or(name);
         if short.starts_with(|c: char| c.is_ascii_uppercase()) {
             self.put(what, name.to_owned(), Span::new(at + skip, at + word.len()), key, false);
@@ -432,7 +432,7 @@ impl Found<'_> {
     }
 }
 
-/// Names with their dots and namespaces, and where each begins.
+/// Returns names with dots and namespaces, and their offsets.
 fn words(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
     let mut at = 0;

@@ -1,27 +1,26 @@
-//! Tables that a project keeps: a world that is gone back to takes its numbers from what they held then, not from what the
-//! disk holds now.
+//! Tables that a project keeps in memory, so that seeking to an earlier state uses the numbers of that time, not those on
+//! disk.
 
 use crate::{Project, Source, csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Project {
-    /// Keeps the text of a table: documents that are put from now on, and patches, take their numbers from it and not from
-    /// the disk.
+    /// Keeps the text of a table. Documents and patches that are added later use it instead of the file on disk.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
     /// project.put_table("curves/damage.csv", "1,10\n");
     /// project.put("curves/damage.yaml", "Kind: curve\nName: CT_Damage\nCsv: damage.csv\n");
-    /// assert!(project.sources()[0].is_sound());
+    /// assert!(project.sources()[0].is_valid());
     /// assert_eq!(project.table("curves/damage.csv"), Some("1,10\n"));
     /// ```
     pub fn put_table(&mut self, path: impl Into<PathBuf>, text: impl Into<Arc<str>>) {
         self.tables.insert(path.into(), text.into());
     }
 
-    /// Keeps what the tables of a file hold on the disk now. One that may not be read there is forgotten: whoever reads the
-    /// document that names it says why.
+    /// Keeps the tables of a file as they are on disk now. A table that cannot be read is dropped; reading the document reports
+    /// the error.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -40,7 +39,7 @@ impl Project {
         }
     }
 
-    /// The text of a table that is kept.
+    /// Returns the text of a kept table.
     pub fn table(&self, path: impl AsRef<Path>) -> Option<&str> {
         self.tables.get(path.as_ref()).map(|text| &**text)
     }

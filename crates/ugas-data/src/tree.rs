@@ -1,9 +1,8 @@
-//! Text as a tree whose every value knows where it stands. Everything typed is taken from it, so positions survive
-//! where they would be lost between a parser and a derived type.
+//! A tree of values with their places. Typed values are read from it, so that errors have exact places.
 
 use std::fmt;
 
-/// A stretch of a file, in bytes: from `start` up to but not including `end`.
+/// A range of bytes in a file: from `start` up to but not including `end`.
 ///
 /// ```
 /// let text = "Name: Bolt";
@@ -14,29 +13,29 @@ use std::fmt;
 pub struct Span {
     /// The first byte.
     pub start: u32,
-    /// The first byte behind it.
+    /// The first byte after it.
     pub end: u32,
 }
 
 impl Span {
-    /// From `start` up to `end`.
+    /// Creates a span.
     pub fn new(start: usize, end: usize) -> Span {
         let clip = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         Span { start: clip(start), end: clip(end) }
     }
 
-    /// What stands there, if it is a part of `text`.
+    /// Returns the text of the span, if it is inside `text`.
     pub fn of(self, text: &str) -> Option<&str> {
         text.get(self.start as usize..self.end as usize)
     }
 
-    /// Whether a byte lies in it or right behind it, as a cursor does.
+    /// Returns whether a byte is inside the span or directly after it, as a cursor is.
     pub fn touches(self, at: usize) -> bool {
         (self.start as usize..=self.end as usize).contains(&at)
     }
 }
 
-/// What a [`Node`] holds.
+/// The value of a [`Node`].
 ///
 /// ```
 /// use ugas_data::{NodeValue, read_trees};
@@ -45,17 +44,17 @@ impl Span {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeValue {
-    /// Nothing: `null`, `~` or an empty place.
+    /// `null`, `~` or an empty value.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number; it may be NaN or infinite, which every typed reading refuses.
+    /// A number. It may be NaN or infinite, which typed values reject.
     Number(f64),
     /// A text.
     Text(String),
     /// A list.
     List(Vec<Node>),
-    /// A map in the order of the file; no key stands twice.
+    /// A map in the order of the file, without duplicate keys.
     Map(Vec<Entry>),
 }
 
@@ -76,7 +75,7 @@ pub struct Entry {
     pub column: u32,
     /// The key in the file, quotes included.
     pub span: Span,
-    /// What stands under it.
+    /// Its value.
     pub value: Node,
 }
 
@@ -100,17 +99,17 @@ pub struct Node {
 }
 
 impl Node {
-    /// What stands under `key`, if this is a map that has it.
+    /// Returns the value of `key`, if this is a map that has it.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|e| &e.value)
     }
 
-    /// The entry of `key` with the key's own place, if this is a map that has it.
+    /// Returns the entry of `key`, if this is a map that has it.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|e| e.key == key)
     }
 
-    /// The entries of a map in order; nothing for other values.
+    /// Returns the entries of a map; empty for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             NodeValue::Map(entries) => entries,
@@ -118,7 +117,7 @@ impl Node {
         }
     }
 
-    /// The elements of a list in order; nothing for other values.
+    /// Returns the elements of a list; empty for other values.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             NodeValue::List(items) => items,
@@ -126,12 +125,12 @@ impl Node {
         }
     }
 
-    /// Element `index` of a list.
+    /// Returns an element of a list.
     pub fn at(&self, index: usize) -> Option<&Node> {
         self.items().get(index)
     }
 
-    /// The text, if it is one.
+    /// Returns the text, if it is one.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             NodeValue::Text(text) => Some(text),
@@ -139,7 +138,7 @@ impl Node {
         }
     }
 
-    /// The number, if it is one and finite.
+    /// Returns the number, if it is one and finite.
     pub fn as_number(&self) -> Option<f64> {
         match self.value {
             NodeValue::Number(n) if n.is_finite() => Some(n),
@@ -147,7 +146,7 @@ impl Node {
         }
     }
 
-    /// The truth value, if it is one.
+    /// Returns the boolean, if it is one.
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {
             NodeValue::Bool(b) => Some(b),
@@ -155,22 +154,22 @@ impl Node {
         }
     }
 
-    /// Whether nothing stands here.
+    /// Returns whether the value is null.
     pub fn is_null(&self) -> bool {
         self.value == NodeValue::Null
     }
 
-    /// Whether this is a map (even an empty one).
+    /// Returns whether this is a map.
     pub fn is_map(&self) -> bool {
         matches!(self.value, NodeValue::Map(_))
     }
 
-    /// Whether this is a list (even an empty one).
+    /// Returns whether this is a list.
     pub fn is_list(&self) -> bool {
         matches!(self.value, NodeValue::List(_))
     }
 
-    /// The value in words, for messages: `the number 5`, `the text "yes"`, `a list`.
+    /// Describes the value for messages: `the number 5`, `the text "yes"`, `a list`.
     pub fn describe(&self) -> impl fmt::Display {
         match &self.value {
             NodeValue::Null => "nothing".to_owned(),
@@ -182,7 +181,7 @@ impl Node {
         }
     }
 
-    /// An error about this value, for callers that read trees of their own.
+    /// Creates an error about this value.
     pub fn error(&self, file: &str, message: impl Into<String>) -> crate::ReadError {
         crate::ReadError {
             code: crate::Code::Invalid,
@@ -195,7 +194,7 @@ impl Node {
     }
 }
 
-/// `text` in quotes for a message: one line, control characters escaped, shortened if long.
+/// Quotes a text for a message: one line, control characters escaped, shortened if long.
 pub(crate) fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {

@@ -1,4 +1,4 @@
-//! What could not be read in a set, so that names it may define are not reported as missing while everything else is.
+//! Documents of a set that could not be read. Names that they may define are not reported as unknown.
 
 use crate::project::{DocSet, Project};
 use crate::{Code, Diagnostic};
@@ -8,7 +8,7 @@ use ugas_doc::Kind;
 pub(crate) struct Unread {
     /// Their kinds.
     kinds: Vec<Kind>,
-    /// Whether some could be of any kind.
+    /// Whether a document of unknown kind is among them.
     any: bool,
 }
 
@@ -23,7 +23,7 @@ impl Unread {
         unread
     }
 
-    /// Whether a finding may only be there because the definition it misses could not be read.
+    /// Returns whether a finding may be caused by a definition that could not be read.
     pub(crate) fn may_explain(&self, finding: &Diagnostic) -> bool {
         let kinds: &[Kind] = match finding.id.as_str() {
             "undeclared-tag" => &[Kind::TagRegistry],

@@ -1,17 +1,17 @@
-//! Waiting for files to change, by what the operating system tells.
+//! Waits for file changes with the notifications of the operating system.
 //!
-//! An event only means that it is worth looking: editors write a file in several steps and under other names, and events
-//! get lost. What really changed is found by whoever looks, such as [`Reloader::poll`](crate::Reloader::poll).
+//! An event is only a hint: editors write a file in several steps and under other names, and events can get lost. The caller
+//! finds the changes, for example with [`Reloader::poll`](crate::Reloader::poll).
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// Editors write in several steps; a change is told when nothing more came for this long.
+/// A change is reported after this time without further events, because editors write in several steps.
 const QUIET: Duration = Duration::from_millis(40);
 
-/// Something that watches files and folders.
+/// Watches files and folders.
 ///
 /// ```
 /// use std::time::Duration;
@@ -29,11 +29,11 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches files, and folders with everything in them. The error says which of them cannot be watched and why.
+    /// Watches files and folders, including subfolders. The error names the path that cannot be watched and the reason.
     pub fn new(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Watch, WatchError> {
         let (tell, changes) = channel();
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-            // Reading a file is no change; nobody listens any more once the receiver is gone.
+            // Read access is not a change. A send error means that the watch was dropped.
             if event.as_ref().is_ok_and(|e| !e.kind.is_access()) {
                 let _ = tell.send(());
             }
@@ -41,7 +41,7 @@ impl Watch {
         .map_err(|e| WatchError { path: String::new(), why: e.to_string() })?;
         for path in paths {
             let path = path.as_ref();
-            // A file is replaced by another one when it is saved: its folder is what stays.
+            // Saving may replace a file, so its folder is watched.
             let (place, mode) = match path.is_dir() {
                 true => (path, RecursiveMode::Recursive),
                 false => (
@@ -56,7 +56,7 @@ impl Watch {
         Ok(Watch { changes, _watcher: watcher })
     }
 
-    /// Waits until something changed and was quiet again for a moment; false if the time is over first.
+    /// Waits for a change; returns false after the timeout.
     pub fn wait(&self, at_most: Option<Duration>) -> bool {
         let first = match at_most {
             Some(time) => self.changes.recv_timeout(time).is_ok(),
@@ -73,18 +73,18 @@ impl std::fmt::Debug for Watch {
     }
 }
 
-/// Why something cannot be watched.
+/// Why a path cannot be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchError {
-    /// What was to be watched.
+    /// The path.
     pub path: String,
-    /// What the operating system says.
+    /// The reason from the operating system.
     pub why: String,
 }
 
 impl std::fmt::Display for WatchError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}: cannot be watched: {}", self.path, self.why)
+        write!(f, "cannot watch {}: {}", self.path, self.why)
     }
 }
 impl std::error::Error for WatchError {}

@@ -1,9 +1,9 @@
-//! Documents back to text, so that tools can change and save what they have read.
+//! Writes documents as YAML.
 
 use serde::Serialize;
 use ugas_doc::Doc;
 
-/// A document with its kind in front.
+/// A document with its kind first.
 #[derive(Serialize)]
 struct Written<'a, T> {
     #[serde(rename = "Kind")]
@@ -12,8 +12,7 @@ struct Written<'a, T> {
     doc: &'a T,
 }
 
-/// A document as YAML 1.2, `Kind:` first. Reading it back gives the same document (as long as its numbers are finite:
-/// others cannot be read).
+/// Writes a document as YAML 1.2, with `Kind:` first. Reading it back gives the same document if its numbers are finite.
 ///
 /// ```
 /// use ugas_doc::{Doc, Effect};
@@ -45,7 +44,7 @@ pub fn to_yaml(doc: &Doc) -> String {
 }
 
 fn written<T: Serialize>(kind: &'static str, doc: &T) -> String {
-    // Quoting and double-quoted escapes carry every text exactly; folded blocks are for people who write by hand.
+    // Quotes and escapes preserve every text exactly; folded blocks do not.
     let options = serde_saphyr::ser_options! { prefer_block_scalars: false };
     // The serializer fails on tags, anchors and failing writers; a plain document written to a string has none.
     serde_saphyr::to_string_with_options(&Written { kind, doc }, options).expect("a plain document always serializes")

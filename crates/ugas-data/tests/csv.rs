@@ -60,7 +60,7 @@ fn what_is_wrong_with_a_table_is_told_in_the_table() {
     assert_eq!(told("infinite", "1,10\ninf,3\n"), ["table.csv:2:1: expected a number, found \"inf\""]);
     assert_eq!(told("three", "1,10\n2,20,5\n"), ["table.csv:2:6: expected two columns, X and Y, found 3"]);
     assert_eq!(told("one", "1,10\n2\n"), ["table.csv:2:1: expected two columns, X and Y, found one"]);
-    assert_eq!(told("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must rise, but 2 follows 3"]);
+    assert_eq!(told("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must rise: 2 follows 3"]);
     assert_eq!(told("empty", "Level,Damage\n"), ["table.csv:1:1: the table has no points; write lines such as 1,10"]);
 }
 
@@ -88,7 +88,7 @@ fn nothing_outside_the_folder_is_read() {
         let errors = folder.errors();
         assert_eq!(errors.len(), 1, "{errors:?}");
         assert!(
-            errors[0].starts_with("c.yaml:3:6: Csv: ") && errors[0].ends_with("leads out of the document's folder")
+            errors[0].starts_with("c.yaml:3:6: Csv: ") && errors[0].ends_with("is outside the folder of the document")
         );
     }
 }
@@ -99,6 +99,6 @@ fn a_link_out_of_the_folder_is_not_followed() {
     let folder = Folder::new("link", &[("p/pack.yaml", "Name: p\n"), ("p/c.yaml", CURVE), ("secret.csv", "1,2\n")]);
     std::os::unix::fs::symlink(folder.0.join("secret.csv"), folder.0.join("p/table.csv")).unwrap();
     let errors = Project::open(folder.0.join("p/c.yaml")).unwrap().check();
-    assert_eq!(errors[0].message, "Csv: \"table.csv\" is a link out of the document's folder");
+    assert_eq!(errors[0].message, "Csv: \"table.csv\" is a link to a file outside the folder of the document");
     assert!(read_packs([folder.0.join("p")]).is_err());
 }

@@ -225,7 +225,7 @@ fn schema_addresses_of_every_draft_are_known_and_others_refused() {
     assert_eq!(error.help.as_deref(), Some("did you mean \"gameplay_effect\"?"));
 
     let error = refused(&with(&format!("{home}/v9/schemas/gameplay_effect.json")));
-    assert_eq!(error.message, "$schema: \"v9\" is no version of the specification");
+    assert_eq!(error.message, "$schema: \"v9\" is not a version of the specification");
     for malformed in [
         "gameplay_effect.json",
         "http://ugas.jbltx.com/v1.0.0-draft.3/schemas/gameplay_effect.json",
@@ -236,7 +236,7 @@ fn schema_addresses_of_every_draft_are_known_and_others_refused() {
     ] {
         let error = refused(&with(malformed));
         assert_eq!(error.code, Code::UnknownKind);
-        assert!(error.message.ends_with("is no address of a schema"), "{error}");
+        assert!(error.message.ends_with("is not the URL of a schema"), "{error}");
         assert!(error.help.is_some_and(|h| h.contains("{version}/schemas/{kind}.json")));
     }
 }
@@ -248,12 +248,12 @@ fn a_kind_is_named_once_and_correctly() {
     let error = refused("Name: A\nKind: moveset2\n");
     assert_eq!((error.line, error.help.as_deref()), (2, Some("did you mean \"moveset\"?")));
     let error = refused("Name: A\n");
-    assert!(error.message.starts_with("the document does not say what it is; the kinds are attribute, "), "{error}");
+    assert!(error.message.starts_with("the kind of the document is missing; the kinds are attribute, "), "{error}");
     assert_eq!(error.help.as_deref(), Some("add a line `Kind: <kind>`"));
     let schema = "$schema: https://ugas.jbltx.com/v1.0.0/schemas/curve.json\n";
     assert_eq!(one(&format!("{schema}Kind: curve\nName: A\n")).kind(), Kind::Curve);
     let error = refused(&format!("{schema}Kind: attribute\nName: A\n"));
-    assert_eq!(error.to_string(), "test.yaml:2:7: Kind is attribute but $schema says curve");
+    assert_eq!(error.to_string(), "test.yaml:2:7: Kind is attribute, but $schema names curve");
     assert_eq!(refused("- Kind: curve\n").code, Code::UnknownKind);
 }
 
@@ -266,8 +266,8 @@ fn kinds_of_later_releases_are_handed_back_not_dropped() {
     assert_eq!(
         said,
         [
-            "rotation \"R_Mage\" at mixed.yaml:1 is not read by this release",
-            "capability at mixed.yaml:8 is not read by this release"
+            "rotation \"R_Mage\" at mixed.yaml:1 is not supported by this release",
+            "capability at mixed.yaml:8 is not supported by this release"
         ]
     );
 }
@@ -290,7 +290,7 @@ fn every_wrong_document_of_a_file_is_reported() {
         said,
         [
             "four.yaml:2:7: unclosed bracket '['",
-            "four.yaml:6:1: the key \"Name\" stands twice in this map, first in line 5",
+            "four.yaml:6:1: duplicate key \"Name\", first used in line 5",
             "four.yaml:11:1: the field Name is missing",
             "four.yaml:12:9: Points: expected a list, found the number 5",
         ]
@@ -361,7 +361,7 @@ fn wrong_types_are_named_at_the_value() {
         assert!(error.column == at_column || line.ends_with(':'), "{error}");
     }
     let error = refused("Kind: attribute\nName: X\nClamping: {Min: [0]}\n");
-    assert_eq!(error.to_string(), "test.yaml:3:17: Clamping.Min: a list does not fit here, where a Bound belongs");
+    assert_eq!(error.to_string(), "test.yaml:3:17: Clamping.Min: expected a Bound, found a list");
     let doc = one("Kind: attribute\nName: X\nClamping: {Min: 0, Max: MaxHealth}\nMetadata:\n");
     assert!(matches!(doc, Doc::Attribute(a) if a.metadata.is_none()), "nothing is no metadata");
 }
@@ -369,9 +369,9 @@ fn wrong_types_are_named_at_the_value() {
 #[test]
 fn unknown_fields_are_refused_with_the_nearest_spelling() {
     let error = refused("Kind: curve\nName: C\nPoints:\n- {X: 1, Y: 2, Z: 3}\n");
-    assert_eq!(error.to_string(), "test.yaml:4:16: Points[0]: there is no field \"Z\" here; the fields are X, Y");
+    assert_eq!(error.to_string(), "test.yaml:4:16: Points[0]: unknown field \"Z\"; the fields are X, Y");
     let error = refused("Kind: curve\nName: C\nInterpolaton: Step\n");
-    assert_eq!(error.to_string(), "test.yaml:3:1: there is no field \"Interpolaton\" here");
+    assert_eq!(error.to_string(), "test.yaml:3:1: unknown field \"Interpolaton\"");
     assert_eq!(error.help.as_deref(), Some("did you mean \"Interpolation\"?"));
     let error = refused("Kind: curve\nName: C\nInterpolation: Cubik\n");
     assert_eq!(error.help.as_deref(), Some("did you mean \"Cubic\"?"));

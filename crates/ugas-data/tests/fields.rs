@@ -210,7 +210,7 @@ fn outcome(files: &BTreeMap<String, Vec<Value>>, thorough: bool) -> Outcome {
         project.put(file, texts.join("\n---\n"));
     }
     let (Some(rules), _) = project.build(&project.sets()[0]) else { return Outcome::Wrong };
-    if project.sources().iter().any(|s| !s.is_sound()) {
+    if project.sources().iter().any(|s| !s.is_valid()) {
         return Outcome::Wrong;
     }
     let findings = if thorough { project.check() } else { Vec::new() };

@@ -80,8 +80,8 @@ fn what_cannot_be_read_is_an_error_with_the_name() {
     let missing = folder.0.join("missing.yaml");
     let error = error_of(&missing);
     assert_eq!((error.code, error.line), (Code::Unreadable, 0));
-    assert!(error.to_string().starts_with(&format!("{}: cannot be read: ", missing.display())));
-    assert_eq!(error_of(&folder.0).message, "this is a folder, not a file");
+    assert!(error.to_string().starts_with(&format!("{}: cannot read: ", missing.display())));
+    assert_eq!(error_of(&folder.0).message, "expected a file, found a folder");
     let big = folder.file("big.yaml", "");
     fs::File::options().write(true).open(&big).unwrap().set_len(1 << 40).unwrap();
     assert_eq!(error_of(&big).code, Code::Limit);

@@ -4,7 +4,7 @@
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use ugas_data::{Change, FileFix, Project, lint_rules};
+use ugas_data::{AppliedFix, FileFix, Project, lint_rules};
 
 /// Sound documents that the wrong ones refer to.
 const BASE: &str = include_str!("base.yaml");
@@ -59,7 +59,7 @@ fn by_hand(name: &str, text: &str, base: &str) -> String {
 
 fn rows(before: &str, fix: &FileFix) -> String {
     let mut out = String::new();
-    for Change { id, line, column, title } in &fix.changes {
+    for AppliedFix { id, line, column, title } in &fix.changes {
         let _ = writeln!(out, "  {line}:{column} {id}: {title}");
     }
     let (old, new): (Vec<&str>, Vec<&str>) = (before.lines().collect(), fix.text.lines().collect());

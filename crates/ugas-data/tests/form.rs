@@ -79,7 +79,7 @@ fn what_cannot_be_done_is_said() {
     assert!(matches!(of(TEXT, 0, &["Modifiers"]), Err(FormError::ByHand(_))), "a block of lines is not a field");
     assert!(matches!(of("{{{", 0, &["Name"]), Err(FormError::Unreadable(_))));
     let error = of(TEXT, 0, &["Modifiers"]).unwrap_err().to_string();
-    assert_eq!(error, "Modifiers cannot be changed without changing more than it; change the text");
+    assert_eq!(error, "cannot change Modifiers without changing other values; edit the text");
 }
 
 #[test]

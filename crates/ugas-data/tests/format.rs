@@ -52,7 +52,7 @@ fn every_pack_file_is_in_shape_and_means_the_same() {
                 folders.push(path);
             } else if path.extension().is_some_and(|e| e == "yaml") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                assert_eq!(tidy(&text), text, "{} is not in shape; run `ugas fmt`", path.display());
+                assert_eq!(tidy(&text), text, "{} is not formatted; run `ugas fmt`", path.display());
                 seen += 1;
             }
         }

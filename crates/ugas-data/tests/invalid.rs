@@ -80,7 +80,7 @@ fn every_wrong_document_is_told_at_its_place() {
 }
 
 #[test]
-fn the_base_is_sound() {
+fn the_base_is_valid() {
     let mut project = Project::default();
     project.put("base.yaml", BASE);
     let findings = project.check();

@@ -192,7 +192,7 @@ fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
         let new = &home.map_or("Zq_Renamed".to_owned(), |home| format!("{home}.Zq.Renamed"));
         let rename = match language::rename(&project, &path, m.span.start as usize, new) {
             Err(e) if KNOWN.contains(&m.name.as_str()) => {
-                assert_eq!(e.to_string(), format!("the runtime knows {} by its name", m.name));
+                assert_eq!(e.to_string(), format!("the runtime uses the tag {} by name", m.name));
                 continue;
             }
             other => other.unwrap_or_else(|e| panic!("{} {}: {e}", m.kind, m.name)),
@@ -259,7 +259,7 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
     };
     assert_eq!(refused("State.Hurt", "State.Dead"), "State.Dead is already used at a.yaml:2:33");
     assert_eq!(refused("Health", "Mana"), "Mana is already used at a.yaml:6:58");
-    assert_eq!(refused("Kind", "Mana"), "no name stands here that could be changed");
+    assert_eq!(refused("Kind", "Mana"), "there is no name to rename here");
     for (what, bad) in [
         ("State.Hurt", ""),
         ("State.Hurt", "a..b"),
@@ -269,16 +269,16 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
         ("Vitals", "x: y"),
         ("Vitals", ""),
     ] {
-        assert!(refused(what, bad).contains("is no"), "{bad}");
+        assert!(refused(what, bad).contains("is not a valid"), "{bad}");
     }
     let mut other = Project::default();
     other.put("b.yaml", "Kind: gameplay_tag\nTags: [{Tag: Cooldown.Fire}, {Tag: State.Moving}]\n");
     let refused_there =
         |at: usize, new: &str| language::rename(&other, Path::new("b.yaml"), at, new).unwrap_err().to_string();
-    assert!(refused_there(34, "State.Fire").starts_with("the runtime treats tags below Cooldown"));
-    assert!(refused_there(56, "State.Walking").starts_with("the runtime knows State.Moving"));
+    assert!(refused_there(34, "State.Fire").starts_with("tags below Cooldown have a special meaning"));
+    assert!(refused_there(56, "State.Walking").starts_with("the runtime uses the tag State.Moving"));
     // YAML would read these as something else than a text.
-    assert!(refused("Vitals", "true").contains("would no longer read the same"));
+    assert!(refused("Vitals", "true").contains("would change other values"));
 }
 
 #[test]

@@ -121,14 +121,58 @@ fn what_a_required_pack_breaks_is_said_where_it_is_at_home() {
     assert_eq!(&*findings[0].file, "core/a.yaml");
 }
 
+/// Every id that the sources name has a page, wherever the finding comes from.
+#[test]
+fn every_finding_has_a_page() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut sources = Vec::new();
+    for folder in ["ugas-core/src/rules", "ugas-data/src"] {
+        let mut folders = vec![crates.join(folder)];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                match path.is_dir() {
+                    true => folders.push(path),
+                    false => sources.push(path),
+                }
+            }
+        }
+    }
+    // Words with a hyphen that are not ids.
+    let other = ["no-such-rule", "no-such-id"];
+    let mut missing = BTreeSet::new();
+    let mut count = 0;
+    for path in sources.iter().filter(|path| !path.ends_with("tests.rs")) {
+        let text = fs::read_to_string(path).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let words = code.split('"').filter(|word| {
+            let mut parts = word.split('-');
+            word.contains('-') && parts.all(|p| !p.is_empty() && p.bytes().all(|b| b.is_ascii_lowercase()))
+        });
+        for id in words.filter(|word| !other.contains(word) && !word.starts_with("x-ugas-")) {
+            count += 1;
+            if ugas_data::finding_page(id).is_none() {
+                missing.insert(id.to_owned());
+            }
+        }
+    }
+    assert!(count > 150, "{count} ids");
+    assert!(missing.is_empty(), "these ids have no page in finding_page.rs: {missing:?}");
+    for page in ugas_data::finding_pages() {
+        assert!(lint_rule(page.id).is_none(), "{} has two pages", page.id);
+        assert!(page.summary.ends_with('.') && page.fix.ends_with('.'), "{}", page.id);
+    }
+}
+
 const INTRO: &str = "# Lints
 
-`ugas check` reports what cannot be read or built, and then what is probably not meant. Each such rule has an id, a page
-(`ugas explain-lint <id>` prints it) and a severity; rules marked strict look only with `--strict`, because sound data breaks
-them too. What can be mended without a person, `ugas fix` mends: it lists each change, keeps comments, order and everything
-else, and writes nothing that does not parse to exactly what was meant; `--dry-run` only lists.
+`ugas check` reports errors first: files that cannot be read and definitions that cannot be built. If there are none, it runs
+the lint rules, which find data that loads but is probably wrong. Each rule has an id, a page (`ugas explain-lint <id>` prints
+it) and a severity. Rules marked strict run only with `--strict`, because valid data breaks them too. `ugas fix` applies the
+safe fixes: it lists each change, keeps comments and order, and writes a file only if the result parses to the old tree plus
+the listed changes. `ugas fix --dry-run` only lists them.
 
-Where a finding is meant, a comment on its line, or alone on the line above, says so:
+To allow a finding, write a comment on its line, or alone on the line above:
 
 ```yaml
 Modifiers:
@@ -140,6 +184,15 @@ Modifiers:
 |---|---|---|
 ";
 
+const OTHERS: &str = "
+## Errors
+
+These ids come from reading files and building rules. `ugas explain-lint <id>` prints the same text.
+
+| Id | Cause | How to fix it |
+|---|---|---|
+";
+
 /// The book's page, made from the rules; `UGAS_BLESS=1` writes it.
 #[test]
 fn the_book_lists_every_rule() {
@@ -147,6 +200,10 @@ fn the_book_lists_every_rule() {
     for rule in lint_rules() {
         let severity = if rule.strict { "strict" } else { rule.severity.name() };
         page += &format!("| [`{0}`](#{0}) | {severity} | {1} |\n", rule.id, rule.summary);
+    }
+    page += OTHERS;
+    for other in ugas_data::finding_pages() {
+        page += &format!("| `{}` | {} | {} |\n", other.id, other.summary, other.fix);
     }
     for rule in lint_rules() {
         page += &format!("\n#{}", rule.page().replace("\n## ", "\n### "));

@@ -128,7 +128,7 @@ fn editors_follow_names_through_namespaces() {
     assert_eq!(offered("Cost: GE_"), ["GE_Hit", "a::GE_Hit"]);
     assert_eq!(offered("Cooldown: a::GE"), ["GE_Hit", "a::GE_Hit"]);
     let hover = language::hover(&project, here, at("a::GE_Hit")).unwrap();
-    assert!(hover.text.contains("a::GE_Hit") && hover.text.contains("at once"), "{}", hover.text);
+    assert!(hover.text.contains("a::GE_Hit") && hover.text.contains("instant"), "{}", hover.text);
     assert_eq!(language::show(&project, "GE_Hit", 1).len(), 2);
     assert!(language::show(&project, "a::GE_Hit", 1)[0].contains("p/b/b.yaml:8 Cooldown of GA_It"));
 }
@@ -183,7 +183,7 @@ fn two_patches_of_a_field_without_an_order_are_a_finding() {
     assert_eq!(
         told(&project),
         [
-            "p/yyy/patch.yaml:4:3 patch-conflict: Modifiers[0].Magnitude.Value of a::GE_Hit is patched at p/zz/patch.yaml:4 too"
+            "p/yyy/patch.yaml:4:3 patch-conflict: Modifiers[0].Magnitude.Value of a::GE_Hit is also patched at p/zz/patch.yaml:4"
         ]
     );
 }
@@ -194,9 +194,7 @@ fn a_namespace_is_a_word() {
     project.put("p/a/pack.yaml", "Name: a\nNamespace: my pack\n");
     assert_eq!(
         told(&project),
-        [
-            "p/a/pack.yaml:2:12 invalid: Namespace: \"my pack\" is no namespace: begin with a letter and go on with letters, \
-          digits and _"
-        ]
+        ["p/a/pack.yaml:2:12 invalid: Namespace: \"my pack\" is invalid: start with a letter and use letters, \
+          digits and _"]
     );
 }

@@ -93,10 +93,10 @@ fn wrong_pack_files_are_refused_at_their_place() {
         ],
     );
     let table = [
-        ("alone", "2:12 Requires: there is no pack nobody"),
-        ("escape", "2:12 Requires: \"../core\" is no name of a pack: write letters, digits, - and _"),
-        ("round", "0:0 the pack requires itself through what it requires"),
-        ("typo", "2:1 there is no field \"Require\" here"),
+        ("alone", "2:12 Requires: the pack nobody does not exist"),
+        ("escape", "2:12 Requires: \"../core\" is not a valid pack name: use letters, digits, - and _"),
+        ("round", "0:0 the pack requires itself through another pack"),
+        ("typo", "2:1 unknown field \"Require\""),
         ("nameless", "1:1 the field Name is missing"),
         ("empty", "1:7 Name: must not be empty"),
         ("small", "2:16 UnitsPerMetre: expected more than 0, found 0"),
@@ -106,7 +106,7 @@ fn wrong_pack_files_are_refused_at_their_place() {
     for ((pack, wanted), (_, found)) in table.iter().zip(&found) {
         assert!(found.starts_with(wanted), "{pack}: {found}");
     }
-    assert!(packs.refused("lured").ends_with("holds the pack \"another\""));
+    assert!(packs.refused("lured").ends_with("contains the pack \"another\""));
 }
 
 /// The messages of both ways to a pack: reading it for a game, and checking it.
@@ -125,7 +125,7 @@ fn a_pack_that_reaches_up_is_refused_when_read_and_when_checked() {
         Packs::new("up", &[("game", "Name: game\nRequires: [../../etc]\n"), ("here", "Name: here\nRequires: [.]\n")]);
     for (pack, name) in [("game", "\"../../etc\""), ("here", "\".\"")] {
         for message in both(&packs, pack) {
-            assert!(message.contains(&format!("{name} is no name of a pack")), "{message}");
+            assert!(message.contains(&format!("{name} is not a valid pack name")), "{message}");
         }
     }
 }
@@ -143,7 +143,7 @@ fn links_out_of_a_pack_are_refused_when_read_and_when_checked() {
     symlink(far.0.join("secret/pack.yaml"), packs.0.join("own/pack.yaml")).unwrap();
     for pack in ["file", "game", "own"] {
         for message in both(&packs, pack) {
-            assert!(message.contains("leads out of the folder"), "{pack}: {message}");
+            assert!(message.contains("points outside the folder"), "{pack}: {message}");
             assert!(!message.contains("12345") && !message.contains("secret"), "{pack}: {message}");
         }
     }

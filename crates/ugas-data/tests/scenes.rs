@@ -31,7 +31,7 @@ const CAMP: (&str, &str) = (
 fn an_instance_id_of_two_parents_refuses_the_scene_and_both_files_are_named() {
     let both = ("both.yaml", "Kind: scene\nName: SC_Both\nExtends: [SC_Cave, SC_Camp]\n");
     let project = project(&[CAVE, CAMP, both]);
-    let message = "SC_Both: the instance id boss stands in SC_Cave (cave.yaml:4) and in SC_Camp (camp.yaml:5)";
+    let message = "SC_Both: the instance id boss is in both SC_Cave (cave.yaml:4) and SC_Camp (camp.yaml:5)";
     let wanted = ("duplicate-instance".to_owned(), "both.yaml".to_owned(), 3, 20, message.to_owned());
     assert_eq!(found(&project), [wanted]);
     let refused = project.scene(&project.sets()[0], "SC_Both").unwrap().unwrap_err();
@@ -48,7 +48,7 @@ fn an_instance_id_of_two_parents_refuses_the_scene_and_both_files_are_named() {
 fn a_region_of_its_own_and_of_a_parent_is_told_at_its_own() {
     let deep = "Kind: scene\nName: SC_Deep\nExtends: [SC_Cave]\nRegions:\n- {Name: Lava, Shape: Sphere, Radius: 9}\n";
     let found = found(&project(&[CAVE, ("deep.yaml", deep)]));
-    let message = "SC_Deep: the region Lava stands in SC_Cave (cave.yaml:5) and in SC_Deep (deep.yaml:5)";
+    let message = "SC_Deep: the region Lava is in both SC_Cave (cave.yaml:5) and SC_Deep (deep.yaml:5)";
     assert_eq!(found, [("duplicate-region".to_owned(), "deep.yaml".to_owned(), 5, 10, message.to_owned())]);
 }
 

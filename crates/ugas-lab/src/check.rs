@@ -1,4 +1,4 @@
-//! Checking without running: documents are read, rules are built, names of scenarios are looked up.
+//! Checks files without running them: reads documents, builds rules and resolves the names of scenarios.
 
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_data::{Diagnostic, Project, ReadError};
 
-/// Checks a file or a folder as one set of documents, and every scenario in it with what it names. A folder with a
-/// `pack.yaml` is a set of its own, together with the packs it requires. The error holds what could not be read at all.
+/// Checks a file or a folder as one set of documents, and every scenario in it. A folder with a `pack.yaml` is a separate set
+/// with its required packs. The error contains the files that could not be read.
 ///
 /// ```
 /// let errors = ugas_lab::check_path("no/such/place").unwrap_err();
@@ -17,7 +17,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
     check_path_with(path, false)
 }
 
-/// The same with the lint rules that sound data breaks too, if `strict`.
+/// The same, with the strict lint rules if `strict`.
 ///
 /// ```
 /// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());
@@ -34,7 +34,7 @@ pub fn check_path_with(path: impl AsRef<Path>, strict: bool) -> Result<Vec<Diagn
     Ok(findings)
 }
 
-/// What is wrong with the scenarios of a project.
+/// Checks the scenarios of a project.
 pub fn check_scenarios(project: &Project) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for source in project.sources() {
@@ -50,8 +50,8 @@ pub fn check_scenarios(project: &Project) -> Vec<Diagnostic> {
     findings
 }
 
-/// Findings of documents and of scenarios in order, each once: what is wrong with a pack is also found by every scenario
-/// that stands on it, which may know the file by another path.
+/// Merges and sorts findings of documents and of scenarios, without duplicates: an error in a pack is also found by every
+/// scenario that uses it, which may refer to the file by another path.
 pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut paths: BTreeMap<Arc<str>, PathBuf> = BTreeMap::new();
     let mut key = |f: &Diagnostic| {
@@ -62,11 +62,11 @@ pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnosti
         (path.clone(), f.line, f.column, f.id.clone())
     };
     let mut seen: BTreeSet<_> = findings.iter().map(&mut key).collect();
-    // Scenarios say one thing at one place, packs may say several.
+    // A pack may have several findings at one place.
     for finding in of_scenarios {
         let at = key(&finding);
-        let told = seen.contains(&at) && findings.iter().any(|f| key(f) == at && f.message == finding.message);
-        if !told {
+        let is_known = seen.contains(&at) && findings.iter().any(|f| key(f) == at && f.message == finding.message);
+        if !is_known {
             seen.insert(at);
             findings.push(finding);
         }

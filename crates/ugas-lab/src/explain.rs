@@ -1,4 +1,4 @@
-//! How a number came about, at a moment of a scenario.
+//! Explains the value of an attribute at a time of a scenario.
 
 use crate::run::{RunOptions, Runner};
 use crate::scenario::{Scenario, did_you_mean};
@@ -11,7 +11,7 @@ use ugas_data::ReadError;
 pub enum ExplainError {
     /// The scenario cannot be run.
     Scenario(Vec<ReadError>),
-    /// Something asked for does not exist; the text says what, and what may have been meant.
+    /// A name does not exist; the text contains the name and a suggestion.
     Unknown(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for ExplainError {
 
 impl std::error::Error for ExplainError {}
 
-/// The explanation of an actor's attribute at a time, after everything that happens then.
+/// Explains an actor's attribute at a time, after the timeline's entries at that time.
 ///
 /// ```
 /// let text = r#"
@@ -57,17 +57,18 @@ pub fn explain(scenario: &Scenario, actor: &str, attribute: &str, at: SimTime) -
     };
     if !scenario.actors.iter().any(|a| a.name.text == actor) {
         let help = did_you_mean(actor, scenario.actors.iter().map(|a| a.name.text.as_str()));
-        return Err(with_help(format!("the scenario has no actor {actor}"), help));
+        return Err(with_help(format!("unknown actor {actor}"), help));
     }
     let rules = runner.world.rules.clone();
     let Some(id) = rules.find_attribute(attribute) else {
         let help = rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
-        return Err(with_help(format!("there is no attribute {attribute}"), help));
+        return Err(with_help(format!("unknown attribute {attribute}"), help));
     };
     match runner.sim.explain(runner.who(actor), id) {
         Ok(explanation) => Ok(runner.with_names(&explanation.to_string())),
-        Err(refusal) => {
-            Err(ExplainError::Unknown(format!("{actor} shows no {attribute} at {at}: {}", runner.describe(refusal))))
-        }
+        Err(refusal) => Err(ExplainError::Unknown(format!(
+            "cannot read {attribute} of {actor} at {at}: {}",
+            runner.describe(refusal)
+        ))),
     }
 }

@@ -1,10 +1,11 @@
-//! What happened in a scenario, line by line.
+//! The facts of a scenario as text.
 
 use crate::run::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use ugas_data::ReadError;
 
-/// Every fact of a run, one line each: when, who, what, and through what. Actors go by the scenario's names.
+/// Returns every fact of a run as a line: the time, the actor, what happened, and the cause. Actors have the names of the
+/// scenario.
 ///
 /// ```
 /// let text = r#"

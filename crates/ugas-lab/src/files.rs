@@ -1,4 +1,4 @@
-//! Files and folders of scenarios: text within limits, folders in sorted order.
+//! Reads scenario files within the size limit, and lists folders in sorted order.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,21 +8,21 @@ fn whole_file(path: &Path, code: Code, message: impl Into<String>) -> ReadError 
     ReadError { code, file: path.display().to_string().into(), line: 0, column: 0, message: message.into(), help: None }
 }
 
-/// The text of a file, within the size limit of documents.
+/// Reads the text of a file, within the size limit of documents.
 ///
 /// ```
 /// let error = ugas_lab::text_of("no/such/file.yaml").unwrap_err();
-/// assert!(error.to_string().starts_with("no/such/file.yaml: cannot be read"));
+/// assert!(error.to_string().starts_with("no/such/file.yaml: cannot read"));
 /// ```
 pub fn text_of(path: impl AsRef<Path>) -> Result<String, ReadError> {
     let path = path.as_ref();
-    let unreadable = |e: std::io::Error| whole_file(path, Code::Unreadable, format!("cannot be read: {e}"));
+    let unreadable = |e: std::io::Error| whole_file(path, Code::Unreadable, format!("cannot read: {e}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(whole_file(path, Code::Unreadable, "this is not a file"));
+        return Err(whole_file(path, Code::Unreadable, "expected a file"));
     }
     if metadata.len() > limits::MAX_BYTES as u64 {
-        let message = format!("the file has {} bytes; at most {} are read", metadata.len(), limits::MAX_BYTES);
+        let message = format!("the file has {} bytes; the limit is {}", metadata.len(), limits::MAX_BYTES);
         return Err(whole_file(path, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
@@ -34,13 +34,13 @@ pub fn text_of(path: impl AsRef<Path>) -> Result<String, ReadError> {
             line: clip(before.matches('\n').count() + 1),
             column: clip(before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1),
             help: Some("save the file as UTF-8".to_owned()),
-            ..whole_file(path, Code::Unreadable, "the file is not UTF-8 from here on")
+            ..whole_file(path, Code::Unreadable, "the file is not valid UTF-8 from here on")
         }
     })
 }
 
-/// The file itself, or every YAML and JSON file of a folder and the folders in it, sorted by path. Hidden ones are
-/// left out, links are not followed.
+/// Returns the file itself, or every YAML and JSON file of a folder and its subfolders, sorted by path. Hidden files are
+/// skipped, links are not followed.
 ///
 /// ```
 /// let errors = ugas_lab::files_at("no/such/place").unwrap_err();
@@ -51,7 +51,7 @@ pub fn files_at(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Vec<ReadError>> 
     match fs::metadata(path) {
         Ok(m) if m.is_dir() => {}
         Ok(_) => return Ok(vec![path.to_path_buf()]),
-        Err(e) => return Err(vec![whole_file(path, Code::Unreadable, format!("cannot be read: {e}"))]),
+        Err(e) => return Err(vec![whole_file(path, Code::Unreadable, format!("cannot read: {e}"))]),
     }
     let mut files = Vec::new();
     let mut errors = Vec::new();
@@ -60,22 +60,30 @@ pub fn files_at(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Vec<ReadError>> 
         let entries = match fs::read_dir(&folder) {
             Ok(entries) => entries,
             Err(e) => {
-                errors.push(whole_file(&folder, Code::Unreadable, format!("cannot be read: {e}")));
+                errors.push(whole_file(&folder, Code::Unreadable, format!("cannot read: {e}")));
                 continue;
             }
         };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
-            match entry.file_type() {
-                Ok(kind) if hidden || kind.is_symlink() => {}
-                Ok(kind) if kind.is_dir() => folders.push(path),
-                Ok(_) if is_document(&path) => files.push(path),
-                _ => {}
+        for entry in entries {
+            let (path, kind) = match entry.and_then(|e| Ok((e.path(), e.file_type()?))) {
+                Ok(entry) => entry,
+                Err(e) => {
+                    errors.push(whole_file(&folder, Code::Unreadable, format!("cannot read: {e}")));
+                    continue;
+                }
+            };
+            let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+            if is_hidden || kind.is_symlink() {
+                continue;
+            }
+            if kind.is_dir() {
+                folders.push(path);
+            } else if is_document(&path) {
+                files.push(path);
             }
         }
         if files.len() + folders.len() > limits::MAX_FILES {
-            let message = format!("the folder holds more than {} files", limits::MAX_FILES);
+            let message = format!("the folder has more than {} files", limits::MAX_FILES);
             return Err(vec![whole_file(path, Code::Limit, message)]);
         }
     }

@@ -1,5 +1,5 @@
-//! The test harness: scenarios from text, files and folders, run and reported. It is public so that a game can run
-//! its own scenarios among its own tests.
+//! The test harness: runs scenarios from text, files and folders. It is public so that a game can run its scenarios in its
+//! own tests.
 
 use crate::files::{files_at, text_of};
 use crate::report::{Report, Results};
@@ -9,18 +9,18 @@ use std::path::Path;
 use std::sync::Arc;
 use ugas_data::{Code, Node, ReadError, nearest, read_trees};
 
-/// Names that a message lists.
+/// The number of names that a message lists.
 const MOST_NAMED: usize = 40;
 
-/// A document of a scenario file: understood, or not.
+/// A document of a scenario file.
 pub(crate) enum Read {
     Scenario(Box<Scenario>),
     Broken(Report),
-    /// An authored document that stands beside scenarios.
+    /// An authored document in a file with scenarios.
     Other,
 }
 
-/// Every document of a text, as far as it concerns scenarios.
+/// Reads every document of a text and finds the scenarios.
 pub(crate) fn read_scenarios(file: &str, text: &str) -> Result<Vec<Read>, Vec<ReadError>> {
     let trees = read_trees(file, text).map_err(|e| e.into_vec())?;
     let whole: Arc<str> = text.into();
@@ -40,8 +40,8 @@ fn read_one(file: &str, tree: &Node, text: &Arc<str>) -> Result<Read, Vec<ReadEr
             column: near.map_or(at.column, |e| e.column),
             help: help
                 .map(|n| format!("did you mean {n:?}?"))
-                .or_else(|| Some("a scenario begins with `Scenario: <a sentence>`".to_owned())),
-            ..at.error(file, "this document is neither a scenario nor of a known kind")
+                .or_else(|| Some("a scenario starts with `Scenario: <a sentence>`".to_owned())),
+            ..at.error(file, "the document is neither a scenario nor of a known kind")
         }]);
     };
     Ok(match Scenario::from_node(file, tree) {
@@ -53,7 +53,7 @@ fn read_one(file: &str, tree: &Node, text: &Arc<str>) -> Result<Read, Vec<ReadEr
     })
 }
 
-/// All scenarios of a file, or everything that is wrong with it.
+/// Reads all scenarios of a file, or returns all errors.
 ///
 /// ```
 /// let errors = ugas_lab::load_file("no/such/file.yaml").unwrap_err();
@@ -74,8 +74,7 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<Vec<Scenario>, Vec<ReadError>
     if errors.is_empty() { Ok(scenarios) } else { Err(errors) }
 }
 
-/// Which scenario of a file somebody means: by its name, or else by its number counted from 1. Why none, with all there
-/// are.
+/// Returns the index of a scenario by name, or by number counted from 1. The error lists the scenarios of the file.
 ///
 /// ```
 /// let text = "Scenario: Night falls\nTimeline: []\n---\nScenario: Day breaks\nTimeline: []\n";
@@ -96,11 +95,11 @@ pub fn choose(scenarios: &[Scenario], wanted: &str) -> Result<usize, String> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!("there is no scenario {wanted:?}; it holds {list}{more}")
+        format!("unknown scenario {wanted:?}; the file has {list}{more}")
     })
 }
 
-/// Runs every scenario of a text; `name` stands for it in messages, and packs are found relative to it.
+/// Runs every scenario of a text. `name` is its file name in messages, and packs are resolved relative to it.
 ///
 /// ```
 /// let text = r#"
@@ -158,8 +157,8 @@ pub fn run_file(path: impl AsRef<Path>) -> Results {
     }
 }
 
-/// Runs every scenario of a folder and the folders in it; a folder without any is an error, so that a test over it
-/// cannot pass by finding nothing.
+/// Runs every scenario of a folder and its subfolders. A folder without scenarios is an error, so that a test cannot pass
+/// without running anything.
 ///
 /// ```no_run
 /// ugas_lab::check_folder("scenarios").assert_ok();
@@ -181,19 +180,19 @@ pub fn check_folder(path: impl AsRef<Path>) -> Results {
     results
 }
 
-/// Whether a file describes a pack; it holds neither documents nor scenarios.
+/// Returns whether a file is a `pack.yaml`, which contains neither documents nor scenarios.
 pub fn is_pack_file(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n == "pack.yaml")
 }
 
-/// The error of a path where no scenario was found.
+/// Returns the error for a path without scenarios.
 pub fn nothing_at(path: &Path) -> ReadError {
     ReadError {
         code: Code::Invalid,
         file: path.display().to_string().into(),
         line: 0,
         column: 0,
-        message: "there is no scenario here".to_owned(),
-        help: Some("a scenario begins with `Scenario: <a sentence>`".to_owned()),
+        message: "no scenario found".to_owned(),
+        help: Some("a scenario starts with `Scenario: <a sentence>`".to_owned()),
     }
 }

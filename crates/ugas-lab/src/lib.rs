@@ -1,10 +1,9 @@
-//! The lab: scenarios and what can be learnt from running them.
+//! Reads, checks and runs scenarios.
 //!
-//! A scenario is a YAML document that says what exists, what happens when, and what must hold. The same file is a
-//! regression test, an experiment in balance and a demo. Here it is read ([`Scenario`]), run ([`run_str`],
-//! [`check_folder`]), sampled over time ([`sample()`]), asked for explanations ([`explain()`], [`why_not()`]) and checked without
-//! running ([`check_path`]). The command line is a thin layer over this crate, and a game can run its own scenarios
-//! from its own tests:
+//! A scenario is a YAML document with actors, a timeline of verbs, and expectations. The same file is a regression test, a
+//! balance experiment and a demo. This crate reads scenarios ([`Scenario`]), runs them ([`run_str`], [`check_folder`]), samples
+//! attributes over time ([`sample()`]), explains values and refusals ([`explain()`], [`why_not()`]) and checks files without running
+//! them ([`check_path`]). The command line is a thin layer over this crate. A game can run its scenarios in its own tests:
 //!
 //! ```no_run
 //! # fn main() {
@@ -12,8 +11,7 @@
 //! # }
 //! ```
 //!
-//! Deliberately absent: rules of the game. What an effect does is decided in `ugas-core`; the lab only asks and
-//! compares.
+//! This crate contains no game rules. `ugas-core` decides what an effect does; the lab only runs verbs and compares results.
 
 mod check;
 mod explain;
@@ -42,7 +40,7 @@ pub use run::live::{Live, NotTaken};
 pub use run::parts::{ClientPart, NotPlayed, ServerPart};
 pub use run::rewind::Rewound;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
-pub use scenario::{NetClient, Network, Place, Scenario, parse_time};
+pub use scenario::{NetClient, Network, Place, Scenario, longest_time, parse_time};
 pub use why_not::why_not;
 
 // What the book shows in Rust is compiled with the doc tests.

@@ -1,11 +1,11 @@
-//! Packs as rules: their documents, those of the packs they require, and stand-ins for what they leave to host code.
+//! Builds the rules of packs and their required packs, with placeholders for host code.
 
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{LoadIssue, Rules, RulesBuilder, Severity};
 use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError};
 
-/// Compiles the rules of a pack and of everything it requires. What its `pack.yaml` leaves to host code has stand-ins.
+/// Builds the rules of a pack and its required packs. Names that `pack.yaml` lists under `Host` get placeholders.
 ///
 /// ```
 /// let errors = ugas_lab::load_pack("no/such/pack").unwrap_err();
@@ -21,7 +21,7 @@ pub fn load_pack(folder: impl AsRef<Path>) -> Result<Arc<Rules>, Vec<ReadError>>
     })
 }
 
-/// A finding of the rules builder whose place is not known.
+/// Returns the error for an issue without a known place.
 pub(crate) fn unplaced(issue: &LoadIssue, file: &Arc<str>) -> Diagnostic {
     let (file, line) = issue.origin.as_ref().map_or((file, 1), |origin| (&origin.file, origin.line));
     let subject = if issue.document.is_empty() { String::new() } else { format!("{}: ", issue.document) };
@@ -33,7 +33,7 @@ pub(crate) fn unplaced(issue: &LoadIssue, file: &Arc<str>) -> Diagnostic {
     }
 }
 
-/// A builder with documents and with stand-ins for what host code would provide.
+/// Returns a rules builder with documents and placeholders for host code.
 pub(crate) fn builder_of(docs: impl IntoIterator<Item = Loaded>, host: &HostNames) -> RulesBuilder {
     host.stand_in(docs.into_iter().fold(Rules::builder(), |b, loaded| b.add_at(loaded.doc, loaded.origin)))
 }

@@ -1,12 +1,12 @@
-//! What a run says: one report per scenario, one failure per expectation that does not hold.
+//! The results of a run: one report for each scenario, one failure for each failed expectation.
 
 use crate::scenario::Scenario;
 use std::fmt;
 use std::sync::Arc;
 use ugas_core::{Fact, SimTime};
-use ugas_data::ReadError;
+use ugas_data::{ReadError, printable, printable_line};
 
-/// One thing that did not hold.
+/// A failed expectation or verb.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// The file, as the caller named it.
@@ -17,21 +17,22 @@ pub struct Failure {
     pub column: u32,
     /// What was expected and what was found.
     pub message: String,
-    /// How a number came about, or what was there instead.
+    /// How the value was computed, or what was found instead.
     pub explanation: Option<String>,
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}:{}: {}", self.file, self.line, self.column, self.message)?;
+        let (file, message) = (printable_line(&self.file), printable(&self.message));
+        write!(f, "{file}:{}:{}: {message}", self.line, self.column)?;
         for line in self.explanation.iter().flat_map(|e| e.lines()) {
-            write!(f, "\n    {line}")?;
+            write!(f, "\n    {}", printable_line(line))?;
         }
         Ok(())
     }
 }
 
-/// What came of one scenario.
+/// The result of one scenario.
 ///
 /// ```
 /// let results = ugas_lab::run_str("idle.yaml", "Scenario: Idle\nTimeline: [{At: 1}]");
@@ -45,34 +46,34 @@ pub struct Report {
     pub file: Arc<str>,
     /// Line of the `Scenario:` key.
     pub line: u32,
-    /// Its sentence.
+    /// The name of the scenario.
     pub scenario: String,
-    /// What did not hold.
+    /// The failures.
     pub failures: Vec<Failure>,
-    /// Why it could not be run at all; empty if it ran.
+    /// Why it could not run; empty if it ran.
     pub errors: Vec<ReadError>,
-    /// Every fact, if the options asked for them.
+    /// Every fact, with [`RunOptions::keep_facts`](crate::RunOptions::keep_facts).
     pub facts: Vec<Fact>,
-    /// What happened on the way that may explain a failure, for people.
+    /// Notes that may explain a failure.
     pub notes: Vec<String>,
-    /// The time it reached.
+    /// The time at the end.
     pub end: SimTime,
     /// The hash of the sim at the end.
     pub hash: u64,
 }
 
 impl Report {
-    /// Whether it ran and everything held.
+    /// Returns whether it ran without failures.
     pub fn passed(&self) -> bool {
         self.failures.is_empty() && self.errors.is_empty()
     }
 
-    /// A scenario that was read but could not be run.
+    /// Creates the report of a scenario that could not run.
     pub(crate) fn broken(scenario: &Scenario, errors: Vec<ReadError>) -> Report {
         Report::unread(scenario.file.clone(), scenario.place.line, scenario.name.clone(), errors)
     }
 
-    /// A scenario that could not be understood.
+    /// Creates the report of a scenario that could not be read.
     pub(crate) fn unread(file: Arc<str>, line: u32, scenario: String, errors: Vec<ReadError>) -> Report {
         Report {
             file,
@@ -88,7 +89,7 @@ impl Report {
     }
 }
 
-/// What came of many scenarios.
+/// The results of several scenarios.
 ///
 /// ```
 /// let results = ugas_lab::run_str("two.yaml", "Scenario: A\n---\nScenario: B\nTimelin: []\n");
@@ -97,34 +98,34 @@ impl Report {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Results {
-    /// One report per scenario, in the order of files and lines.
+    /// One report for each scenario, in the order of files and lines.
     pub reports: Vec<Report>,
     /// Files that could not be read.
     pub unreadable: Vec<ReadError>,
 }
 
 impl Results {
-    /// How many scenarios passed.
+    /// Returns the number of passed scenarios.
     pub fn passed(&self) -> usize {
         self.reports.iter().filter(|r| r.passed()).count()
     }
 
-    /// How many scenarios did not.
+    /// Returns the number of failed scenarios.
     pub fn failed(&self) -> usize {
         self.reports.len() - self.passed()
     }
 
-    /// Everything that could not be read or understood.
+    /// Returns all errors of reading.
     pub fn errors(&self) -> impl Iterator<Item = &ReadError> {
         self.unreadable.iter().chain(self.reports.iter().flat_map(|r| &r.errors))
     }
 
-    /// Whether everything was read, understood and held.
+    /// Returns whether all files could be read and all scenarios passed.
     pub fn is_ok(&self) -> bool {
         self.unreadable.is_empty() && self.failed() == 0
     }
 
-    /// Everything that went wrong, for people; empty if nothing did.
+    /// Returns all errors and failures as text; empty if there are none.
     pub fn describe(&self) -> String {
         let mut lines = Vec::new();
         for error in &self.unreadable {
@@ -137,7 +138,7 @@ impl Results {
         lines.join("\n")
     }
 
-    /// For tests: panics with a list of everything that went wrong.
+    /// Panics with the errors and failures, for tests.
     #[track_caller]
     pub fn assert_ok(&self) {
         assert!(self.is_ok(), "{} passed, {} failed\n{}", self.passed(), self.failed(), self.describe());
@@ -151,7 +152,7 @@ impl Results {
 
 fn with_help(error: &ReadError) -> String {
     match &error.help {
-        Some(help) => format!("{error} ({help})"),
+        Some(help) => format!("{error} ({})", printable_line(help)),
         None => error.to_string(),
     }
 }

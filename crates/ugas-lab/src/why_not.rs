@@ -1,12 +1,13 @@
-//! Why an ability cannot be activated, at a moment of a scenario.
+//! Explains why an ability cannot be activated at a time of a scenario.
 
 use crate::explain::ExplainError;
 use crate::run::{RunOptions, Runner};
 use crate::scenario::{Scenario, did_you_mean};
 use ugas_core::{SimTime, Target, Which};
 
-/// Every check that speaks against an actor's ability at a time, after everything that happens then: one line each, with
-/// the time at which it heals by itself. Without a target, checks of the target speak only where one is needed.
+/// Lists every failed check of an actor's ability at a time, after the timeline's entries at that time: one line each,
+/// with the time at which the check passes again. All times are on the timeline's clock. Without a target, checks of the
+/// target fail only where one is needed.
 ///
 /// ```
 /// let text = r#"
@@ -37,23 +38,32 @@ pub fn why_not(
     for name in [Some(actor), target].into_iter().flatten() {
         if !scenario.actors.iter().any(|a| a.name.text == name) {
             let help = did_you_mean(name, scenario.actors.iter().map(|a| a.name.text.as_str()));
-            return Err(unknown(format!("the scenario has no actor {name}"), help));
+            return Err(unknown(format!("unknown actor {name}"), help));
         }
     }
     let rules = runner.world.rules.clone();
     let Some(id) = rules.find_ability(ability) else {
         let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
-        return Err(unknown(format!("there is no ability {ability}"), help));
+        return Err(unknown(format!("unknown ability {ability}"), help));
     };
     let target = target.map_or(Target::None, |name| Target::Controller(runner.who(name)));
     let mut reasons = Vec::new();
     let asked = runner.sim.why_not(runner.who(actor), Which::Ability(id), target, &mut reasons);
     asked.map_err(|refusal| {
-        ExplainError::Unknown(format!("{actor} is not there at {at}: {}", runner.describe(refusal)))
+        ExplainError::Unknown(format!("{actor} does not exist at {at}: {}", runner.describe(refusal)))
     })?;
+    let now = runner.sim.now();
     let line = |reason: &ugas_core::Reason| {
-        let heals = reason.heals.map_or(String::new(), |t| format!(" (until {t})"));
-        format!("{}: {}{heals}", reason.refusal.kind(), runner.describe(reason.refusal))
+        // A refusal uses the controller's clock; the output uses the clock of the timeline.
+        let refusal = reason.clears_at.map_or(reason.refusal, |at| reason.refusal.with_remaining(at - now));
+        let ready = match (reason.clears_at, refusal.remaining()) {
+            (Some(at), _) => format!(" (ready at {at})"),
+            (None, Some(left)) if left != SimTime::NEVER => {
+                format!(" (on {actor}'s own clock, which is stopped)")
+            }
+            (None, _) => String::new(),
+        };
+        format!("{}: {}{ready}", refusal.kind(), runner.describe(refusal))
     };
     Ok(reasons.iter().map(line).collect())
 }

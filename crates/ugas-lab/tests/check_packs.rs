@@ -49,5 +49,5 @@ fn a_mistake_in_what_several_packs_require_is_said_once() {
 fn a_pack_that_is_not_there_is_missed_at_the_pack_that_requires_it() {
     let found = Folder::new("missing", &[ONE, ("one/effects.yaml", EFFECT)]).check();
     assert_eq!(found.len(), 1, "{found:?}");
-    assert!(found[0].file.ends_with("pack.yaml") && found[0].message.contains("there is no pack core"));
+    assert!(found[0].file.ends_with("pack.yaml") && found[0].message.contains("the pack core does not exist"));
 }

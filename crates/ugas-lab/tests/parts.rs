@@ -46,21 +46,21 @@ fn what_is_wrong_with_machines_is_told_at_its_place() {
     );
     assert!(network("{Clients: {}}").starts_with("2:20 Clients: expected a map of names, found"));
     assert!(network("{}").contains("Clients is missing"));
-    assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 there is no actor Heroo");
-    assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero has an owner already");
+    assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 unknown actor Heroo");
+    assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero already has an owner");
     assert!(network("{Clients: {Ana: {Owns: [Later]}}}").contains("not there from the start"));
     assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a share from 0 to 1, found 2");
     assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));
-    assert!(network("{Clients: {Ana: {Profile: Badd}}}").starts_with("2:36 Profile: there is no profile \"Badd\""));
+    assert!(network("{Clients: {Ana: {Profile: Badd}}}").starts_with("2:36 Profile: unknown profile \"Badd\""));
 }
 
 #[test]
 fn a_client_does_what_a_client_may() {
     let step = |step: &str| error_of(&timeline(step));
-    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Anna").contains("On: there is no client Anna"));
-    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Ana").contains("it is the server's"));
-    assert!(step("Spawn: {Actor: Later}\n        On: Ana").contains("it is the server's"));
-    assert!(step("Repeat: {Times: 2, Do: []}\n        On: Ana").contains("it is the server's"));
+    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Anna").contains("On: unknown client Anna"));
+    assert!(step("Apply: {Effect: GE_Hit, To: Hero}\n        On: Ana").contains("only the server can"));
+    assert!(step("Spawn: {Actor: Later}\n        On: Ana").contains("only the server can"));
+    assert!(step("Repeat: {Times: 2, Do: []}\n        On: Ana").contains("only the server can"));
     read(&timeline("Activate: {Actor: Hero, Ability: GA_Strike, Target: Ogre}\n        On: Ana")).expect("it may");
     read(&timeline("Apply: {Effect: GE_Hit, To: Ogre, From: Hero, Ability: GA_Strike}\n        On: Ana"))
         .expect("it may");
@@ -69,12 +69,12 @@ fn a_client_does_what_a_client_may() {
 #[test]
 fn connections_are_changed_by_the_server_and_over_simulated_links_only() {
     let step = |step: &str| error_of(&timeline(step));
-    assert!(step("Link: {Client: Anna, Loss: 1}").contains("Client: there is no client Anna"));
+    assert!(step("Link: {Client: Anna, Loss: 1}").contains("Client: unknown client Anna"));
     assert!(step("Link: {Loss: 1}").contains("Client is missing"));
     assert!(step("Link: {Client: Ana, Loss: 2}").contains("expected a share from 0 to 1"));
     assert!(step("Disconnect: {Client: Ana, Loss: 1}").contains("Loss"));
-    assert!(step("Reconnect: {Client: Ana}\n        On: Ana").contains("it is the server's"));
-    assert!(step("Reconnect: {Client: Ana}\n        Refused: Any").contains("is never refused"));
+    assert!(step("Reconnect: {Client: Ana}\n        On: Ana").contains("only the server can"));
+    assert!(step("Reconnect: {Client: Ana}\n        Refused: Any").contains("cannot be refused"));
     let wired = read(&timeline("Disconnect: {Client: Ana}")).expect("it is sound");
     let Some(NotPlayed::Errors(errors)) = wired.server_part().err() else { panic!("sockets are not simulated") };
     assert!(errors[0].message.contains("real machines") && errors[0].line > 2);
@@ -91,14 +91,14 @@ fn first_failure(step: &str, later: &str) -> String {
 fn who_is_disconnected_does_nothing() {
     let later = "\n  - At: 9\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
     let told = first_failure("Disconnect: {Client: Ana}", later);
-    assert!(told.contains("on Ana: expected the client to play at 9 s, found that it was disconnected"), "{told}");
+    assert!(told.contains("on Ana: expected the client to be connected at 9 s, but it is disconnected"), "{told}");
 }
 
 #[test]
 fn who_heard_nothing_for_too_long_says_why_it_left() {
     let later = "\n  - At: 80\n    Do:\n      - Link: {Client: Ana, Loss: 0}\n  - At: 85\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
     let told = first_failure("Link: {Client: Ana, Loss: 1}", later);
-    assert!(told.contains("found that it has left: the server's clock went from tick"), "{told}");
+    assert!(told.contains("but it lost its connection: the server's clock went from tick"), "{told}");
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn what_does_not_hold_on_a_client_is_told_with_its_name() {
     assert_eq!(told(&text), wanted);
     assert_eq!(told(&text), wanted, "the same seed, the same session");
     let early = told(&timeline("Expect: {Hero.Health: 100}\n        On: Ana").replace("At: 1", "At: 0"));
-    assert!(early[0].1.contains("it has not joined yet"), "{early:?}");
+    assert!(early[0].1.contains("it is still connecting"), "{early:?}");
 }
 
 #[test]

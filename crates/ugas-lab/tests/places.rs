@@ -57,7 +57,7 @@ fn an_unknown_input_is_an_error() {
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             (found[0].2.as_str(), found[0].3.as_deref()),
-            ("there is no input Atack", Some("did you mean \"Attack\"?"))
+            ("unknown input Atack", Some("did you mean \"Attack\"?"))
         );
     }
     assert_eq!(errors("s.yaml", &scenario("Press: {Actor: Hero, InputID: Attack}")), []);
@@ -70,8 +70,8 @@ fn a_document_beside_a_scenario_is_no_part_of_it() {
          Actors: {{Hero: {{AttributeSets: [V]}}}}\nTimeline: [{{At: 0, Do: [{{Apply: {{Effect: GE_Hit, To: Hero}}}}]}}]\n---\n{STRIKE}"
     );
     let found = errors("s.yaml", &text);
-    assert_eq!(found[0].2, "there is no effect GE_Hit");
-    let help = "the document at line 6 is not the scenario's; put it under `Entities:`, or into a pack";
+    assert_eq!(found[0].2, "unknown effect GE_Hit");
+    let help = "the document at line 6 is not part of the scenario; move it under `Entities:` or into a pack";
     assert_eq!(found[0].3.as_deref(), Some(help));
 }
 
@@ -93,18 +93,18 @@ fn an_effect_without_a_target_is_noted_and_facts_are_told_in_words() {
     let of = |file: &str| load_file(folder.0.join(file)).unwrap().remove(0);
     let report = of("s.yaml").run();
     assert!(!report.passed());
-    let note = "1 s Hero: GA_Strike applies effects to its target and has none; give Press a `Target:`";
+    let note = "1 s Hero: GA_Strike applies effects to its target but has no target; add `Target:` to Press";
     assert_eq!(report.notes, [note]);
     let report = of("aimed.yaml").run();
     assert!(report.passed() && report.notes.is_empty(), "{report:?}");
 
     let lines = facts(&of("aimed.yaml"), None).unwrap();
     for line in [
-        "0 s Hero: has GA_Strike now on Attack",
-        "1 s Hero: Attack is pressed",
-        "1 s Hero: GA_Strike begins",
+        "0 s Hero: GA_Strike granted on Attack",
+        "1 s Hero: Attack pressed",
+        "1 s Hero: GA_Strike activated",
         "1 s Boss: Health 100 → 90, base 100 → 90 (GE_Hit from Hero)",
-        "1 s Hero: GA_Strike ends",
+        "1 s Hero: GA_Strike ended",
     ] {
         assert!(lines.iter().any(|l| l == line), "{line} in {lines:#?}");
     }

@@ -161,9 +161,9 @@ fn refusals_are_judged_by_their_kind() {
     assert_eq!(
         found,
         [
-            "expected it to be done, found the refusal RequiredTags: the required tag State.Alive is missing",
-            "expected the refusal Cycle, found RequiredTags: the required tag State.Alive is missing",
-            "expected the refusal Any, found that it was done",
+            "refused with RequiredTags: requires the tag State.Alive",
+            "expected the refusal Cycle, found RequiredTags: requires the tag State.Alive",
+            "expected the refusal Any, but the verb succeeded",
         ]
     );
 }
@@ -199,7 +199,7 @@ fn facts_are_found_in_order_and_the_window_closes_with_its_list() {
     assert_eq!(
         found,
         [
-            "expected the fact {Kind: AttributeChanged, Attribute: Armor}, found it only earlier",
+            "expected the fact {Kind: AttributeChanged, Attribute: Armor}, found it only before the previous entry",
             "expected the fact {Kind: Died}, found none",
         ]
     );
@@ -239,38 +239,38 @@ fn repetitions_hashes_and_changes_work() {
 #[test]
 fn misspelt_words_are_errors_with_the_nearest_right_one() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
-    assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 there is no verb \"Aply\" (did you mean \"Apply\"?)");
-    assert_eq!(step("Undo: {}"), "3:9 verb Undo comes with a later release");
-    assert_eq!(step("Activate: {Actor: Hero, Ability: GA_Smsh}"), "3:42 there is no ability GA_Smsh");
-    assert_eq!(step("Activate: {Actor: Hero}"), "3:19 write one of Ability, InputID, Handle");
-    assert_eq!(step("Cancel: {Handle: nobody}"), "3:26 there is no named result nobody");
-    assert_eq!(step("Press: {Actor: Heroo, InputID: Jump}"), "3:24 there is no actor Heroo (did you mean \"Hero\"?)");
-    assert!(step("Expect: {Hero.Cast.Length: 1}").contains("of a cast there are Tick, Remaining"));
-    assert!(step("Apply: {Efect: GE_Hit, To: Hero}").contains("Apply has no field \"Efect\""));
-    assert!(step("Apply: {Efect: GE_Hit, To: Hero}").ends_with("(did you mean \"Effect\"?)"));
-    assert_eq!(step("Apply: {Effect: GE_Hti, To: Hero}"), "3:25 there is no effect GE_Hti (did you mean \"GE_Hit\"?)");
-    assert_eq!(step("Apply: {Effect: GE_Hit, To: Heroo}"), "3:37 there is no actor Heroo (did you mean \"Hero\"?)");
+    assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 unknown verb \"Aply\" (did you mean \"Apply\"?)");
+    assert_eq!(step("Undo: {}"), "3:9 the verb Undo is not supported in this release");
     assert_eq!(
-        step("Expect: {Hero.Helth: 5}"),
-        "3:18 Hero.Helth: there is no attribute Helth (did you mean \"Health\"?)"
+        step("Activate: {Actor: Hero, Ability: GA_Smsh}"),
+        "3:42 unknown ability GA_Smsh (did you mean \"GA_Smash\"?)"
     );
-    assert_eq!(step("Expect: {Hero.Combo: 5}"), "3:18 Hero.Combo: Combo comes with a later release");
+    assert_eq!(step("Activate: {Actor: Hero}"), "3:19 write one of Ability, InputID, Handle");
+    assert_eq!(step("Cancel: {Handle: nobody}"), "3:26 unknown result name nobody");
+    assert_eq!(step("Press: {Actor: Heroo, InputID: Jump}"), "3:24 unknown actor Heroo (did you mean \"Hero\"?)");
+    assert!(step("Expect: {Hero.Cast.Length: 1}").contains("expected Cast.Tick or Cast.Remaining"));
+    assert!(step("Apply: {Efect: GE_Hit, To: Hero}").contains("Apply: unknown field \"Efect\""));
+    assert!(step("Apply: {Efect: GE_Hit, To: Hero}").ends_with("(did you mean \"Effect\"?)"));
+    assert_eq!(step("Apply: {Effect: GE_Hti, To: Hero}"), "3:25 unknown effect GE_Hti (did you mean \"GE_Hit\"?)");
+    assert_eq!(step("Apply: {Effect: GE_Hit, To: Heroo}"), "3:37 unknown actor Heroo (did you mean \"Hero\"?)");
+    assert_eq!(step("Expect: {Hero.Helth: 5}"), "3:18 Hero.Helth: unknown attribute Helth (did you mean \"Health\"?)");
+    assert_eq!(step("Expect: {Hero.Combo: 5}"), "3:18 Hero.Combo: Combo is not supported in this release");
     assert_eq!(
         step("Apply: {Effect: GE_Hit, To: Hero, Refused: Requiredtags}"),
-        "3:52 Refused: there is no kind of refusal \"Requiredtags\" (did you mean \"RequiredTags\"?)"
+        "3:52 Refused: unknown refusal \"Requiredtags\" (did you mean \"RequiredTags\"?)"
     );
     assert!(step("ExpectFacts: [{Kind: EffectAplied}]").ends_with("(did you mean \"EffectApplied\"?)"));
     assert!(step("ExpectFacts: [{Kind: Cue, Tga: A}]").ends_with("(did you mean \"Tag\"?)"));
-    assert!(step("ExpectFacts: [{Kind: Attack}]").contains("later release"));
-    assert!(step("ExpectHash: {Equals: nothing}").contains("no hash marked before as nothing"));
-    assert!(step("Expect: {Hero.Health: 5}\n        Refused: Any").contains("Expect is never refused"));
+    assert!(step("ExpectFacts: [{Kind: Attack}]").contains("not supported in this release"));
+    assert!(step("ExpectHash: {Equals: nothing}").contains("unknown hash mark nothing"));
+    assert!(step("Expect: {Hero.Health: 5}\n        Refused: Any").contains("Expect cannot be refused"));
 }
 
 #[test]
 fn times_only_go_forward_and_stay_within_reach() {
-    assert!(error("  - At: 5\n  - At: 4\n").contains("times only go forward"));
-    assert!(error("  - At: soon\n").contains("is no time"));
-    assert!(error("  - At: 1e9\n").contains("strides"));
+    assert!(error("  - At: 5\n  - At: 4\n").contains("sort the timeline by time"));
+    assert!(error("  - At: soon\n").contains("expected seconds (1.5)"));
+    assert!(error("  - At: 1e9\n").contains("steps of"));
     let results = run_str("t.yaml", "Scenario: Far\nStep: 100000\nTimeline: [{At: 1e9}]");
     results.assert_ok();
     assert_eq!(results.reports[0].end, SimTime::seconds(1e9));
@@ -280,11 +280,11 @@ fn times_only_go_forward_and_stay_within_reach() {
 fn names_that_would_be_ambiguous_are_errors() {
     assert!(
         error("  - At: 0\n    Do:\n      - Apply: {Effect: GE_Hit, To: Hero, As: Boss}\n")
-            .contains("is an actor already")
+            .contains("is already the name of an actor")
     );
     assert!(
         error("  - At: 0\n    Do:\n      - Apply: {Effect: GE_Hit, To: Hero, As: Sim}\n")
-            .contains("meaning of its own")
+            .contains("is reserved in paths")
     );
 }
 
@@ -370,7 +370,7 @@ fn packs_are_found_beside_the_file_and_host_code_has_stand_ins() {
     results.assert_ok();
     let error = missing.errors().next().expect("an error");
     assert_eq!((error.line, error.column), (2, 9));
-    assert!(error.message.contains("there is no folder"), "{error}");
+    assert!(error.message.contains("does not exist"), "{error}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ mod kit;
 use kit::{Game, Setup, builder};
 use ugas_core::{Anchor, Op, Sim, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Cast};
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 
 /// An ability that casts for a while: each predicted tick aims at the nearest, each server tick hits what is aimed at.
 fn seeker(cast: Option<Cast>) -> Ability {
@@ -56,7 +56,7 @@ fn what_a_tick_aims_at_is_looked_at_like_any_target() {
     g.net.players_mut()[0].down.cut(until);
     g.net.server_mut().sim_mut().run(Op::Move { who: foe, anchor: place(5000.0) }).unwrap();
     g.net.run(90);
-    assert!(g.net.server().counts().of(Reason::Target) > 0);
+    assert!(g.net.server().counts().of(RejectReason::Target) > 0);
     assert_eq!(g.truth(foe, "Health"), 100.0);
 }
 
@@ -100,7 +100,7 @@ fn what_the_first_predicted_tick_chose_counts_from_that_tick_on_and_not_for_the_
     assert_eq!(g.truth(foe, "Health"), 99.0);
     let aim = |sim: &Sim| sim.activations(hero).unwrap().next().map(|a| a.target);
     assert_eq!((aim(g.ana().sim()), aim(g.net.server().sim())), (Some(Target::None), Some(Target::None)));
-    assert_eq!((g.ana().counts().refused, g.net.server().counts().iter().count()), (0, 0));
+    assert_eq!((g.ana().counts().rejected, g.net.server().counts().iter().count()), (0, 0));
     g.assert_equal();
 }
 
@@ -120,6 +120,6 @@ fn a_predicted_tick_does_not_pick_whom_the_ability_may_not_be_used_on() {
     let aim = |sim: &Sim| sim.activations(hero).unwrap().next().map(|a| a.target);
     let asked = Some(Target::Controller(foe));
     assert_eq!((aim(g.ana().sim()), aim(g.net.server().sim())), (asked, asked));
-    assert_eq!((g.ana().counts().refused, g.net.server().counts().iter().count()), (0, 0));
+    assert_eq!((g.ana().counts().rejected, g.net.server().counts().iter().count()), (0, 0));
     g.assert_equal();
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use ugas_core::SimTime;
-use ugas_net::carrier::{Carrier, CarrierConfig, CarrierError, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW};
+use ugas_net::internals::carrier::{
+    Carrier, CarrierError, ConnectionConfig, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW,
+};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 const STEP: SimTime = SimTime::millis(20);
@@ -72,7 +74,7 @@ impl Talk {
             now: 0,
             hostile,
             sides: [0, 1].map(|_| Side {
-                carrier: Carrier::new(CarrierConfig::default()),
+                carrier: Carrier::new(ConnectionConfig::default()),
                 pushed: Vec::new(),
                 receipts: Vec::new(),
                 got: Vec::new(),
@@ -144,7 +146,7 @@ impl Talk {
                 while let Some(message) = side.carrier.next_message() {
                     side.got.push(message);
                 }
-                assert!(side.carrier.held() <= MAX_MESSAGE + WINDOW as usize * FRAGMENT);
+                assert!(side.carrier.retained() <= MAX_MESSAGE + WINDOW as usize * FRAGMENT);
             }
         }
         if !self.hostile {
@@ -166,7 +168,7 @@ impl Talk {
     }
 
     /// The link becomes perfect; both sides speak until nothing waits any more.
-    fn heal(&mut self) {
+    fn restore_links(&mut self) {
         let fine = || vec![Fate::Arrive { after: 0 }];
         let talk = Step { push: [vec![], vec![]], fates: [fine(), fine()], payload: [1, 1] };
         for _ in 0..1500 {
@@ -230,7 +232,7 @@ proptest! {
         for step in &steps {
             talk.step(step);
         }
-        talk.heal();
+        talk.restore_links();
         talk.must_agree();
     }
 
@@ -245,13 +247,13 @@ proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(datagrams in proptest::collection::vec(
         proptest::collection::vec(any::<u8>(), 0..80), 0..200)) {
-        let mut carrier = Carrier::new(CarrierConfig { unread: 4096, ..CarrierConfig::default() });
+        let mut carrier = Carrier::new(ConnectionConfig { max_unread_bytes: 4096, ..ConnectionConfig::default() });
         for (datagram, at) in datagrams.iter().zip(0..) {
             let before = *carrier.counts();
             let read = carrier.read(SimTime::millis(at), datagram).is_ok();
             let after = carrier.counts();
             prop_assert_eq!((after.read - before.read, after.refused() - before.refused()), if read { (1, 0) } else { (0, 1) });
-            prop_assert!(carrier.held() <= 4096 + MAX_MESSAGE + WINDOW as usize * FRAGMENT);
+            prop_assert!(carrier.retained() <= 4096 + MAX_MESSAGE + WINDOW as usize * FRAGMENT);
         }
     }
 }

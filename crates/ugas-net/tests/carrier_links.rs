@@ -1,7 +1,7 @@
 //! Two carriers over each of the simulated profiles: messages keep arriving, and the round trip is the link's.
 
 use ugas_core::SimTime;
-use ugas_net::carrier::{Carrier, CarrierConfig};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::types::Tick;
 
@@ -18,7 +18,7 @@ struct Figures {
 
 /// One side says a numbered message every six ticks, and both a payload every tick, at 60 ticks a second.
 fn talk(profile: LinkProfile) -> Figures {
-    let mut carriers = [0, 1].map(|_| Carrier::new(CarrierConfig::default()));
+    let mut carriers = [0, 1].map(|_| Carrier::new(ConnectionConfig::default()));
     let mut links = [1, 2].map(|seed| Link::new(profile, seed));
     let mut said = Vec::new();
     let mut delays = Vec::new();

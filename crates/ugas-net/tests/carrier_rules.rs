@@ -1,11 +1,11 @@
 //! The rules of a connection one by one: what is refused, what is owed, what is known of a loss and when.
 
 use ugas_core::SimTime;
-use ugas_net::carrier::{Carrier, CarrierConfig, CarrierError, MAX_MESSAGE, PacketNumber};
+use ugas_net::internals::carrier::{Carrier, CarrierError, ConnectionConfig, MAX_MESSAGE, PacketNumber};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 fn carrier() -> Carrier {
-    Carrier::new(CarrierConfig::default())
+    Carrier::new(ConnectionConfig::default())
 }
 
 fn at(millis: i64) -> SimTime {
@@ -193,7 +193,8 @@ fn a_long_message_leaves_room_for_the_payload() {
 
 #[test]
 fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
-    let (mut here, mut there) = (carrier(), Carrier::new(CarrierConfig { unread: 2000, ..CarrierConfig::default() }));
+    let (mut here, mut there) =
+        (carrier(), Carrier::new(ConnectionConfig { max_unread_bytes: 2000, ..ConnectionConfig::default() }));
     let messages: Vec<Vec<u8>> = (0..600u32).map(|n| n.to_le_bytes().repeat(20)).collect();
     for message in &messages {
         here.push(message).unwrap();
@@ -210,7 +211,7 @@ fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
     };
     let refused = (0..100).filter(|tick| !talk(&mut here, &mut there, *tick)).count();
     assert!(refused > 0 && there.counts().ahead == refused as u64);
-    assert!(there.held() <= 2000 + 80 + 256 * 80);
+    assert!(there.retained() <= 2000 + 80 + 256 * 80);
     let mut got = Vec::new();
     for tick in 100..1000 {
         got.extend(std::iter::from_fn(|| there.next_message()));

@@ -7,8 +7,8 @@ use ugas_core::{AbilityGrant, Anchor, Fact, FactKind, Facts, InputId, Op, Sim, S
 use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Cast, CombatRule, Effect, Magnitude, Modify, ModifyOperation,
 };
-use ugas_net::authority::Reason;
-use ugas_net::client::{Certainty, Commanded, Standing};
+use ugas_net::authority::RejectReason;
+use ugas_net::client::{Certainty, CommandStatus, PredictionStatus};
 use ugas_net::message::Request;
 
 fn event(tag: &str) -> AbilityTask {
@@ -49,9 +49,9 @@ fn a_shown_value_is_the_servers_without_what_it_has_not_heard_of() {
     g.cast("GA_B", Target::None).unwrap();
     assert_eq!(g.seen(hero, "Mana"), 50.0, "100 without 20 and 30");
     let mut shown = Vec::new();
-    while g.ana().unanswered() > 0 {
+    while g.ana().pending_commands() > 0 {
         g.net.step();
-        shown.push((g.ana().unanswered(), g.seen(hero, "Mana")));
+        shown.push((g.ana().pending_commands(), g.seen(hero, "Mana")));
     }
     assert!(shown.contains(&(1, 55.0)), "the first is answered with 15, the second still counts: {shown:?}");
     assert_eq!((g.seen(hero, "Mana"), g.truth(hero, "Mana")), (55.0, 55.0));
@@ -208,11 +208,11 @@ fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_o
     };
     let seconds = |n: f64| Some(SimTime::seconds(n));
     assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (80.0, (seconds(3.0), seconds(2.0))));
-    g.net.run_until(30, |net| net.client("Ana").unanswered() == 0).unwrap();
+    g.net.run_until(30, |net| net.client("Ana").pending_commands() == 0).unwrap();
     assert_eq!((g.truth(hero, "Mana"), lengths(g.net.server().sim())), (85.0, (seconds(1.5), seconds(1.0))));
     assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (85.0, (seconds(1.5), seconds(1.0))));
-    let (standing, refused) = (g.ana().predictions().last().unwrap().standing, g.ana().counts().refused);
-    assert_eq!((standing, refused), (Standing::Confirmed, 0));
+    let (status, refused) = (g.ana().predictions().last().unwrap().status, g.ana().counts().rejected);
+    assert_eq!((status, refused), (PredictionStatus::Confirmed, 0));
     g.net.run(90);
     let [_, server, ben] = heard(&mut g);
     assert_eq!(server, ["Event.Tick.Server"; 5]);
@@ -265,9 +265,9 @@ fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_befor
         }
         g.net.step();
         g.cast("GA_Charged", Target::None).unwrap();
-        let before = g.ana().counts().rerun;
-        g.net.run_until(30, |net| net.client("Ana").counts().rerun > before).unwrap();
-        assert!(g.ana().unanswered() > 0, "the server's word is older than the use");
+        let before = g.ana().counts().resimulated;
+        g.net.run_until(30, |net| net.client("Ana").counts().resimulated > before).unwrap();
+        assert!(g.ana().pending_commands() > 0, "the server's word is older than the use");
         assert_eq!(g.seen(hero, "Health"), 99.0, "and is taken over");
         let now = charges(g.ana().sim());
         if spent {
@@ -331,7 +331,7 @@ fn risky() -> Game {
 }
 
 /// Plays a use that the server refuses for a reason; what it does about it counts once on both sides and nowhere else.
-fn denied(reason: Reason, ask: impl Fn(&mut Game) -> Request) {
+fn denied(reason: RejectReason, ask: impl Fn(&mut Game) -> Request) {
     let mut g = risky();
     let hero = g.hero;
     g.facts();
@@ -384,11 +384,11 @@ fn spend(g: &mut Game) {
 // covers: SAI-2.7-07, SAI-2.1-05
 #[test]
 fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
-    denied(Reason::Rules, |g| {
+    denied(RejectReason::Rules, |g| {
         spend(g);
         use_it(g, Target::None)
     });
-    denied(Reason::Rules, |g| {
+    denied(RejectReason::Rules, |g| {
         spend(g);
         Request::Press { who: g.hero, input: InputId(7), target: Target::None }
     });
@@ -397,16 +397,16 @@ fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
 // covers: SAI-2.7-07
 #[test]
 fn whatever_the_reason_a_denied_use_is_cleaned_up_on_both_sides() {
-    denied(Reason::Target, |g| {
+    denied(RejectReason::Target, |g| {
         let (who, anchor) = (g.foe, Some(Anchor::at([5000.0, 0.0, 0.0])));
         g.net.server_mut().sim_mut().run(Op::Move { who, anchor }).unwrap();
         use_it(g, Target::Controller(who))
     });
-    denied(Reason::Past, |g| {
-        g.net.cut("Ana", SimTime::millis(450));
+    denied(RejectReason::Past, |g| {
+        g.net.interrupt_link("Ana", SimTime::millis(450));
         use_it(g, Target::None)
     });
-    denied(Reason::CommandRate, |g| {
+    denied(RejectReason::CommandRate, |g| {
         for _ in 0..160 {
             let ask = Request::Release { who: g.hero, input: InputId(1) };
             g.net.client_mut("Ana").command(ask).unwrap();
@@ -418,22 +418,22 @@ fn whatever_the_reason_a_denied_use_is_cleaned_up_on_both_sides() {
 #[test]
 fn who_was_not_refused_has_nothing_to_clean_up() {
     let mut g = risky();
-    let Ok(Commanded::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
     g.net.run(30);
     let (who, ability, target) = (g.hero, g.ability("GA_Risky"), Target::None);
     let forged = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
     g.net.client_mut("Ana").command(forged).unwrap();
     g.net.run(30);
-    assert_eq!(g.net.server().counts().of(Reason::Key), 1);
+    assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
     assert_eq!((g.seen(who, "Speed"), g.truth(who, "Speed")), (10.0, 10.0));
     // And whoever was, only once.
     let mut g = risky();
     spend(&mut g);
-    let Ok(Commanded::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
     g.net.run(60);
     let again = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
     g.net.client_mut("Ana").command(again).unwrap();
     g.net.run(30);
     assert_eq!(g.truth(who, "Speed"), 9.0);
-    assert_eq!(g.net.server().counts().of(Reason::Key), 1);
+    assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
 }

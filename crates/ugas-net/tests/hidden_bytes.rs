@@ -125,9 +125,10 @@ impl Session {
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
-        let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
+        let mut server =
+            Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
         for (who, mode) in actors.into_iter().zip(MODES) {
-            server.set_mode(who, mode);
+            server.set_replication(who, mode);
         }
         for (at, who) in actors.into_iter().chain([own]).enumerate() {
             server.connect(PeerId(at as u32), &[who]).unwrap();
@@ -242,10 +243,10 @@ fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) ->
     }
     for session in &pair {
         for (at, client) in session.clients.iter().enumerate() {
-            prop_assert_eq!(client.counts().damaged, 0, "what is left out can be read, client {}", at);
+            prop_assert_eq!(client.counts().malformed, 0, "what is left out can be read, client {}", at);
             for &who in client.owned() {
                 let told = session.server.owner_hash(who).ok();
-                prop_assert_eq!(client.settled_hash(who), told, "client {} has what it may have", at);
+                prop_assert_eq!(client.confirmed_hash(who), told, "client {} has what it may have", at);
             }
         }
     }
@@ -295,7 +296,7 @@ fn a_refusal_tells_no_number_of_what_is_hidden() {
         (0..40).for_each(|_| session.step());
         session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
         let told: Vec<_> = (0..20).map(|_| (session.step(), session.told[3].clone()).1).collect();
-        assert_eq!(session.clients[3].counts().refused, 1, "the client believes in the authored value");
+        assert_eq!(session.clients[3].counts().rejected, 1, "the client believes in the authored value");
         told
     });
     assert_eq!(first, second);
@@ -367,7 +368,8 @@ fn what_follows_a_hidden_value_is_shown_as_it_is() {
         .unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-    let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config =
+        ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     net.join("Ana", LinkProfile::LAN, &[who]).unwrap();
     net.join("Ben", LinkProfile::LAN, &[]).unwrap();
@@ -382,7 +384,7 @@ fn what_follows_a_hidden_value_is_shown_as_it_is() {
         assert_eq!(["Power", "Might", "Health"].map(seen), [103.0, 104.0, 40.0], "{client}");
         assert_eq!(seen("Secret"), 10.0, "as it is authored");
     }
-    assert_eq!(net.client("Ana").settled_hash(who), net.server().owner_hash(who).ok());
+    assert_eq!(net.client("Ana").confirmed_hash(who), net.server().owner_hash(who).ok());
     let before = net.client("Ana").counts().corrections;
     net.run(60);
     assert_eq!(net.client("Ana").counts().corrections, before, "there is nothing more to correct");

@@ -8,7 +8,7 @@ use ugas_core::{
     Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Effect, Trigger};
-use ugas_net::client::{Certainty, Commanded, Standing};
+use ugas_net::client::{Certainty, CommandStatus, PredictionStatus};
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 
@@ -19,14 +19,14 @@ fn a_command_acts_at_once_is_kept_under_its_key_and_is_confirmed_later() {
     let (id, _) = g.bolt();
     assert_eq!(g.seen(g.hero, "Mana"), 80.0, "before any answer");
     assert_eq!(g.truth(g.hero, "Mana"), 100.0);
-    assert_eq!(g.ana().unanswered(), 1);
+    assert_eq!(g.ana().pending_commands(), 1);
     assert!(g.ana().is_predicted(id.0));
     let waiting: Vec<_> = g.ana().predictions().copied().collect();
-    assert_eq!((waiting.len(), waiting[0].standing, waiting[0].key.base), (1, Standing::Waiting, id.base()));
+    assert_eq!((waiting.len(), waiting[0].status, waiting[0].key.base), (1, PredictionStatus::Pending, id.base()));
     g.net.run(30);
     assert!(!g.ana().is_predicted(id.0));
-    assert_eq!(g.ana().unanswered(), 0);
-    assert_eq!(g.ana().predictions().next().unwrap().standing, Standing::Confirmed);
+    assert_eq!(g.ana().pending_commands(), 0);
+    assert_eq!(g.ana().predictions().next().unwrap().status, PredictionStatus::Confirmed);
     assert_eq!(g.truth(g.hero, "Mana"), 80.0);
     g.assert_equal();
 }
@@ -42,7 +42,7 @@ fn what_fails_here_is_not_asked_for() {
     let before = g.net.server().sim().row_hash(g.hero).unwrap();
     let refused = g.cast("GA_Haste", Target::None);
     assert!(matches!(refused, Err(Refusal::Cost { .. })), "{refused:?}");
-    assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
+    assert_eq!((g.ana().pending_commands(), g.ana().journal_entries()), (0, 0));
     g.net.run(30);
     assert_eq!(g.net.server().counts().iter().count(), 0, "nothing was asked");
     assert_eq!(g.net.server().sim().row_hash(g.hero).unwrap(), before);
@@ -57,7 +57,7 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
         for _ in 0..4 {
             let input = InputId(0);
             let ask = Request::Press { who: g.hero, input, target: Target::None };
-            if let Ok(Commanded::Predicted(id, _)) = g.net.client_mut("Ana").command(ask) {
+            if let Ok(CommandStatus::Predicted(id, _)) = g.net.client_mut("Ana").command(ask) {
                 keys.push(id);
             }
         }
@@ -93,7 +93,7 @@ fn a_refusal_puts_everything_back() {
     assert_eq!(g.seen(g.hero, "Mana"), mana);
     assert!(!g.ana().sim().has_tag(g.hero, cooldown).unwrap());
     assert_eq!(g.seen(g.foe, "Health"), 100.0, "the foe's too");
-    assert_eq!(g.ana().counts().refused, 1);
+    assert_eq!(g.ana().counts().rejected, 1);
     let facts = g.facts();
     let count = |c| facts.iter().filter(|(f, k)| f.root == id && *k == c).count();
     assert_eq!(count(Certainty::Predicted), count(Certainty::Undone));
@@ -112,7 +112,9 @@ fn a_small_difference_is_corrected_and_the_ability_stays_active() {
     // The server gives mana back that the client does not know of.
     let long = g.ability("GA_Long");
     let ask = Request::Activate { who: g.hero, ability: long, target: Target::None };
-    let Ok(Commanded::Predicted(_, Outcome::Activated(key))) = g.net.client_mut("Ana").command(ask) else { panic!() };
+    let Ok(CommandStatus::Predicted(_, Outcome::Activated(key))) = g.net.client_mut("Ana").command(ask) else {
+        panic!()
+    };
     assert_eq!(g.seen(g.hero, "Mana"), 50.0);
     let hero = g.hero;
     let other = g.effect("GE_Regen");
@@ -155,9 +157,9 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
     let foreign = g.ana().sim().row_hash(other).unwrap();
     let mut ran = 0;
     for _ in 0..30 {
-        let before = g.ana().counts().rerun;
+        let before = g.ana().counts().resimulated;
         g.net.step();
-        ran = ran.max(g.ana().counts().rerun - before);
+        ran = ran.max(g.ana().counts().resimulated - before);
         assert_eq!(g.ana().sim().row_hash(other).unwrap(), foreign, "a rollback leaves others alone");
         assert_eq!(g.seen(g.hero, "Mana"), 60.0, "what is in the server's state is not played on top of it");
     }
@@ -194,7 +196,7 @@ fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
         g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
         g.net.run(30);
         let mut blends = Vec::new();
-        g.net.client_mut("Ana").take_blends(&mut blends);
+        g.net.client_mut("Ana").take_corrections(&mut blends);
         assert_eq!(blends.len(), expected, "{blends:?}");
         assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"), "the state switches at once");
     }
@@ -236,10 +238,10 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
         assert!(told >= 3);
         let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
         assert_eq!(count(settled), told, "{facts:#?}");
-        g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>()
+        g.ana().predictions().map(|p| p.status).collect::<Vec<_>>()
     };
-    assert_eq!(chain(false), [Standing::Confirmed; 3]);
-    assert_eq!(chain(true), [Standing::Confirmed, Standing::Confirmed, Standing::Rejected]);
+    assert_eq!(chain(false), [PredictionStatus::Confirmed; 3]);
+    assert_eq!(chain(true), [PredictionStatus::Confirmed, PredictionStatus::Confirmed, PredictionStatus::Rejected]);
     // Two commands of one tick are two roots of one base.
     let mut g = Game::new(Setup::default());
     g.bolt();
@@ -261,7 +263,7 @@ fn rejecting_a_parent_rejects_its_children() {
     g.cast("GA_One", Target::None).unwrap();
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     g.net.run(30);
-    assert_eq!(g.ana().predictions().map(|p| p.standing).collect::<Vec<_>>(), [Standing::Rejected; 2]);
+    assert_eq!(g.ana().predictions().map(|p| p.status).collect::<Vec<_>>(), [PredictionStatus::Rejected; 2]);
     assert_eq!(g.seen(g.hero, "Mana"), 100.0);
 }
 
@@ -282,35 +284,35 @@ fn a_grandchild_falls_with_its_parent_although_another_one_like_it_stands() {
     let three = g.ability("GA_Three");
     let parents = |g: &Game| -> Vec<_> {
         let of = g.ana().predictions().filter(|p| p.ability == three);
-        of.map(|p| (p.key.parent, p.standing)).collect()
+        of.map(|p| (p.key.parent, p.status)).collect()
     };
-    assert_eq!(parents(&g), [(Some(1), Standing::Waiting), (Some(4), Standing::Waiting)]);
+    assert_eq!(parents(&g), [(Some(1), PredictionStatus::Pending), (Some(4), PredictionStatus::Pending)]);
     g.net.run(30);
-    assert_eq!(parents(&g), [(Some(1), Standing::Rejected), (Some(4), Standing::Confirmed)]);
+    assert_eq!(parents(&g), [(Some(1), PredictionStatus::Rejected), (Some(4), PredictionStatus::Confirmed)]);
 }
 
 // covers: NXT-13.8-03, NXT-13.8-06
 #[test]
 fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
     let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile: LinkProfile::LAN, ..Setup::default() });
-    let settled = g.ana().settled(g.hero).unwrap();
+    let settled = g.ana().confirmed_tick(g.hero).unwrap();
     let ahead = g.ana().tick().0 - settled.0;
-    g.net.cut("Ana", SimTime::millis(1000));
+    g.net.interrupt_link("Ana", SimTime::millis(1000));
     let mut played = 0;
     for _ in 0..40 {
         let input = InputId(0);
         let ask = Request::Press { who: g.hero, input, target: Target::None };
         played += u32::from(g.net.client_mut("Ana").command(ask).is_ok());
         g.net.step();
-        assert!(g.ana().tick().0 - g.ana().settled(g.hero).unwrap().0 <= 16);
+        assert!(g.ana().tick().0 - g.ana().confirmed_tick(g.hero).unwrap().0 <= 16);
     }
     assert!(played + ahead <= 17, "{played} commands were played and {ahead} ticks were open before");
-    assert!(!g.ana().is_open());
+    assert!(!g.ana().can_predict());
     assert!(matches!(g.cast("GA_Haste", Target::None), Err(Refusal::PredictionWindowClosed)));
     g.net.run(90);
-    assert!(g.ana().is_open());
+    assert!(g.ana().can_predict());
     assert!(g.cast("GA_Haste", Target::None).is_ok());
-    assert!(g.ana().counts().longest <= 16);
+    assert!(g.ana().counts().longest_resimulation <= 16);
     // The worst link there is.
     let profile = LinkProfile::TORTURE;
     let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile, seed: 9, ..Setup::default() });
@@ -320,7 +322,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
         }
         g.net.step();
     }
-    assert!(g.ana().counts().longest <= 16, "{:?}", g.ana().counts());
+    assert!(g.ana().counts().longest_resimulation <= 16, "{:?}", g.ana().counts());
 }
 
 // covers: NXT-13.8-05
@@ -395,7 +397,7 @@ fn every_roll_of_a_thousand_attacks_is_the_same_on_both_sides() {
     g.net.run(30);
     assert!((400..600).contains(&hits), "{hits}");
     assert_eq!(g.seen(g.hero, "Health"), g.truth(g.hero, "Health"));
-    assert_eq!(g.ana().counts().refused, 0);
+    assert_eq!(g.ana().counts().rejected, 0);
     let heals = g.ana().counts().corrections;
     assert!(heals <= 40, "{heals}: only what the server did by itself is corrected");
 }
@@ -499,7 +501,7 @@ fn an_answer_that_was_heard_before_changes_nothing() {
     let mut g = Game::new(Setup { profile, ..Setup::default() });
     g.bolt();
     g.net.run(60);
-    assert_eq!((g.ana().unanswered(), g.ana().journalled()), (0, 0));
+    assert_eq!((g.ana().pending_commands(), g.ana().journal_entries()), (0, 0));
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     assert_eq!(g.seen(g.foe, "Health"), 75.0);
     let confirmed = g
@@ -517,14 +519,14 @@ fn who_runs_an_ability_first_is_as_authored() {
     // On the server only: a client cannot even ask.
     assert!(matches!(g.cast("GA_Server", Target::None), Err(Refusal::Authority)));
     // On the server first: asked for, not played ahead.
-    assert!(matches!(g.cast("GA_Initiated", Target::None), Ok(Commanded::Sent(_))));
+    assert!(matches!(g.cast("GA_Initiated", Target::None), Ok(CommandStatus::Sent(_))));
     assert_eq!(g.seen(g.hero, "Mana"), 100.0);
     g.net.run(30);
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
     // Here only: nothing is sent, nothing of it is in the row.
     let before = g.ana().sim().row_hash(g.hero).unwrap();
-    assert!(matches!(g.cast("GA_Local", Target::None), Ok(Commanded::Local(_))));
-    assert_eq!(g.ana().unanswered(), 0);
+    assert!(matches!(g.cast("GA_Local", Target::None), Ok(CommandStatus::Local(_))));
+    assert_eq!(g.ana().pending_commands(), 0);
     assert_eq!(g.ana().sim().row_hash(g.hero).unwrap(), before);
     let facts = g.facts();
     assert!(facts.iter().any(|(f, c)| *c == Certainty::Local && matches!(f.kind, FactKind::AbilityActivated { .. })));
@@ -544,8 +546,8 @@ fn who_runs_an_ability_first_is_as_authored() {
         g.net.client_mut("Ana").command(ask)
     };
     assert!(matches!(press(1), Err(Refusal::Authority)));
-    assert!(matches!(press(2), Ok(Commanded::Sent(_))));
-    assert!(matches!(press(3), Ok(Commanded::Local(_))));
+    assert!(matches!(press(2), Ok(CommandStatus::Sent(_))));
+    assert!(matches!(press(3), Ok(CommandStatus::Local(_))));
     g.net.run(30);
     assert_eq!(g.net.server().counts().iter().count(), 0);
     assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has played what it plays first");
@@ -569,7 +571,7 @@ fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
     g.net.run(3);
     // Too early, and held until it may be.
     let early = g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None });
-    assert!(matches!(early, Ok(Commanded::Predicted(_, Outcome::Pressed { activated: None, refused: Some(_) }))));
+    assert!(matches!(early, Ok(CommandStatus::Predicted(_, Outcome::Pressed { activated: None, refused: Some(_) }))));
     g.net.run(90);
     assert_eq!((g.seen(who, "Mana"), g.truth(who, "Mana")), (60.0, 60.0));
     assert_eq!(g.ana().counts().corrections, before, "both sides have played the same");

@@ -6,7 +6,7 @@ mod kit;
 use kit::{Game, Setup, builder};
 use ugas_core::Target;
 use ugas_doc::{Ability, AbilityTask};
-use ugas_net::client::Commanded;
+use ugas_net::client::CommandStatus;
 use ugas_net::link::LinkProfile;
 
 /// Half a second of cooldown, in ticks.
@@ -23,10 +23,10 @@ fn interval(round_trip: i64, asks_the_server: bool) -> f64 {
     let target = Target::Controller(g.foe);
     let (mut first, mut last, mut shots) = (None, None, 0);
     for _ in 0..TICKS {
-        let known = g.ana().settled(g.hero).unwrap();
+        let known = g.ana().confirmed_tick(g.hero).unwrap();
         let is_over = last.is_none_or(|tick: u32| known.0 >= tick + COOLDOWN);
         if (!asks_the_server || is_over)
-            && let Ok(Commanded::Predicted(..)) = g.cast("GA_Rifle", target)
+            && let Ok(CommandStatus::Predicted(..)) = g.cast("GA_Rifle", target)
         {
             let tick = g.ana().tick().0 + 1;
             first.get_or_insert(tick);
@@ -36,7 +36,7 @@ fn interval(round_trip: i64, asks_the_server: bool) -> f64 {
         g.net.step();
     }
     g.net.run(60);
-    assert_eq!(g.ana().counts().refused, 0, "{round_trip} ms: every shot counts");
+    assert_eq!(g.ana().counts().rejected, 0, "{round_trip} ms: every shot counts");
     assert_eq!(g.truth(g.foe, "Health"), 100.0 - shots as f64, "{round_trip} ms: on the server too");
     (last.unwrap() - first.unwrap()) as f64 / (shots - 1) as f64
 }

@@ -6,7 +6,7 @@ use ugas_core::{
     Anchor, BadValue, ControllerId, NoHost, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, ControllerReplication, Effect};
-use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, Commanded, NetFacts};
+use ugas_net::client::{Certainty, Client, ClientConfig, ClientState, CommandStatus, NetFacts};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
@@ -54,10 +54,11 @@ impl Bench {
         let foe = sim.spawn(SpawnSpec::sets([vitals])).unwrap();
         let bolt = ugas_core::AbilityGrant::new(rules.ability("GA_Bolt").unwrap());
         sim.run(Op::Grant { who: hero, grant: bolt }).unwrap();
-        let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(PeerId(1), &[hero]).unwrap();
-        let client = Client::new(rules.clone(), ClientConfig { window: SimTime::millis(500), ..Default::default() });
+        let client =
+            Client::new(rules.clone(), ClientConfig { prediction_window: SimTime::millis(500), ..Default::default() });
         Bench { server, client, delay, up: VecDeque::new(), down: VecDeque::new(), now: 0, hero, foe, rules }
     }
 
@@ -97,7 +98,7 @@ fn a_client_joins_and_holds_the_same_state() {
     assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 100.0);
     assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 100.0);
     assert!(b.client.tick() > b.server.tick(), "{:?} {:?}", b.client.tick(), b.server.tick());
-    assert_eq!(b.client.counts().damaged, 0);
+    assert_eq!(b.client.counts().malformed, 0);
     assert_eq!(b.client.counts().corrections, 0);
 }
 
@@ -107,7 +108,7 @@ fn what_is_played_ahead_is_confirmed_without_a_correction() {
     b.run(60);
     let bolt = b.rules.ability("GA_Bolt").unwrap();
     let done = b.client.command(Request::Activate { who: b.hero, ability: bolt, target: Target::Controller(b.foe) });
-    let Ok(Commanded::Predicted(key, _)) = done else { panic!("{done:?}") };
+    let Ok(CommandStatus::Predicted(key, _)) = done else { panic!("{done:?}") };
     assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 80.0);
     assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0);
     assert_eq!(b.value(b.server.sim(), b.hero, "Mana"), 100.0);
@@ -123,9 +124,9 @@ fn what_is_played_ahead_is_confirmed_without_a_correction() {
     assert_eq!(b.value(b.server.sim(), b.hero, "Mana"), 80.0);
     assert_eq!(b.value(b.server.sim(), b.foe, "Health"), 75.0);
     assert_eq!(b.client.counts().corrections, 0);
-    assert_eq!(b.client.counts().refused, 0);
-    assert_eq!(b.client.unanswered(), 0);
-    assert_eq!(b.client.journalled(), 0);
+    assert_eq!(b.client.counts().rejected, 0);
+    assert_eq!(b.client.pending_commands(), 0);
+    assert_eq!(b.client.journal_entries(), 0);
     let of = |c| all.iter().filter(|(f, k)| f.root == key && *k == c).count();
     assert!(of(Certainty::Predicted) > 0);
     assert_eq!(of(Certainty::Predicted), of(Certainty::Confirmed), "{all:#?}");
@@ -146,8 +147,8 @@ fn a_foreign_change_corrects_the_owner_and_keeps_what_came_after() {
     assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 80.0);
     assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 75.0);
     assert!(b.client.counts().corrections > 0);
-    assert_eq!(b.client.settled_hash(b.hero), Some(b.server.sim().row_hash(b.hero).unwrap()));
-    assert_eq!(b.client.journalled(), 0);
+    assert_eq!(b.client.confirmed_hash(b.hero), Some(b.server.sim().row_hash(b.hero).unwrap()));
+    assert_eq!(b.client.journal_entries(), 0);
 }
 
 #[test]
@@ -165,7 +166,7 @@ fn what_the_server_refuses_is_undone() {
     b.run(40);
     assert_eq!(b.value(b.client.sim(), b.hero, "Mana"), 0.0);
     assert_eq!(b.value(b.client.sim(), b.foe, "Health"), 100.0);
-    assert_eq!(b.client.counts().refused, 1);
+    assert_eq!(b.client.counts().rejected, 1);
     let mut facts = NetFacts::default();
     b.client.take_facts(&mut facts);
     assert!(facts.iter().any(|(_, c)| c == Certainty::Undone));
@@ -183,5 +184,5 @@ fn a_number_that_the_server_refuses_is_not_played_ahead_either() {
     b.client.command(Request::Move { who: b.hero, anchor: Anchor::at([0.0, -1e9, 1.0]) }).unwrap();
     b.run(30);
     assert_eq!(b.server.counts().iter().count(), 0, "nothing of it reached the server");
-    assert_eq!(b.client.counts().refused, 0);
+    assert_eq!(b.client.counts().rejected, 0);
 }

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
-use ugas_net::carrier::CarrierConfig;
 use ugas_net::client::ClientState;
 use ugas_net::harness::Harness;
+use ugas_net::internals::carrier::ConnectionConfig;
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
@@ -34,14 +34,15 @@ struct Busy {
 }
 
 impl Busy {
-    fn new(others: &[&str], backlog: usize) -> Busy {
+    fn new(others: &[&str], max_unacked_bytes: usize) -> Busy {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let mut spawn = |set: &str| sim.spawn(SpawnSpec::sets([rules.set(set).unwrap()])).unwrap();
         let hero = spawn("Small");
         let others = others.iter().map(|set| spawn(set)).collect();
-        let carrier = CarrierConfig { backlog, ..CarrierConfig::default() };
-        let config = ServerConfig { mode: ControllerReplication::Full, carrier, ..ServerConfig::default() };
+        let carrier = ConnectionConfig { max_unacked_bytes, ..ConnectionConfig::default() };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, connection: carrier, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 3);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[hero]).unwrap();
         Busy { net, rules, hero, others, made: 0 }
@@ -82,7 +83,7 @@ fn who_is_gone_is_told_as_gone_however_full_the_stream_is() {
     assert!(stays.iter().all(|&who| ana.sim().exists(who)));
     let all = busy.net.run_until(6000, |net| net.client("Ana").sim().remote().definitions().count() == busy.made);
     assert!(all.is_some(), "and every definition arrives");
-    assert_eq!(busy.net.client("Ana").counts().damaged, 0);
+    assert_eq!(busy.net.client("Ana").counts().malformed, 0);
 }
 
 #[test]
@@ -138,7 +139,7 @@ fn who_joins_beside_a_busy_stream_plays() {
     let playing = (0..120).find(|_| {
         busy.run(1);
         let ana = busy.net.client("Ana");
-        *ana.state() == ClientState::Playing && ana.settled(busy.hero).is_some()
+        *ana.state() == ClientState::Playing && ana.confirmed_tick(busy.hero).is_some()
     });
     assert!(playing.is_some());
 }
@@ -153,7 +154,7 @@ fn a_state_waits_for_the_definitions_it_names() {
     sim.apply(&Spec::new(last, busy.hero)).unwrap();
     busy.net.run(120);
     let ana = busy.net.client("Ana");
-    assert_eq!((ana.settled(busy.hero).is_some(), ana.counts().damaged), (true, 0));
+    assert_eq!((ana.confirmed_tick(busy.hero).is_some(), ana.counts().malformed), (true, 0));
     let small = busy.rules.attribute("Small0").unwrap();
     assert_eq!(ana.sim().get(busy.hero, small), busy.net.server().sim().get(busy.hero, small));
 }

@@ -52,9 +52,9 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
                     missing.push((tick - from, value));
                 }
             }
-            play.heal();
+            play.restore_links();
             play.run(60);
-            if play.client("Ann").counts().refused == 0 {
+            if play.client("Ann").counts().rejected == 0 {
                 shown += 1;
                 if !missing.is_empty() {
                     faults.push(format!("{profile_name}, seed {seed}: {missing:?}"));

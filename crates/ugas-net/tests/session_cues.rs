@@ -131,7 +131,7 @@ impl Host {
     /// Runs until the prediction window is open.
     fn wait(&mut self, game: &mut Game) {
         for _ in 0..600 {
-            if game.ana().is_open() {
+            if game.ana().can_predict() {
                 return;
             }
             self.step(game);
@@ -201,15 +201,15 @@ fn a_confirmed_cue_plays_once_over_every_link() {
             let (mut game, mut host) = play(profile, seed, true);
             host.run(&mut game, 90);
             // Where six of ten packets are lost a command may come too late: then it is rejected.
-            let is_rejected = game.ana().counts().refused > 0;
-            if !is_rejected && game.ana().unanswered() == 0 {
+            let is_rejected = game.ana().counts().rejected > 0;
+            if !is_rejected && game.ana().pending_commands() == 0 {
                 assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{about}: the remote loop goes on");
                 assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{about}: the own loop goes on");
                 assert!(host.seen.lock().unwrap().confirmed > 0, "{about}: {:?}", host.seen);
             }
-            game.net.heal();
+            game.net.restore_links();
             host.run(&mut game, 180);
-            let is_rejected = game.ana().counts().refused > 0;
+            let is_rejected = game.ana().counts().rejected > 0;
             assert!(!is_rejected || profile == LinkProfile::TORTURE, "{about}");
             let bursts = Calls { bursts: 1, cancelled: u32::from(is_rejected), ..Calls::default() };
             assert_eq!(host.calls(0), bursts, "{about}");
@@ -231,16 +231,16 @@ fn an_undone_cue_stops_over_every_link() {
             let about = format!("{name}, seed {seed}");
             let (mut game, mut host) = play(profile, seed, false);
             let mut ticks = 0;
-            while game.ana().unanswered() > 0 && ticks < 600 {
+            while game.ana().pending_commands() > 0 && ticks < 600 {
                 host.step(&mut game);
                 ticks += 1;
             }
-            assert_eq!((game.ana().unanswered(), game.ana().counts().refused), (0, 1), "{about}");
+            assert_eq!((game.ana().pending_commands(), game.ana().counts().rejected), (0, 1), "{about}");
             let stopped = Calls { added: 1, removed: 1, ..Calls::default() };
             assert_eq!(host.calls(0), Calls { bursts: 1, cancelled: 1, ..Calls::default() }, "{about}");
             assert_eq!([host.calls(1), host.calls(2)], [stopped; 2], "{about}: with the verdict, not with their time");
             assert_eq!((host.cues.figures().active, host.cues.figures().cancelled), (0, 1), "{about}");
-            game.net.heal();
+            game.net.restore_links();
             host.run(&mut game, 180);
             assert_eq!(host.calls(0), Calls { bursts: 1, cancelled: 1, ..Calls::default() }, "{about}");
             assert_eq!([host.calls(1), host.calls(2)], [stopped; 2], "{about}: nothing plays later");
@@ -295,7 +295,7 @@ fn a_loop_of_the_server_outlives_a_wrong_prediction_of_it() {
     let target = Target::Controller(game.foe);
     host.cast(&mut game, "GA_Blaze", target);
     host.run(&mut game, 120);
-    assert_eq!((game.ana().unanswered(), game.ana().counts().refused), (0, 1));
+    assert_eq!((game.ana().pending_commands(), game.ana().counts().rejected), (0, 1));
     assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{:?}", host.calls(2));
     assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{:?}", host.calls(1));
     assert_eq!(host.calls(2), Calls { added: 1, ..Calls::default() }, "the own loop does not even flicker");

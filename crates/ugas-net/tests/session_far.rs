@@ -22,12 +22,12 @@ fn everybody_is_seen_however_far_apart_numbers_and_places_are() {
         let id = Some(ControllerId(n * 9001));
         sim.spawn(SpawnSpec { id, anchor, ..SpawnSpec::sets([vitals]) }).unwrap();
     }
-    let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 5);
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     let all = net.run_until(600, |net| net.client("Ana").proxies().len() == 399);
     assert!(all.is_some(), "{} of 399 are seen", net.client("Ana").proxies().len());
-    assert_eq!(net.client("Ana").counts().damaged, 0);
+    assert_eq!(net.client("Ana").counts().malformed, 0);
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn ids_may_be_as_large_as_they_like() {
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     net.run(60);
     let ana = net.client("Ana");
-    assert_eq!((ana.owned(), ana.counts().damaged), (&[hero][..], 0));
+    assert_eq!((ana.owned(), ana.counts().malformed), (&[hero][..], 0));
     assert_eq!(ana.proxies().len(), 2);
     assert!(ana.proxies().iter().all(|p| ana.sim().exists(p.who())));
 }
@@ -101,7 +101,7 @@ fn everybody_at_once_is_one_too_many() {
     for n in 1..u32::from(u16::MAX) {
         server.connect(PeerId(n), &[]).unwrap();
     }
-    assert_eq!(server.connect(PeerId(70_000), &[]), Err(ConnectError::Full));
+    assert_eq!(server.connect(PeerId(70_000), &[]), Err(ConnectError::ServerFull));
     server.disconnect(PeerId(7));
     assert_eq!(server.connect(PeerId(70_000), &[]), Ok(7));
 }
@@ -114,6 +114,6 @@ fn one_player_has_no_army() {
     let vitals = rules.set("Vitals").unwrap();
     let army: Vec<_> = (0..17).map(|_| sim.spawn(SpawnSpec::sets([vitals])).unwrap()).collect();
     let mut server = Server::new(sim, ServerConfig::default(), Secret::known(1));
-    assert_eq!(server.connect(PeerId(1), &army), Err(ConnectError::Many(17)));
+    assert_eq!(server.connect(PeerId(1), &army), Err(ConnectError::TooManyControllers(17)));
     assert!(server.connect(PeerId(1), &army[..16]).is_ok());
 }

@@ -6,8 +6,8 @@ mod kit;
 use kit::{Game, LENGTH, Setup};
 use ugas_core::{ControllerId, DefId, EffectId, NoHost, RUNTIME_BIT, Refusal, SimTime, SpawnSpec, Spec, Target};
 use ugas_doc::Effect;
-use ugas_net::carrier::{Carrier, CarrierConfig};
-use ugas_net::client::{Client, ClientConfig, ClientState, Loss, NetFacts};
+use ugas_net::client::{Client, ClientConfig, ClientState, DisconnectReason, NetFacts};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::link::LinkProfile;
 use ugas_net::message::{Request, ToClient};
 use ugas_net::server::Server;
@@ -19,7 +19,7 @@ fn no_more_others_are_held_than_a_client_wants() {
     let vitals = g.rules.set("Vitals").unwrap();
     let spawn = |g: &mut Game| g.net.server_mut().sim_mut().spawn(SpawnSpec::sets([vitals])).unwrap();
     let crowd: Vec<ControllerId> = (0..300).map(|_| spawn(&mut g)).collect();
-    let config = ClientConfig { proxies: 50, ..ClientConfig::default() };
+    let config = ClientConfig { max_proxies: 50, ..ClientConfig::default() };
     g.net.join_over("Cem", config, [LinkProfile::GOOD; 2], &[g.other]).unwrap();
     let hit = g.effect("GE_Other");
     for n in 0..400 {
@@ -29,8 +29,8 @@ fn no_more_others_are_held_than_a_client_wants() {
         assert!(cem.proxies().len() <= 50 && cem.sim().controllers().count() <= 51);
     }
     let cem = g.net.client("Cem");
-    assert_eq!((cem.proxies().len(), cem.counts().damaged), (50, 0), "the others are read past");
-    assert!(cem.counts().crowded >= 250);
+    assert_eq!((cem.proxies().len(), cem.counts().malformed), (50, 0), "the others are read past");
+    assert!(cem.counts().skipped_proxies >= 250);
     let ask = Request::Activate { who: g.other, ability: g.ability("GA_Haste"), target: Target::None };
     g.net.client_mut("Cem").command(ask).unwrap();
     for &who in &crowd[..290] {
@@ -56,7 +56,7 @@ impl Pair {
     fn new() -> Pair {
         let g = Game::new(Setup::default());
         let (hero, rules) = (g.other, g.rules.clone());
-        let config = ugas_net::server::ServerConfig { length: LENGTH, ..Default::default() };
+        let config = ugas_net::server::ServerConfig { tick_length: LENGTH, ..Default::default() };
         let mut server = Server::new(g.net.server().sim().clone(), config, ugas_net::server::Secret::known(1));
         server.connect(PeerId(1), &[hero]).unwrap();
         let mut pair = Pair { server, client: Client::new(rules, ClientConfig::default()), hero };
@@ -89,11 +89,11 @@ fn a_clock_that_leaps_further_than_time_went_by_ends_the_session() {
     pair.pass(9);
     let to = pair.server.tick().plus(1);
     pair.step();
-    let ClientState::Lost(loss) = pair.client.state().clone() else { panic!("{:?}", pair.client.state()) };
-    let Loss::Leap { most, .. } = loss;
-    assert_eq!(loss, Loss::Leap { from, to, most });
+    let ClientState::Disconnected(loss) = pair.client.state().clone() else { panic!("{:?}", pair.client.state()) };
+    let DisconnectReason::ClockJump { most, .. } = loss;
+    assert_eq!(loss, DisconnectReason::ClockJump { from, to, most });
     assert!(most < 120, "{most} ticks were left");
-    assert!(loss.to_string().contains("connect anew"), "{loss}");
+    assert!(loss.to_string().contains("connect again"), "{loss}");
     assert_eq!(pair.client.tick(), from, "nothing was played");
     assert_eq!(pair.client.update(LENGTH), 0);
     pair.client.send(&mut |_| panic!("it has nothing to say any more"));
@@ -110,7 +110,7 @@ fn a_client_that_was_cut_off_leaps_to_where_the_server_is() {
             pair.client.update(SimTime::seconds(1.0));
         }
         (0..30).for_each(|_| pair.step());
-        assert_eq!(matches!(pair.client.state(), ClientState::Lost(_)), is_lost, "{seconds} s");
+        assert_eq!(matches!(pair.client.state(), ClientState::Disconnected(_)), is_lost, "{seconds} s");
         assert_eq!(pair.client.tick() > pair.server.tick(), !is_lost);
     }
 }
@@ -144,7 +144,7 @@ struct Forger {
 impl Forger {
     fn new() -> Forger {
         let rules = kit::builder().build().unwrap();
-        let config = CarrierConfig { backlog: usize::MAX, ..CarrierConfig::default() };
+        let config = ConnectionConfig { max_unacked_bytes: usize::MAX, ..ConnectionConfig::default() };
         Forger { carrier: Carrier::new(config), client: Client::new(rules, ClientConfig::default()), tick: 1 }
     }
 
@@ -155,7 +155,7 @@ impl Forger {
     /// Until everything said is heard, or the client hears no more.
     fn talk(&mut self) {
         for _ in 0..100_000 {
-            if self.carrier.is_idle() || matches!(self.client.state(), ClientState::Lost(_)) {
+            if self.carrier.is_idle() || matches!(self.client.state(), ClientState::Disconnected(_)) {
                 return;
             }
             self.tick += 1;
@@ -184,7 +184,7 @@ fn definitions_have_a_limit_of_bytes() {
     forger.talk();
     let held = forger.client.sim().remote().definitions().count();
     assert!((200..290).contains(&held), "{held} of 300, each of 60 KB");
-    assert_eq!(forger.client.counts().damaged, 300 - held as u64);
+    assert_eq!(forger.client.counts().malformed, 300 - held as u64);
 }
 
 #[test]
@@ -197,14 +197,14 @@ fn ticks_that_are_too_short_or_too_long_are_not_taken() {
         forger.say(&welcome(length));
     }
     forger.talk();
-    assert_eq!((forger.client.state(), forger.client.counts().damaged), (&ClientState::Connecting, 6));
+    assert_eq!((forger.client.state(), forger.client.counts().malformed), (&ClientState::Connecting, 6));
     forger.say(&welcome(least));
     forger.talk();
     assert_eq!(*forger.client.state(), ClientState::Playing, "the shortest there is");
     for _ in 0..60 {
         forger.client.update(LENGTH);
     }
-    let (window, held) = (forger.client.window(), forger.client.held());
+    let (window, held) = (forger.client.prediction_window(), forger.client.retained());
     assert!(window <= 500 && held <= 500, "a window of {window} ticks, {held} held");
 }
 
@@ -215,13 +215,13 @@ fn what_was_never_there_may_go_as_often_as_it_likes() {
     forger.say(&ToClient::Welcome { client: 1, base: u32::MAX, length: LENGTH, seed: 1, owned });
     for n in 0..200u32 {
         let gone = (0..40).map(|k| (ControllerId(n * 40 + k), Tick(u32::MAX - k))).collect();
-        forger.say(&ToClient::Gone { gone });
-        forger.say(&ToClient::AllGone { tick: Tick(u32::MAX) });
+        forger.say(&ToClient::Removed { gone });
+        forger.say(&ToClient::AllRemoved { tick: Tick(u32::MAX) });
     }
-    forger.say(&ToClient::Owner { who: ControllerId(7), tick: Tick(0), state: vec![0; 100] });
-    forger.say(&ToClient::Owner { who: ControllerId(7), tick: Tick(u32::MAX), state: vec![0; 100] });
+    forger.say(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(0), state: vec![0; 100] });
+    forger.say(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(u32::MAX), state: vec![0; 100] });
     forger.talk();
-    assert_eq!((forger.client.sim().controllers().count(), forger.client.held()), (0, 0));
+    assert_eq!((forger.client.sim().controllers().count(), forger.client.retained()), (0, 0));
     let ask = Request::Release { who: ControllerId(7), input: ugas_core::InputId(1) };
     assert_eq!(forger.client.command(ask), Err(Refusal::Authority));
 }

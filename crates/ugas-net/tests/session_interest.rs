@@ -5,7 +5,7 @@ mod kit;
 use kit::{Game, LENGTH, Setup};
 use ugas_core::{Anchor, Op, SimTime, SpawnSpec};
 use ugas_net::client::Certainty;
-use ugas_net::interest::{ActorKind, Near, Priority, RateTable, Viewer};
+use ugas_net::interest::{ActorKind, DistanceRelevance, Priority, RateTable, Viewer};
 use ugas_net::link::LinkProfile;
 
 fn game(round_trip: i64) -> Game {
@@ -45,7 +45,12 @@ fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
     let (fast, slow) = (heard_in_a_second(&mut short), heard_in_a_second(&mut long));
     assert!(fast >= 59, "{fast} a second at 100 ms");
     assert!((20..=31).contains(&slow), "{slow} a second at 200 ms");
-    assert!(long.ana().window() > short.ana().window(), "{} {}", long.ana().window(), short.ana().window());
+    assert!(
+        long.ana().prediction_window() > short.ana().prediction_window(),
+        "{} {}",
+        long.ana().prediction_window(),
+        short.ana().prediction_window()
+    );
 }
 
 /// Everybody is sent at most ten times a second.
@@ -75,21 +80,25 @@ fn others_are_shown_on_the_way_between_places_a_tenth_of_a_second_apart() {
             continue;
         }
         let ana = game.ana();
-        let at = (ana.shown_at() - start).0 as f64 / LENGTH.0 as f64;
-        let x = ana.place(game.foe).unwrap().position[0];
+        let at = (ana.render_time() - start).0 as f64 / LENGTH.0 as f64;
+        let x = ana.render_anchor(game.foe).unwrap().position[0];
         // A place that is set before tick n is that of the end of tick n.
         assert!((x - (at - 1.0)).abs() < 0.05, "shown at {x} when it was at {}", at - 1.0);
         between += (x.fract().abs() > 0.01) as u32;
-        assert!((ana.shown_at()) < game.net.server().tick().time(LENGTH) - SimTime::millis(100));
+        assert!((ana.render_time()) < game.net.server().tick().time(LENGTH) - SimTime::millis(100));
     }
     assert!(between > 0);
-    assert_eq!(game.ana().place(game.hero), game.ana().sim().anchor(game.hero).unwrap(), "one's own is not delayed");
+    assert_eq!(
+        game.ana().render_anchor(game.hero),
+        game.ana().sim().anchor(game.hero).unwrap(),
+        "one's own is not delayed"
+    );
 }
 
 #[test]
 fn who_goes_out_of_sight_is_gone_and_comes_back_whole() {
     let mut game = game(50);
-    game.net.server_mut().set_relevance(Near::new(500.0, 600.0));
+    game.net.server_mut().set_relevance(DistanceRelevance::new(500.0, 600.0));
     game.net.run(30);
     game.facts();
     stand(&mut game, 601.0);
@@ -130,7 +139,7 @@ fn what_is_longer_than_a_packet_arrives_and_so_does_what_follows() {
         game.net.run(180);
         assert_eq!(game.ana().proxies().get(foe).unwrap().effects().count(), 150);
         assert_eq!(game.seen(foe, "Health"), game.truth(foe, "Health"));
-        assert_eq!(game.ana().counts().damaged, 0, "nothing came that could not be read");
+        assert_eq!(game.ana().counts().malformed, 0, "nothing came that could not be read");
     }
 }
 
@@ -154,7 +163,7 @@ fn a_hit_that_was_played_ahead_never_flickers_whatever_is_lost() {
             least = least.min(now);
         }
         assert!(hits > 2, "{hits}");
-        assert!(game.ana().counts().refused == 0 && shown.is_empty(), "seed {seed}: health rose {shown:?}");
+        assert!(game.ana().counts().rejected == 0 && shown.is_empty(), "seed {seed}: health rose {shown:?}");
     }
 }
 

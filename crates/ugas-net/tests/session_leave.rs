@@ -23,7 +23,7 @@ fn game(release: bool) -> (Harness, Arc<Rules>, ControllerId) {
     let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let grant = AbilityGrant::new(rules.ability("GA_Charge").unwrap()).input(FIRE);
     sim.run(Op::Grant { who: hero, grant }).unwrap();
-    let config = ServerConfig { release, ..ServerConfig::default() };
+    let config = ServerConfig { release_inputs: release, ..ServerConfig::default() };
     let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
     net.run(60);

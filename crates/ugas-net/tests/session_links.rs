@@ -7,7 +7,7 @@ use ugas_core::{
     Spec, Target,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Category, ControllerReplication, Effect};
-use ugas_net::client::{Certainty, ClientConfig, ClientState, Commanded, NetFacts};
+use ugas_net::client::{Certainty, ClientConfig, ClientState, CommandStatus, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -41,7 +41,7 @@ fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
         })
         .collect();
     // Others see attributes too.
-    let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     (Harness::new(Server::new(sim, config, Secret::known(1)), seed), heroes)
 }
 
@@ -53,7 +53,7 @@ fn attribute(play: &Harness, name: &str) -> AttributeId {
     play.server().sim().rules().attribute(name).unwrap()
 }
 
-fn throw(play: &mut Harness, name: &str, who: ControllerId) -> Result<Commanded, ugas_core::Refusal> {
+fn throw(play: &mut Harness, name: &str, who: ControllerId) -> Result<CommandStatus, ugas_core::Refusal> {
     let ability = bolt(play);
     play.client_mut(name).command(Request::Activate { who, ability, target: Target::None })
 }
@@ -71,7 +71,7 @@ fn is_ready(play: &Harness, name: &str) -> bool {
     let client = play.client(name);
     *client.state() == ClientState::Playing
         && !client.owned().is_empty()
-        && client.owned().iter().all(|&who| client.settled(who).is_some())
+        && client.owned().iter().all(|&who| client.confirmed_tick(who).is_some())
 }
 
 /// Whether a client shows of a controller what the server has.
@@ -109,17 +109,17 @@ fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
                 done
             })
             .unwrap_or_else(|| panic!("{profile_name}: the window never opens"));
-        assert!(matches!(done, Commanded::Predicted(..)), "{profile_name}: {done:?}");
+        assert!(matches!(done, CommandStatus::Predicted(..)), "{profile_name}: {done:?}");
         assert_eq!(play.client("Ann").sim().get(hero, mana), Ok(40.0), "{profile_name}: played at once");
         assert_eq!(play.server().sim().get(hero, mana), Ok(50.0), "{profile_name}: the server has not heard");
 
-        let answered = play.run_until(600, |play| play.client("Ann").unanswered() == 0);
+        let answered = play.run_until(600, |play| play.client("Ann").pending_commands() == 0);
         assert!(answered.is_some(), "{profile_name}: no verdict");
         // Where six of ten packets are lost a command may come too late; then it is undone.
-        let refused = play.client("Ann").counts().refused as usize;
+        let refused = play.client("Ann").counts().rejected as usize;
         assert!(refused == 0 || profile == LinkProfile::TORTURE, "{profile_name}");
         assert_eq!(play.server().sim().get(hero, mana), Ok([40.0, 50.0][refused]), "{profile_name}");
-        play.heal();
+        play.restore_links();
         play.run(120);
         agrees(&play, "Ann", hero).unwrap_or_else(|error| panic!("{profile_name}: {error}"));
 
@@ -156,10 +156,10 @@ fn clients_agree_with_the_server_about_each_other_once_links_heal() {
                 }
                 play.step();
             }
-            play.heal();
+            play.restore_links();
             play.run(180);
             for name in ["Ann", "Bob", "Cyd"] {
-                assert_eq!(play.client(name).unanswered(), 0, "{profile_name}, seed {seed}");
+                assert_eq!(play.client(name).pending_commands(), 0, "{profile_name}, seed {seed}");
                 for hero in &heroes {
                     agrees(&play, name, *hero).unwrap_or_else(|e| panic!("{profile_name}, seed {seed}: {e}"));
                 }
@@ -174,12 +174,12 @@ fn what_changed_early_in_a_long_cut_is_seen_after_it() {
     play.join("Ann", LinkProfile::GOOD, &[heroes[0]]).unwrap();
     play.join("Bob", LinkProfile::GOOD, &[heroes[1]]).unwrap();
     play.run(120);
-    play.cut("Ann", SimTime::seconds(40.0));
+    play.interrupt_link("Ann", SimTime::seconds(40.0));
     play.run(10);
     wound(&mut play, heroes[0]);
     wound(&mut play, heroes[2]);
     play.run(40 * 60 + 120);
-    play.heal();
+    play.restore_links();
     play.run(120);
     for hero in &heroes {
         agrees(&play, "Ann", *hero).unwrap();
@@ -203,13 +203,13 @@ fn a_client_that_comes_back_knows_what_the_server_does() {
     assert!(play.run_until(300, |play| is_ready(play, "Ann")).is_some());
     play.run(120);
     throw(&mut play, "Ann", heroes[0]).unwrap();
-    play.heal();
+    play.restore_links();
     play.run(120);
     for hero in &heroes {
         agrees(&play, "Ann", *hero).unwrap();
         agrees(&play, "Bob", *hero).unwrap();
     }
-    assert_eq!(play.client("Ann").unanswered(), 0);
+    assert_eq!(play.client("Ann").pending_commands(), 0);
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
     let (mut longest, mut corrections) = (0, 0);
     for seed in 0..8 {
         let (mut play, heroes) = world(1, seed);
-        let config = ClientConfig { window, ..ClientConfig::default() };
+        let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
         play.join_over("Ann", config, [LinkProfile::TORTURE; 2], &heroes).unwrap();
         for tick in 0..1200 {
             if tick % 20 == 0 {
@@ -247,7 +247,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
             play.step();
         }
         let counts = play.client("Ann").counts();
-        longest = longest.max(counts.longest);
+        longest = longest.max(counts.longest_resimulation);
         corrections += counts.corrections;
     }
     (longest, corrections)
@@ -256,7 +256,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
 // covers: NXT-13.8-06
 #[test]
 fn no_more_is_run_again_than_the_window_holds() {
-    let (longest, corrections) = longest_rerun(ClientConfig::default().window);
+    let (longest, corrections) = longest_rerun(ClientConfig::default().prediction_window);
     assert!(corrections > 100, "{corrections} corrections show nothing");
     assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
     let (wide, _) = longest_rerun(SimTime::millis(500));
@@ -266,11 +266,11 @@ fn no_more_is_run_again_than_the_window_holds() {
 /// Corrections of a client alone in its world that moves in every tick of its first five seconds, over twenty seeds.
 fn corrections_of_the_first_seconds(round_trip: i64) -> u64 {
     let link = LinkProfile { loss: 0.05, ..LinkProfile::round_trip(round_trip, round_trip / 20) };
-    let config = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+    let config = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
     let corrections = |seed| {
         let (mut play, heroes) = world(1, seed);
         play.join_over("Ana", config.clone(), [link; 2], &heroes).unwrap();
-        let ticks = SimTime::seconds(5.0).0 / play.server().length().0;
+        let ticks = SimTime::seconds(5.0).0 / play.server().tick_length().0;
         for tick in 0..ticks {
             let anchor = Anchor::at([tick as f64 * 0.1, 0.0, 0.0]);
             // Before it is welcomed it moves nobody.
@@ -278,7 +278,7 @@ fn corrections_of_the_first_seconds(round_trip: i64) -> u64 {
             play.step();
         }
         let counts = play.client_mut("Ana").counts();
-        counts.corrections + counts.refused
+        counts.corrections + counts.rejected
     };
     (1..=20).map(corrections).sum()
 }
@@ -296,7 +296,7 @@ fn a_world_that_was_served_before_is_shown_whole_by_its_next_server() {
     let (mut play, heroes) = world(2, 5);
     play.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
     play.run(60);
-    let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     let mut next = Harness::new(Server::new(play.server().sim().clone(), config, Secret::known(2)), 6);
     next.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
     next.run(60);

@@ -32,7 +32,7 @@ fn plays(g: &mut Game) {
     g.net.run(60);
     assert_eq!(g.truth(who, "Mana"), mana - 20.0);
     g.assert_equal();
-    assert_eq!(g.ana().unanswered(), 0);
+    assert_eq!(g.ana().pending_commands(), 0);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn an_own_controller_that_was_away_is_played_again() {
 fn an_own_controller_comes_back_though_nobody_heard_that_it_went() {
     let mut g = game();
     let hero = g.hero;
-    g.net.cut("Ana", SimTime::millis(300));
+    g.net.interrupt_link("Ana", SimTime::millis(300));
     let kept = take(&mut g, hero);
     g.net.run(3);
     put(&mut g, &kept);
@@ -73,20 +73,20 @@ fn an_own_controller_that_stood_still_and_is_gone_is_told_as_gone() {
     assert!(g.ana().owned().is_empty());
     assert!(!g.ana().sim().exists(hero));
     assert!(g.cast("GA_Haste", Target::None).is_err());
-    assert_eq!((g.ana().held(), g.ana().counts().damaged), (0, 0));
+    assert_eq!((g.ana().retained(), g.ana().counts().malformed), (0, 0));
 }
 
 #[test]
 fn another_mode_changes_what_is_shown_and_ends_nothing() {
     let mut g = game();
     let hero = g.hero;
-    g.net.server_mut().set_mode(hero, ControllerReplication::Mixed);
+    g.net.server_mut().set_replication(hero, ControllerReplication::Mixed);
     g.net.run(40);
     let health = g.attribute("Health");
     let value = |g: &Game| g.net.client("Ben").proxies().get(g.hero).and_then(|p| p.value(health));
     assert_eq!(value(&g), None, "Mixed shows others no attributes");
     plays(&mut g);
-    g.net.server_mut().set_mode(hero, ControllerReplication::Full);
+    g.net.server_mut().set_replication(hero, ControllerReplication::Full);
     g.net.run(40);
     assert_eq!(value(&g), Some(100.0));
     plays(&mut g);
@@ -97,14 +97,14 @@ fn an_owner_who_sees_less_than_everything_is_an_observer_until_it_sees_everythin
     for mode in [ControllerReplication::Minimal, ControllerReplication::None] {
         let mut g = game();
         let hero = g.hero;
-        g.net.server_mut().set_mode(hero, mode);
+        g.net.server_mut().set_replication(hero, mode);
         g.net.run(40);
         assert!(g.ana().owned().is_empty());
         let shown = mode == ControllerReplication::Minimal;
         assert_eq!(g.ana().sim().exists(hero), shown);
         assert_eq!(g.ana().proxies().get(hero).is_some(), shown);
         assert!(g.cast("GA_Haste", Target::None).is_err());
-        g.net.server_mut().set_mode(hero, ControllerReplication::Full);
+        g.net.server_mut().set_replication(hero, ControllerReplication::Full);
         g.net.run(40);
         assert!(g.ana().proxies().get(hero).is_none(), "what is one's own is not somebody else's too");
         plays(&mut g);
@@ -156,16 +156,16 @@ proptest! {
                     g.net.run(ticks);
                     put(&mut g, &kept);
                 }
-                Deed::Mode(mode) => g.net.server_mut().set_mode(hero, mode),
-                Deed::Cut(length) => g.net.cut("Ana", SimTime::millis(length)),
+                Deed::Mode(mode) => g.net.server_mut().set_replication(hero, mode),
+                Deed::Cut(length) => g.net.interrupt_link("Ana", SimTime::millis(length)),
                 Deed::Hit => drop(g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap()),
                 // Not while it is away, or still on cooldown.
                 Deed::Bolt => drop(g.cast("GA_Bolt", Target::Controller(g.foe))),
             }
             g.net.step();
         }
-        g.net.server_mut().set_mode(hero, ControllerReplication::Full);
-        g.net.heal();
+        g.net.server_mut().set_replication(hero, ControllerReplication::Full);
+        g.net.restore_links();
         g.net.run(120);
         plays(&mut g);
         let seen = g.net.client("Ben").proxies().get(hero).and_then(|p| p.value(g.attribute("Health")));

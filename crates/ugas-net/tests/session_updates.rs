@@ -7,8 +7,8 @@ use kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, FactKind, Op, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, NetFacts};
+use ugas_net::internals::view::ProxySnapshot;
 use ugas_net::link::LinkProfile;
-use ugas_net::view::Snapshot;
 
 fn apply(game: &mut Game, effect: &str, who: ControllerId) {
     let effect = game.effect(effect);
@@ -87,7 +87,7 @@ fn a_set_that_goes_while_its_buff_is_in_flight_leaves_everybody_equal() {
             run(&mut game, Op::RemoveSet { who: hero, set: item, force: true });
             game.net.run(5 * round);
         }
-        game.net.heal();
+        game.net.restore_links();
         // Without the set, and with it.
         for has in [false, true] {
             game.net.run(60);
@@ -96,9 +96,9 @@ fn a_set_that_goes_while_its_buff_is_in_flight_leaves_everybody_equal() {
             assert_eq!(ana.sim().sets(hero), server.sets(hero), "{name}");
             assert_eq!(ana.sim().sets(hero).map(|sets| sets.contains(&item)), Ok(has), "{name}");
             assert_eq!(ana.sim().get(hero, game.attribute("Health")), Ok(142.0), "{name}");
-            assert_eq!(ana.settled_hash(hero), server.remote().hash_without(hero, &[]).ok(), "{name}");
+            assert_eq!(ana.confirmed_hash(hero), server.remote().hash_without(hero, &[]).ok(), "{name}");
             let seen = game.net.client("Ben").proxies().get(hero).map(|p| p.snapshot());
-            assert_eq!(seen, Snapshot::of(server, hero, ControllerReplication::Full).ok(), "{name}");
+            assert_eq!(seen, ProxySnapshot::of(server, hero, ControllerReplication::Full).ok(), "{name}");
             if !has {
                 run(&mut game, Op::AddSet { who: hero, set: item });
             }
@@ -119,8 +119,8 @@ fn a_player_who_loses_one_of_two_controllers_keeps_the_other() {
     apply(&mut game, "GE_Cost", foe);
     game.net.run(60);
     let eve = game.net.client("Eve");
-    assert_eq!((eve.owned(), eve.counts().damaged), (&[foe][..], 0));
+    assert_eq!((eve.owned(), eve.counts().malformed), (&[foe][..], 0));
     assert_eq!(eve.sim().get(foe, game.attribute("Mana")), Ok(80.0));
-    assert_eq!(eve.settled_hash(foe), game.net.server().sim().remote().hash_without(foe, &[]).ok());
-    assert!(eve.is_open() && !eve.sim().exists(hero));
+    assert_eq!(eve.confirmed_hash(foe), game.net.server().sim().remote().hash_without(foe, &[]).ok());
+    assert!(eve.can_predict() && !eve.sim().exists(hero));
 }

@@ -39,20 +39,20 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
             if n == 100 {
                 g.net.server_mut().sim_mut().apply(&Spec::new(hit, foe)).unwrap();
             }
-            most = most.max(g.ana().held());
+            most = most.max(g.ana().retained());
         }
         assert!(most < 100, "{most} held");
         assert_eq!(g.seen(foe, "Health"), 99.0, "others go on");
         assert_eq!(g.truth(hero, "Mana"), 100.0, "the server still waits");
         let which = Which::Ability(g.ability("GA_Asked"));
         g.net.server_mut().sim_mut().run(Op::Validate { who: hero, which, ok }).unwrap();
-        let is_there = |g: &Game| g.ana().is_open();
+        let is_there = |g: &Game| g.ana().can_predict();
         let open = (0..60).find(|_| {
             g.net.step();
             is_there(&g)
         });
         assert!(open.is_some(), "the server's word opens the window again");
-        g.net.heal();
+        g.net.restore_links();
         g.net.run(60);
         let left = if ok { 80.0 } else { 100.0 };
         assert_eq!((g.seen(hero, "Mana"), g.truth(hero, "Mana")), (left, left));
@@ -61,7 +61,7 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
         g.net.run(240);
         assert_eq!(g.truth(hero, "Mana"), left - 20.0);
         g.assert_equal();
-        assert!(g.ana().counts().longest <= 30, "{:?}", g.ana().counts());
+        assert!(g.ana().counts().longest_resimulation <= 30, "{:?}", g.ana().counts());
     }
 }
 
@@ -71,11 +71,11 @@ fn what_lets_go_is_asked_for_even_while_nothing_may_be_played_ahead() {
     g.cast("GA_Asked", Target::None).unwrap();
     g.net.run(60);
     let ability = g.ability("GA_Asked");
-    assert!(!g.ana().is_open());
+    assert!(!g.ana().can_predict());
     let cancel = Request::Cancel { who: g.hero, ability };
     g.net.client_mut("Ana").command(cancel).unwrap();
     g.net.run(30);
-    assert!(g.ana().is_open(), "the server ended what it waited for");
+    assert!(g.ana().can_predict(), "the server ended what it waited for");
     assert_eq!((g.seen(g.hero, "Mana"), g.truth(g.hero, "Mana")), (100.0, 100.0));
     g.bolt();
     g.net.run(60);

@@ -5,7 +5,7 @@ mod kit;
 use kit::{Game, Setup, builder};
 use ugas_core::{AbilityId, ControllerId, FactKind, Op, Sim, Spec, Target, Which};
 use ugas_doc::{Ability, AbilityTask, Effect, NetExecution, Trigger};
-use ugas_net::client::{Certainty, Commanded};
+use ugas_net::client::{Certainty, CommandStatus};
 use ugas_net::message::Request;
 
 const POLICIES: [(&str, NetExecution); 4] = [
@@ -15,7 +15,7 @@ const POLICIES: [(&str, NetExecution); 4] = [
     ("ServerOnly", NetExecution::ServerOnly),
 ];
 const VERBS: [&str; 3] = ["activate", "cancel", "end"];
-const WHO: [&str; 3] = ["the owner's client", "another client", "the server"];
+const WHO: [&str; 3] = ["the owning client", "another client", "the server"];
 
 fn runs(sim: &Sim, who: ControllerId, ability: AbilityId) -> bool {
     sim.activations(who).unwrap().any(|a| a.ability == ability)
@@ -52,7 +52,7 @@ fn cell(policy: NetExecution, verb: &str, by: &str) -> &'static str {
         g.net.run(30);
         let (here, there) = (runs(g.net.server().sim(), who, ability), runs(g.ana().sim(), who, ability));
         assert_eq!((here, there), (verb == "activate", verb == "activate"), "{policy:?} {verb}");
-        return "at once";
+        return "immediately";
     }
     let name = if by == "another client" { "Ben" } else { "Ana" };
     let before = runs(g.ana().sim(), who, ability);
@@ -62,21 +62,21 @@ fn cell(policy: NetExecution, verb: &str, by: &str) -> &'static str {
     let (server, client) = (runs(g.net.server().sim(), who, ability), runs(g.ana().sim(), who, ability));
     let done = verb == "activate";
     match result {
-        Ok(Commanded::Predicted(..)) => {
+        Ok(CommandStatus::Predicted(..)) => {
             assert!(at_once && server == done && client == done, "{policy:?} {verb} {by}");
-            "ahead of the server"
+            "predicted"
         }
-        Ok(Commanded::Sent(_)) => {
+        Ok(CommandStatus::Sent(_)) => {
             assert!(!at_once && server == done && client == done, "{policy:?} {verb} {by}");
-            "through the server"
+            "on the server first"
         }
-        Ok(Commanded::Local(_)) => {
+        Ok(CommandStatus::Local(_)) => {
             assert!(!server && !client, "{policy:?} {verb} {by}: nobody else hears of it");
-            "on this machine only"
+            "on this client only"
         }
         Err(_) => {
             assert!(!at_once && client == before, "{policy:?} {verb} {by}");
-            "refused"
+            "rejected"
         }
     }
 }
@@ -122,18 +122,18 @@ fn cell_of_trigger(policy: NetExecution, by: &str) -> &'static str {
         mine && *c == Certainty::Local
     });
     match (at_once, seen, starts.count()) {
-        ([true, false], [true, true], 0) => "ahead of the server",
-        ([false, true], [true, true], 0) => "at once",
-        ([false, false], [true, true], 0) => "through the server",
-        ([false, false], [false, false], 1) => "on the owner's machine only",
+        ([true, false], [true, true], 0) => "predicted",
+        ([false, true], [true, true], 0) => "immediately",
+        ([false, false], [true, true], 0) => "on the server first",
+        ([false, false], [false, false], 1) => "on the owning client only",
         other => panic!("{policy:?} {by}: {other:?}"),
     }
 }
 
 fn table_of_triggers() -> String {
-    let mut text = String::from("| Policy | by a command of the owner's | by the server |\n|---|---|---|\n");
+    let mut text = String::from("| Policy | by a command of the owning client | by the server |\n|---|---|---|\n");
     for (name, policy) in POLICIES {
-        let cells = ["the owner's client", "the server"].map(|by| cell_of_trigger(policy, by));
+        let cells = ["the owning client", "the server"].map(|by| cell_of_trigger(policy, by));
         text += &format!("| `{name}` | {} |\n", cells.join(" | "));
     }
     text

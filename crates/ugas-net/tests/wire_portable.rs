@@ -2,9 +2,9 @@
 
 use ugas_core::{ControllerId, Portable, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, TagRegistry};
-use ugas_net::wire::bits::{BitReader, BitWriter};
-use ugas_net::wire::delta::{Coder, Limits};
-use ugas_net::wire::token::Tokens;
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::wire::delta::{Coder, Limits};
+use ugas_net::internals::wire::token::Tokens;
 
 /// A controller with sixteen attributes.
 fn hero() -> (Sim, ControllerId) {

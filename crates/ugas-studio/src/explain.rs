@@ -136,8 +136,8 @@ fn sentence(e: &Explanation) -> String {
     if unclamped != e.value {
         text += &format!(", clamped to {} to {}", number(e.bounds.0), number(e.bounds.1));
     }
-    if e.lines.is_empty() && e.derived {
-        text += " (computed from other attributes)";
+    if let Some(expression) = e.derived.as_ref().filter(|_| e.lines.is_empty()) {
+        text += &format!(" (derived: {expression})");
     }
     text
 }

@@ -504,7 +504,7 @@ fn a_file_of_several_scenarios_lets_choose() {
         "every page is told"
     );
     let nobody = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
-    assert!(nobody["error"].as_str().unwrap().contains(r#"it holds 1 "A hit is felt", 2"#), "{nobody}");
+    assert!(nobody["error"].as_str().unwrap().contains(r#"the file has 1 "A hit is felt", 2"#), "{nobody}");
     assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it goes on");
     // A link to a moment says which one it is of.
     backend.advance(1_000.0, &mut || 0.0);

@@ -1,4 +1,4 @@
-//! The browser tests: their marks, and what became of them.
+//! The marks and outcomes of browser tests.
 //!
 //! A mark is a comment `// covers: …` directly above `test("…"`. The outcomes are the lines that `tests/browser/run` writes:
 //! state, file, name and ids, with tabs between them.
@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 use super::log::Outcome;
 use super::rust_marks::split_ids;
 
-/// What became of each test, by its file and name.
+/// The outcomes of tests, by file and name.
 pub(crate) type Report = BTreeMap<(String, String), Outcome>;
 
 /// A test and what it claims to show.
@@ -42,11 +42,11 @@ pub(crate) fn find(text: &str) -> (Vec<Marked>, Vec<usize>) {
     (tests, loose)
 }
 
-/// Runs the browser tests; they fetch what they need and say what they miss.
+/// Runs the browser tests.
 pub(crate) fn run(root: &Path) -> Result<Report> {
     let status = Command::new(root.join("tests/browser/run")).status().context("cannot start tests/browser/run")?;
     if !status.success() {
-        bail!("the browser tests failed; without a browser here, give --browser a report of an earlier run");
+        bail!("the browser tests failed; without a browser, use --browser with the report of an earlier run");
     }
     read(&root.join("target/browser-tests.tsv"))
 }
@@ -62,7 +62,7 @@ fn parse(text: &str) -> Result<Report> {
     for (n, line) in text.lines().enumerate() {
         let mut parts = line.split('\t');
         let (Some(state), Some(file), Some(name)) = (parts.next(), parts.next(), parts.next()) else {
-            bail!("line {} is no line of a report of browser tests", n + 1);
+            bail!("line {} is not a line of a browser test report", n + 1);
         };
         let outcome = match state {
             "ok" => Outcome::Passed,

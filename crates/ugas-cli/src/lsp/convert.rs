@@ -1,11 +1,11 @@
-//! Between the editor's places and ours: it counts UTF-16 units in a line and names files by address, we count bytes in
-//! a file and name files by path.
+//! Conversion between editor positions and spans: an editor counts UTF-16 units in a line and names files by URI, the
+//! project counts bytes in a file and names files by path.
 
 use lsp_types::{Position, Range, Uri};
 use std::path::{Path, PathBuf};
 use ugas_data::{Diagnostic, Span, byte_at};
 
-/// The editor's place of a byte; the end of the text for what lies behind it.
+/// Returns the editor position of a byte, at most the end of the text.
 pub(crate) fn position(text: &str, byte: usize) -> Position {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {
@@ -17,7 +17,7 @@ pub(crate) fn position(text: &str, byte: usize) -> Position {
     Position::new(clip(line), clip(column))
 }
 
-/// The byte of an editor's place; the end of the line or of the text for what lies behind it.
+/// Returns the byte of an editor position, at most the end of its line and of the text.
 pub(crate) fn byte_of(text: &str, at: Position) -> usize {
     let mut start = 0;
     for _ in 0..at.line {
@@ -37,12 +37,12 @@ pub(crate) fn byte_of(text: &str, at: Position) -> usize {
     start + line.len()
 }
 
-/// The editor's stretch of a span.
+/// Returns the editor range of a span.
 pub(crate) fn range(text: &str, span: Span) -> Range {
     Range::new(position(text, span.start as usize), position(text, span.end as usize))
 }
 
-/// The editor's stretch of a finding.
+/// Returns the editor range of a finding.
 pub(crate) fn range_of(text: &str, finding: &Diagnostic) -> Range {
     if finding.span.end > 0 {
         return range(text, finding.span);
@@ -55,7 +55,7 @@ fn clip(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// The path of a file's address; nothing for what is no file.
+/// Returns the path of a file URI; none for other URIs.
 pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];
@@ -77,7 +77,7 @@ pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     Some(PathBuf::from(if drive { &path[1..] } else { &path }))
 }
 
-/// The address of a file.
+/// Returns the URI of a file.
 pub(crate) fn uri_of(path: &Path) -> Option<Uri> {
     let path = path.to_str()?.replace('\\', "/");
     let mut address = String::from("file://");

@@ -1,21 +1,21 @@
-//! Which files the server looks at. A workspace holds more than documents: other people's YAML is none of its business.
+//! Selects the files of a workspace that belong to the project. Other YAML files are ignored.
 
 use std::path::{Path, PathBuf};
 use ugas_data::{Project, Source};
 
-/// The documents below some folders.
+/// Opens the documents below some folders.
 pub(crate) fn open(roots: &[PathBuf]) -> Project {
     let mut project = Project::default();
     for root in roots {
         add(&mut project, root);
     }
     let foreign: Vec<PathBuf> =
-        project.sources().iter().filter(|s| !is_ours(&project, s)).map(|s| s.path.clone()).collect();
+        project.sources().iter().filter(|s| !is_project_file(&project, s)).map(|s| s.path.clone()).collect();
     foreign.iter().for_each(|path| project.remove(path));
     project
 }
 
-/// Brings in the pack a file belongs to, for editors that open single files.
+/// Adds the pack of a file, for editors that open single files.
 pub(crate) fn add_pack_of(project: &mut Project, path: &Path) {
     let Some(folder) = path.ancestors().skip(1).find(|f| f.join("pack.yaml").is_file()) else { return };
     if !project.sources().iter().any(|s| s.path.starts_with(folder)) {
@@ -23,7 +23,7 @@ pub(crate) fn add_pack_of(project: &mut Project, path: &Path) {
     }
 }
 
-/// What can be read below a folder; the rest is left out, and whoever opens it is told why.
+/// Adds the readable files below a folder. Opening another file reports why it cannot be read.
 fn add(project: &mut Project, folder: &Path) {
     let (found, _) = Project::open_readable(folder);
     for source in found.sources() {
@@ -33,8 +33,8 @@ fn add(project: &mut Project, folder: &Path) {
     }
 }
 
-/// Whether a file is one of ours: in a pack, or one that says that it is a document or a scenario.
-pub(crate) fn is_ours(project: &Project, source: &Source) -> bool {
+/// Returns whether a file belongs to the project: it is in a pack, or declares a document or a scenario.
+pub(crate) fn is_project_file(project: &Project, source: &Source) -> bool {
     let packs = project.sources().iter().filter(|s| s.pack.is_some()).filter_map(|s| s.path.parent());
     let says_so = || {
         source.docs.iter().any(|d| {

@@ -1,7 +1,7 @@
-//! `ugas lsp`: the language server. Messages in, messages out; what they mean is answered by `ugas_data::language`.
+//! `ugas lsp`: the language server. It translates messages into calls of `ugas_data::language`.
 //!
-//! One thread answers everything in the order it came. After a change the findings are computed once nothing more
-//! waits, so that fast typing costs one check and not one for each letter.
+//! One thread answers all messages in order. After a change the findings are computed when no more messages wait, so that
+//! fast typing causes one check instead of one for each key.
 
 mod convert;
 mod files;
@@ -25,10 +25,10 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// How long a pause in typing is.
+/// A pause in typing after which findings are computed.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Serves an editor on standard input and output until it says good-bye.
+/// Serves an editor on standard input and output until it sends `exit`.
 pub(crate) fn run(args: &LspArgs) -> io::Result<Exit> {
     let (connection, threads) = Connection::stdio();
     match serve(&connection, args.path.clone()) {
@@ -47,10 +47,10 @@ pub(crate) fn run(args: &LspArgs) -> io::Result<Exit> {
     }
 }
 
-/// Serves one editor. A good-bye without a word before it is a failure, as the protocol has it.
+/// Serves one editor. As the protocol requires, `exit` without `shutdown` is a failure.
 pub(crate) fn serve(connection: &Connection, root: Option<PathBuf>) -> Result<Exit, Box<dyn Error + Send + Sync>> {
     let (id, params) = connection.initialize_start()?;
-    // An editor may say more about itself than this release understands; nothing of it is needed but the folders.
+    // Only the folders are needed, so parameters that do not parse are ignored.
     let params: InitializeParams = serde_json::from_value(params).unwrap_or_default();
     let about = json!({
         "capabilities": capabilities(),
@@ -85,7 +85,7 @@ pub(crate) fn serve(connection: &Connection, root: Option<PathBuf>) -> Result<Ex
                 connection.sender.send(Response::new_ok(request.id, ()).into())?;
             }
             Message::Request(request) if leaving => {
-                let why = "the server was told to shut down".to_owned();
+                let why = "the server is shutting down".to_owned();
                 connection.sender.send(Response::new_err(request.id, ErrorCode::InvalidRequest as i32, why).into())?;
             }
             Message::Request(request) => connection.sender.send(server.answer(request).into())?,
@@ -93,7 +93,7 @@ pub(crate) fn serve(connection: &Connection, root: Option<PathBuf>) -> Result<Ex
                 return Ok(if leaving { Exit::Good } else { Exit::Failed });
             }
             Message::Notification(note) => server.notice(note),
-            // The only request this server makes asks for news of files; without them it works all the same.
+            // The only request of this server registers a file watcher, which is optional.
             Message::Response(_) => {}
         }
     }
@@ -125,18 +125,18 @@ fn capabilities() -> ServerCapabilities {
     }
 }
 
-/// The folders an editor works in.
+/// Returns the workspace folders of the editor.
 fn folders(params: &InitializeParams) -> Vec<PathBuf> {
     let many = params.workspace_folders.iter().flatten().filter_map(|f| path_of(&f.uri));
     let mut folders: Vec<PathBuf> = many.collect();
     if folders.is_empty() {
-        #[allow(deprecated)] // Older editors say it only here.
+        #[allow(deprecated)] // Older editors send only this field.
         folders.extend(params.root_uri.as_ref().and_then(path_of));
     }
     folders
 }
 
-/// Whether the editor tells about files that change on the disk if it is asked to.
+/// Returns whether the editor can watch files for the server.
 fn watches(params: &InitializeParams) -> bool {
     let workspace = params.capabilities.workspace.as_ref();
     let files = workspace.and_then(|w| w.did_change_watched_files.as_ref());

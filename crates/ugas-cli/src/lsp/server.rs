@@ -1,4 +1,4 @@
-//! What the server knows, and how it answers.
+//! The state of the language server and its answers.
 
 use super::convert::{byte_of, path_of, position, range, range_of, uri_of};
 use super::{files, note};
@@ -19,7 +19,7 @@ use ugas_data::language::{self, CompletionKind, Place};
 use ugas_data::{Diagnostic, Project, Severity, Source};
 use ugas_lab::{check_scenarios, with_scenarios};
 
-/// A file that an editor holds: its text there counts, not the one on the disk.
+/// A file that is open in the editor. Its text there replaces the one on disk.
 struct Open {
     uri: Uri,
     version: i32,
@@ -29,7 +29,7 @@ struct Open {
 pub(crate) struct Server {
     project: Project,
     open: BTreeMap<PathBuf, Open>,
-    /// Findings of the project as it is, unless it is stale.
+    /// Findings of the current project, unless `stale`.
     findings: Vec<Diagnostic>,
     stale: bool,
     /// Files whose findings the editor shows.
@@ -42,12 +42,12 @@ impl Server {
         Server { project, open: BTreeMap::new(), findings: Vec::new(), stale: true, shown: BTreeSet::new() }
     }
 
-    /// Whether something changed since findings were published.
+    /// Returns whether something changed since findings were published.
     pub(crate) fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// Findings for every file that has some or had some.
+    /// Returns the findings for every file that has or had some.
     pub(crate) fn publish(&mut self) -> Vec<Notification> {
         self.stale = false;
         self.findings = self.check();
@@ -57,7 +57,7 @@ impl Server {
         }
         for finding in &self.findings {
             let Some(source) = self.project.sources().iter().find(|s| s.name == finding.file) else { continue };
-            by_file.entry(source.path.clone()).or_default().push(shown(&source.text, finding));
+            by_file.entry(source.path.clone()).or_default().push(to_lsp(&source.text, finding));
         }
         self.shown = by_file.iter().filter(|(_, list)| !list.is_empty()).map(|(path, _)| path.clone()).collect();
         let say = |(path, diagnostics): (PathBuf, Vec<_>)| {
@@ -70,7 +70,7 @@ impl Server {
 
     fn check(&self) -> Vec<Diagnostic> {
         let findings = self.project.check();
-        // Scenarios build worlds of their own; only those that somebody looks at are worth it.
+        // Checking a scenario builds a world, so only open scenarios are checked.
         let mut scenarios = Project::default();
         for source in self.project.sources().iter().filter(|s| self.open.contains_key(&s.path)) {
             if source.docs.iter().any(|d| d.tree.get("Scenario").is_some()) {
@@ -82,7 +82,7 @@ impl Server {
 
     // Notices -------------------------------------------------------------------------------------------------------
 
-    /// Takes note. What is not understood is passed over, as the protocol asks.
+    /// Handles a notification. Unknown ones are ignored, as the protocol requires.
     pub(crate) fn notice(&mut self, note: Notification) {
         let Notification { method, params } = note;
         match method.as_str() {
@@ -121,11 +121,11 @@ impl Server {
         self.take(&path);
     }
 
-    /// Takes the text that an editor holds, if it is one of ours.
+    /// Updates the project with the text in the editor, if the file belongs to it.
     fn take(&mut self, path: &Path) {
         let Some(open) = self.open.get(path) else { return };
         self.project.put(path, open.text.clone());
-        if self.source(path).is_some_and(|s| !files::is_ours(&self.project, s)) {
+        if self.source(path).is_some_and(|s| !files::is_project_file(&self.project, s)) {
             self.project.remove(path);
         }
         self.stale = true;
@@ -154,7 +154,7 @@ impl Server {
         let (found, _) = Project::open_readable(path);
         self.project.remove(path);
         if let Some(source) = found.sources().iter().find(|s| s.path == path)
-            && files::is_ours(&self.project, source)
+            && files::is_project_file(&self.project, source)
         {
             self.project.put(path, source.text.to_string());
         }
@@ -182,7 +182,7 @@ impl Server {
         }
     }
 
-    fn completion(&self, params: &CompletionParams) -> Result<Vec<CompletionItem>, Refused> {
+    fn completion(&self, params: &CompletionParams) -> Result<Vec<CompletionItem>, RequestError> {
         let Some((source, at)) = self.place(&params.text_document_position) else { return Ok(Vec::new()) };
         let found = language::complete(&self.project, &source.path, at);
         let item = |c: language::Completion| {
@@ -239,9 +239,9 @@ impl Server {
         Some(range(&source.text, language::name_at(&self.project, &source.path, at)?.span))
     }
 
-    fn rename(&self, params: &RenameParams) -> Result<WorkspaceEdit, Refused> {
+    fn rename(&self, params: &RenameParams) -> Result<WorkspaceEdit, RequestError> {
         let Some((source, at)) = self.place(&params.text_document_position) else {
-            return Err((ErrorCode::InvalidParams, "this file is not open".to_owned()));
+            return Err((ErrorCode::InvalidParams, "the file is not open".to_owned()));
         };
         let rename = language::rename(&self.project, &source.path, at, &params.new_name)
             .map_err(|why| (ErrorCode::RequestFailed, why.to_string()))?;
@@ -266,7 +266,7 @@ impl Server {
             Some(CodeAction {
                 title: fix.title.clone(),
                 kind: Some(CodeActionKind::QUICKFIX),
-                diagnostics: Some(vec![shown(&source.text, f)]),
+                diagnostics: Some(vec![to_lsp(&source.text, f)]),
                 edit: Some(self.workspace_edit([(source.path.as_path(), fix.edits.as_slice())])),
                 is_preferred: Some(true),
                 ..CodeAction::default()
@@ -277,7 +277,7 @@ impl Server {
 
     fn formatting(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
         let source = self.source(&self.path(&params.text_document.uri)?)?;
-        // A text that cannot be read is left alone; its findings say why.
+        // A text that cannot be read is not formatted; its findings say why.
         let text = ugas_data::format(&source.name, &source.text).ok()?;
         let all = Range::new(Position::new(0, 0), position(&source.text, source.text.len()));
         Some(if *text == *source.text { Vec::new() } else { vec![TextEdit::new(all, text)] })
@@ -285,13 +285,13 @@ impl Server {
 
     // Files ---------------------------------------------------------------------------------------------------------
 
-    /// The path the project knows an address by.
+    /// Returns the path of a URI in the project.
     fn path(&self, uri: &Uri) -> Option<PathBuf> {
         let path = path_of(uri)?;
         if self.source(&path).is_some() {
             return Some(path);
         }
-        // The editor and the folder may name a file differently, through links.
+        // Links may give a file two paths.
         let real = std::fs::canonicalize(&path).ok();
         let same = |s: &&Source| real.is_some() && std::fs::canonicalize(&s.path).ok() == real;
         let name = path.file_name();
@@ -308,7 +308,7 @@ impl Server {
         Some((source, byte_of(&source.text, at.position)))
     }
 
-    /// The address of a file, as the editor wrote it if it has it open.
+    /// Returns the URI of a file, as the editor wrote it if the file is open.
     fn uri(&self, path: &Path) -> Option<Uri> {
         self.open.get(path).map(|o| o.uri.clone()).or_else(|| uri_of(&std::path::absolute(path).ok()?))
     }
@@ -322,7 +322,7 @@ impl Server {
     }
 
     fn workspace_edit<'e>(&self, edits: impl IntoIterator<Item = (&'e Path, &'e [ugas_data::Edit])>) -> WorkspaceEdit {
-        #[allow(clippy::mutable_key_type)] // The protocol's own type; the key is never changed.
+        #[allow(clippy::mutable_key_type)] // The type of the protocol; the key is never changed.
         let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
         for (path, list) in edits {
             let (Some(source), Some(uri)) = (self.source(path), self.uri(path)) else { continue };
@@ -333,7 +333,7 @@ impl Server {
     }
 }
 
-type Refused = (ErrorCode, String);
+type RequestError = (ErrorCode, String);
 
 fn with<P: DeserializeOwned>(params: Value, take: impl FnOnce(P)) {
     if let Ok(params) = serde_json::from_value(params) {
@@ -343,14 +343,14 @@ fn with<P: DeserializeOwned>(params: Value, take: impl FnOnce(P)) {
 
 fn asked<P: DeserializeOwned, R: Serialize>(
     params: Value,
-    answer: impl FnOnce(P) -> Result<R, Refused>,
-) -> Result<Value, Refused> {
+    answer: impl FnOnce(P) -> Result<R, RequestError>,
+) -> Result<Value, RequestError> {
     let params = serde_json::from_value(params).map_err(|e| (ErrorCode::InvalidParams, e.to_string()))?;
     Ok(serde_json::to_value(answer(params)?).unwrap_or(json!(null)))
 }
 
-/// A finding as editors show it.
-fn shown(text: &str, finding: &Diagnostic) -> lsp_types::Diagnostic {
+/// Converts a finding for the protocol.
+fn to_lsp(text: &str, finding: &Diagnostic) -> lsp_types::Diagnostic {
     let severity = match finding.severity {
         Severity::Error => DiagnosticSeverity::ERROR,
         Severity::Warning => DiagnosticSeverity::WARNING,

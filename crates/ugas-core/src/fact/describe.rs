@@ -1,11 +1,11 @@
-//! Facts in words: one line for a person, with names instead of ids.
+//! Facts as text: one line each, with names instead of ids.
 
 use super::{CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, TaskResult};
 use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, TaskKindId};
 
 impl Fact {
-    /// One line for a person: when, whose, what, and through what. Controllers go by their numbers, everything else by the
-    /// names of the rules.
+    /// Returns the fact as one line: the time, the controller, what happened, and the effect and source that caused it.
+    /// Controllers are shown by id, everything else by the names of the rules.
     ///
     /// ```
     /// use ugas_core::{Facts, Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -24,7 +24,7 @@ impl Fact {
     /// assert!(lines.iter().any(|l| l.contains("Health 100 → 90, base 100 → 90 (GE_Hit)")), "{lines:?}");
     /// ```
     pub fn describe(&self, rules: &Rules) -> String {
-        let what = self.what(&Words { rules });
+        let what = self.event_text(&Names { rules });
         let who = self.who.some().map(|who| format!("controller {}: ", who.0)).unwrap_or_default();
         let mut through: Vec<String> = Vec::new();
         if let Some(effect) = rules.effect_name(self.effect).filter(|name| !what.contains(name)) {
@@ -37,100 +37,100 @@ impl Fact {
         format!("{} {who}{what}{through}", self.at)
     }
 
-    fn what(&self, words: &Words<'_>) -> String {
-        let own = words.effect(self.effect);
+    fn event_text(&self, names: &Names<'_>) -> String {
+        let own = names.effect(self.effect);
         let level = |level: u32| if level == 1 { String::new() } else { format!(", level {level}") };
         let stacks = |stacks: u32| if stacks == 1 { String::new() } else { format!(", {stacks} stacks") };
         match self.kind {
             FactKind::AttributeChanged { attribute, old, new, old_base, new_base } => {
                 let base =
                     if old_base == new_base { String::new() } else { format!(", base {old_base} → {new_base}") };
-                format!("{} {old} → {new}{base}", words.attribute(attribute))
+                format!("{} {old} → {new}{base}", names.attribute(attribute))
             }
             FactKind::TagChanged { tag, added, .. } => {
-                format!("{} {}", if added { "gains" } else { "loses" }, words.tag(tag))
+                format!("{} {}", if added { "gains" } else { "loses" }, names.tag(tag))
             }
-            FactKind::EffectApplied { level: l, stacks: s } => format!("{own} is applied{}{}", level(l), stacks(s)),
-            FactKind::EffectExecuted { execution } => format!("{own} is executed (number {})", execution + 1),
+            FactKind::EffectApplied { level: l, stacks: s } => format!("{own} applied{}{}", level(l), stacks(s)),
+            FactKind::EffectExecuted { execution } => format!("{own} executed (execution {})", execution + 1),
             FactKind::ExecutionRestricted { execution } => {
-                format!("a rule forbids execution {} of {own}", execution + 1)
+                format!("{own}: execution {} restricted by an active rule", execution + 1)
             }
-            FactKind::EffectRemoved { reason } => format!("{own} {}", end_of(reason)),
+            FactKind::EffectRemoved { reason } => format!("{own} {}", removal_text(reason)),
             FactKind::EffectChanged { what, stacks: s, level: l } => {
-                format!("{own}: {}, level {l}, stacks {s}", change_of(what))
+                format!("{own}: {}, level {l}, stacks {s}", change_text(what))
             }
-            FactKind::Immune { by, .. } => format!("is immune to {own} through {}", words.effect(by)),
+            FactKind::Immune { by, .. } => format!("is immune to {own} because of {}", names.effect(by)),
             FactKind::Granted { ability, level: l, input, .. } => {
-                let input = if input == InputId::NONE { String::new() } else { format!(" on {}", words.input(input)) };
-                format!("has {} now{input}{}", words.ability(ability), level(l))
+                let input = if input == InputId::NONE { String::new() } else { format!(" on {}", names.input(input)) };
+                format!("{} granted{input}{}", names.ability(ability), level(l))
             }
-            FactKind::Revoked { ability, .. } => format!("has {} no more", words.ability(ability)),
+            FactKind::Revoked { ability, .. } => format!("{} revoked", names.ability(ability)),
             FactKind::Cue { tag, cue, .. } => {
                 let cue = match cue {
-                    CueType::Execute => "plays",
-                    CueType::Add => "begins",
-                    CueType::Remove => "stops",
+                    CueType::Execute => "executed",
+                    CueType::Add => "added",
+                    CueType::Remove => "removed",
                 };
-                format!("{cue} the cue {}", words.tag(tag))
+                format!("cue {} {cue}", names.tag(tag))
             }
-            FactKind::Died { attribute } => format!("dies: {} is used up", words.attribute(attribute)),
-            FactKind::Spawned { .. } => "is there".to_owned(),
-            FactKind::Despawned => "is gone".to_owned(),
-            FactKind::SetAdded { set } => format!("gets the attributes of {}", words.set(set)),
-            FactKind::SetRemoved { set } => format!("loses the attributes of {}", words.set(set)),
-            FactKind::Possessed { .. } => "has another avatar".to_owned(),
-            FactKind::ContextTag { tag } => format!("{own} notes {}", words.tag(tag)),
-            FactKind::Restored => "is restored".to_owned(),
+            FactKind::Died { attribute } => format!("died: {} is depleted", names.attribute(attribute)),
+            FactKind::Spawned { .. } => "spawned".to_owned(),
+            FactKind::Despawned => "despawned".to_owned(),
+            FactKind::SetAdded { set } => format!("attribute set {} added", names.set(set)),
+            FactKind::SetRemoved { set } => format!("attribute set {} removed", names.set(set)),
+            FactKind::Possessed { .. } => "avatar changed".to_owned(),
+            FactKind::ContextTag { tag } => format!("{own} added the context tag {}", names.tag(tag)),
+            FactKind::Restored => "restored from a snapshot".to_owned(),
             FactKind::AbilityActivated { ability, level: l, .. } => {
-                format!("{} begins{}", words.ability(ability), level(l))
+                format!("{} activated{}", names.ability(ability), level(l))
             }
             FactKind::AbilityEnded { ability, cancelled, interrupted, .. } => {
                 let how = match (cancelled, interrupted) {
-                    (_, true) => "is interrupted",
-                    (true, _) => "is cancelled",
-                    _ => "ends",
+                    (_, true) => "interrupted",
+                    (true, _) => "cancelled",
+                    _ => "ended",
                 };
-                format!("{} {how}", words.ability(ability))
+                format!("{} {how}", names.ability(ability))
             }
             FactKind::TaskRequest { ability, task, .. } => {
-                format!("{} asks the host for {}", words.ability(ability), words.task(task))
+                format!("{} requests {} from the host", names.ability(ability), names.task(task))
             }
             FactKind::TaskEnded { ability, task, result, value, .. } => {
                 let how = match result {
-                    TaskResult::Completed => "is done",
-                    TaskResult::Cancelled => "is cancelled",
-                    TaskResult::Failed => "fails",
-                    TaskResult::Output => "gives something",
+                    TaskResult::Completed => "completed",
+                    TaskResult::Cancelled => "cancelled",
+                    TaskResult::Failed => "failed",
+                    TaskResult::Output => "produced an output",
                 };
                 let value = if value == 0.0 { String::new() } else { format!(" with {value}") };
-                format!("{} of {} {how}{value}", words.task(task), words.ability(ability))
+                format!("{} of {} {how}{value}", names.task(task), names.ability(ability))
             }
             FactKind::GameplayEvent { tag, magnitude, .. } => {
-                let magnitude = if magnitude == 0.0 { String::new() } else { format!(" of {magnitude}") };
-                format!("the event {} happens{magnitude}", words.tag(tag))
+                let magnitude = if magnitude == 0.0 { String::new() } else { format!(", magnitude {magnitude}") };
+                format!("event {}{magnitude}", names.tag(tag))
             }
             FactKind::Cast { ability, tick, length, step } => {
-                let ability = words.ability(ability);
+                let ability = names.ability(ability);
                 match step {
-                    CastStep::Started => format!("casts {ability} for {length}"),
-                    CastStep::Tick => format!("tick {tick} of {ability}"),
-                    CastStep::Finished => format!("the cast of {ability} is complete"),
-                    CastStep::Cancelled => format!("the cast of {ability} is cancelled"),
-                    CastStep::Interrupted => format!("the cast of {ability} is interrupted"),
+                    CastStep::Started => format!("cast of {ability} started, {length}"),
+                    CastStep::Tick => format!("cast of {ability}: tick {tick}"),
+                    CastStep::Finished => format!("cast of {ability} finished"),
+                    CastStep::Cancelled => format!("cast of {ability} cancelled"),
+                    CastStep::Interrupted => format!("cast of {ability} interrupted"),
                 }
             }
             FactKind::GlobalCooldown { group, running, length } => {
-                let group = words.rules.group_name(group).unwrap_or("?");
+                let group = names.rules.group_name(group).unwrap_or("?");
                 match running {
-                    true => format!("the global cooldown {group} runs for {length}"),
-                    false => format!("the global cooldown {group} is over"),
+                    true => format!("global cooldown {group} started, {length}"),
+                    false => format!("global cooldown {group} expired"),
                 }
             }
             FactKind::Charges { ability, have, max, .. } => {
-                format!("has {have} of {max} charges of {}", words.ability(ability))
+                format!("{}: {have} of {max} charges", names.ability(ability))
             }
             FactKind::Input { input, pressed, .. } => {
-                format!("{} is {}", words.input(input), if pressed { "pressed" } else { "released" })
+                format!("{} {}", names.input(input), if pressed { "pressed" } else { "released" })
             }
             FactKind::Damage { damage, amount, absorbed, overkill, credit, .. } => {
                 let noun = match damage {
@@ -140,25 +140,25 @@ impl Fact {
                 };
                 let part = |n: f64, what: &str| if n == 0.0 { String::new() } else { format!(", {n} {what}") };
                 let by = credit.some().map(|c| format!(", by controller {}", c.0)).unwrap_or_default();
-                format!("{amount} {noun}{}{}{by}", part(absorbed, "absorbed"), part(overkill, "beyond what was left"))
+                format!("{amount} {noun}{}{}{by}", part(absorbed, "absorbed"), part(overkill, "overkill"))
             }
             FactKind::SetGranted { set, .. } => {
-                format!("gets the abilities of {}", words.rules.ability_set_name(set).unwrap_or("?"))
+                format!("ability set {} granted", names.rules.ability_set_name(set).unwrap_or("?"))
             }
             FactKind::SetRevoked { set, .. } => {
-                format!("loses the abilities of {}", words.rules.ability_set_name(set).unwrap_or("?"))
+                format!("ability set {} revoked", names.rules.ability_set_name(set).unwrap_or("?"))
             }
-            FactKind::Reloaded { from, to } => format!("the rules change from {from:016x} to {to:016x}"),
+            FactKind::Reloaded { from, to } => format!("rules reloaded, hash {from:016x} to {to:016x}"),
         }
     }
 }
 
-/// Names of the rules; what was made at run time has none.
-struct Words<'r> {
+/// The names of the rules. Run-time definitions have none.
+struct Names<'r> {
     rules: &'r Rules,
 }
 
-impl<'r> Words<'r> {
+impl<'r> Names<'r> {
     fn attribute(&self, id: AttributeId) -> &'r str {
         self.rules.attribute_name(id).unwrap_or("?")
     }
@@ -179,7 +179,7 @@ impl<'r> Words<'r> {
         self.rules.set_name(id).unwrap_or("?")
     }
 
-    /// An input of the host has no name in the rules.
+    /// An input that only the host knows has no name in the rules.
     fn input(&self, id: InputId) -> String {
         self.rules.input_name(id).map_or_else(|| format!("input {}", id.0), str::to_owned)
     }
@@ -189,27 +189,27 @@ impl<'r> Words<'r> {
     }
 }
 
-fn end_of(reason: RemoveReason) -> &'static str {
+fn removal_text(reason: RemoveReason) -> &'static str {
     match reason {
-        RemoveReason::Expired => "is over",
-        RemoveReason::Removed => "is removed",
-        RemoveReason::ByTag => "is removed by a tag",
-        RemoveReason::Ongoing => "is removed: what it needs is gone",
-        RemoveReason::Destroyed => "ends with its controller",
-        RemoveReason::Avatar => "ends with its place in the world",
-        RemoveReason::Reload => "is removed: new rules do not know it",
+        RemoveReason::Expired => "expired",
+        RemoveReason::Removed => "removed",
+        RemoveReason::ByTag => "removed by a tag",
+        RemoveReason::Ongoing => "removed: its ongoing requirements failed",
+        RemoveReason::Destroyed => "removed: its controller was destroyed",
+        RemoveReason::Avatar => "removed: the avatar changed",
+        RemoveReason::Reload => "removed: the new rules do not define it",
     }
 }
 
-fn change_of(change: EffectChange) -> &'static str {
+fn change_text(change: EffectChange) -> &'static str {
     match change {
-        EffectChange::Level => "its level changes",
-        EffectChange::Duration => "its end moves",
-        EffectChange::Period => "its period changes",
-        EffectChange::Stacks => "its stacks change",
-        EffectChange::SetByCaller => "a caller's value changes",
-        EffectChange::Merged => "another application merges into it",
-        EffectChange::Inhibited => "it is inhibited",
-        EffectChange::Restored => "it counts again",
+        EffectChange::Level => "level changed",
+        EffectChange::Duration => "duration changed",
+        EffectChange::Period => "period changed",
+        EffectChange::Stacks => "stacks changed",
+        EffectChange::SetByCaller => "SetByCaller value changed",
+        EffectChange::Merged => "merged with another application",
+        EffectChange::Inhibited => "inhibited",
+        EffectChange::Restored => "no longer inhibited",
     }
 }

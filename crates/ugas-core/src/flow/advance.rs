@@ -1,7 +1,7 @@
 //! Advance: visits each due time in the order of ruling R-02, so that a closed sim does not depend on the stride.
 
 use super::Flow;
-use crate::state::{Due, Effect, Row, Timer};
+use crate::state::{Due, Effect, Row, TimerKind};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
@@ -105,11 +105,11 @@ impl Flow<'_> {
         self.cause = self.cause_of_timer(target, due);
         self.depth = 0;
         match due.which() {
-            Timer::Task => self.task_due(target, seq),
-            Timer::Charge => self.charge_due(target, seq),
-            Timer::Cast => self.cast_due(target, seq),
-            Timer::Gcd => self.gcd_due(target, seq),
-            Timer::Validation => self.validation_due(target, seq),
+            TimerKind::Task => self.task_due(target, seq),
+            TimerKind::Charge => self.charge_due(target, seq),
+            TimerKind::Cast => self.cast_due(target, seq),
+            TimerKind::Gcd => self.gcd_due(target, seq),
+            TimerKind::Validation => self.validation_due(target, seq),
         }
         self.finish_verb();
         self.react();
@@ -122,14 +122,14 @@ impl Flow<'_> {
     fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
         let (play, seq) = (self.row(target).play(), due.seq());
         let of = match due.which() {
-            Timer::Task => play.task(seq).map(|t| t.of),
-            Timer::Cast => play.cast.as_ref().map(|c| c.of),
-            Timer::Validation => Some(seq),
-            Timer::Gcd => {
+            TimerKind::Task => play.task(seq).map(|t| t.of),
+            TimerKind::Cast => play.cast.as_ref().map(|c| c.of),
+            TimerKind::Validation => Some(seq),
+            TimerKind::Gcd => {
                 let root = play.gcds.iter().find(|g| g.seq == seq).map(|g| g.root);
                 return Cause { root: root.unwrap_or_default(), link: 0 };
             }
-            Timer::Charge => None,
+            TimerKind::Charge => None,
         };
         let activation = of.and_then(|of| play.activation(of));
         activation.map_or(Cause::default(), |a| Cause { root: a.root, link: a.link })
@@ -148,7 +148,7 @@ impl Flow<'_> {
             e.cold_mut().missed = e.missed().saturating_add(1);
         }
         if let Some(next) = row.effects[at].due() {
-            row.schedule(next.lying_at(at));
+            row.schedule(next.with_hint(at));
         }
         if !inhibited {
             self.execute(target, due.seq());

@@ -7,7 +7,7 @@
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Notice, Recheck, Since, Via, stacked};
+use super::{EventCutoff, Flow, Recheck, RowEvent, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row, alert};
 use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
@@ -18,7 +18,7 @@ pub(crate) struct Saved {
     row: Box<Row>,
     lengths: [usize; 3],
     rechecks: Vec<Recheck>,
-    notices: Vec<(ControllerId, Notice, Cause, Since)>,
+    notices: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
 }
 
 /// An application that passed its checks: what is about to be changed.
@@ -195,7 +195,7 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        self.tell_applied(target, via, spec.level, spec.stacks);
+        self.emit_applied(target, via, spec.level, spec.stacks);
         self.burst_cues(def, spec.extra.as_deref(), target, via);
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
@@ -264,7 +264,7 @@ impl Flow<'_> {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
         let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks());
-        self.tell_applied(target, via, spec.level, stacks);
+        self.emit_applied(target, via, spec.level, stacks);
         if !def.rules.is_empty() {
             self.recharge(target);
         }
@@ -331,7 +331,7 @@ impl Flow<'_> {
         row.watching += def.watches as u16;
         row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
-            row.schedule(due.lying_at(row.effects.len()));
+            row.schedule(due.with_hint(row.effects.len()));
         }
         row.push_effect(effect);
         if captures {

@@ -232,7 +232,7 @@ impl<'r> Flow<'r> {
             p.n = p.n.saturating_add(1);
         }
         match e.due() {
-            Some(next) => row.put_off(due, next.lying_at(at)),
+            Some(next) => row.put_off(due, next.with_hint(at)),
             None => row.unschedule(due),
         }
         if !row.hash_dirty {

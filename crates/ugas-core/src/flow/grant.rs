@@ -1,6 +1,6 @@
 //! What an effect grants: tags and abilities; all counted, all revoked.
 
-use super::{Flow, Notice, Via};
+use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;
 use crate::state::{TagFlip, alert};
 use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
@@ -64,7 +64,7 @@ impl Flow<'_> {
         if self.row(target).alert & alert::TAG != 0 {
             for f in flips.iter().filter(|f| f.presence) {
                 let (tag, added) = (f.tag, f.added);
-                self.notify(target, alert::TAG, || Notice::Tag { tag, added });
+                self.notify(target, alert::TAG, || RowEvent::Tag { tag, added });
             }
         }
         let kind =
@@ -147,21 +147,21 @@ impl Flow<'_> {
 
     /// Reports an application.
     #[inline]
-    pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
+    pub(crate) fn emit_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let row = self.row(target);
         let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
         if heard {
-            self.notify_anyway(target, Notice::Effect { effect: via.effect, source: via.source, applied: true });
+            self.notify_anyway(target, RowEvent::Effect { effect: via.effect, source: via.source, applied: true });
         }
     }
 
     /// Reports a removal.
     #[inline]
-    pub(crate) fn tell_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
+    pub(crate) fn emit_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
         let who = self.row(target).id;
         self.fact(who, via, FactKind::EffectRemoved { reason });
         let Via { source, effect, .. } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: false });
+        self.notify(target, alert::EFFECT, || RowEvent::Effect { effect, source, applied: false });
     }
 }

@@ -126,7 +126,7 @@ impl Flow<'_> {
     }
 
     /// Grants the ability sets of a new controller; a refusal is a diagnostic, like that of an initial effect.
-    pub(crate) fn furnish_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
+    pub(crate) fn grant_spawn_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
         for &set in sets {
             if let Err(refusal) = self.grant_set(who, set) {
                 self.diagnose(who, crate::EffectId::NONE, crate::DiagnosticKind::ReactionRefused { refusal });

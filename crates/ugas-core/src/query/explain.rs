@@ -75,8 +75,8 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// Whether an expression computes the base.
-    pub derived: bool,
+    /// The expression that computes the base, as the document writes it; none for an authored base.
+    pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
     /// Whether strongest wins: only the largest bonus and the largest penalty of all Multiply modifiers count,
@@ -123,7 +123,7 @@ impl Sim {
             attribute: def.attribute,
             name: self.rules().attribute_name(def.attribute).unwrap_or("?").to_owned(),
             base,
-            derived: def.derived.is_some(),
+            derived: def.derived.as_ref().map(|e| e.text().to_owned()),
             patches: self.rules().attribute_patches(def.attribute).to_vec(),
             strongest: def.strongest,
             add: parts.add,
@@ -252,24 +252,24 @@ impl Explanation {
             for c in shares {
                 let who = names(&c.lines);
                 let _ = match &c.name {
-                    Some(name) => write!(s, " × {} ({name}: {who})", tidy(c.factor)),
-                    None => write!(s, " × {} ({who})", tidy(c.factor)),
+                    Some(name) => write!(s, " × {} ({name}: {who})", round_for_display(c.factor)),
+                    None => write!(s, " × {} ({who})", round_for_display(c.factor)),
                 };
             }
             if self.post != 0.0 {
-                let _ = write!(s, " + {} afterwards", self.post);
+                let _ = write!(s, " + {} after multiplying", self.post);
             }
         }
         let unclamped = self.over.unwrap_or((self.base + self.add) * self.product + self.post);
         if unclamped != self.value {
-            let _ = write!(s, ", held between {} and {}", self.bounds.0, self.bounds.1);
+            let _ = write!(s, ", clamped between {} and {}", self.bounds.0, self.bounds.1);
         }
         s
     }
 }
 
 /// Rounds a factor for display: `1.2000000000000002` becomes `1.2`.
-fn tidy(v: f64) -> f64 {
+fn round_for_display(v: f64) -> f64 {
     let rounded = (v * 1e12).round() / 1e12;
     if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }
 }
@@ -277,13 +277,13 @@ fn tidy(v: f64) -> f64 {
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}", self.short())?;
-        write!(f, "  base {}{}", self.base, if self.derived { " (derived)" } else { "" })?;
+        write!(f, "  base {}", self.base)?;
+        if let Some(expression) = &self.derived {
+            write!(f, " = {expression} (derived)")?;
+        }
         self.patches.iter().try_for_each(|p| write!(f, ", {p}"))?;
         if self.strongest {
-            write!(
-                f,
-                "\n  strongest wins: of the multiply lines only the largest bonus and the largest penalty count"
-            )?;
+            write!(f, "\n  strongest only: of the Multiply modifiers the largest bonus and the largest penalty apply")?;
         }
         for l in &self.lines {
             let sign = match l.operation {
@@ -312,10 +312,10 @@ impl fmt::Display for Explanation {
             }
             match l.state {
                 ModifierState::Counts => {}
-                ModifierState::Hidden => write!(f, " (hidden by a stronger one)")?,
+                ModifierState::Hidden => write!(f, " (overridden by a stronger modifier)")?,
                 ModifierState::Inhibited => write!(f, " (inhibited)")?,
-                ModifierState::Filtered => write!(f, " (its tags do not fit now)")?,
-                ModifierState::NotFinite => write!(f, " (not a finite number now)")?,
+                ModifierState::Filtered => write!(f, " (its tag filter does not match)")?,
+                ModifierState::NotFinite => write!(f, " (ignored: not a finite number)")?,
             }
         }
         let (lo, hi) = self.bounds;

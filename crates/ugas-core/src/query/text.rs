@@ -1,9 +1,8 @@
-//! Texts for players with the numbers of the rules in them, so that a tooltip cannot say something else than the game
-//! does. `Deals {GE_Fireball.Health} damage` names an effect and what of it; the number is evaluated by the code that
-//! evaluates it when the effect is applied.
+//! Descriptions with numbers from the rules, so that a tooltip always matches the game. In
+//! `Deals {GE_Fireball.Health} damage` the placeholder names an effect and one of its values. The value is evaluated by
+//! the code that evaluates it when the effect is applied.
 //!
-//! The numbers are also given one by one under the names they have in the text: a translation is another text with the
-//! same names in it.
+//! The numbers are also returned by placeholder name, so that a translation can use the same placeholders.
 
 use crate::flow::About;
 use crate::rng::SITE_TEXT;
@@ -11,26 +10,26 @@ use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::{AttributeId, ControllerId, Refusal, Rules, Sim, Spec};
 use ugas_doc::Operation;
 
-/// A text with its numbers filled in.
+/// A text with its placeholders replaced by numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FilledText {
     /// The text.
     pub text: String,
-    /// What was filled in, in the order of the text: the words between the braces and the number shown.
+    /// The placeholders and their numbers, in the order of the text.
     pub values: Vec<(String, f64)>,
-    /// What could not be told and stands in the text as it was written.
+    /// The placeholders that have no value; the text keeps them as written.
     pub missing: Vec<String>,
 }
 
 impl Rules {
-    /// Fills the numbers of effects at a level into a text:
+    /// Replaces the placeholders of a text with the numbers of effects at a level:
     ///
-    /// - `{GE_Fireball.Health}`: what the effect's modifiers add to the attribute, or take from it, without its sign;
-    ///   per cent where they multiply;
-    /// - `{GE_Burn.Duration}` and `{GE_Burn.Period}`: seconds; `{GE_Burn.Chance}`: per cent;
+    /// - `{GE_Fireball.Health}`: the amount that the effect's modifiers add to the attribute or subtract from it, without
+    ///   its sign; a percentage where they multiply;
+    /// - `{GE_Burn.Duration}` and `{GE_Burn.Period}`: seconds; `{GE_Burn.Chance}`: a percentage;
     /// - `{Level}`: the level.
     ///
-    /// Numbers that depend on somebody's attributes need an owner, see [`Sim::fill_text`].
+    /// Numbers that depend on attributes need an owner; see [`Sim::fill_text`].
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -50,15 +49,15 @@ impl Rules {
 }
 
 impl Sim {
-    /// Fills the numbers of effects into a text, as they are for an owner at a level: what the owner's attributes say is
-    /// read from them now, and `{Health}` is the owner's attribute itself. Where a calculation rolls, only what is certain
-    /// counts: a critical hit is not in its number. Otherwise like [`Rules::fill_text`].
+    /// Replaces the placeholders of a text with the numbers for an owner at a level. Attribute-based numbers read the
+    /// owner's current attributes, and `{Health}` is the owner's attribute itself. Random parts of a calculation, such as a
+    /// critical hit, are not included. Otherwise like [`Rules::fill_text`].
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }
 }
 
-/// A number and whether it is shown as per cent.
+/// A number and whether it is shown as a percentage.
 #[derive(Clone, Copy)]
 struct Shown {
     value: f64,
@@ -103,7 +102,7 @@ fn is_name_part(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b"_.:".contains(&b)
 }
 
-/// People read two decimals.
+/// Rounds to two decimals for display.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0 + 0.0
 }
@@ -133,7 +132,7 @@ fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Show
     }
 }
 
-/// What an effect does to an attribute.
+/// The amount by which an effect changes an attribute.
 fn of_attribute(
     def: &EffectDef,
     attribute: AttributeId,

@@ -173,11 +173,16 @@ impl Compiler<'_> {
         let id = self.effect_ref(place, name)?;
         let def = self.rules.effect_def(id).cloned();
         if def.as_ref().is_some_and(|d| d.chance.is_some()) {
-            self.error("chance-on-commit", format!("{place}: {name} has an ApplicationChance; a commit is sure"));
+            self.error(
+                "chance-on-commit",
+                format!("{place}: {name} has an ApplicationChance, but a commit always applies it"),
+            );
         }
         if let Some(calc) = def.as_deref().and_then(|d| self.rolling(d)) {
             let calc = self.rules.calculator_name(calc).unwrap_or_default();
-            let message = format!("{place}: {name} uses {calc}, which rolls; what a commit takes is known before");
+            let message = format!(
+                "{place}: {name} uses {calc}, which draws random numbers; a cost must be known before it is paid"
+            );
             self.error("roll-on-commit", message);
         }
         Some((id, def))
@@ -316,10 +321,10 @@ impl Compiler<'_> {
     fn charges(&mut self, doc: &Ability) -> Option<ChargesDef> {
         let c = doc.charges.as_ref()?;
         if c.max == 0 {
-            self.error("bad-charges", "Charges.Max is at least 1".into());
+            self.error("bad-charges", "Charges.Max must be at least 1".into());
         }
         if c.per_cooldown == Some(0) {
-            self.error("bad-charges", "Charges.PerCooldown is at least 1".into());
+            self.error("bad-charges", "Charges.PerCooldown must be at least 1".into());
         }
         Some(ChargesDef {
             max: c.max,
@@ -333,7 +338,7 @@ impl Compiler<'_> {
     fn cast(&mut self, doc: &Ability) -> Option<CastDef> {
         let c = doc.cast.as_ref()?;
         if c.ticks == Some(0) {
-            self.error("bad-cast", "Cast.Ticks is at least 1".into());
+            self.error("bad-cast", "Cast.Ticks must be at least 1".into());
         }
         self.cast_range(doc);
         let while_moving = c.while_moving.unwrap_or(true);
@@ -384,8 +389,8 @@ impl Compiler<'_> {
                 None => {
                     let near = suggestion(nearest(word, STATICS.iter().map(|(w, _)| *w)));
                     let known = STATICS.map(|(w, _)| w).join(", ");
-                    let help = if near.is_empty() { format!("; it takes {known}") } else { near };
-                    self.error("bad-static", format!("Static: {word} is no such value{help}"));
+                    let help = if near.is_empty() { format!("; the values are {known}") } else { near };
+                    self.error("bad-static", format!("Static: unknown value {word}{help}"));
                 }
             }
         }

@@ -21,7 +21,7 @@ impl Compiler<'_> {
             match self.find(Kind::Set, name) {
                 Some(set) => sets.push(SetId(set)),
                 None => {
-                    let near = self.near(Kind::Set, name);
+                    let near = self.nearest_suggestion(Kind::Set, name);
                     self.error("unknown-set", format!("AttributeSets: unknown attribute set {name}{near}"));
                 }
             }
@@ -31,7 +31,10 @@ impl Compiler<'_> {
             let instant = self.rules.effect_def(effect).is_some_and(|e| e.policy == DurationPolicy::Instant);
             if instant {
                 let name = self.rules.effect_name(effect).unwrap_or("").to_owned();
-                self.warn("instant-in-set", format!("Effects: {name} is Instant: it is not taken back with the set"));
+                self.warn(
+                    "instant-in-set",
+                    format!("Effects: {name} is Instant, so it is not undone when the set is removed"),
+                );
             }
         }
         let mut abilities = Vec::with_capacity(doc.abilities.len());
@@ -53,7 +56,7 @@ impl Compiler<'_> {
     pub(crate) fn ability_set_ref(&mut self, place: &str, name: &str) -> Option<AbilitySetId> {
         let found = self.find(Kind::AbilitySet, name);
         if found.is_none() {
-            let near = self.near(Kind::AbilitySet, name);
+            let near = self.nearest_suggestion(Kind::AbilitySet, name);
             self.error("unknown-ability-set", format!("{place}: unknown ability set {name}{near}"));
         }
         found.map(AbilitySetId)

@@ -148,7 +148,7 @@ impl Compiler<'_> {
             self.error("unknown-task", message);
             return;
         };
-        self.misplaced(doc, kind, path);
+        self.report_misplaced_fields(doc, kind, path);
         match kind.parse {
             Some(_) => self.leaf(asm, doc, (id, kind), path, depth, quick),
             None => {
@@ -169,7 +169,7 @@ impl Compiler<'_> {
         quick: Option<&str>,
     ) {
         if let Some(list) = quick {
-            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", doc.kind));
+            self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", doc.kind));
         }
         let mut f = Fields::new(self, doc, path);
         let time_out = f.time("TimeOut");
@@ -202,7 +202,7 @@ impl Compiler<'_> {
     }
 
     /// Reports fields that only other task types have.
-    fn misplaced(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
+    fn report_misplaced_fields(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
         let composite = kind.category == TaskCategory::Composite;
         let is = |name: &str| kind.name == name;
         let fields = [
@@ -238,7 +238,7 @@ impl Compiler<'_> {
         }
         f.finish();
         if let Some(list) = quick.filter(|_| waits) {
-            self.error("waits-in-list", format!("{path}: {} waits, and {list} runs at once", built.name));
+            self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", built.name));
         }
         let interval = match doc.tick_interval.map(|s| (s, SimTime::try_seconds(s))) {
             Some((_, Some(t))) if t >= SimTime::ZERO => Some(t),

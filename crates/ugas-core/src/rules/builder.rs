@@ -45,7 +45,7 @@ pub struct RulesBuilder {
 
 enum HookCode {
     Before(super::calc::Predicate),
-    After(super::calc::After),
+    After(super::calc::AfterHook),
     Damage(super::calc::OnDamage),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),
@@ -356,7 +356,7 @@ impl RulesBuilder {
         let mut once = |c: &mut Compiler<'_>, kind: &'static str, name| {
             c.about(name, None);
             if !seen.insert((kind, name)) {
-                c.error("duplicate-name", format!("{kind} of this name is registered already"));
+                c.error("duplicate-name", format!("{kind} with this name is already registered"));
             }
         };
         for (name, _) in &self.calcs {

@@ -125,7 +125,7 @@ impl Compiler<'_> {
             self.error("conditional-value", message);
         }
         if on.is_permission() && what.is_some_and(|w| w != RuleWhat::Restrict) {
-            self.error("bad-rule", format!("{place}.Modify: {} is no number; write Restrict: true", r.on));
+            self.error("bad-rule", format!("{place}.Modify: {} is not a number; write Restrict: true", r.on));
         }
         let what = what?;
         if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
@@ -154,7 +154,7 @@ impl Compiler<'_> {
         let near = suggestion(nearest(name, NAMES.iter().map(|(n, _)| *n)));
         let known = NAMES.map(|(n, _)| n).join(", ");
         let help = if near.is_empty() { format!("; those are {known}, or the tag of an event") } else { near };
-        self.error("bad-rule", format!("{place}.On: {name} is no value or event{help}"));
+        self.error("bad-rule", format!("{place}.On: unknown value or event {name}{help}"));
         None
     }
 

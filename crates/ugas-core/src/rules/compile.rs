@@ -1,19 +1,19 @@
 //! The compiler: tags, names, effects and templates; sets and look-ups have files of their own. One function per kind
 //! of document; every error is kept.
 
-use super::Rules;
 use super::effect::{EffectDef, ExecDef, GrantDef, ImmunityDef, ModDef, StackDef, ThenDef};
 use super::error::LoadIssue;
 use super::lookup::{Kind, suggestion};
 use super::scope::Scope;
 use super::tag::{MAX_NAME, tag_segments};
 use super::template::{Template, TemplateEffect};
+use super::{Mag, Rules};
 use crate::limits::MIN_PERIOD;
 use crate::{AbilityGrant, ActorId, ChannelId, EffectId, HookId, SetId, SimTime, TagId};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Operation, Origin, TagRegistry};
+use ugas_doc::{Controller, DurationPolicy, Effect, ExecutionPolicy, Magnitude, Operation, Origin, TagRegistry};
 
 pub(crate) struct Compiler<'r> {
     /// Owned while rules are built; borrowed and never changed while a run-time definition is compiled.
@@ -94,7 +94,7 @@ impl Compiler<'_> {
             self.error("undeclared-tag", message);
             return None;
         }
-        let near = match self.is_dear(self.rules.tags.len()) {
+        let near = match self.are_suggestions_too_costly(self.rules.tags.len()) {
             true => String::new(),
             false => suggestion(self.rules.tags.nearest_declared(name)),
         };
@@ -147,7 +147,7 @@ impl Compiler<'_> {
         let errors_before = self.issues.len();
         self.refuse_in_effect(doc);
         let duration = match (doc.duration_policy, &doc.duration) {
-            (DurationPolicy::HasDuration, Some(m)) => self.magnitude("Duration", m),
+            (DurationPolicy::HasDuration, Some(m)) => self.duration(m),
             (DurationPolicy::HasDuration, None) => {
                 self.error("missing-field", "DurationPolicy: HasDuration needs Duration".into());
                 None
@@ -273,6 +273,23 @@ impl Compiler<'_> {
         (!failed).then_some(def)
     }
 
+    /// A duration; a constant one must be a length that an effect can have.
+    fn duration(&mut self, doc: &Magnitude) -> Option<Mag> {
+        let duration = self.magnitude("Duration", doc)?;
+        let Mag::Value(seconds) = duration else { return Some(duration) };
+        let most = SimTime::LONGEST.as_seconds().floor();
+        if seconds < 0.0 || SimTime::try_seconds(seconds).is_none() {
+            let message = format!("Duration: {seconds} s is out of range; write seconds from 0 to {most}");
+            self.error("bad-duration", message);
+            return None;
+        }
+        if seconds == 0.0 {
+            let message = "Duration: 0 s ends the effect when it is applied; write its length, or Instant";
+            self.warn("bad-duration", message.into());
+        }
+        Some(duration)
+    }
+
     fn period(&mut self, doc: &Effect) -> Option<SimTime> {
         let p = doc.period?;
         if doc.duration_policy == DurationPolicy::Instant {
@@ -291,7 +308,7 @@ impl Compiler<'_> {
             _ => {
                 self.error(
                     "bad-period",
-                    format!("Period.Period: {} s is no period; it must be at least 0.001", p.period),
+                    format!("Period.Period: {} s is out of range; write at least 0.001 s", p.period),
                 );
                 None
             }
@@ -327,7 +344,7 @@ impl Compiler<'_> {
             return None;
         }
         if s.limit == Some(0) {
-            self.error("bad-limit", "Stacking.Limit is at least 1".into());
+            self.error("bad-limit", "Stacking.Limit must be at least 1".into());
         }
         Some(StackDef {
             by: s.by,
@@ -354,7 +371,7 @@ impl Compiler<'_> {
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
         for s in &doc.attribute_sets {
             let Some(id) = self.find(Kind::Set, &s.name).map(SetId) else {
-                let near = self.near(Kind::Set, &s.name);
+                let near = self.nearest_suggestion(Kind::Set, &s.name);
                 self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
                 continue;
             };

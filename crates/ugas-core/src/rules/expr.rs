@@ -48,9 +48,9 @@ pub(crate) trait Resolve {
 }
 
 /// Reads attributes only.
-struct Values<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
+struct AttributeReads<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
 
-impl Reads for Values<'_> {
+impl Reads for AttributeReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         (self.0)(side, attribute)
     }
@@ -124,6 +124,7 @@ pub(crate) struct NotFinite;
 /// A compiled expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Expr {
+    pub(super) text: Box<str>,
     pub(super) code: Box<[Code]>,
     pub(super) curves: Box<[Arc<CurveDef>]>,
     pub(super) depth: usize,
@@ -138,6 +139,11 @@ impl Expr {
     /// Compiles `text`, which may read the locals of `scope`.
     pub(crate) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
         super::expr_parse::parse(text, scope, names)
+    }
+
+    /// Returns the expression as the document writes it.
+    pub(crate) fn text(&self) -> &str {
+        &self.text
     }
 
     /// Iterates over the attributes it reads.
@@ -165,7 +171,7 @@ impl Expr {
 
     /// Evaluates an expression that reads only attributes.
     pub(crate) fn eval(&self, read: &mut dyn FnMut(Side, AttributeId) -> Option<f64>) -> Option<f64> {
-        self.eval_with(&mut Values(read))
+        self.eval_with(&mut AttributeReads(read))
     }
 
     /// Evaluates a condition: true if the value is not 0. `None` if a value is missing; an error if an evaluated part
@@ -277,8 +283,8 @@ impl Expr {
 mod tests {
     use super::*;
 
-    struct Known;
-    impl Resolve for Known {
+    struct KnownNames;
+    impl Resolve for KnownNames {
         fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
             let at = ["Health", "Defense", "Zero"].iter().position(|x| *x == name);
             at.map(|i| AttributeId(i as u32)).ok_or(format!("unknown {name}"))
@@ -297,7 +303,7 @@ mod tests {
     }
 
     fn eval(text: &str) -> Result<f64, String> {
-        let expr = Expr::parse(text, Scope::VALUES, &mut Known)?;
+        let expr = Expr::parse(text, Scope::VALUES, &mut KnownNames)?;
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
     }
 
@@ -328,11 +334,11 @@ mod tests {
     }
 
     fn task(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::TASK, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::TASK, &mut KnownNames)?.eval_with(&mut World))
     }
 
     fn rule(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::RULE, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::RULE, &mut KnownNames)?.eval_with(&mut World))
     }
 
     #[test]
@@ -376,7 +382,7 @@ mod tests {
     fn a_wrong_call_says_what_is_wrong() {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
-            "column 1: there is no function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
+            "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
              round, pow, sqrt, if, has_tag, roll, curve, distance"
         );
         assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");
@@ -409,10 +415,10 @@ mod tests {
         assert_eq!(rule("event.Direct"), Ok(None));
         assert_eq!(task("param.Other"), Ok(None));
         assert_eq!(task("has_tag(target, State.Dead)"), Ok(None));
-        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut Known).unwrap().is_foreign());
-        assert!(!Expr::parse("Health > level", Scope::TASK, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
+        assert!(!Expr::parse("Health > level", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
-        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be read here");
         assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }

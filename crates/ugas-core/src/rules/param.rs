@@ -120,7 +120,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
                     if frames {
                         return Some(Num::Frames(n));
                     }
-                    self.bad(name, format!("{t:?} is a number of frames, and this is no time"));
+                    self.bad(name, format!("{t:?} is a number of frames, but the parameter is not a time"));
                     return None;
                 }
                 let place = format!("{}.Params.{name}", self.path);

@@ -113,7 +113,7 @@ pub(crate) static BUILT_IN: [BuiltIn; 45] = [
     ticking("WaitForTarget", true, |f| Some(TaskKind::WaitForTarget { max_range: f.num("MaxRange") })),
     // Not allowed in a list: an ability with AsyncValidation sends a request of this kind to the host.
     leaf("Validate", Request, |f| {
-        f.bad("Type", "Validate is asked by AsyncValidation and is no task of a list".into());
+        f.bad("Type", "Validate is used by AsyncValidation and cannot be a task of a list".into());
         None
     }),
     leaf("SetTarget", Action, set_target),

@@ -47,7 +47,7 @@ impl Compiler<'_> {
         self.refuse_in_timeline(doc);
         let rate = doc.frame_rate.unwrap_or(FRAME_RATE);
         if rate == 0 {
-            self.error("bad-timeline", "FrameRate is at least 1".into());
+            self.error("bad-timeline", "FrameRate must be at least 1".into());
             return;
         }
         let length = self.moment("Length", doc.length, rate);
@@ -75,7 +75,8 @@ impl Compiler<'_> {
                 None => {
                     let near = suggestion(nearest(&a.task, SEAMS.into_iter()));
                     let help = if near.is_empty() { format!("; those are {}", SEAMS.join(", ")) } else { near };
-                    let message = format!("Answers[{i}].Task: {} is no task the engine answers{help}", a.task);
+                    let message =
+                        format!("Answers[{i}].Task: {} is not a task that the engine completes{help}", a.task);
                     self.error("unknown-task", message);
                 }
             }
@@ -89,11 +90,11 @@ impl Compiler<'_> {
         let name = |id: TimelineId, rules: &super::Rules| rules.timeline_name(id).unwrap_or("").to_owned();
         if let Some(&other) = self.rules.by_montage.get(&montage) {
             let other = name(other, &self.rules);
-            self.error("duplicate-montage", format!("Montage: {montage} has the timeline {other} already"));
+            self.error("duplicate-montage", format!("Montage: {montage} already has the timeline {other}"));
         }
         if let Some(&other) = ability.and_then(|a| self.rules.by_ability.get(&a)) {
             let other = name(other, &self.rules);
-            self.error("duplicate-timeline", format!("Ability: the timeline {other} answers for it already"));
+            self.error("duplicate-timeline", format!("Ability: it already has the timeline {other}"));
         }
         let def = TimelineDef {
             doc: Arc::new(doc.clone()),

@@ -32,7 +32,7 @@ pub(crate) struct Controllers {
     /// How many controllers were removed. Not state: for lists that are kept next to the sim.
     departed: u64,
     /// Controllers by avatar: derived from the rows, so that no search is needed.
-    avatars: BTreeMap<ActorId, Holders>,
+    avatars: BTreeMap<ActorId, AvatarHolders>,
     /// Only in a copy of some rows: what was asked for beyond them.
     missed: Option<Arc<Mutex<Missed>>>,
 }
@@ -47,21 +47,21 @@ pub(crate) struct Missed {
 
 /// The controllers that share one avatar: the count, and the two lowest ids; no query needs more.
 #[derive(Clone, Copy, Debug)]
-struct Holders {
+struct AvatarHolders {
     count: u32,
     lowest: [ControllerId; 2],
     /// False after one of the lowest ids left: the next one would have to be searched for.
     known: bool,
 }
 
-impl Holders {
-    fn come(&mut self, id: ControllerId) {
+impl AvatarHolders {
+    fn add(&mut self, id: ControllerId) {
         self.count += 1;
         let [first, second] = self.lowest;
         self.lowest = if id < first { [id, first] } else { [first, second.min(id)] };
     }
 
-    fn leave(&mut self, id: ControllerId) {
+    fn remove(&mut self, id: ControllerId) {
         self.count -= 1;
         let [first, second] = self.lowest;
         if self.lowest.contains(&id) {
@@ -96,7 +96,7 @@ impl Controllers {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if let Some(holders) = self.avatars.get_mut(&avatar) {
-            holders.leave(id);
+            holders.remove(id);
             if holders.count == 0 {
                 self.avatars.remove(&avatar);
             }
@@ -107,8 +107,8 @@ impl Controllers {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if avatar != ActorId::NONE {
-            let nobody = Holders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
-            self.avatars.entry(avatar).or_insert(nobody).come(id);
+            let nobody = AvatarHolders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
+            self.avatars.entry(avatar).or_insert(nobody).add(id);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::common::*;
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, AttributeId, Change, ChannelId, ControllerId, CurveId, DefId, EffectFilter,
-    EffectId, EffectKey, Hit, HookId, InputId, KeyId, NameKind, Op, OpId, RUNTIME_BIT, Rate, ReadError, Refusal,
+    AbilityGrant, AbilityId, ActorId, AttributeId, ChannelId, ControllerId, CurveId, DefId, EffectFilter, EffectId,
+    EffectKey, EffectUpdate, Hit, HookId, InputId, KeyId, NameKind, Op, OpId, RUNTIME_BIT, Rate, ReadError, Refusal,
     ResimulationStop, RowImage, RowJournal, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec, SpecExtra, TagId,
     TagQuery, TemplateId,
 };
@@ -59,8 +59,8 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
         Op::Apply(Spec::new(hit, nobody)),
         Op::RemoveMatching { who: nobody, filter: EffectFilter::default() },
         Op::RemoveMatching { who, filter: tags.clone() },
-        Op::ChangeMatching { who: nobody, filter: EffectFilter::default(), change: Change::Level(2) },
-        Op::ChangeMatching { who, filter: tags, change: Change::Level(2) },
+        Op::ChangeMatching { who: nobody, filter: EffectFilter::default(), change: EffectUpdate::Level(2) },
+        Op::ChangeMatching { who, filter: tags, change: EffectUpdate::Level(2) },
         Op::AddSet { who, set: SetId(n) },
         Op::AddSet { who: nobody, set: combat },
         Op::AddSet { who, set: combat },
@@ -82,7 +82,7 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     }
     for key in keys {
         ops.push(Op::Remove { key, stacks: None });
-        ops.push(Op::Change { key, change: Change::Level(2) });
+        ops.push(Op::Change { key, change: EffectUpdate::Level(2) });
     }
     ops
 }
@@ -136,7 +136,7 @@ fn ids_that_only_travel_along_do_no_harm() {
         spec.extra().causer = Some(ActorId(u64::MAX));
         spec.extra().object = u64::MAX;
         let key = sim.apply(&spec).unwrap();
-        sim.run(Op::Change { key, change: Change::SetByCaller(KeyId(n), 3.0) }).unwrap();
+        sim.run(Op::Change { key, change: EffectUpdate::SetByCaller(KeyId(n), 3.0) }).unwrap();
         let filters = [
             EffectFilter { effect: Some(EffectId(n)), ..EffectFilter::default() },
             EffectFilter { modifies: Some(AttributeId(n)), ..EffectFilter::default() },
@@ -264,7 +264,7 @@ fn keys_go_stale_and_never_mean_another_effect() {
         let key = apply(&mut sim, "GE_Buff", hero);
         for &stale in &old {
             assert_eq!(sim.remove(stale), Err(Refusal::StaleHandle));
-            assert!(sim.run(Op::Change { key: stale, change: Change::Stacks(2) }).is_err());
+            assert!(sim.run(Op::Change { key: stale, change: EffectUpdate::Stacks(2) }).is_err());
             assert!(sim.effect(stale).is_err());
         }
         match round % 3 {

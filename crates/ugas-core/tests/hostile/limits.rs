@@ -2,7 +2,8 @@
 
 use crate::common::*;
 use ugas_core::{
-    Change, ControllerId, DefId, Facts, LimitKind, Limits, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec,
+    ControllerId, DefId, EffectUpdate, Facts, LimitKind, Limits, Op, Refusal, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec,
 };
 use ugas_doc::{Controller, Effect, ExecutionPolicy, Stacking};
 
@@ -218,7 +219,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
             for &who in &all {
                 let name = *rng.pick(&names);
                 if let Ok(key) = sim.apply(&Spec::new(effect(&rules, name), who).from(who)) {
-                    let _ = sim.run(Op::Change { key, change: Change::Level(2) });
+                    let _ = sim.run(Op::Change { key, change: EffectUpdate::Level(2) });
                 }
             }
             let to = sim.now() + SimTime::millis(20);

@@ -136,7 +136,7 @@ fn an_after_hook_that_always_wants_more_stops() {
     let rules = world()
         .add(Effect::instant("GE_Hit").add("AttackPower", 1.0))
         .after_hook("More", |cx| {
-            let effect = cx.see().spec().effect;
+            let effect = cx.context().spec().effect;
             cx.then(effect);
         })
         .build()

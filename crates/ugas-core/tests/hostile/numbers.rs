@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use ugas_core::{
-    Anchor, BadValue, Change, ControllerId, Hit, KeyId, Op, Rate, Refusal, Rules, Sim, SimTime, SpawnSpec, Spec,
+    Anchor, BadValue, ControllerId, EffectUpdate, Hit, KeyId, Op, Rate, Refusal, Rules, Sim, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{Attribute, AttributeSet, Curve, Effect, Magnitude, OnStack, Operation, Stacking};
 
@@ -57,7 +57,7 @@ fn numbers_that_are_none_are_refused_at_every_door() {
         assert_eq!(kind(sim.run(Op::Move { who, anchor })), Some("BadValue"));
         let base = SpawnSpec::sets([set(&rules, "Free")]).base(attribute(&rules, "Zero"), v);
         assert_eq!(sim.spawn(base).map_err(|r| r.kind()), Err("NonFinite"));
-        let change = Change::SetByCaller(key, v);
+        let change = EffectUpdate::SetByCaller(key, v);
         assert_eq!(kind(sim.run(Op::Change { key: buff, change })), Some("BadValue"));
         assert_eq!(Rate::new(v), None);
         assert_eq!(SimTime::try_seconds(v), None);
@@ -113,16 +113,16 @@ fn levels_stacks_times_and_periods_out_of_range_are_refused() {
         assert_eq!(sim.apply(&spec), Err(bad(what)), "{spec:?}");
     }
     let changes = [
-        (Change::Level(0), BadValue::Level),
-        (Change::Stacks(0), BadValue::Stacks),
-        (Change::Stacks(u32::MAX), BadValue::Stacks),
-        (Change::Remaining(SimTime(-1)), BadValue::Duration),
-        (Change::Remaining(over), BadValue::Duration),
-        (Change::Extend(over), BadValue::Duration),
-        (Change::Extend(SimTime(i64::MIN)), BadValue::Duration),
-        (Change::Period(SimTime(1)), BadValue::Period),
-        (Change::Period(SimTime(i64::MIN)), BadValue::Period),
-        (Change::Period(SimTime::NEVER), BadValue::Period),
+        (EffectUpdate::Level(0), BadValue::Level),
+        (EffectUpdate::Stacks(0), BadValue::Stacks),
+        (EffectUpdate::Stacks(u32::MAX), BadValue::Stacks),
+        (EffectUpdate::Remaining(SimTime(-1)), BadValue::Duration),
+        (EffectUpdate::Remaining(over), BadValue::Duration),
+        (EffectUpdate::Extend(over), BadValue::Duration),
+        (EffectUpdate::Extend(SimTime(i64::MIN)), BadValue::Duration),
+        (EffectUpdate::Period(SimTime(1)), BadValue::Period),
+        (EffectUpdate::Period(SimTime(i64::MIN)), BadValue::Period),
+        (EffectUpdate::Period(SimTime::NEVER), BadValue::Period),
     ];
     for (change, what) in changes {
         assert_eq!(sim.run(Op::Change { key, change }), Err(bad(what)), "{change:?}");
@@ -158,7 +158,7 @@ fn values_stay_finite_whatever_is_added_up_and_multiplied() {
                 assert_eq!(sim.explain(who, a).unwrap().value.to_bits(), current.to_bits(), "seed {seed}, step {step}");
             }
             if let (Ok(k), 0) = (result, rng.below(4)) {
-                let _ = sim.run(Op::Change { key: k, change: Change::Stacks(1 + rng.below(1_000_000) as u32) });
+                let _ = sim.run(Op::Change { key: k, change: EffectUpdate::Stacks(1 + rng.below(1_000_000) as u32) });
             }
         }
     }
@@ -193,11 +193,11 @@ fn durations_of_nothing_and_of_ages_are_held_or_refused() {
     }
     let aged = sim.apply(&Spec::new(id, who).lasting(SimTime::LONGEST)).unwrap();
     for _ in 0..10 {
-        let _ = sim.run(Op::Change { key: aged, change: Change::Extend(SimTime::LONGEST) });
+        let _ = sim.run(Op::Change { key: aged, change: EffectUpdate::Extend(SimTime::LONGEST) });
         assert!(sim.effect(aged).unwrap().remaining.is_none_or(|r| r > SimTime::ZERO));
     }
     go(&mut sim, 3.0);
-    let _ = sim.run(Op::Change { key: aged, change: Change::Extend(SimTime(-SimTime::LONGEST.0)) });
+    let _ = sim.run(Op::Change { key: aged, change: EffectUpdate::Extend(SimTime(-SimTime::LONGEST.0)) });
     sim.hash();
 }
 

@@ -9,8 +9,8 @@ pub(crate) use common3::*;
 use std::sync::Arc;
 use ugas_core::{
     AbilityCx, AbilityGrant, Anchor, Answer, CodedAbility, ControllerId, CustomTask, EffectFilter, EventData, Fact,
-    Host, InputId, Limits, News, Next, Op, OpId, Progression, Resume, Rules, RulesBuilder, Sim, SimConfig, SimTime,
-    SpaceQuery, Spec, Target, TaskCx, Wake, Which,
+    Host, InputId, Limits, Next, Op, OpId, Progression, Resume, Rules, RulesBuilder, Sim, SimConfig, SimTime,
+    SpaceQuery, Spec, Target, TaskCx, WakeEvent, WakeKind, Which,
 };
 use ugas_doc::{
     Ability, AbilitySet, AbilityTask as T, AnswerTarget, Cast, CombatRule, Effect, Modify, ModifyOperation, SetAbility,
@@ -24,7 +24,7 @@ impl CustomTask for Counter {
     fn activate(&self, _: &mut (u32, u32), _: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
-    fn wake(&self, state: &mut (u32, u32), _: Wake<'_>, _: &TaskCx<'_>) -> Progression {
+    fn wake(&self, state: &mut (u32, u32), _: WakeEvent<'_>, _: &TaskCx<'_>) -> Progression {
         state.1 += 1;
         Progression::Output(state.1 as f64)
     }
@@ -32,8 +32,8 @@ impl CustomTask for Counter {
         state.0 += 1;
         if state.0 < 3 { Progression::Wait } else { Progression::Complete(state.1 as f64) }
     }
-    fn hears(&self) -> &[News] {
-        &[News::Tags, News::Attributes, News::Effects, News::Events, News::Input]
+    fn wakes_on(&self) -> &[WakeKind] {
+        &[WakeKind::Tags, WakeKind::Attributes, WakeKind::Effects, WakeKind::Events, WakeKind::Input]
     }
     fn interval(&self) -> Option<SimTime> {
         Some(SimTime::millis(70))

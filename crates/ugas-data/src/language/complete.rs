@@ -1,6 +1,5 @@
-//! What may stand at a place. The text is read once more with a word at the cursor that cannot be right, and whatever
-//! reading then says tells what would be: the table of names knows which kind of name the place holds, the typed
-//! documents know their fields and words.
+//! Completion. The text is read again with an invalid word at the cursor, and the error lists what would be valid: the table
+//! of names has the kind of name, the typed documents have their fields and values.
 
 use crate::folder::PACK_FILE;
 use crate::names::Names;
@@ -10,37 +9,37 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use ugas_doc::Kind;
 
-/// What a proposal is.
+/// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
     /// A name of a definition.
     Name(SymbolKind),
     /// A field of a map.
     Field,
-    /// A word of a fixed list.
+    /// A value of a fixed list.
     Word,
 }
 
-/// One proposal.
+/// A completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What to write.
+    /// The text to insert.
     pub text: String,
-    /// What it is.
+    /// The kind.
     pub kind: CompletionKind,
-    /// More about it, in a few words.
+    /// A short description.
     pub detail: String,
-    /// What it replaces.
+    /// The replaced span.
     pub replace: Span,
 }
 
-/// A word that is in no document and near to none; it begins like an attribute so that expressions take it for one.
+/// A word that no document contains. It starts like an attribute, so that expressions accept it.
 const PROBE: &str = "Qz0UgasProbe0zQ";
 
-/// Bytes that are read again to find out what may stand somewhere.
+/// The limit of bytes that are read for one completion.
 const MAX_TRIED: usize = 1 << 20;
 
-/// What may stand at a byte of a file, in the order of the alphabet.
+/// Returns the completions at a byte of a file, in alphabetical order.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -63,13 +62,13 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
     if begins_line {
         probes.reverse();
     }
-    // Whoever types has not closed everything yet.
+    // Brackets and quotes may be open.
     let closed =
         ["]", "}", "}]", "\"", "\"]"].map(|end| probes.iter().map(move |p| format!("{p}{end}")).collect::<Vec<_>>());
     probes.extend(closed.into_iter().flatten());
     let mut found = Vec::new();
     for (tried, probe) in probes.iter().enumerate() {
-        // Every try reads the file; a large one is not worth a dozen.
+        // Every try reads the file, so large files get fewer tries.
         if tried > 1 && tried * source.text.len() > MAX_TRIED {
             break;
         }
@@ -84,12 +83,12 @@ pub fn complete(project: &Project, path: &Path, at: usize) -> Vec<Completion> {
     found
 }
 
-/// The word around a byte; an expression's `source.` is no part of it.
+/// Returns the word around a byte, without a prefix such as `source.`.
 fn word_at(text: &str, at: usize) -> Option<Span> {
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '$';
     let (before, after) = (text.get(..at)?, text.get(at..)?);
     let mut start = before.trim_end_matches(part).len();
-    // What belongs to a namespace is one word with it.
+    // A namespace is part of the word.
     while let Some(space) = before[..start].strip_suffix("::").filter(|s| s.ends_with(part)) {
         start = space.trim_end_matches(part).len();
     }
@@ -110,7 +109,7 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
         let kinds = Kind::ALL.into_iter().map(|k| k.name().to_owned()).collect();
         return words(kinds, CompletionKind::Word, "kind of document");
     }
-    // The rest of the file may be unreadable while somebody types; what was read a moment ago still counts.
+    // The file may be unreadable while typing; the last readable documents are used.
     let mut typed = project.clone();
     typed.put(source.path.clone(), text);
     let kind = crate::kind_of(&source.name, tree).ok().and_then(|k| match k {
@@ -137,7 +136,7 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
     }
     match (way.as_slice(), kind) {
         ([Step::Key(key)], None) if !is_pack && *key == PROBE => {
-            words(vec!["Kind".to_owned()], CompletionKind::Field, "what the document is")
+            words(vec!["Kind".to_owned()], CompletionKind::Field, "kind of the document")
         }
         ([.., Step::Key("Type")], Some(Kind::Ability)) => match ugas_core::Rules::builder().build() {
             Ok(rules) => {
@@ -150,7 +149,7 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
     }
 }
 
-/// The names a place may hold, with where each is defined.
+/// Returns the names that are valid at a place, with their files.
 fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String, String> {
     let Some(set) = super::set_of(project, path) else { return BTreeMap::new() };
     let mut names = BTreeMap::new();
@@ -170,14 +169,14 @@ fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String,
     names
 }
 
-/// One step from a value to one inside it.
+/// A step of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Step<'t> {
     Key(&'t str),
     Index(usize),
 }
 
-/// The way to the probe: to the key that it is, or to the text that it is in.
+/// Returns the path to the probe.
 fn way_to(node: &Node) -> Option<Vec<Step<'_>>> {
     match &node.value {
         NodeValue::Text(text) => text.contains(PROBE).then(Vec::new),
@@ -197,7 +196,7 @@ fn before<'t>(step: Step<'t>, way: Option<Vec<Step<'t>>>) -> Option<Vec<Step<'t>
     })
 }
 
-/// The map that the last key of a way stands in.
+/// Returns the map that contains the last key of a path.
 fn map_of<'t>(tree: &'t Node, way: &[Step<'_>]) -> Option<&'t Node> {
     way[..way.len().checked_sub(1)?].iter().try_fold(tree, |node, step| match step {
         Step::Key(key) => node.get(key),
@@ -210,7 +209,7 @@ enum Expected {
     Words(Vec<String>),
 }
 
-/// What reading expects in the probe's place. Only the way to it is read, so that nothing else is complained about.
+/// Returns what is expected at the probe. Only its path is read, so that no other error is reported.
 fn expected(tree: &Node, way: &[Step<'_>], is_pack: bool) -> Option<Expected> {
     let text = narrowed(tree, way);
     let said: Vec<String> = if is_pack {
@@ -229,7 +228,7 @@ fn expected(tree: &Node, way: &[Step<'_>], is_pack: bool) -> Option<Expected> {
     })
 }
 
-/// The way to the probe as JSON: of each map only the next step, and what says which kind of map it is.
+/// Returns the path to the probe as JSON: of each map only the next step and the keys that select its type.
 fn narrowed(node: &Node, way: &[Step<'_>]) -> String {
     let Some((step, rest)) = way.split_first() else { return format!("{PROBE:?}") };
     match step {

@@ -1,5 +1,4 @@
-//! What stands here, in words and numbers. The value of an attribute is computed by the runtime: the controllers of the
-//! set are spawned in a sim of their rules, and the sim is asked.
+//! Hover texts. The value of an attribute is computed by the runtime: the controllers of the set are spawned in a sim.
 
 use super::summary::{attribute, in_a_line, loaded, tooltip};
 use super::{host_calculations, name_at, number, set_of};
@@ -9,19 +8,19 @@ use std::sync::Arc;
 use ugas_core::{Explanation, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_doc::Doc;
 
-/// What to show.
+/// A hover text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
     /// In Markdown.
     pub text: String,
-    /// What it is about.
+    /// The hovered span.
     pub span: Span,
 }
 
-/// Controllers that are computed for one attribute; more would not be read.
+/// The limit of controllers shown for one attribute.
 const MOST: usize = 5;
 
-/// What stands at a byte of a file.
+/// Returns the hover text at a byte of a file.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -52,7 +51,7 @@ pub fn hover(project: &Project, path: &Path, at: usize) -> Option<Hover> {
     Some(Hover { text, span: found.span })
 }
 
-/// How an attribute of each controller of a set comes about, by the controller's name.
+/// Explains an attribute of each controller of a set.
 pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> Vec<(String, Explanation)> {
     let Some(id) = rules.find_attribute(name) else { return Vec::new() };
     let explain = |who: &&str| {
@@ -64,7 +63,7 @@ pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> 
     controllers.iter().filter_map(explain).take(MOST).collect()
 }
 
-/// The controllers among the documents of a set.
+/// Returns the controllers of a set.
 pub(super) fn controllers(docs: &[Loaded]) -> Vec<&str> {
     docs.iter().filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.doc.name()).collect()
 }
@@ -95,7 +94,7 @@ fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, on
         let text = a.metadata.as_ref().and_then(|m| m.description.clone()).or_else(|| a.description.clone());
         parts.extend(text);
     } else if parts.is_empty() {
-        parts.push(format!("**{name}**: no attribute of this name is defined"));
+        parts.push(format!("**{name}**: unknown attribute"));
     }
     parts.join("\n\n")
 }
@@ -109,7 +108,7 @@ fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
     let mut parts = vec![format!("**{name}** tag")];
     match entry {
         Some(entry) => parts.extend(entry.description.clone()),
-        None => parts.push("in no registry".to_owned()),
+        None => parts.push("not declared in a registry".to_owned()),
     }
     parts.join("\n\n")
 }
@@ -136,7 +135,7 @@ fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
     parts.join("\n\n")
 }
 
-/// Whether a document defines names of a kind.
+/// Returns whether a document defines names of a kind.
 pub(super) fn is_of(doc: &Doc, kind: SymbolKind) -> bool {
     matches!(
         (doc, kind),

@@ -1,4 +1,4 @@
-//! What is defined and what uses what, both ways: the table of contents of documents that become rules together.
+//! An index of the definitions of a set and their references, in both directions.
 
 use crate::names::Names;
 use crate::{DocSet, Mention, Node, Project, Source, SourceDoc, Span, SymbolKind};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::{Doc, Kind};
 
-/// A place in a file, as people count.
+/// A place in a file, by line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Spot {
     /// The file.
@@ -21,7 +21,7 @@ pub struct Spot {
 /// One end of a reference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Use {
-    /// What kind of thing is at the other end; `None` for a document that defines no name.
+    /// The kind at the other end; `None` for a document without a name.
     pub kind: Option<SymbolKind>,
     /// Its name.
     pub name: String,
@@ -32,27 +32,27 @@ pub struct Use {
     pub at: Spot,
 }
 
-/// Something that is defined.
+/// A definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Definition {
-    /// What it is.
+    /// The kind.
     pub kind: SymbolKind,
     /// Its name, with the namespace of its pack.
     pub name: String,
     /// Where it is defined.
     #[serde(flatten)]
     pub at: Spot,
-    /// The document's place in its file, from 0.
+    /// The index of the document in its file.
     pub document: usize,
-    /// What is written about it, with its braces as they are written.
+    /// Its description, with placeholders.
     pub description: Option<String>,
-    /// What it refers to, in the order of the file.
+    /// Its references, in the order of the file.
     pub uses: Vec<Use>,
-    /// What refers to it.
+    /// The references to it.
     pub used_by: Vec<Use>,
 }
 
-/// Everything that a set of documents defines, the set's own files first, in the order of the files.
+/// Returns all definitions of a set, own files first, in the order of the files.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};
@@ -93,7 +93,7 @@ pub fn index(project: &Project, set: &DocSet) -> Vec<Definition> {
                 named.mentions.iter().filter(|m| m.definition).map(|m| (home(doc, m), m)).collect();
             for m in named.mentions.iter().filter(|m| !m.definition) {
                 let holds = |home: &Span| home.start <= m.span.start && m.span.end <= home.end;
-                // The innermost: an attribute of a set before the set.
+                // The innermost definition: an attribute before its set.
                 let user = homes.iter().filter(|(h, _)| holds(h)).min_by_key(|(h, _)| h.end - h.start).map(|(_, u)| *u);
                 let at = spot(source, m.span);
                 if let Some(&user) = user.and_then(|u| known.get(&(u.kind, u.name.clone()))) {
@@ -115,7 +115,7 @@ fn spot(source: &Source, span: Span) -> Spot {
     Spot { file: source.name.clone(), line, column }
 }
 
-/// What belongs to a definition: its own part of a set or registry, or else the whole document.
+/// Returns the node of a definition: its entry in a set or registry, or the whole document.
 fn home(doc: &SourceDoc, m: &Mention) -> Span {
     let key = match doc.kind {
         Some(Kind::AttributeSet) => "Attributes",

@@ -1,8 +1,7 @@
-//! What an editor asks about a project: what stands here, what may stand here, where it is defined and used, and what
-//! changes when it gets another name. Pure functions over a [`Project`] and a byte of one of its files; the protocol
-//! that carries them to an editor is the business of a host.
+//! Editor features for a project: hover, completion, go to definition, references and rename. These are pure functions over a
+//! [`Project`] and a byte of one of its files; the language server implements the protocol.
 //!
-//! They work while somebody types: a document that cannot be read at the moment takes part with what could be read.
+//! They work on incomplete text: a document that cannot be read contributes the part that could be read.
 
 mod complete;
 mod hover;
@@ -24,21 +23,21 @@ pub use summary::{Tooltip, tooltip};
 use crate::{DocSet, Project};
 use std::path::Path;
 
-/// The set a file is looked at in: the one it belongs to, not one that only requires it.
+/// Returns the set that a file belongs to.
 fn set_of(project: &Project, path: &Path) -> Option<DocSet> {
     let index = project.sources().iter().position(|s| s.path == path)?;
     project.sets().into_iter().find(|set| set.own.contains(&index))
 }
 
-/// The calculations that host code provides to a set.
+/// Returns the calculations that host code provides to a set.
 fn host_calculations<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
     let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
     files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.calculations.iter())
 }
 
-/// A number as people write it, with one decimal at least: `18.0`.
+/// Formats a number with at least one decimal: `18.0`.
 fn number(value: f64) -> String {
-    // Float dust such as 17.999999999999996 is not shown.
+    // Rounds values such as 17.999999999999996.
     let rounded = (value * 1e9).round() / 1e9;
     format!("{:?}", if rounded.is_finite() { rounded + 0.0 } else { value })
 }

@@ -1,20 +1,20 @@
-//! From a place in a file to the name that stands there, and from a name to every place it stands at.
+//! Finds the name at a place, and all places of a name.
 
 use crate::names::Names;
 use crate::{Mention, Project, Span, SymbolKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A stretch of a file.
+/// A span of a file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The file.
     pub path: PathBuf,
-    /// The stretch.
+    /// The span.
     pub span: Span,
 }
 
-/// The name at a byte of a file, or right before it: the whole one, with the namespace of its pack.
+/// Returns the qualified name at a byte of a file or directly before it.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -30,12 +30,12 @@ pub fn name_at(project: &Project, path: &Path, at: usize) -> Option<Mention> {
 pub(super) fn name_in(project: &Project, names: &Names, path: &Path, at: usize) -> Option<Mention> {
     let file = project.sources().iter().position(|s| s.path == path)?;
     let mut found: Vec<&Mention> = names.all_of(file).filter(|m| m.span.touches(at)).collect();
-    // Where two touch the cursor, the one that begins there is meant.
+    // If two names touch the cursor, the one that starts there is used.
     found.sort_by_key(|m| std::cmp::Reverse(m.span.start));
     found.first().map(|m| (*m).clone())
 }
 
-/// Where a name is defined, as a file sees it. A tag that is only implied by tags below it is defined by those.
+/// Returns the definitions of a name in the scope of a file. A tag that is only implied by its children is defined by them.
 pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
     let names = Names::of(project);
     let seen = scope(project, &names, path, |m| m.kind == kind && m.name == name);
@@ -46,8 +46,8 @@ pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str)
     places(project, &names, &seen, |m| m.definition && m.kind == kind && is_under(&m.name, name))
 }
 
-/// Every place a name stands at, its definitions among them, as a file sees it: in each set of documents that shares
-/// one of the name's definitions with the file's own set. The same name in a pack of its own is another thing.
+/// Returns every occurrence of a name, including its definitions, in the sets that share a definition with the set of the
+/// file. The same name in an unrelated pack is a different definition.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};
@@ -66,12 +66,12 @@ pub(super) fn references_in(project: &Project, names: &Names, path: &Path, kind:
     places(project, names, &scope(project, names, path, is_it), is_it)
 }
 
-/// Whether a tag stands below another.
+/// Returns whether a tag is a child of another.
 pub(super) fn is_under(tag: &str, of: &str) -> bool {
     tag.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// The files, as places in the project, in which a name means what it means in `path`.
+/// Returns the files in which a name has the same definition as in `path`.
 pub(super) fn scope(
     project: &Project,
     names: &Names,

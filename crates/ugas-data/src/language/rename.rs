@@ -1,5 +1,5 @@
-//! Another name for a definition, in every file that says the old one. A rename that would change what anything means
-//! is refused: the documents with the edits are read and checked before the edits are handed out.
+//! Renames a definition in every file. The edited documents are read and checked first; a rename that would change the meaning
+//! of anything is rejected.
 
 use super::names::{is_under, name_in, scope};
 use super::scenario;
@@ -9,18 +9,18 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What a rename changes.
+/// The edits of a rename.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rename {
-    /// What kind of name it is.
+    /// The kind of the name.
     pub kind: SymbolKind,
-    /// The name it had.
+    /// The old name.
     pub old: String,
-    /// The edits of each file, by rising place.
+    /// The edits of each file, sorted.
     pub edits: BTreeMap<PathBuf, Vec<Edit>>,
 }
 
-/// Why there is no rename, in words for the person who asked.
+/// Why a rename is rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenameError(pub String);
 
@@ -32,7 +32,7 @@ impl fmt::Display for RenameError {
 
 impl std::error::Error for RenameError {}
 
-/// Renames what stands at a byte of a file, also in scenarios that stand on its pack. A tag takes the tags below it along.
+/// Renames the definition at a byte of a file, also in scenarios that use its pack. A tag is renamed with its children.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -46,10 +46,10 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let refuse = |why: String| Err(RenameError(why));
     let names = Names::of(project);
     let Some(found) = name_in(project, &names, path, at) else {
-        return refuse("no name stands here that could be changed".to_owned());
+        return refuse("there is no name to rename here".to_owned());
     };
     let (kind, old) = (found.kind, found.name);
-    // What has a namespace keeps it; it may be written or left out.
+    // The namespace is kept; it is optional in the new name.
     let space = old.rsplit_once("::").map(|(space, _)| format!("{space}::")).unwrap_or_default();
     let new = new.strip_prefix(space.as_str()).unwrap_or(new);
     if let Some(why) = unfit(kind, new) {
@@ -86,9 +86,9 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
         }
     }
     if !defined {
-        return refuse(format!("{old} is defined in none of these files"));
+        return refuse(format!("{old} is not defined in the project"));
     }
-    // Scenarios that stand on the pack say the name too, always whole.
+    // Scenarios that use the pack contain the qualified name.
     for source in project.sources() {
         let more = scenario::rename_in(project, source, &homes, kind, &old, new);
         if !more.is_empty() {
@@ -105,47 +105,47 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     Ok(rename)
 }
 
-/// Tags that the runtime looks for by name.
+/// Tags that the runtime uses by name.
 const OF_THE_RUNTIME: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Moving"];
 
-/// Tags below which the runtime treats every tag in a way of its own.
-const HOMES: [&str; 2] = ["Cooldown", "GameplayCue"];
+/// Tags whose children have a special meaning in the runtime.
+const SPECIAL_PARENTS: [&str; 2] = ["Cooldown", "GameplayCue"];
 
-/// Why the runtime would take a tag for something else under another name.
+/// Returns why the runtime would treat a renamed tag differently.
 fn misunderstood(old: &str, new: &str) -> Option<String> {
     if let Some(known) = [old, new].into_iter().find(|t| OF_THE_RUNTIME.contains(t)) {
-        return Some(format!("the runtime knows {known} by its name"));
+        return Some(format!("the runtime uses the tag {known} by name"));
     }
     let at_home = |tag: &str, home: &str| tag == home || is_under(tag, home);
-    let home = HOMES.into_iter().find(|home| at_home(old, home) != at_home(new, home))?;
-    Some(format!("the runtime treats tags below {home} in a way of its own; {old} cannot become {new}"))
+    let home = SPECIAL_PARENTS.into_iter().find(|home| at_home(old, home) != at_home(new, home))?;
+    Some(format!("tags below {home} have a special meaning in the runtime; cannot rename {old} to {new}"))
 }
 
-/// Whether a mention would be confused with what gets the new name.
+/// Returns whether a name conflicts with the new name.
 fn taken(m: &Mention, kind: SymbolKind, new: &str) -> bool {
     m.kind == kind && (m.name == new || kind == SymbolKind::Tag && is_under(&m.name, new))
 }
 
-/// What speaks against a name of a kind.
+/// Returns why a name is invalid for its kind.
 fn unfit(kind: SymbolKind, new: &str) -> Option<String> {
     let segment = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let begins = new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     match kind {
         SymbolKind::Tag if !begins || !new.split('.').all(segment) => {
-            Some(format!("{new:?} is no tag; write words of letters, digits and _ with dots between them"))
+            Some(format!("{new:?} is not a valid tag; use letters, digits and _, separated by dots"))
         }
         SymbolKind::Attribute if !segment(new) || !new.starts_with(|c: char| c.is_ascii_uppercase()) => Some(format!(
-            "{new:?} is no name for an attribute; begin with a capital letter and go on with letters, digits and _"
+            "{new:?} is not a valid attribute name; start with a capital letter and use letters, digits and _"
         )),
         _ if kind != SymbolKind::Tag && !(begins && segment(new)) => {
-            Some(format!("{new:?} is no name; begin with a letter and go on with letters, digits and _"))
+            Some(format!("{new:?} is not a valid name; start with a letter and use letters, digits and _"))
         }
         _ => None,
     }
 }
 
 impl Rename {
-    /// The project with the edits in it.
+    /// Returns the project with the edits.
     pub fn applied(&self, project: &Project) -> Project {
         let mut after = project.clone();
         for (path, edits) in &self.edits {
@@ -158,15 +158,14 @@ impl Rename {
     }
 }
 
-/// That every name of every file is what it was but for the new one, and that there is no new error. Warnings about the
-/// new name itself are for its author to heed.
+/// Checks that all other names are unchanged and that there are no new errors. New warnings are allowed.
 fn verify(before: &Project, after: &Project, renamed: &impl Fn(&Mention) -> Option<String>) -> Result<(), String> {
     let (names, new_names) = (Names::of(before), Names::of(after));
     for (i, old) in before.sources().iter().enumerate() {
         let was = names.all_of(i).map(|m| (m.kind, renamed(m).unwrap_or_else(|| m.name.clone()), m.definition));
         let is = new_names.all_of(i).map(|m| (m.kind, m.name.clone(), m.definition));
         if !was.eq(is) {
-            return Err(format!("{} would no longer read the same with that name", old.name));
+            return Err(format!("the rename would change other values in {}", old.name));
         }
     }
     let count = |findings: &[Diagnostic]| {
@@ -179,7 +178,7 @@ fn verify(before: &Project, after: &Project, renamed: &impl Fn(&Mention) -> Opti
     let had = count(&had);
     let more = count(&found).into_iter().find(|(id, n)| had.get(id).is_none_or(|m| m < n));
     match more.and_then(|(id, _)| found.into_iter().find(|f| f.id == id)) {
-        Some(f) => Err(format!("with that name {}:{}:{}: {}", f.file, f.line, f.column, f.message)),
+        Some(f) => Err(format!("the rename causes an error: {}:{}:{}: {}", f.file, f.line, f.column, f.message)),
         None => Ok(()),
     }
 }

@@ -1,10 +1,9 @@
-//! Names in scenarios. Scenarios are read elsewhere; here only the words count that can be nothing but a name of a
-//! definition, in scenarios that stand on the pack the definition is in.
+//! Renames definitions in scenarios that use the pack of the definition.
 
 use crate::{Edit, Node, NodeValue, Project, Source, Span, SymbolKind, mentions};
 use std::path::{Component, Path, PathBuf};
 
-/// The edits of a file's scenarios when a definition in one of `homes` gets another name.
+/// Returns the edits in the scenarios of a file when a definition in one of `homes` is renamed.
 pub(super) fn rename_in(
     project: &Project,
     source: &Source,
@@ -38,7 +37,7 @@ pub(super) fn rename_in(
     edits
 }
 
-/// A path without `.` and with each `..` taken back, as far as it goes.
+/// Normalizes a path: removes `.` and resolves `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
@@ -72,7 +71,7 @@ impl Words<'_> {
         self.spans.extend(found);
     }
 
-    /// The name itself; of a tag also what lies below it.
+    /// Matches the name, and for a tag also its children.
     fn fits(&self, name: &str) -> bool {
         let rest = name.strip_prefix(self.old);
         rest.is_some_and(|r| r.is_empty() || self.kind == SymbolKind::Tag && r.starts_with('.'))
@@ -90,8 +89,8 @@ impl Words<'_> {
         }
     }
 
-    /// Where the name stands in a stretch. An attribute is one only behind an actor and a dot (`Hero.Health`), or where
-    /// nothing but an attribute can stand: its name may be any word.
+    /// Finds the name in a span. An attribute is only matched after an actor and a dot (`Hero.Health`), or where only attributes
+    /// are allowed, because its name may be any word.
     fn words(&mut self, span: Span, alone: bool) {
         let Some(cut) = span.of(self.text) else { return };
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';

@@ -1,5 +1,4 @@
-//! A definition as a page of text: where it is, what it does, its text for players, the document as it was understood,
-//! and what uses it.
+//! A page about a definition: its place, a summary, its description, the document as parsed, and its references.
 
 use super::hover::{computed, controllers, is_of};
 use super::names::scope;
@@ -11,11 +10,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use ugas_doc::{Doc, Kind};
 
-/// More definitions of one name are a mistake, and nobody reads their pages.
+/// The limit of pages for one name.
 const MAX_PAGES: usize = 8;
 
-/// Every definition of a name, one page each and eight at most, with numbers at a level; nothing if there is none. What has
-/// a namespace is found with it and without it.
+/// Returns a page for each definition of a name, at most eight, with numbers at a level. The namespace is optional.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -38,7 +36,7 @@ pub fn show(project: &Project, name: &str, level: u32) -> Vec<String> {
     pages
 }
 
-/// Every name that a project defines, each once.
+/// Returns every name that a project defines, without duplicates.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -62,24 +60,24 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
     out
 }
 
-/// A definition as the rules understand it.
+/// A definition with computed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// What it does, in a line.
+    /// A summary in one line.
     pub summary: Option<String>,
-    /// Its text for people, with its numbers at the level.
+    /// Its description, with numbers at the level.
     pub text: Option<String>,
-    /// The numbers of the text that depend on who uses it, or are not there.
+    /// The placeholders that depend on the owner, or are unknown.
     pub missing: Vec<String>,
-    /// The text with the numbers of each controller that has them: name and text.
+    /// The description with the numbers of each controller: name and text.
     pub of_owners: Vec<(String, String)>,
-    /// The value of an attribute on each controller, and how it comes about: name, value, explanation.
+    /// The value of an attribute on each controller: name, value, explanation.
     pub values: Vec<(String, f64, String)>,
-    /// The document as it was understood, in YAML; nothing for a tag.
+    /// The parsed document as YAML; none for a tag.
     pub understood: Option<String>,
 }
 
-/// What there is to say about a definition, with numbers at a level.
+/// Computes the values of a definition at a level.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};
@@ -147,7 +145,7 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
         }
     }
     for missing in about.missing.iter().filter(|_| about.of_owners.is_empty()) {
-        writeln!(out, "  {{{missing}}} depends on who uses it, or is not there")?;
+        writeln!(out, "  {{{missing}}} depends on the owner, or is unknown")?;
     }
     for (who, text) in &about.of_owners {
         writeln!(out, "  of {who}: {text}")?;
@@ -159,11 +157,11 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
 }
 
 fn resolved(yaml: &str, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "as understood:")?;
+    writeln!(out, "parsed as:")?;
     yaml.lines().try_for_each(|line| writeln!(out, "  {line}"))
 }
 
-/// What patches of other packs, and of its own, set in a definition.
+/// Writes the fields of a definition that patches change.
 fn patches(project: &Project, names: &Names, m: &Mention, out: &mut String) -> std::fmt::Result {
     let mut first = true;
     for (i, source) in project.sources().iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Definitions in words: what an effect or an ability does in a line, and its text for players with the numbers in it.
+//! One-line summaries of effects and abilities, and descriptions with numbers.
 
 use crate::{Loaded, Project};
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use ugas_doc::{
     Ability, Attribute, Doc, DurationPolicy, Effect, Magnitude, MagnitudeSource, MagnitudeType, Metadata, Operation,
 };
 
-/// The text for players of a definition.
+/// The description of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tooltip {
-    /// The key a table of translations knows it by: `GA_Fireball.Description`.
+    /// The key for translations: `GA_Fireball.Description`.
     pub key: String,
     /// The text with its numbers, and the numbers for texts in other languages.
     pub filled: FilledText,
 }
 
-/// The description of a document with its numbers at a level; nothing if it has none.
+/// Returns the description of a document with its numbers at a level, if it has one.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -39,11 +39,11 @@ pub fn tooltip(rules: &Rules, doc: &Doc, level: u32) -> Option<Tooltip> {
     Some(Tooltip { key: format!("{}.Description", doc.name()), filled: rules.fill_text(text, level) })
 }
 
-/// Owners whose text is filled in; more would not be read.
+/// The limit of owners.
 const MOST: usize = 5;
 
-/// The description with the numbers it has for each controller that has the ability, or for each there is where it is no
-/// ability: some numbers come from attributes.
+/// Returns the description with the numbers of each controller that has the ability, or of all controllers if it is not an
+/// ability.
 pub(super) fn tooltips_of_owners(
     rules: &Arc<Rules>,
     controllers: &[&str],
@@ -83,19 +83,19 @@ pub(super) fn metadata(doc: &Doc) -> Option<&Metadata> {
     }
 }
 
-/// What a document does, in a line; nothing where its text says it all.
+/// Returns a summary of a document in one line, if there is something to add to its description.
 pub(super) fn in_a_line(doc: &Doc) -> Option<String> {
     match doc {
         Doc::Effect(e) => Some(effect(e)),
         Doc::Ability(a) => Some(ability(a)),
         Doc::Curve(c) => {
             let points: Vec<String> = c.points.iter().map(|p| format!("({}, {})", p.x, p.y)).collect();
-            Some(format!("through {}", points.join(", ")))
+            Some(format!("points {}", points.join(", ")))
         }
         Doc::AbilitySet(s) => {
             let abilities = s.abilities.iter().map(|a| a.ability.as_str());
             let all: Vec<&str> = s.effects.iter().map(String::as_str).chain(abilities).collect();
-            Some(format!("gives {}", all.join(", ")))
+            Some(format!("results: {}", all.join(", ")))
         }
         _ => None,
     }
@@ -103,10 +103,10 @@ pub(super) fn in_a_line(doc: &Doc) -> Option<String> {
 
 fn effect(e: &Effect) -> String {
     let mut parts = vec![match (e.duration_policy, &e.duration) {
-        (DurationPolicy::Instant, _) => "at once".to_owned(),
+        (DurationPolicy::Instant, _) => "instant".to_owned(),
         (DurationPolicy::Infinite, _) => "until it is removed".to_owned(),
         (DurationPolicy::HasDuration, Some(duration)) => format!("for {} s", magnitude(duration)),
-        (DurationPolicy::HasDuration, None) => "for a time".to_owned(),
+        (DurationPolicy::HasDuration, None) => "with a duration".to_owned(),
     }];
     if let Some(period) = &e.period {
         parts.push(format!("every {} s", period.period));
@@ -115,7 +115,7 @@ fn effect(e: &Effect) -> String {
         let operation = match m.operation {
             Operation::Add => "+",
             Operation::Multiply => "× 1 +",
-            Operation::AddPost => "+ afterwards",
+            Operation::AddPost => "+ after multiplying",
             Operation::Override => "becomes",
         };
         let channel = m.channel.as_ref().map(|c| format!(" in {c}")).unwrap_or_default();
@@ -129,8 +129,8 @@ fn effect(e: &Effect) -> String {
 }
 
 fn ability(a: &Ability) -> String {
-    let cost = a.cost.as_ref().map(|c| format!("costs {c}"));
-    let cooldown = a.cooldown.as_ref().map(|c| format!("cools down by {c}"));
+    let cost = a.cost.as_ref().map(|c| format!("cost {c}"));
+    let cooldown = a.cooldown.as_ref().map(|c| format!("cooldown {c}"));
     let tasks: Vec<&str> = a.tasks.iter().map(|t| t.kind.as_str()).collect();
     let tasks = (!tasks.is_empty()).then(|| tasks.join(", "));
     [cost, cooldown, tasks].into_iter().flatten().collect::<Vec<_>>().join("; ")
@@ -157,11 +157,11 @@ fn magnitude(m: &Magnitude) -> String {
             format!("{factor}{name}{post}")
         }
         MagnitudeType::CustomCalculation => m.calculator_class.clone().unwrap_or_default(),
-        MagnitudeType::SetByCaller => format!("the caller's {}", m.data_tag.as_deref().unwrap_or("value")),
+        MagnitudeType::SetByCaller => format!("SetByCaller {}", m.data_tag.as_deref().unwrap_or("value")),
     }
 }
 
-/// The attribute of a name, in a set or alone.
+/// Returns the attribute of a name.
 pub(super) fn attribute<'d>(doc: &'d Doc, name: &str) -> Option<&'d Attribute> {
     match doc {
         Doc::Attribute(a) if a.name == name => Some(a),
@@ -170,7 +170,7 @@ pub(super) fn attribute<'d>(doc: &'d Doc, name: &str) -> Option<&'d Attribute> {
     }
 }
 
-/// The documents of a set that could be read, as rules see them.
+/// Returns the readable documents of a set.
 pub(super) fn loaded(project: &Project, set: &crate::DocSet) -> Vec<Loaded> {
     let whole = crate::assemble::assemble(project, set, &crate::names::Names::of(project));
     whole.docs.into_iter().map(|d| d.loaded).collect()

@@ -1,6 +1,6 @@
-//! Abilities that nobody can ever have.
+//! Abilities that nothing grants.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
 use std::collections::BTreeSet;
@@ -9,12 +9,12 @@ pub(super) static RULE: Rule = Rule {
     id: "ability-never-granted",
     severity: Severity::Warning,
     strict: false,
-    summary: "an ability that no controller, ability set or effect grants, beside others that are granted",
-    why: "An ability does nothing until somebody has it. Where other abilities of a project are granted in data, one that \
-is not was mostly forgotten in a list. Projects that grant everything from code are not looked at.",
+    summary: "an ability that no controller, ability set or effect grants, while others are granted",
+    why: "An ability cannot be activated before it is granted. If other abilities of the project are granted in data, \
+this one is probably missing from a list. Projects that grant all abilities from code are not checked.",
     example: "Kind: gameplay_ability\nName: GA_Dash # no GrantedAbilities, Abilities or ability set names it",
-    fix: "Name it under `GrantedAbilities` of a controller or an effect or under `Abilities` of an ability set, or remove it.",
-    check: Check::Lint(check),
+    fix: "Add it to `GrantedAbilities` of a controller or an effect, or to `Abilities` of an ability set, or remove it.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -34,7 +34,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         return;
     }
     for (d, a) in cx.abilities().filter(|(_, a)| !granted.contains(a.name.as_str())) {
-        let message = format!("{} is granted by no controller, ability set or effect", a.name);
-        report.say(d, d.name_span(), message, "grant it in an ability set, or remove it");
+        let message = format!("no controller, ability set or effect grants {}", a.name);
+        report.add(d, d.name_span(), message, "grant it in an ability set, or remove it");
     }
 }

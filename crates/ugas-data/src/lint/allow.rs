@@ -1,5 +1,5 @@
-//! `# ugas-allow: <id>, <id>`: what a person has looked at and means. It speaks of its own line, or, alone on a line, of
-//! the next line that is no comment.
+//! `# ugas-allow: <id>, <id>` allows findings on its own line or, alone on a line, on the next line that is not a
+//! comment.
 
 use crate::diagnostic::Diagnostic;
 use crate::project::Project;
@@ -19,7 +19,7 @@ pub(super) fn retain(project: &Project, findings: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Which ids are allowed on which lines.
+/// Returns the lines and the ids that they allow.
 fn allowances(text: &str) -> Vec<(u32, &str)> {
     let mut found = Vec::new();
     let mut waiting: Vec<&str> = Vec::new();
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_comment_speaks_of_its_line_or_the_next() {
+    fn a_comment_allows_its_line_or_the_next() {
         let text = "# ugas-allow: a, b\n# because\n\nx: 1\ny: 2 # ugas-allow: c on purpose\n";
         assert_eq!(allowances(text), [(4, "a"), (4, "b"), (5, "c")]);
     }

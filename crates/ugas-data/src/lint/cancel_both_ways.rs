@@ -1,6 +1,6 @@
 //! A cancel list of the specification that means two things.
 
-use super::{Check, LintCx, Report, Rule, implies};
+use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::diagnostic::{Edit, Severity};
 
 pub(super) static RULE: Rule = Rule {
@@ -14,7 +14,7 @@ designer means one of them.",
     example: "Kind: gameplay_ability\nName: GA_Fireball\nTags: {CancelAbilitiesWithTags: [State.Stunned]}",
     fix: "Write `CancelledByTags` for tags of the owner and `CancelOtherAbilitiesWithTags` for tags of other abilities. Keep \
 CancelAbilitiesWithTags where the document must work with other implementations of the specification.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -38,6 +38,6 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             (format!("write {field}"), vec![Edit { span, text: field.to_owned() }])
         };
         let taken = |field: &&str| d.tree.get("Tags").is_some_and(|tags| tags.get(field).is_some());
-        report.say_with(d, entry.span, message, &help, meant.filter(|field| !taken(field)).map(rename));
+        report.add_with_fix(d, entry.span, message, &help, meant.filter(|field| !taken(field)).map(rename));
     }
 }

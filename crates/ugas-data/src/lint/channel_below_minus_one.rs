@@ -1,7 +1,7 @@
-//! Penalties of one channel that take everything, or more than there is.
+//! Penalties of one channel that add up to -1 or less.
 
 use super::cx::{LintDoc, fixed};
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Span;
 use crate::diagnostic::Severity;
 use std::collections::BTreeMap;
@@ -12,14 +12,14 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "Multiply penalties of one channel that add up to -1 or less",
-    why: "A channel's factor is 1 plus the sum of its bonuses. At -1 the attribute becomes 0 and nothing else multiplies; \
-below -1 it turns negative. Looked at are the modifiers of one effect at its largest stack, and all active effects of a \
-worked controller.",
+    why: "A channel's factor is 1 plus the sum of its bonuses. At -1 the attribute becomes 0 and other factors have no effect; \
+below -1 it becomes negative. The rule checks the modifiers of one effect at its stack limit, and all active effects of a \
+controller document.",
     example: "Modifiers:\n  - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.6}, Channel: Slow}\n  \
 - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.5}, Channel: Slow}",
-    fix: "Make the penalties smaller, put them into channels of their own, or lower the stack limit. To stop something \
-altogether write an Override of 0, which says so.",
-    check: Check::Lint(check),
+    fix: "Reduce the penalties, put them into separate channels, or lower the stack limit. To set the value to 0, write an \
+Override of 0.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -73,7 +73,12 @@ fn say(
 ) {
     let channel = channel.map_or(String::new(), |c| format!(" in channel {c}"));
     let stacks = if stacks > 1 { format!(" with {stacks} stacks") } else { String::new() };
-    let end = if sum == -1.0 { "nothing is left" } else { "the value turns negative" };
+    let end = if sum == -1.0 { "the value becomes 0" } else { "the value becomes negative" };
     let message = format!("the bonuses on {attribute}{channel} add up to {sum}{stacks}: {end}");
-    report.say(d, span, message, "use smaller penalties or channels of their own; to stop it, write an Override of 0");
+    report.add(
+        d,
+        span,
+        message,
+        "use smaller penalties or separate channels; to set the value to 0, write an Override of 0",
+    );
 }

@@ -1,6 +1,6 @@
-//! A channel where there is nothing to group.
+//! `Channel` on a modifier that does not multiply.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::fix::remove_entry;
 use ugas_doc::Operation;
@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "`Channel` on a modifier that does not multiply",
-    why: "Channels group Multiply modifiers. On Add, AddPost and Override the field is ignored: an Override replaces the \
-whole attribute, not the part of a channel.",
+    why: "Channels group Multiply modifiers. Add, AddPost and Override ignore the field: an Override replaces the whole \
+value, not the factor of a channel.",
     example: "Modifiers:\n  - {Attribute: Grip, Operation: Override, Magnitude: {Type: ScalableFloat, Value: 1}, Channel: Surface}",
-    fix: "Remove `Channel`; `ugas fix` does it, and nothing changes. If only the channel was meant, write a Multiply.",
-    check: Check::Lint(check),
+    fix: "Remove `Channel`; `ugas fix` does this without changing behaviour. To change only the channel, write a Multiply.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -27,7 +27,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let message = format!("Channel is ignored by {:?}", m.operation);
             let edit = remove_entry(modifier, "Channel", &d.source.text);
             let fix = edit.map(|edit| ("remove Channel".to_owned(), vec![edit]));
-            report.say_with(d, span, message, "remove it, or write a Multiply if only the channel was meant", fix);
+            report.add_with_fix(d, span, message, "remove it, or write a Multiply to change only the channel", fix);
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Requirements that cannot be met together.
+//! Tag requirements that contradict each other.
 
 use super::cx::LintDoc;
-use super::{Check, LintCx, Report, Rule, implies};
+use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::Node;
 use crate::diagnostic::Severity;
 
@@ -9,13 +9,13 @@ pub(super) static RULE: Rule = Rule {
     id: "contradictory-tags",
     severity: Severity::Warning,
     strict: false,
-    summary: "a tag that is required and blocked at once, or an effect that inhibits itself",
-    why: "Tags are hierarchical: whoever has `State.Debuff.Stunned` has `State.Debuff`. A document that requires the first \
-and is blocked by the second never comes to be. An effect that grants a tag under its own `OngoingBlockedTags` switches \
-itself off as soon as it is on.",
+    summary: "a tag that is both required and blocked, or an effect that inhibits itself",
+    why: "Tags are hierarchical: a controller with `State.Debuff.Stunned` also has `State.Debuff`. If a definition requires \
+the first and is blocked by the second, it can never be activated or applied. An effect that grants a tag of its own \
+`OngoingBlockedTags` inhibits itself as soon as it is active.",
     example: "Tags:\n  ActivationRequiredTags: [State.Debuff.Stunned]\n  ActivationBlockedTags: [State.Debuff]",
     fix: "Remove the tag from one of the two lists.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// Lists that speak of one controller: what it must have, and what it must not have.
@@ -45,11 +45,11 @@ fn walk(d: &LintDoc<'_>, node: &Node, report: &mut Report) {
             let blocks = |n: &&Node| n.as_text().is_some_and(|b| implies(name, b));
             let Some(blocker) = barred_list.items().iter().find(blocks).and_then(Node::as_text) else { continue };
             let message = match *wanted {
-                "GrantedTags" => format!("it grants {name}, and {barred} {blocker} then switches it off"),
-                _ if name == blocker => format!("{name} stands under {wanted} and under {barred}"),
-                _ => format!("{wanted} {name} lies below {blocker} of {barred}, so both cannot hold"),
+                "GrantedTags" => format!("GrantedTags {name} matches {barred} {blocker}: the effect inhibits itself"),
+                _ if name == blocker => format!("{name} is in both {wanted} and {barred}"),
+                _ => format!("{wanted} {name} is a child of {blocker} in {barred}, so the two contradict each other"),
             };
-            report.say(d, tag.span, message, "remove it from one of the two lists");
+            report.add(d, tag.span, message, "remove it from one of the two lists");
         }
     }
     node.entries().iter().for_each(|e| walk(d, &e.value, report));

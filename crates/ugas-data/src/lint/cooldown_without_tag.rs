@@ -1,6 +1,6 @@
-//! Cooldowns that never block; the rules builder finds them.
+//! Cooldown effects without a tag; found by the rules builder.
 
-use super::{Check, Rule};
+use super::{CheckedBy, Rule};
 use crate::diagnostic::Severity;
 
 pub(super) static RULE: Rule = Rule {
@@ -8,9 +8,9 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a cooldown effect that grants no tag",
-    why: "A cooldown blocks its ability by the tags it grants. Without one the ability can be used again at once.",
+    why: "A cooldown blocks its ability through the tags it grants. Without a tag the ability can be activated again at once.",
     example: "Kind: gameplay_effect\nName: GE_DashCooldown # used as Cooldown of an ability\nDurationPolicy: HasDuration\n\
 Duration: {Type: ScalableFloat, Value: 5}",
-    fix: "Grant a tag of its own below `Cooldown`, such as `GrantedTags: [Cooldown.Ability.Dash]`.",
-    check: Check::Builder,
+    fix: "Grant a separate tag below `Cooldown`, such as `GrantedTags: [Cooldown.Ability.Dash]`.",
+    check: CheckedBy::Builder,
 };

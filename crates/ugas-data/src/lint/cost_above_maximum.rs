@@ -1,7 +1,7 @@
-//! Costs larger than the resource can ever be.
+//! Costs above the maximum of the attribute.
 
 use super::cx::fixed;
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{Attribute, Bound, DurationPolicy, Operation};
@@ -10,13 +10,14 @@ pub(super) static RULE: Rule = Rule {
     id: "cost-above-maximum",
     severity: Severity::Warning,
     strict: false,
-    summary: "a cost that is larger than the attribute can hold",
-    why: "An ability is refused while its cost cannot be paid. If the attribute's upper bound lies below the cost, that is \
-always. A bound that names another attribute counts with that attribute's largest base value, unless something raises it.",
+    summary: "a cost above the maximum of the attribute",
+    why: "An ability cannot be activated while its cost cannot be paid. If the upper bound of the attribute is below the \
+cost, the ability can never be activated. A bound that names another attribute is checked with the largest base value of \
+that attribute, unless something raises it.",
     example: "# Mana: {Max: 100}\nKind: gameplay_effect\nName: GE_Cost\nDurationPolicy: Instant\nModifiers:\n  \
 - {Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -150}}",
     fix: "Lower the cost or raise the attribute's bound.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// What a cost takes of each attribute, where that is written down, and the modifier that says so last.
@@ -87,9 +88,9 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let Some(max) = bounds.and_then(|b| b.into_iter().reduce(f64::max)).filter(|max| need > *max) else {
                 continue;
             };
-            let message = format!("the cost is {need} {name}, but {name} is never above {max}");
+            let message = format!("the cost is {need} {name}, but the maximum of {name} is {max}");
             let span = d.span(&format!("Modifiers[{at}].Magnitude.Value"));
-            report.say(d, span, message, "lower the cost or raise the attribute's bound");
+            report.add(d, span, message, "lower the cost or raise the attribute's bound");
         }
     }
 }

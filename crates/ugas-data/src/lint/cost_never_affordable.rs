@@ -1,20 +1,21 @@
-//! Costs that nobody who has the ability can pay.
+//! Costs that no controller can pay.
 
 use super::cost_above_maximum::{plain_name, raised, starts, takes};
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 
 pub(super) static RULE: Rule = Rule {
     id: "cost-never-affordable",
     severity: Severity::Warning,
     strict: false,
-    summary: "a cost of an attribute that starts below it and that nothing raises",
-    why: "If every controller starts with less than an ability costs, and no effect, calculation or expression raises the \
-attribute, the ability is refused for ever. Writing done by the host's code is not seen; then allow the finding.",
+    summary: "a cost that no controller can pay at the start and that nothing makes affordable",
+    why: "If every controller starts below the cost of an ability, and no effect, calculation or expression raises the \
+attribute, the ability can never be activated. Writes from host code are not visible to the check; allow the finding if \
+there are any.",
     example: "# Rage: {DefaultBaseValue: 0}, and no effect adds Rage\nKind: gameplay_effect\nName: GE_SlamCost\n\
 DurationPolicy: Instant\nModifiers:\n  - {Attribute: Rage, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -20}}",
-    fix: "Add an effect that fills the attribute, start with more of it, or lower the cost.",
-    check: Check::Lint(check),
+    fix: "Add an effect that raises the attribute, raise its start value, or lower the cost.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -30,9 +31,15 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let Some(have) = starts.get(plain).filter(|have| **have < need && !raised.contains(plain)) else {
                 continue;
             };
-            let message = format!("the cost is {need} {name}, but nobody has more than {have} and nothing raises it");
+            let message =
+                format!("the cost is {need} {name}, but controllers start with at most {have} and nothing raises it");
             let span = d.span(&format!("Modifiers[{at}].Magnitude.Value"));
-            report.say(d, span, message, "add an effect that fills the attribute, start with more, or lower the cost");
+            report.add(
+                d,
+                span,
+                message,
+                "add an effect that raises the attribute, raise its start value, or lower the cost",
+            );
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What a rule may look at: the documents of a set with their trees and names, the rules built from them, and a few
-//! indexes, so that every rule costs no more than one walk.
+//! The context of a lint rule: the documents of a set with their trees and names, the built rules, and indexes that let
+//! each rule run in one pass.
 
 use super::implies;
 use crate::assemble::{Assembled, Whole};
@@ -20,29 +20,29 @@ pub(crate) struct LintDoc<'p> {
     pub(crate) tree: &'p Node,
     pub(crate) doc: &'p Doc,
     pub(crate) names: &'p [Mention],
-    /// Whether the set reports on it; what is required is reported on where it is at home.
+    /// Whether the set reports on it. Documents of required packs are reported in their own set.
     pub(crate) own: bool,
 }
 
 impl LintDoc<'_> {
-    /// The value at `A[0].B`, or the deepest one on the way.
+    /// Returns the value at a path such as `A[0].B`, or its deepest existing parent.
     pub(crate) fn at(&self, way: &str) -> &Node {
         descend(self.tree, way).unwrap_or(self.tree)
     }
 
-    /// The span of the value at `A[0].B`, cut to its first line.
+    /// Returns the span of the first line of the value at a path.
     pub(crate) fn span(&self, way: &str) -> Span {
         super::head(self.at(way), &self.source.text)
     }
 
-    /// The document's own name, or its first key.
+    /// Returns the span of the document's name, or of its first key.
     pub(crate) fn name_span(&self) -> Span {
         let own = self.names.iter().find(|m| m.definition).map(|m| m.span);
         let first = self.tree.entries().first().map(|e| e.span);
         own.or_else(|| self.tree.get("Name").map(|n| n.span)).or(first).unwrap_or(self.tree.span)
     }
 
-    /// The tasks of every list, in order, with what stands inside them.
+    /// Returns the tasks of every list in order, nested tasks included.
     pub(crate) fn tasks(&self) -> Vec<&Node> {
         fn walk<'t>(list: &'t Node, into: &mut Vec<&'t Node>) {
             for task in list.items().iter().filter(|t| t.get("Type").is_some()) {
@@ -57,7 +57,7 @@ impl LintDoc<'_> {
         found
     }
 
-    /// The places of an ability that name an effect it applies.
+    /// Returns the nodes of an ability that name an effect it applies.
     pub(crate) fn applied(&self) -> Vec<&Node> {
         let applies = |t: &&Node| {
             let kind = t.get("Type").and_then(Node::as_text).unwrap_or("");
@@ -68,7 +68,7 @@ impl LintDoc<'_> {
     }
 }
 
-/// What a rule may look at.
+/// The context of a lint rule.
 pub(crate) struct LintCx<'p> {
     pub(crate) set: &'p DocSet,
     pub(crate) project: &'p Project,
@@ -123,7 +123,7 @@ impl<'p> LintCx<'p> {
         self.docs.iter().filter_map(|d| if let Doc::InputMapping(m) = d.doc { Some((d, &**m)) } else { None })
     }
 
-    /// Every attribute, of whatever set.
+    /// Returns the attributes of all sets.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = &'p Attribute> {
         self.docs.iter().flat_map(|d| match d.doc {
             Doc::AttributeSet(s) => s.attributes.as_slice(),
@@ -137,7 +137,7 @@ impl<'p> LintCx<'p> {
         if let Doc::Effect(e) = d.doc { Some((d, &**e)) } else { None }
     }
 
-    /// Whether something gives a tag, or one below it, to a controller: an effect, an ability, a controller, a scene.
+    /// Returns whether an effect, an ability, a controller or a scene grants a tag or one of its children.
     pub(crate) fn is_granted(&self, tag: &str) -> bool {
         let granted = self.granted.get_or_init(|| {
             let gives =
@@ -147,12 +147,12 @@ impl<'p> LintCx<'p> {
             let all = self.docs.iter().filter(gives).flat_map(|d| d.names.iter());
             all.filter(given).map(|m| m.name.as_str()).collect()
         });
-        // Tags below one another are neighbours, but for those whose names go on without a dot.
+        // The children of a tag follow it in order, mixed with tags whose names continue without a dot.
         granted.range(tag..).take_while(|g| g.starts_with(tag)).any(|g| implies(g, tag))
     }
 }
 
-/// The number of a magnitude that is written down: no curve, no attribute, no calculation.
+/// Returns the number of a constant magnitude: no curve, no attribute, no calculation.
 pub(crate) fn fixed(m: &ugas_doc::Magnitude) -> Option<f64> {
     match m.kind {
         ugas_doc::MagnitudeType::ScalableFloat if m.curve.is_none() => m.value,

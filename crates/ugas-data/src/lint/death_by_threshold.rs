@@ -1,6 +1,6 @@
 //! Death that is triggered by a threshold above 0.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::OnDepleted;
 
@@ -14,7 +14,7 @@ runs, the owner is tagged dead and cannot be targeted, but it never died and sti
     example: "Kind: gameplay_ability\nName: GA_Die\nCastableWhileDead: true\nTriggers: [{Attribute: Health, Below: 1}]",
     fix: "Write `{Died: true}`, which fires with the fact `Died`. Where the threshold is intended, put `# ugas-allow: death-by-threshold` \
 above the line.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// Thresholds up to this stand for "none left".
@@ -27,7 +27,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if below > 0.0 && below <= LAST_POINT && is_death(cx, name) {
                 let place = format!("Triggers[{i}]");
                 let message = format!("fires while {name} is still above 0, when the owner has not died");
-                report.say(d, d.span(&place), message, "write {Died: true} to trigger on death itself");
+                report.add(d, d.span(&place), message, "write {Died: true} to trigger on death itself");
             }
         }
     }

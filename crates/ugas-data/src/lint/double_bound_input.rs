@@ -1,6 +1,6 @@
-//! One input that drives two actions.
+//! One input that is bound to two actions.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use std::collections::BTreeMap;
 use ugas_doc::{DeviceInput, InputBinding, Platform};
@@ -10,13 +10,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "one input that is bound to two actions of the same action set",
-    why: "While the action set is live, a press means both actions, and which one gets it depends on their order. Bindings \
-that differ in priority, hold time or required tags are told apart and are no finding. With `--strict` two abilities of one \
-grant list with the same InputID are reported too: they are tried in order.",
+    why: "While the action set is active, a press matches both actions, and their order decides which one receives it. \
+Bindings with different priorities, hold times or required tags are not reported. With `--strict`, two abilities of one grant \
+list with the same InputID are reported too: they are tried in order.",
     example: "Bindings:\n  - {Action: Fire, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}\n  \
 - {Action: Melee, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}",
     fix: "Give one of them another input, a `Priority`, a `HoldThreshold` or `Tags`.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// What tells bindings of one action set apart.
@@ -37,13 +37,13 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let meets = |p: Option<Platform>| p.is_none() || m.platform.is_none() || p == m.platform;
             if let Some((_, other)) = others.iter().find(|(p, action)| meets(*p) && *action != b.action) {
                 let chord: Vec<&str> = b.inputs.iter().map(|i| i.input.as_str()).collect();
-                let message = format!("{} drives {} and {other}", chord.join(" + "), b.action);
+                let message = format!("{} is bound to both {} and {other}", chord.join(" + "), b.action);
                 let span = d.span(&format!("Bindings[{i}].Inputs"));
-                report.say(
+                report.add(
                     d,
                     span,
                     message,
-                    "use another input, or tell them apart by Priority, HoldThreshold or Tags",
+                    "use another input, or set Priority, HoldThreshold or Tags on one of them",
                 );
             }
             others.push((m.platform, &b.action));
@@ -63,8 +63,8 @@ fn shared_by_abilities(cx: &LintCx<'_>, report: &mut Report) {
                 let name = entry.get("AbilityClass").or_else(|| entry.get("Ability"));
                 let name = name.and_then(|n| n.as_text()).unwrap_or("");
                 if let Some(first) = seen.insert(input.as_text().unwrap_or(""), name) {
-                    let message = format!("{name} shares its input with {first}; they are tried in order");
-                    report.say(d, input.span, message, "give one of them an input of its own");
+                    let message = format!("{name} and {first} have the same input; they are tried in order");
+                    report.add(d, input.span, message, "give one of them another input");
                 }
             }
         }

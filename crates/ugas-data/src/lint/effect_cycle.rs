@@ -1,6 +1,6 @@
-//! Effects that apply each other without end.
+//! Effects that apply each other in a cycle.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, Effect};
@@ -9,13 +9,13 @@ pub(super) static RULE: Rule = Rule {
     id: "effect-cycle",
     severity: Severity::Warning,
     strict: false,
-    summary: "effects that apply each other at once, in a circle",
-    why: "What an effect applies with `OnApplied` (or `OnExecuted`, if it is Instant) is applied in the same moment. In a \
-circle that ends only at the limit of reactions, with a diagnostic. A circle through `OnExpired` takes time and is fine.",
+    summary: "effects that apply each other in a cycle",
+    why: "Effects under `OnApplied` (or `OnExecuted` of an Instant effect) are applied at the same time. A cycle of them \
+ends only at the limit of reactions, with a diagnostic. A cycle through `OnExpired` takes time and is valid.",
     example: "Kind: gameplay_effect\nName: GE_A\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_B]}\n---\n\
 Kind: gameplay_effect\nName: GE_B\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_A]}",
-    fix: "Take one effect out of the circle, or let it come with `OnExpired` of an effect that lasts.",
-    check: Check::Lint(check),
+    fix: "Remove one effect from the cycle, or apply it with `OnExpired` of an effect that has a duration.",
+    check: CheckedBy::Lint(check),
 };
 
 /// What an effect applies in the same moment, and under which key.
@@ -59,9 +59,9 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 let mut circle: Vec<&str> = way[start..].iter().map(|(n, _)| *n).collect();
                 circle.push(to);
                 if let Some((d, _)) = cx.effect(name) {
-                    let message = format!("{} apply each other at once, without end", circle.join(" > "));
+                    let message = format!("{} apply each other in a cycle", circle.join(" > "));
                     let span = d.span(&format!("Effects.{key}[{i}]"));
-                    report.say(d, span, message, "take one out of the circle, or let it come with OnExpired");
+                    report.add(d, span, message, "remove one effect from the cycle, or apply it with OnExpired");
                 }
             } else if !done.contains(to) {
                 way.push((to, 0));

@@ -1,6 +1,6 @@
 //! Fields that look like behaviour and are data for the host.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::bounds::walk;
 use crate::diagnostic::Severity;
 use crate::{Node, NodeValue};
@@ -16,7 +16,7 @@ them, checks their names and hands them out, but nothing happens in a scenario o
 per file and field says so.",
     example: "Kind: input_action\nName: Fire\nValueType: Digital\nTriggerBehavior: WhileHeld # the runtime activates once per Press",
     fix: "Nothing, if the host does it. Otherwise remove the field. A comment `# ugas-allow: host-data` hides the finding.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// The kind, the path of the field and what the runtime does instead.
@@ -57,7 +57,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let Some((d, span)) = found.first() else { continue };
             let times = if found.len() > 1 { format!(" ({} times in this file)", found.len()) } else { String::new() };
             let message = format!("the runtime does not act on {field}{times}: {instead}");
-            report.say(d, *span, message, "nothing to do if the host does this; otherwise remove it");
+            report.add(d, *span, message, "nothing to do if the host does this; otherwise remove it");
         }
     }
 }

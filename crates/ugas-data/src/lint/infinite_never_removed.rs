@@ -1,6 +1,6 @@
-//! Infinite effects that come and never go.
+//! Infinite effects that nothing removes.
 
-use super::{Check, LintCx, Report, Rule, implies};
+use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::Node;
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
@@ -12,12 +12,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "an infinite effect that an ability or another effect applies and nothing removes",
-    why: "What an ability applies outlives it. An Infinite effect then stays for ever, and each use adds another one. \
-Effects that only controllers, ability sets or the host apply go with those and are not looked at.",
+    why: "Effects that an ability applies outlive the ability. An Infinite effect then stays active, and each activation \
+adds another one. Effects that only controllers, ability sets or the host apply are not checked.",
     example: "Tasks:\n  - {Type: ApplyEffectToOwner, Params: {EffectClass: GE_Aiming}} # Infinite\n  - {Type: WaitInputRelease}",
     fix: "Remove it with RemoveEffectFromOwner (also under OnCancel), by RemoveEffectsWithTags of another effect, or with \
 `OnOngoingFail: Remove`; or give it a duration.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -52,8 +52,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         };
         let tagged = e.granted_tags.iter().chain(&e.effect_tags).any(|t| by_tag.iter().any(|b| implies(t, b)));
         if !(removed.contains(name) || tagged || ends_itself(e)) {
-            let message = format!("{name} is Infinite, and nothing removes it once it is applied here");
-            report.say(
+            let message = format!("{name} is Infinite, and nothing removes it after it is applied here");
+            report.add(
                 &cx.docs[i],
                 span,
                 message,

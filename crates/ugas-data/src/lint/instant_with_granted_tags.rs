@@ -1,6 +1,6 @@
-//! Tags that are never there.
+//! `GrantedTags` on Instant effects.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::DurationPolicy;
 
@@ -9,11 +9,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "an Instant effect with GrantedTags",
-    why: "Tags are granted while an effect is active, and an Instant effect never is: nobody gets the tags. To say what the \
-effect is, for immunity and queries, there is EffectTags.",
+    why: "Tags are granted while an effect is active. An Instant effect is never active, so it grants no tags. To classify \
+the effect for immunity and queries, use `EffectTags`.",
     example: "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\nGrantedTags: [State.Debuff.Stunned]",
-    fix: "Give the effect a duration, or move the tags to `EffectTags` if they only say what it is.",
-    check: Check::Lint(check),
+    fix: "Give the effect a duration, or move the tags to `EffectTags` if they classify the effect.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -21,6 +21,6 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, _) in instant.filter(|(_, e)| !e.granted_tags.is_empty()) {
         let span = d.tree.entry("GrantedTags").map_or_else(|| d.name_span(), |e| e.span);
         let message = "an Instant effect is never active, so it grants no tags".to_owned();
-        report.say(d, span, message, "give it a duration, or move the tags to EffectTags if they say what it is");
+        report.add(d, span, message, "give it a duration, or move the tags to EffectTags if they classify the effect");
     }
 }

@@ -1,8 +1,8 @@
-//! Lints: documents that are read, resolved and built without an error and are probably not what was meant.
+//! Lint rules: checks for documents that load without errors but are probably wrong.
 //!
-//! One file per rule. A rule is a page for people and a function over a [`LintCx`]; some rules are found while rules are
-//! built, where the knowledge is, and only have their page here. A comment `# ugas-allow: <id>` on the line of a finding,
-//! or on a line of its own above it, says that it is meant.
+//! One file for each rule. A rule has a page and a function over a [`LintCx`]. Some rules are checked by the rules builder and
+//! only have their page here. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the line above, allows the
+//! finding.
 
 mod ability_never_granted;
 mod allow;
@@ -50,16 +50,16 @@ use cx::LintDoc;
 use std::sync::Arc;
 use ugas_core::Rules;
 
-/// Who finds what a rule is about.
+/// Where a rule is checked.
 #[derive(Clone, Copy)]
-pub(crate) enum Check {
-    /// The rules builder, as a warning with the rule's id.
+pub(crate) enum CheckedBy {
+    /// The rules builder, which warns with the id of the rule.
     Builder,
     /// This function.
     Lint(fn(&LintCx<'_>, &mut Report)),
 }
 
-/// One rule, with what people should know of it.
+/// A lint rule and its documentation.
 ///
 /// ```
 /// let rule = ugas_data::lint_rule("zero-magnitude").unwrap();
@@ -67,25 +67,25 @@ pub(crate) enum Check {
 /// assert!(ugas_data::lint_rule("no-such-rule").is_none());
 /// ```
 pub struct Rule {
-    /// Its id in findings.
+    /// The id in findings.
     pub id: &'static str,
-    /// How bad what it finds is.
+    /// The severity of its findings.
     pub severity: Severity,
-    /// Whether it only looks when asked to be strict, because sound data breaks it too.
+    /// Whether the rule runs only in strict mode, because valid data may break it.
     pub strict: bool,
-    /// What it finds, in one line.
+    /// What the rule finds, in one line.
     pub summary: &'static str,
-    /// Why that matters.
+    /// Why it matters.
     pub why: &'static str,
-    /// YAML that it finds something in.
+    /// YAML with a finding.
     pub example: &'static str,
     /// What to do about it.
     pub fix: &'static str,
-    pub(crate) check: Check,
+    pub(crate) check: CheckedBy,
 }
 
 impl Rule {
-    /// The rule's page, as Markdown.
+    /// Returns the page of the rule as Markdown.
     pub fn page(&self) -> String {
         let strict = if self.strict { ", only with `--strict`" } else { "" };
         format!(
@@ -100,7 +100,7 @@ impl Rule {
     }
 }
 
-/// Every rule, by id.
+/// Returns all rules, sorted by id.
 ///
 /// ```
 /// assert!(ugas_data::lint_rules().is_sorted_by_key(|rule| rule.id));
@@ -109,7 +109,7 @@ pub fn lint_rules() -> &'static [&'static Rule] {
     RULES
 }
 
-/// One rule.
+/// Returns a rule by id.
 pub fn lint_rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)
 }
@@ -149,20 +149,20 @@ static RULES: &[&Rule] = &[
     &zero_magnitude::RULE,
 ];
 
-/// What one rule found so far.
+/// The findings of one rule.
 pub(crate) struct Report {
     rule: &'static Rule,
     findings: Vec<Diagnostic>,
 }
 
 impl Report {
-    /// A finding at a stretch of a document, unless the document belongs to another set, which reports it itself.
-    pub(crate) fn say(&mut self, doc: &LintDoc<'_>, span: Span, message: String, help: &str) {
-        self.say_with(doc, span, message, help, None);
+    /// Adds a finding at a span of a document, unless the document belongs to another set, which reports it itself.
+    pub(crate) fn add(&mut self, doc: &LintDoc<'_>, span: Span, message: String, help: &str) {
+        self.add_with_fix(doc, span, message, help, None);
     }
 
-    /// A finding with the edits that mend it.
-    pub(crate) fn say_with(
+    /// Adds a finding with a fix.
+    pub(crate) fn add_with_fix(
         &mut self,
         doc: &LintDoc<'_>,
         span: Span,
@@ -173,7 +173,7 @@ impl Report {
         if !doc.own {
             return;
         }
-        let mut finding = doc.source.say(self.rule.id, self.rule.severity, message, span).help(help);
+        let mut finding = doc.source.finding(self.rule.id, self.rule.severity, message, span).help(help);
         if let Some((title, edits)) = fix {
             finding = finding.fix(title, edits);
         }
@@ -181,7 +181,7 @@ impl Report {
     }
 }
 
-/// What the rules find in the documents of a set that are its own. `names` are those of the whole project.
+/// Runs the rules on the own documents of a set. `names` are those of the whole project.
 pub(crate) fn lint_set(
     project: &Project,
     set: &DocSet,
@@ -193,7 +193,7 @@ pub(crate) fn lint_set(
     let cx = LintCx::new(project, set, whole, rules, names, strict);
     let mut findings = Vec::new();
     for rule in RULES.iter().filter(|rule| strict || !rule.strict) {
-        if let Check::Lint(check) = rule.check {
+        if let CheckedBy::Lint(check) = rule.check {
             let mut report = Report { rule, findings: Vec::new() };
             check(&cx, &mut report);
             findings.append(&mut report.findings);
@@ -202,19 +202,19 @@ pub(crate) fn lint_set(
     findings
 }
 
-/// Takes out what comments say is meant.
+/// Removes the findings that comments allow.
 pub(crate) fn without_allowed(project: &Project, findings: &mut Vec<Diagnostic>) {
     allow::retain(project, findings);
 }
 
-/// The span of a node's first line, so that a finding about a long value does not underline a page.
+/// Returns the span of the first line of a node, so that a finding about a long value marks one line.
 pub(crate) fn head(node: &Node, text: &str) -> Span {
     let cut = node.span.of(text).unwrap_or("");
     let line = cut.lines().next().unwrap_or("").trim_end();
     Span { start: node.span.start, end: node.span.start + line.len() as u32 }
 }
 
-/// Whether having `tag` means having `wanted`: it is the same or stands below it.
+/// Returns whether a controller with `tag` also has `wanted`: it is the same tag or a parent.
 pub(crate) fn implies(tag: &str, wanted: &str) -> bool {
     tag.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,7 +1,7 @@
-//! Bonuses that look like factors.
+//! Multiply bonuses that look like factors.
 
 use super::cx::fixed;
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::Operation;
 
@@ -10,12 +10,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a Multiply of 1 or more, which is a bonus and not a factor",
-    why: "Multiply takes a signed bonus: 0.25 is +25 %, and 1.5 is +150 %, two and a half times the value. Whoever writes 1.5 \
-mostly means half as much again.",
+    why: "Multiply takes a signed bonus: 0.25 is +25 %, and 1.5 is +150 %, two and a half times the value. An author who \
+writes 1.5 usually means 1.5 times the value.",
     example: "Modifiers:\n  - {Attribute: Damage, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 1.5}}",
-    fix: "Write the bonus: the factor less 1 (1.5 times is 0.5). Where the large bonus is meant, put `# ugas-allow: \
+    fix: "Write the bonus: the factor minus 1 (0.5 for 1.5 times). If the large bonus is intended, write `# ugas-allow: \
 multiply-as-factor` above the line.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -26,10 +26,10 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let (percent, factor) = (shown(value * 100.0), shown(value + 1.0));
             let message = format!("Multiply {value} is a bonus of {percent} %: {factor} times {}", m.attribute);
             let help = match shown(value - 1.0) {
-                0.0 => "for no change remove the modifier; for twice the value this is right".to_owned(),
+                0.0 => "for no change remove the modifier; for twice the value 1 is correct".to_owned(),
                 bonus => format!("for {value} times the value write {bonus}"),
             };
-            report.say(d, d.span(&format!("Modifiers[{i}].Magnitude.Value")), message, &help);
+            report.add(d, d.span(&format!("Modifiers[{i}].Magnitude.Value")), message, &help);
         }
     }
 }

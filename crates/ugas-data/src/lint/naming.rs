@@ -1,6 +1,6 @@
-//! Names that do not look like what they name.
+//! Names without the prefix of their kind.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
 
@@ -8,12 +8,12 @@ pub(super) static RULE: Rule = Rule {
     id: "naming",
     severity: Severity::Warning,
     strict: true,
-    summary: "a definition that is not named as the specification's documents name theirs",
-    why: "In lists of names the prefix says what a thing is: `GE_` an effect, `GA_` an ability, `AS_` an ability set, `TL_` a \
-timeline. Attributes begin with a capital letter, which also tells them from the words of expressions.",
+    summary: "a name without the prefix that the specification uses for its kind",
+    why: "The prefix shows the kind of a definition: `GE_` an effect, `GA_` an ability, `AS_` an ability set, `TL_` a \
+timeline. Attributes start with a capital letter, which distinguishes them from the keywords of expressions.",
     example: "Kind: gameplay_effect\nName: Fireball",
-    fix: "Rename it everywhere, `GE_Fireball` in the example.",
-    check: Check::Lint(check),
+    fix: "Rename the definition and its references, to `GE_Fireball` in the example.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -26,14 +26,14 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 SymbolKind::Timeline => "TL_",
                 _ => "",
             };
-            // The namespace is the pack's, the name the author's.
+            // The namespace comes from the pack and has no prefix.
             let name = m.name.rsplit("::").next().unwrap_or(&m.name);
             if !name.starts_with(prefix) {
-                let message = format!("the name of the {} {} does not begin with {prefix}", m.kind, name);
-                report.say(d, m.span, message, &format!("call it {prefix}{name}"));
+                let message = format!("the name of the {} {} does not start with {prefix}", m.kind, name);
+                report.add(d, m.span, message, &format!("rename it to {prefix}{name}"));
             } else if m.kind == SymbolKind::Attribute && !name.starts_with(|c: char| c.is_ascii_uppercase()) {
-                let message = format!("the attribute {} does not begin with a capital letter", name);
-                report.say(d, m.span, message, "begin it with a capital letter, as in MaxHealth");
+                let message = format!("the name of the attribute {} does not start with a capital letter", name);
+                report.add(d, m.span, message, "start it with a capital letter, as in MaxHealth");
             }
         }
     }

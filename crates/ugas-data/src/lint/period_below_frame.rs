@@ -1,6 +1,6 @@
-//! Periods that no frame can show.
+//! Periods shorter than a frame.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 
 /// A frame at sixty frames a second, a little less, so that 0.0166 counts as one.
@@ -10,18 +10,18 @@ pub(super) static RULE: Rule = Rule {
     id: "period-below-frame",
     severity: Severity::Warning,
     strict: false,
-    summary: "a period shorter than a frame at sixty frames a second",
-    why: "Periods are exact, so one of 5 ms executes three or four times within a frame. That costs time on every target and \
-nobody can see it; mostly milliseconds were taken for seconds.",
+    summary: "a period shorter than a frame at 60 frames per second",
+    why: "Periods are exact, so a period of 5 ms executes three or four times in a frame. That costs time for every target \
+and is not visible. Usually the author wrote milliseconds instead of seconds.",
     example: "Period: {Period: 0.005}",
     fix: "Write a longer period with a larger magnitude; periods are in seconds.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects() {
         let Some(period) = e.period.map(|p| p.period).filter(|p| *p > 0.0 && *p < FRAME) else { continue };
         let message = format!("a Period of {period} s is shorter than a frame (0.0167 s)");
-        report.say(d, d.span("Period.Period"), message, "write a longer period and a larger magnitude");
+        report.add(d, d.span("Period.Period"), message, "write a longer period and a larger magnitude");
     }
 }

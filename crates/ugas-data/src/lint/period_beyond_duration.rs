@@ -1,7 +1,7 @@
-//! Periods that never come round.
+//! Periods longer than the duration.
 
 use super::cx::fixed;
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::DurationPolicy;
 
@@ -9,12 +9,12 @@ pub(super) static RULE: Rule = Rule {
     id: "period-beyond-duration",
     severity: Severity::Warning,
     strict: false,
-    summary: "a period longer than the effect lasts",
-    why: "The first execution comes one period after the application. If the effect is over by then, it never executes (but \
-for the one at application, if that is asked for).",
+    summary: "a period longer than the duration of the effect",
+    why: "The first execution happens one period after the application. If the effect expires before that, it never executes \
+(except at application, with `ExecuteOnApplication`).",
     example: "DurationPolicy: HasDuration\nDuration: {Type: ScalableFloat, Value: 2}\nPeriod: {Period: 3}",
     fix: "Write a shorter period or a longer duration.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -23,8 +23,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             continue;
         };
         if period > duration && duration > 0.0 {
-            let message = format!("a Period of {period} s never comes round in a Duration of {duration} s");
-            report.say(d, d.span("Period.Period"), message, "write a shorter period or a longer duration");
+            let message = format!("a Period of {period} s never executes within a Duration of {duration} s");
+            report.add(d, d.span("Period.Period"), message, "write a shorter period or a longer duration");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Predicted abilities that apply what only the server can work out.
+//! Predicted abilities with effects that only the server executes.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::NetExecution;
 
@@ -8,13 +8,13 @@ pub(super) static RULE: Rule = Rule {
     id: "predicted-authoritative-only",
     severity: Severity::Warning,
     strict: false,
-    summary: "an ability that runs ahead on the client and applies an effect with `Predictable: false`",
-    why: "A client that runs ahead leaves out executions that only the server may work out. The owner sees the ability's \
-other effects at once and this one a round trip later, which looks like a fault.",
+    summary: "a predicted ability that applies an effect with `Predictable: false`",
+    why: "A predicting client skips executions that only the server can compute. The owning client sees the other effects \
+of the ability at once and this one a round trip later.",
     example: "Kind: gameplay_ability\nName: GA_Shot # NetExecution: LocalPredicted\nTasks:\n  \
 - {Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}} # its execution is not predictable",
     fix: "Make the calculation predictable, or run the ability on the server with `NetExecution: ServerInitiated`.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -26,7 +26,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if let Some(execution) = barred {
                 let calc = &execution.calculator_class;
                 let message = format!("the ability is predicted, but {calc} of {name} only runs on the server");
-                report.say(d, node.span, message, "make it predictable, or write NetExecution: ServerInitiated");
+                report.add(d, node.span, message, "make it predictable, or write NetExecution: ServerInitiated");
             }
         }
     }

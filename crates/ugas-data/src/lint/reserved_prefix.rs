@@ -1,6 +1,6 @@
-//! Tags and names of families that have a meaning of their own.
+//! Reserved tag prefixes and names.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
 use std::collections::BTreeSet;
@@ -10,12 +10,13 @@ pub(super) static RULE: Rule = Rule {
     id: "reserved-prefix",
     severity: Severity::Warning,
     strict: false,
-    summary: "a reserved family of tags or names used for something else",
-    why: "Tags below `GameplayCue` trigger cues and are no state; tags below `Cooldown` are granted by cooldowns, and an \
-ability is blocked by them. The names `GE_Initial_Tags` and `GE_OwnedTags_…` belong to effects the runtime makes.",
+    summary: "a reserved tag prefix or name that is used for something else",
+    why: "Tags below `GameplayCue` trigger cues and do not describe state. Tags below `Cooldown` are granted by cooldown \
+effects and block abilities. The names `GE_Initial_Tags` and `GE_OwnedTags_…` are reserved for effects that the runtime \
+creates.",
     example: "Kind: gameplay_effect\nName: GE_Burn\nDurationPolicy: Infinite\nGrantedTags: [GameplayCue.Fire]",
-    fix: "Put a cue under `GameplayCues`, name the effect as `Cooldown` of an ability, or use a tag of another family.",
-    check: Check::Lint(check),
+    fix: "Put a cue under `GameplayCues`, use the effect as `Cooldown` of an ability, or use another tag.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -26,17 +27,17 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let granted = matches!(m.key.as_str(), "GrantedTags" | "ActivationOwnedTags" | "OwnedTags");
             if m.kind == SymbolKind::Tag && granted {
                 if m.name.starts_with("GameplayCue.") {
-                    let message = format!("{} is a cue, and is granted as a state here", m.name);
-                    report.say(d, m.span, message, "put it under GameplayCues, or use a tag below State");
+                    let message = format!("{} is a cue tag, but it is granted as a state", m.name);
+                    report.add(d, m.span, message, "put it under GameplayCues, or use a tag below State");
                 } else if m.name.starts_with("Cooldown.") && m.key == "GrantedTags" && !cools {
-                    let message = format!("{} is granted by an effect that is the Cooldown of no ability", m.name);
-                    report.say(d, m.span, message, "name the effect as Cooldown of an ability, or use another tag");
+                    let message = format!("{} is granted by an effect that no ability uses as Cooldown", m.name);
+                    report.add(d, m.span, message, "use the effect as Cooldown of an ability, or use another tag");
                 }
             }
             let built_in = m.name == "GE_Initial_Tags" || m.name.starts_with("GE_OwnedTags_");
             if m.definition && m.kind == SymbolKind::Effect && built_in {
-                let message = format!("{} is a name of effects the runtime makes itself", m.name);
-                report.say(d, m.span, message, "choose another name");
+                let message = format!("{} is reserved for effects that the runtime creates", m.name);
+                report.add(d, m.span, message, "choose another name");
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Documents that follow whatever comes next.
+//! Documents for the version `main`.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 
 pub(super) static RULE: Rule = Rule {
@@ -8,11 +8,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a `$schema` that names the version `main`",
-    why: "`main` is whatever the specification is today. A document should name the version it was written for, so that it \
-means the same tomorrow.",
+    why: "`main` changes with every commit to the specification. A document should name the version it was written for, so \
+that its meaning does not change.",
     example: "$schema: https://ugas.jbltx.com/main/schemas/gameplay_effect.json",
     fix: "Write a released version, such as `v1.0.0-draft.3`.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -23,8 +23,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         if let Some(at) = at {
             let start = schema.span.start + at as u32 + 1;
             let span = crate::Span { start, end: start + "main".len() as u32 };
-            let message = "the version main changes from day to day".to_owned();
-            report.say(d, span, message, "write the version the document was written for, such as v1.0.0-draft.3");
+            let message = "the version main is not fixed".to_owned();
+            report.add(d, span, message, "write the version the document was written for, such as v1.0.0-draft.3");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Documents that do not say which version they were written for.
+//! Documents without a version of the specification.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use std::collections::BTreeSet;
 use ugas_doc::Kind;
@@ -9,14 +9,14 @@ pub(super) static RULE: Rule = Rule {
     id: "schema-missing",
     severity: Severity::Warning,
     strict: false,
-    summary: "documents that pin no version of the specification",
-    why: "Data should say for which version of the specification it was written. A document does so with `$schema`, a pack \
-for all of its documents with `Specification` in its pack.yaml. Reported once per pack; files in no pack are looked at \
-with `--strict`, each by itself. Kinds that the specification does not have need nothing.",
+    summary: "documents without a version of the specification",
+    why: "Data should name the version of the specification it was written for: a document with `$schema`, a pack with \
+`Specification` in its pack.yaml. The finding is reported once for each pack; files outside packs are checked with \
+`--strict`. Kinds that are extensions need no version.",
     example: "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant",
     fix: "Write `Specification: v1.0.0-draft.3` into pack.yaml, or \
 `$schema: https://ugas.jbltx.com/v1.0.0-draft.3/schemas/gameplay_effect.json` in place of `Kind`.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// Kinds of this runtime's own.
@@ -34,8 +34,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         let place = if cx.set.folder.is_some() { "" } else { &*d.source.name };
         if d.own && said.insert(place) {
             let span = d.tree.entry("Kind").map_or(d.tree.span, |e| e.value.span);
-            let message = "nothing says for which version of the specification this was written".to_owned();
-            report.say(d, span, message, "write Specification: into pack.yaml, or $schema in place of Kind");
+            let message = "the version of the specification is missing".to_owned();
+            report.add(d, span, message, "write Specification: into pack.yaml, or $schema in place of Kind");
         }
     }
 }

@@ -1,6 +1,6 @@
-//! Tasks that wait for an engine which may not be there.
+//! Tasks that wait for the engine and have no timeline.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Node;
 use crate::diagnostic::Severity;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ pub(super) static RULE: Rule = Rule {
     id: "seam-without-timeline",
     severity: Severity::Info,
     strict: false,
-    summary: "a task that waits for the engine and that no timeline answers",
-    why: "Tasks such as WaitTargetData and WaitAnimationEvent are completed by the engine. Without one, in tests and on \
-servers without animation, they follow a timeline in data; without that they wait for ever. With an engine that answers, all \
-is well. A task with `TimeOut` ends by itself and is no finding.",
+    summary: "a task that waits for the engine and has no timeline",
+    why: "Tasks such as WaitTargetData and WaitAnimationEvent are completed by the engine. In tests and on servers without \
+animation a timeline in data completes them; without one they wait forever. If your engine always completes the task, allow \
+the finding. A task with `TimeOut` is not reported.",
     example: "Tasks:\n  - {Type: WaitTargetData, Params: {TargetingMethod: Trace}}",
-    fix: "Write a timeline: `Kind: timeline`, `Ability: GA_Shot`, `Answers: [{Task: WaitTargetData, After: 1f}]`; a montage's \
-timeline answers WaitMontageEnded and, by its Notifies, WaitAnimationEvent.",
-    check: Check::Lint(check),
+    fix: "Write a timeline: `Kind: timeline`, `Ability: GA_Shot`, `Answers: [{Task: WaitTargetData, After: 1f}]`; the \
+timeline of a montage completes WaitMontageEnded and, with its Notifies, WaitAnimationEvent.",
+    check: CheckedBy::Lint(check),
 };
 
 const SEAMS: [&str; 5] = ["WaitMontageEnded", "WaitAnimationEvent", "WaitTargetData", "WaitOverlap", "WaitForTarget"];
@@ -55,14 +55,9 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             };
             let times_out = task.get("Params").is_some_and(|p| p.get("TimeOut").is_some());
             if !by_montage && !times_out && !answers.contains(&(a.name.as_str(), kind)) {
-                let message = format!("{kind} waits for the engine, and no timeline answers it");
+                let message = format!("{kind} waits for the engine, and no timeline completes it");
                 let span = task.get("Type").map_or(task.span, |t| t.span);
-                report.say(
-                    d,
-                    span,
-                    message,
-                    "write a timeline for games without an engine, or give the task a TimeOut",
-                );
+                report.add(d, span, message, "write a timeline for runs without an engine, or give the task a TimeOut");
             }
         }
     }

@@ -1,6 +1,6 @@
-//! Tags with too many parts; the rules builder finds them.
+//! Tags with more than five levels; found by the rules builder.
 
-use super::{Check, Rule};
+use super::{CheckedBy, Rule};
 use crate::diagnostic::Severity;
 
 pub(super) static RULE: Rule = Rule {
@@ -10,6 +10,6 @@ pub(super) static RULE: Rule = Rule {
     summary: "a tag with more than five levels",
     why: "Deep hierarchies are hard to remember and to query. The specification recommends at most five levels.",
     example: "Kind: gameplay_tag\nTags: [{Tag: State.Debuff.Magic.Fire.Burning.Strong}]",
-    fix: "Leave levels out, or use two tags.",
-    check: Check::Builder,
+    fix: "Remove levels, or use two tags.",
+    check: CheckedBy::Builder,
 };

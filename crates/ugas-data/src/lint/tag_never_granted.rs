@@ -1,6 +1,6 @@
-//! Requirements that nothing can meet.
+//! Required tags that nothing grants.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
 
@@ -9,11 +9,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a required tag that no effect, ability, controller or scene grants",
-    why: "What requires a tag that nobody ever has does nothing. Mostly the tag is misspelt, or the effect that grants it is \
-missing. If the host's code gives the tag at spawn, allow the finding.",
-    example: "Tags:\n  ActivationRequiredTags: [Weapon.Equiped] # granted is Weapon.Equipped",
+    why: "A definition that requires a tag which nothing grants has no effect. Usually the tag is misspelt, or the effect \
+that grants it is missing. If host code adds the tag at spawn, allow the finding.",
+    example: "Tags:\n  ActivationRequiredTags: [Weapon.Equiped] # the granted tag is Weapon.Equipped",
     fix: "Require a tag that something grants, or write the effect that grants it.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 const REQUIRES: [&str; 7] = [
@@ -31,7 +31,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         let required = d.names.iter().filter(|m| m.kind == SymbolKind::Tag && REQUIRES.contains(&m.key.as_str()));
         for m in required.filter(|m| !cx.is_granted(&m.name)) {
             let message = format!("{} is required here, but nothing grants it", m.name);
-            report.say(d, m.span, message, "require a tag that something grants, or grant it by an effect");
+            report.add(d, m.span, message, "require a tag that something grants, or grant it with an effect");
         }
     }
 }

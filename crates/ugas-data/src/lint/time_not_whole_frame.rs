@@ -1,6 +1,6 @@
-//! Moments between two frames of a document that counts frames.
+//! Times that are not whole frames in a document with a frame rate.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::{Time, Timeline};
 
@@ -8,12 +8,12 @@ pub(super) static RULE: Rule = Rule {
     id: "time-not-whole-frame",
     severity: Severity::Warning,
     strict: false,
-    summary: "a time in seconds that is no whole number of frames, in a document with a FrameRate",
-    why: "A document that counts frames is read frame by frame. A moment between two of them is seen at the next one, which \
-is not where it was written.",
+    summary: "a time that is not a whole number of frames, in a document with a FrameRate",
+    why: "A document with a frame rate is evaluated once per frame. A time between two frames takes effect at the next frame, \
+not at the authored time.",
     example: "Kind: timeline\nName: TL_Swing\nFrameRate: 60\nLength: 30f\nNotifies: [{At: 0.21, Name: Hit}]",
     fix: "Write frames, such as `13f`.",
-    check: Check::Lint(check),
+    check: CheckedBy::Lint(check),
 };
 
 /// Every time of a timeline, with the way to it.
@@ -32,9 +32,9 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let frames = seconds * rate;
             if (frames - frames.round()).abs() > 1e-6 {
                 let shown = (frames * 1000.0).round() / 1000.0;
-                let message = format!("{seconds} s are {shown} frames at {rate} a second");
+                let message = format!("{seconds} s is {shown} frames at {rate} frames per second");
                 let help = format!("write {}f or {}f", frames.floor(), frames.ceil());
-                report.say(d, d.span(&way), message, &help);
+                report.add(d, d.span(&way), message, &help);
             }
         }
     }

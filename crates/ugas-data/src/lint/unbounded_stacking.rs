@@ -1,6 +1,6 @@
-//! Stacks without an end.
+//! Stacking without a limit.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 
 pub(super) static RULE: Rule = Rule {
@@ -8,10 +8,10 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "`Stacking` without a `Limit`",
-    why: "Each application adds a stack, and every stack counts. Without a limit a long fight makes a small bonus immense.",
+    why: "Each application adds a stack and each stack adds its magnitude. Without a limit a small bonus grows without bound.",
     example: "Kind: gameplay_effect\nName: GE_Fury\nDurationPolicy: Infinite\nStacking: {By: Target}",
-    fix: "Write `Limit`, however large it is.",
-    check: Check::Lint(check),
+    fix: "Write a `Limit`; it may be large.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -19,6 +19,6 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, e) in cx.effects().filter(|(_, e)| open(e)) {
         let span = d.tree.entry("Stacking").map_or_else(|| d.name_span(), |e| e.span);
         let message = format!("{} stacks without a limit", e.name);
-        report.say(d, span, message, "write Stacking.Limit");
+        report.add(d, span, message, "write Stacking.Limit");
     }
 }

@@ -1,6 +1,6 @@
-//! Worked controllers that do not work out.
+//! Controller documents whose current values do not match.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Node;
 use crate::diagnostic::Severity;
 use ugas_core::{DiagnosticKind, Sim, SimConfig, SpawnSpec};
@@ -9,12 +9,12 @@ pub(super) static RULE: Rule = Rule {
     id: "unexplained-controller",
     severity: Severity::Warning,
     strict: false,
-    summary: "a controller whose CurrentValue its effects do not explain",
-    why: "Current values are worked out from base values and active effects when a controller is spawned; what the document \
-states is only compared. A difference means that a base value or an effect is not what its author thought.",
+    summary: "a CurrentValue that the base value and effects of the controller do not give",
+    why: "Current values are computed from base values and active effects when a controller is spawned. The value in the \
+document is only compared with the result. A difference means that a base value or an effect is wrong or missing.",
     example: "AttributeSets:\n  - Name: Combat\n    Attributes: [{Name: Damage, BaseValue: 10, CurrentValue: 12}]\nActiveEffects: []",
-    fix: "Correct the value, or list the effect that is missing under ActiveEffects. Or leave CurrentValue out.",
-    check: Check::Lint(check),
+    fix: "Correct the value, add the missing effect to `ActiveEffects`, or remove `CurrentValue`.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -40,8 +40,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let values = sets.iter().flat_map(|s| s.get("Attributes").map_or(&[][..], Node::items));
             let mut values = values.filter(|v| v.get("Name").and_then(Node::as_text) == Some(name));
             let span = values.find_map(|v| v.get("CurrentValue")).map_or_else(|| d.name_span(), |n| n.span);
-            let message = format!("{name} is stated as {stated}, but base and effects give {found}");
-            report.say(d, span, message, "correct the value, list the missing effect, or leave CurrentValue out");
+            let message = format!("the document states {name} {stated}, but base and effects give {found}");
+            report.add(d, span, message, "correct the value, add the missing effect, or remove CurrentValue");
         }
     }
 }

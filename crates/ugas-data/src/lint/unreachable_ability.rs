@@ -1,7 +1,7 @@
 //! Abilities that can never be activated although their tags exist.
 
 use super::cx::LintDoc;
-use super::{Check, LintCx, Report, Rule, implies};
+use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::diagnostic::Severity;
 use crate::symbol::Mention;
 use ugas_doc::Doc;
@@ -10,13 +10,13 @@ pub(super) static RULE: Rule = Rule {
     id: "unreachable-ability",
     severity: Severity::Warning,
     strict: false,
-    summary: "an ability whose required tag comes only from itself, or only together with a tag that blocks it",
-    why: "An ability that requires a tag which only its own activation grants can never start. Neither can one whose \
-required tag always comes with a tag that blocks it. (A tag that nothing grants at all is `tag-never-granted`.)",
+    summary: "an ability whose required tag is granted only by itself, or only together with a blocking tag",
+    why: "An ability that requires a tag which only its own activation grants can never be activated. The same holds if \
+everything that grants the required tag also grants a blocking tag. (See `tag-never-granted` for a tag that nothing grants.)",
     example: "Kind: gameplay_ability\nName: GA_Rage\nTags:\n  ActivationRequiredTags: [State.Raging]\n  \
 ActivationOwnedTags: [State.Raging] # and nothing else grants it",
-    fix: "Require another tag, or let something else grant it without the tag that blocks.",
-    check: Check::Lint(check),
+    fix: "Require another tag, or grant it somewhere else without the blocking tag.",
+    check: CheckedBy::Lint(check),
 };
 
 /// One place that gives tags together.
@@ -59,14 +59,14 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let itself = |p: &Provider<'_>| std::ptr::eq(p.doc.tree, d.tree);
             let barred = |p: &Provider<'_>| p.tags.iter().any(|t| blocks.iter().any(|b| implies(t, b)));
             let message = if from.iter().all(|&p| itself(&providers[p])) {
-                format!("{} requires {required}, which only itself grants while it is active", a.name)
+                format!("{} requires {required}, which only its own activation grants", a.name)
             } else if !blocks.is_empty() && from.iter().all(|&p| barred(&providers[p])) {
-                format!("whatever grants {required} also grants a tag that blocks {}", a.name)
+                format!("everything that grants {required} also grants a tag that blocks {}", a.name)
             } else {
                 continue;
             };
             let span = d.span(&format!("Tags.ActivationRequiredTags[{i}]"));
-            report.say(d, span, message, "require another tag, or grant it without the tag that blocks");
+            report.add(d, span, message, "require another tag, or grant it without the blocking tag");
         }
     }
 }

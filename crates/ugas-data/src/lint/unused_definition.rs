@@ -1,6 +1,6 @@
-//! Definitions that nothing in the project mentions.
+//! Definitions that nothing refers to.
 
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
 use ugas_doc::Doc;
@@ -9,13 +9,13 @@ pub(super) static RULE: Rule = Rule {
     id: "unused-definition",
     severity: Severity::Warning,
     strict: false,
-    summary: "a definition that no other document mentions",
-    why: "What nobody uses is mostly left over, or is meant to be used under another spelling. Curves, calculations and \
-input modifiers can only be used by data and are always looked at; effects, abilities, attributes, tags and the rest may be \
-used by the host or by another pack and are looked at with `--strict`.",
+    summary: "a definition that no other document refers to",
+    why: "An unused definition is usually left over, or a reference to it is misspelt. Curves, calculations and input \
+modifiers can be used only by data and are always checked. Other definitions may be used by host code or by another pack and \
+are checked with `--strict`.",
     example: "Kind: curve\nName: C_OldDamage # no magnitude and no expression names it\nPoints: [{X: 1, Y: 10}]",
-    fix: "Name it where it was meant to be used, or remove it.",
-    check: Check::Lint(check),
+    fix: "Refer to it where it should be used, or remove it.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -30,8 +30,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             // An attribute on its own defines the attribute and the set of the same name.
             let other = matches!(d.doc, Doc::Attribute(_)) && cx.names.is_used(SymbolKind::AttributeSet, &m.name);
             if !other && !cx.names.is_used(m.kind, &m.name) {
-                let message = format!("the {} {} is used nowhere", m.kind, m.name);
-                report.say(d, m.span, message, "use it or remove it");
+                let message = format!("the {} {} is not used", m.kind, m.name);
+                report.add(d, m.span, message, "use it or remove it");
             }
         }
     }

@@ -1,7 +1,7 @@
 //! Modifiers that change nothing.
 
 use super::cx::fixed;
-use super::{Check, LintCx, Report, Rule};
+use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::{MagnitudeType, Operation};
 
@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a modifier that adds 0 or multiplies by a bonus of 0",
-    why: "Adding nothing changes nothing, and a Multiply of 0 is a bonus of 0 %, not a factor of 0. To set a value to 0 write \
-an Override of 0.",
+    why: "Adding 0 changes nothing, and a Multiply of 0 is a bonus of 0 %, not a factor of 0. To set a value to 0, write an \
+Override of 0.",
     example: "Modifiers:\n  - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 0}}",
-    fix: "Remove the modifier, or write the number that was meant; to stop something write an Override of 0 or a Multiply of -1.",
-    check: Check::Lint(check),
+    fix: "Remove the modifier, or write the intended number. To set the value to 0, write an Override of 0 or a Multiply of -1.",
+    check: CheckedBy::Lint(check),
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
@@ -28,7 +28,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if dead || fixed(g) == Some(0.0) {
                 let message = format!("{:?} 0 changes nothing", m.operation);
                 let span = d.span(&format!("Modifiers[{i}].Magnitude.{key}"));
-                report.say(d, span, message, "remove the modifier; to set the value to 0 write an Override of 0");
+                report.add(d, span, message, "remove the modifier; to set the value to 0, write an Override of 0");
             }
         }
     }

@@ -10,7 +10,7 @@ use ugas_core::{
 
 const NO_SET: AbilitySetId = AbilitySetId(u32::MAX - 1);
 
-/// What the `As` of a verb about abilities stands for.
+/// The result of a verb about abilities.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Handle {
     Grant(ControllerId, GrantId),
@@ -18,7 +18,7 @@ pub(crate) enum Handle {
     Set(ControllerId, u64),
 }
 
-/// What a path asks of an ability.
+/// A property of an ability in a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OfAbility {
     State,
@@ -93,7 +93,7 @@ impl Runner<'_> {
                         self.note_aimless(aim, key, "Press");
                         self.keep(handle.as_ref(), Handle::Activation(key));
                     } else if let Some(refusal) = refused {
-                        // The press itself counts: the input is down. What it did not activate is told.
+                        // The press succeeded even if it activated nothing.
                         return Err(refusal);
                     }
                 }
@@ -125,7 +125,7 @@ impl Runner<'_> {
 
     fn revoke(&mut self, of: &Of) -> Result<(), Refusal> {
         let set = match &of.pick {
-            // The oldest grant of the set that is still there.
+            // The oldest existing grant of the set.
             Pick::Set(name) => {
                 let who = of.actor.as_ref().map_or(NEVER_SPAWNED, |n| self.who(&n.text));
                 let set = self.world.rules.find_ability_set(&name.text);
@@ -145,7 +145,7 @@ impl Runner<'_> {
         self.op(Op::Revoke { who, which })
     }
 
-    /// A host's answer goes to the oldest task of that type that waits.
+    /// Completes the oldest waiting task of a type.
     fn complete(&mut self, c: &Completion) -> Result<(), Refusal> {
         let who = self.who(&c.actor.text);
         let key = *self.waiting(who, &c.task.text)?.first().ok_or(Refusal::StaleHandle)?;
@@ -181,7 +181,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Whose ability is meant, and which.
+    /// Returns the actor and the ability of a verb.
     pub(crate) fn which(&self, of: &Of) -> Result<(ControllerId, Which), Refusal> {
         let actor = of.actor.as_ref().map(|n| self.who(&n.text));
         let (who, which) = match &of.pick {
@@ -196,7 +196,7 @@ impl Runner<'_> {
         Ok((who.unwrap_or(NEVER_SPAWNED), which))
     }
 
-    /// The first grant that is meant.
+    /// Returns the first matching grant.
     fn grant_of(&self, of: &Of) -> Result<(ControllerId, GrantId), Refusal> {
         let (who, which) = self.which(of)?;
         let grants = self.sim.grants(who)?;
@@ -209,7 +209,7 @@ impl Runner<'_> {
         found.map(|id| (who, id)).ok_or(Refusal::NotGranted)
     }
 
-    /// Why a verb that tries an ability would be refused, every reason of it.
+    /// Returns every reason why a verb would be refused.
     pub(crate) fn reasons_of(&self, verb: &AbilityVerb) -> Vec<Refusal> {
         match verb {
             AbilityVerb::Activate { of, aim, .. } => match self.which(of) {
@@ -224,7 +224,7 @@ impl Runner<'_> {
         }
     }
 
-    /// What `Actor.Abilities.<name>` shows.
+    /// Reads `Actor.Abilities.<name>`.
     pub(crate) fn ability_now(&self, actor: &str, name: &str, of: OfAbility) -> Result<Found, Refusal> {
         let who = self.who(actor);
         let grants = self.sim.grants(who)?;
@@ -238,7 +238,7 @@ impl Runner<'_> {
             return Ok(Found::text("NotGranted"));
         };
         Ok(match of {
-            // With several grants the furthest one counts.
+            // With several grants, the most advanced state is shown.
             OfAbility::State => {
                 let states: Result<Vec<AbilityState>, ReadError> =
                     mine.iter().map(|&g| self.sim.ability_state(who, g)).collect();
@@ -260,7 +260,7 @@ impl Runner<'_> {
         })
     }
 
-    /// What `<handle>.State` shows for a grant, an activation or an ability set.
+    /// Reads `<handle>.State` of a grant, an activation or an ability set.
     pub(crate) fn handle_state(&self, handle: Handle) -> Found {
         Found::text(match handle {
             Handle::Grant(who, id) => match self.sim.ability_state(who, id) {
@@ -278,7 +278,7 @@ impl Runner<'_> {
         })
     }
 
-    /// What `Actor.GlobalCooldown` shows: seconds left of a group, or of the longest.
+    /// Reads `Actor.GlobalCooldown`: the remaining seconds of a group, or of the longest.
     pub(crate) fn global_cooldown_now(&self, actor: &str, group: &str) -> Result<Found, Refusal> {
         let all = self.sim.global_cooldowns(self.who(actor))?;
         let id = ugas_core::GroupId::named(group);
@@ -286,7 +286,7 @@ impl Runner<'_> {
         Ok(Found::Number(left.unwrap_or(SimTime::ZERO).as_seconds()))
     }
 
-    /// What `Actor.Cast` shows; nothing while nothing is cast.
+    /// Reads `Actor.Cast`; nothing without a cast.
     pub(crate) fn cast_now(&self, actor: &str, tick: bool) -> Result<Found, Refusal> {
         Ok(self.sim.cast(self.who(actor))?.map_or(Found::Nothing, |cast| match tick {
             true => Found::Number(f64::from(cast.tick)),

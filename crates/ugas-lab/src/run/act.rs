@@ -1,22 +1,22 @@
-//! Verbs that change the sim, as ops.
+//! Runs the verbs that change the sim.
 
 use super::ability::Handle;
 use super::look::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, Change, ControllerId, EffectFilter, EffectId, Hit, InputId, Op,
-    Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
+    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, ControllerId, EffectFilter, EffectId, EffectUpdate, Hit,
+    InputId, Op, Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
 };
 
-/// The id of a controller that was never made: whatever is done to it is refused as stale.
+/// The id of a controller that never existed; commands to it are refused as stale.
 pub(crate) const NEVER_SPAWNED: ControllerId = ControllerId(u32::MAX - 1);
-/// The id of a definition that no rules have.
+/// The id of a definition that does not exist.
 const NO_EFFECT: EffectId = EffectId((1 << 31) - 1);
 const NO_SET: SetId = SetId(u32::MAX - 1);
 
 impl Runner<'_> {
-    /// Does what a verb says. Verbs that only look are not for this door.
+    /// Runs a verb. Expectations are handled elsewhere.
     pub(crate) fn act(&mut self, verb: &Verb) -> Result<(), Refusal> {
         match verb {
             Verb::Apply(apply) => self.apply(apply),
@@ -81,7 +81,7 @@ impl Runner<'_> {
             .from(source)
             .level(apply.level)
             .stacks(apply.stacks);
-        // A key that no document reads has no id, and nobody would look at its value.
+        // A key that no document reads has no id and no effect.
         for (name, value) in &apply.set_by_caller {
             if let Some(key) = rules.find_key(&name.text) {
                 spec.put(key, *value);
@@ -144,12 +144,12 @@ impl Runner<'_> {
     fn change(&mut self, handle: &Name, to: &ChangeTo) -> Result<(), Refusal> {
         let key = self.key(handle)?;
         let change = match to {
-            ChangeTo::Level(level) => Change::Level(*level),
-            ChangeTo::Remaining(time) => Change::Remaining(*time),
-            ChangeTo::Period(time) => Change::Period(*time),
-            ChangeTo::Stacks(stacks) => Change::Stacks(*stacks),
+            ChangeTo::Level(level) => EffectUpdate::Level(*level),
+            ChangeTo::Remaining(time) => EffectUpdate::Remaining(*time),
+            ChangeTo::Period(time) => EffectUpdate::Period(*time),
+            ChangeTo::Stacks(stacks) => EffectUpdate::Stacks(*stacks),
             ChangeTo::SetByCaller(name, value) => match self.world.rules.find_key(&name.text) {
-                Some(key) => Change::SetByCaller(key, *value),
+                Some(key) => EffectUpdate::SetByCaller(key, *value),
                 None => return Ok(()),
             },
         };
@@ -179,7 +179,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Makes an actor's controller.
+    /// Spawns an actor's controller.
     pub(crate) fn spawn(&mut self, def: &ActorDef) -> Result<(), Refusal> {
         let spec = self.spawn_spec(def);
         let who = match self.sim.run(Op::Spawn(Box::new(spec)))? {
@@ -188,7 +188,7 @@ impl Runner<'_> {
         };
         self.ids.insert(def.name.text.clone(), who);
         self.who_is.insert(who, def.name.text.clone());
-        // The grants that no effect gave come in the order of the document and of the actor.
+        // Grants that no effect made are in the order of the document and of the actor.
         let own = self.sim.grants(who)?.into_iter().filter(|g| g.by.is_none());
         let own: Vec<ugas_core::GrantId> = own.map(|g| g.id).collect();
         let first = own.len().saturating_sub(def.abilities.len());

@@ -1,17 +1,16 @@
-//! Every name of a scenario, looked up before anything runs: a misspelt one is an error at its place with the
-//! nearest right one, not a run that fails somewhere else.
+//! Resolves every name of a scenario before it runs. A misspelt name is an error at its place, with a suggestion.
 
 use super::look::resolve;
 use super::world::World;
 use crate::scenario::{
-    AbilityVerb, Aim, ApplyVerb, Found, Matcher, Name, Of, Partial, Pick, RemoveWhat, Scenario, Step, Verb,
+    AbilityVerb, Aim, ApplyVerb, ChangeTo, Found, Matcher, Name, Of, Partial, Pick, RemoveWhat, Scenario, Step, Verb,
     did_you_mean, for_each_step,
 };
 use std::collections::BTreeSet;
-use ugas_core::NameKind;
+use ugas_core::{MIN_PERIOD, NameKind, SimTime};
 use ugas_data::ReadError;
 
-/// Everything that names nothing.
+/// Returns errors for unknown names and impossible times.
 pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
     let mut binder = Binder { world: world.clone(), scenario, marks: BTreeSet::new(), errors: Vec::new() };
     binder.actors();
@@ -22,7 +21,7 @@ pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
 }
 
 struct Binder<'a> {
-    /// What there is at the step that is looked at; a reload makes another.
+    /// The world at the current step; a reload replaces it.
     world: World,
     scenario: &'a Scenario,
     marks: BTreeSet<&'a str>,
@@ -31,12 +30,12 @@ struct Binder<'a> {
 
 impl<'a> Binder<'a> {
     fn unknown(&mut self, noun: &str, name: &Name, help: Option<String>) {
-        let message = format!("there is no {noun} {}", name.text);
+        let message = format!("unknown {noun} {}", name.text);
         let help = self.beside(name).or(help);
         self.errors.push(ReadError { help, ..name.place.error(&self.scenario.file, message) });
     }
 
-    /// What to do about a name that a document beside the scenario defines: only its packs and entities are its own.
+    /// Returns help if a document in the same file defines the name: a scenario only uses its packs and entities.
     fn beside(&self, name: &Name) -> Option<String> {
         let text = self.scenario.text.as_ref().filter(|text| text.contains(name.text.as_str()))?;
         let trees = ugas_data::read_trees(&self.scenario.file, text).ok()?;
@@ -44,14 +43,16 @@ impl<'a> Binder<'a> {
         let named = |t: &ugas_data::Node| t.get("Name").and_then(|n| n.as_text()) == Some(name.text.as_str());
         let found = documents.find(|t| named(t) || t.get("Attributes").is_some_and(|a| a.items().iter().any(named)))?;
         let line = found.line;
-        Some(format!("the document at line {line} is not the scenario's; put it under `Entities:`, or into a pack"))
+        Some(format!(
+            "the document at line {line} is not part of the scenario; move it under `Entities:` or into a pack"
+        ))
     }
 
-    /// An input that something is bound to.
+    /// Checks an input.
     fn input(&mut self, name: &Name) {
         if !self.world.is_bound(&name.text) {
             let help = did_you_mean(&name.text, self.world.bound_inputs());
-            self.unknown("input", name, help.or(Some("bind it with InputID where an ability is granted".to_owned())));
+            self.unknown("input", name, help.or(Some("set `InputID` where an ability is granted".to_owned())));
         }
     }
 
@@ -98,7 +99,8 @@ impl<'a> Binder<'a> {
 
     fn ability_set(&mut self, name: &Name) {
         if self.world.find(|rules| rules.find_ability_set(&name.text)).is_none() {
-            self.unknown("ability set", name, None);
+            let help = self.near(NameKind::AbilitySet, name);
+            self.unknown("ability set", name, help);
         }
     }
 
@@ -106,7 +108,7 @@ impl<'a> Binder<'a> {
         if !self.scenario.handles.iter().any(|h| h.text == name.text) {
             let known = self.scenario.handles.iter().map(|h| h.text.as_str());
             let help = did_you_mean(&name.text, known);
-            self.unknown("named result", name, help);
+            self.unknown("result name", name, help);
         }
     }
 
@@ -116,7 +118,9 @@ impl<'a> Binder<'a> {
             if let Some(controller) = &actor.controller
                 && self.world.rules.find_template(&controller.text).is_none()
             {
-                let help = Some("write the OwnerActor.ActorID of a gameplay_controller document".to_owned());
+                let help = self.near(NameKind::Template, controller);
+                let other = || "use the OwnerActor.ActorID of a gameplay_controller document".to_owned();
+                let help = help.or_else(|| Some(other()));
                 self.unknown("controller", controller, help);
             }
             actor.sets.iter().for_each(|n| self.set(n));
@@ -127,21 +131,36 @@ impl<'a> Binder<'a> {
     }
 
     fn step(&mut self, step: &'a Step) {
-        // A step that must be refused for an unknown name may have one.
-        let unknown_is_meant = matches!(step.refused, Some("UnknownName" | "Any"));
+        // A step that expects the refusal of an unknown name may have one.
+        let expects_unknown = matches!(step.refused, Some("UnknownName" | "Any"));
         match &step.verb {
-            Verb::Apply(apply) => self.apply(apply, unknown_is_meant),
+            Verb::Apply(apply) => {
+                self.apply(apply, expects_unknown);
+                self.possible_time(step, "Duration", apply.duration, SimTime::ZERO);
+                self.possible_time(step, "Period", apply.period, MIN_PERIOD);
+            }
             Verb::Remove(remove) => match &remove.what {
                 RemoveWhat::Handle(handle) => self.handle(handle),
                 RemoveWhat::Effect { actor, effect } => {
                     self.actor(actor);
-                    if !unknown_is_meant {
+                    if !expects_unknown {
                         self.effect(effect);
                     }
                 }
                 RemoveWhat::Tags { actor, .. } => self.actor(actor),
             },
-            Verb::ChangeEffect { handle, .. } => self.handle(handle),
+            Verb::ChangeEffect { handle, changes } => {
+                self.handle(handle);
+                for change in changes {
+                    match change {
+                        ChangeTo::Remaining(time) => {
+                            self.possible_time(step, "Remaining", Some(*time), SimTime::ZERO);
+                        }
+                        ChangeTo::Period(time) => self.possible_time(step, "Period", Some(*time), MIN_PERIOD),
+                        ChangeTo::Level(_) | ChangeTo::Stacks(_) | ChangeTo::SetByCaller(..) => {}
+                    }
+                }
+            }
             Verb::Move { actor, .. }
             | Verb::Possess { actor, .. }
             | Verb::Spawn { actor }
@@ -150,13 +169,13 @@ impl<'a> Binder<'a> {
             | Verb::SetRate { actor, .. } => self.actor(actor),
             Verb::AddSet { actor, set } | Verb::RemoveSet { actor, set, .. } => {
                 self.actor(actor);
-                if !unknown_is_meant {
+                if !expects_unknown {
                     self.set(set);
                 }
             }
-            Verb::Ability(verb) => self.ability_verb(verb, unknown_is_meant),
+            Verb::Ability(verb) => self.ability_verb(verb, expects_unknown),
             Verb::Reload(reload) => {
-                // What does not build is a refusal of its step, not an error of the file.
+                // Documents that do not build are a refusal of the step, not an error of the file.
                 if let Ok(world) = self.world.reloaded(reload, self.scenario) {
                     self.world = world;
                 }
@@ -164,10 +183,10 @@ impl<'a> Binder<'a> {
             Verb::Wire(_) | Verb::Repeat { .. } => {}
             Verb::Expect(list) => {
                 for expectation in list {
-                    if let Err(lost) = resolve(&self.world, self.scenario, &expectation.path.text) {
+                    if let Err(error) = resolve(&self.world, self.scenario, &expectation.path.text) {
                         self.errors.push(ReadError {
-                            help: lost.help,
-                            ..expectation.path.place.error(&self.scenario.file, lost.message)
+                            help: error.help,
+                            ..expectation.path.place.error(&self.scenario.file, error.message)
                         });
                     }
                 }
@@ -181,26 +200,37 @@ impl<'a> Binder<'a> {
             Verb::ExpectHash { mark, actor } => {
                 if !self.marks.contains(mark.text.as_str()) {
                     let help = did_you_mean(&mark.text, self.marks.iter().copied());
-                    self.unknown("hash marked before as", mark, help);
+                    self.unknown("hash mark", mark, help);
                 }
                 actor.iter().for_each(|n| self.actor(n));
             }
         }
     }
 
-    fn pick(&mut self, pick: &Pick, unknown_is_meant: bool) {
+    /// Reports a time that is always refused, unless the step expects a refusal.
+    fn possible_time(&mut self, step: &Step, field: &str, time: Option<SimTime>, least: SimTime) {
+        if let Some(time) = time.filter(|&time| time < least)
+            && step.refused.is_none()
+            && !step.may_refuse
+        {
+            let message = format!("{field}: expected at least {least}, found {time}");
+            self.errors.push(step.place.error(&self.scenario.file, message));
+        }
+    }
+
+    fn pick(&mut self, pick: &Pick, expects_unknown: bool) {
         match pick {
-            Pick::Ability(name) if !unknown_is_meant => self.ability(name),
-            Pick::Set(name) if !unknown_is_meant => self.ability_set(name),
+            Pick::Ability(name) if !expects_unknown => self.ability(name),
+            Pick::Set(name) if !expects_unknown => self.ability_set(name),
             Pick::Handle(name) => self.handle(name),
-            Pick::Input(name) if !unknown_is_meant => self.input(name),
+            Pick::Input(name) if !expects_unknown => self.input(name),
             Pick::Ability(_) | Pick::Set(_) | Pick::Input(_) => {}
         }
     }
 
-    fn of(&mut self, of: &Of, unknown_is_meant: bool) {
+    fn of(&mut self, of: &Of, expects_unknown: bool) {
         of.actor.iter().for_each(|n| self.actor(n));
-        self.pick(&of.pick, unknown_is_meant);
+        self.pick(&of.pick, expects_unknown);
     }
 
     fn aim(&mut self, aim: &Aim) {
@@ -209,25 +239,25 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn ability_verb(&mut self, verb: &AbilityVerb, unknown_is_meant: bool) {
+    fn ability_verb(&mut self, verb: &AbilityVerb, expects_unknown: bool) {
         match verb {
             AbilityVerb::Grant { actor, what, .. } => {
                 self.actor(actor);
-                self.pick(what, unknown_is_meant);
+                self.pick(what, expects_unknown);
             }
             AbilityVerb::Activate { of, aim, .. } => {
-                self.of(of, unknown_is_meant);
+                self.of(of, expects_unknown);
                 self.aim(aim);
             }
             AbilityVerb::Interrupt { actor, what } => {
                 actor.iter().for_each(|n| self.actor(n));
-                what.iter().for_each(|p| self.pick(p, unknown_is_meant));
+                what.iter().for_each(|p| self.pick(p, expects_unknown));
             }
             AbilityVerb::Revoke(of)
             | AbilityVerb::Stop { of, .. }
             | AbilityVerb::Validate { of, .. }
             | AbilityVerb::SetParam { of, .. }
-            | AbilityVerb::SetLevel { of, .. } => self.of(of, unknown_is_meant),
+            | AbilityVerb::SetLevel { of, .. } => self.of(of, expects_unknown),
             AbilityVerb::Event { to, from, .. } => {
                 self.actor(to);
                 from.iter().for_each(|n| self.actor(n));
@@ -235,13 +265,13 @@ impl<'a> Binder<'a> {
             AbilityVerb::Press { actor, aim, input, .. } => {
                 self.actor(actor);
                 self.aim(aim);
-                if !unknown_is_meant {
+                if !expects_unknown {
                     self.input(input);
                 }
             }
             AbilityVerb::Release { actor, input } => {
                 self.actor(actor);
-                if !unknown_is_meant {
+                if !expects_unknown {
                     self.input(input);
                 }
             }
@@ -252,8 +282,8 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn apply(&mut self, apply: &ApplyVerb, unknown_is_meant: bool) {
-        if !unknown_is_meant {
+    fn apply(&mut self, apply: &ApplyVerb, expects_unknown: bool) {
+        if !expects_unknown {
             self.effect(&apply.effect);
         }
         self.actor(&apply.to);

@@ -1,8 +1,8 @@
-//! Verbs that look: expectations over values, streams and hashes.
+//! Expectations: values, streams and hashes.
 
 use super::Runner;
 use super::look::{Look, Of, OfActor, read, resolve};
-use super::streams::Seen;
+use super::streams::StreamEntry;
 use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream};
 use ugas_core::{AttributeId, NameKind, Refusal};
 use ugas_doc::ControllerReplication;
@@ -13,7 +13,7 @@ const SHOWN: usize = 20;
 impl Runner<'_> {
     pub(crate) fn expect(&mut self, list: &[Expectation]) {
         for Expectation { path, matcher } in list {
-            // Names were looked up before the run, so a path always means something.
+            // Names were resolved before the run.
             let Ok(look) = resolve(&self.world, self.scenario, &path.text) else {
                 continue;
             };
@@ -28,7 +28,7 @@ impl Runner<'_> {
         }
     }
 
-    /// How an attribute's number came about; for an absent tag, what may have been meant.
+    /// Explains the value of an attribute; suggests a name for an unknown tag.
     fn explanation(&self, look: &Look, found: Option<&Found>) -> Option<String> {
         let Look::Actor { actor, what } = look else { return None };
         match what {
@@ -49,13 +49,13 @@ impl Runner<'_> {
             {
                 let near = self.world.rules.nearest_name(NameKind::Tag, tag);
                 let near = near.map_or(String::new(), |n| format!("; did you mean {n}?"));
-                Some(format!("nothing here uses the tag {tag}{near}"))
+                Some(format!("no document or verb uses the tag {tag}{near}"))
             }
             _ => None,
         }
     }
 
-    /// Why a client is not told of somebody else's attribute; nothing if it is.
+    /// Returns why a client does not know an attribute of a remote actor, if it does not.
     fn hidden(&self, actor: &str, id: AttributeId) -> Option<String> {
         let (rules, seen) = (&self.world.rules, self.seen.get(&self.who(actor))?);
         if seen.values.iter().any(|(shown, _)| *shown == id) {
@@ -78,7 +78,7 @@ impl Runner<'_> {
         })
     }
 
-    fn window(&self, stream: Stream) -> Vec<Seen> {
+    fn window(&self, stream: Stream) -> Vec<StreamEntry> {
         match stream {
             Stream::Facts => self.facts.list.iter().map(|f| self.seen_fact(f)).collect(),
             Stream::Diagnostics => self.diagnostics.iter().map(|d| self.seen_diagnostic(d)).collect(),
@@ -86,7 +86,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Each entry in order, others may lie between.
+    /// Checks that the entries appear in order, possibly with others between them.
     pub(crate) fn expect_stream(&mut self, stream: Stream, entries: &[Partial]) {
         let seen = self.window(stream);
         let mut next = 0;
@@ -94,7 +94,8 @@ impl Runner<'_> {
             match seen[next..].iter().position(|s| s.fits(partial)) {
                 Some(at) => next += at + 1,
                 None => {
-                    let order = if seen.iter().any(|s| s.fits(partial)) { "it only earlier" } else { "none" };
+                    let order =
+                        if seen.iter().any(|s| s.fits(partial)) { "it only before the previous entry" } else { "none" };
                     let message = format!("expected the {} {partial}, found {order}", stream.noun());
                     self.fail(partial.place, message, Some(shown(&seen, next)));
                 }
@@ -105,10 +106,10 @@ impl Runner<'_> {
     pub(crate) fn expect_counts(&mut self, list: &[CountOf]) {
         let seen = self.window(Stream::Facts);
         for CountOf { entry, count } in list {
-            let fitting: Vec<&Seen> = seen.iter().filter(|s| s.fits(entry)).collect();
+            let fitting: Vec<&StreamEntry> = seen.iter().filter(|s| s.fits(entry)).collect();
             if !count.holds(&Found::Number(fitting.len() as f64)) {
                 let message = format!("expected {count} of {entry}, found {}", fitting.len());
-                let near: Vec<&Seen> = match fitting.is_empty() {
+                let near: Vec<&StreamEntry> = match fitting.is_empty() {
                     true => seen.iter().collect(),
                     false => fitting,
                 };
@@ -126,14 +127,14 @@ impl Runner<'_> {
 
     pub(crate) fn expect_hash(&mut self, place: Place, mark: &Name, actor: Option<&Name>) {
         let Some(expected) = self.marks.get(&mark.text).copied() else {
-            let message = format!("expected the hash marked {}, found that none was marked yet", mark.text);
+            let message = format!("expected the hash {}, but it is not marked yet", mark.text);
             return self.fail(place, message, None);
         };
         let message = match self.hash_of(actor) {
             Ok(found) if found == expected => return,
             Ok(found) => format!("expected the hash {expected:016x} of {}, found {found:016x}", mark.text),
             Err(r) => {
-                format!("expected the hash {expected:016x} of {}, found nothing: {}", mark.text, self.describe(r))
+                format!("expected the hash {expected:016x} of {}, found an error: {}", mark.text, self.describe(r))
             }
         };
         self.fail(place, message, None);
@@ -141,20 +142,20 @@ impl Runner<'_> {
 }
 
 /// The entries from `next` on, or all if none is left.
-fn shown(seen: &[Seen], next: usize) -> String {
-    let rest: Vec<&Seen> = seen[next..].iter().collect();
+fn shown(seen: &[StreamEntry], next: usize) -> String {
+    let rest: Vec<&StreamEntry> = seen[next..].iter().collect();
     match (rest.is_empty(), next) {
-        (true, 0) => "the window is empty".to_owned(),
-        (true, _) => "nothing follows".to_owned(),
+        (true, 0) => "the window has no entries".to_owned(),
+        (true, _) => "no more entries".to_owned(),
         (false, _) => lines(&rest),
     }
 }
 
-fn lines(seen: &[&Seen]) -> String {
+fn lines(seen: &[&StreamEntry]) -> String {
     if seen.is_empty() {
-        return "the window is empty".to_owned();
+        return "the window has no entries".to_owned();
     }
-    let mut text = String::from("in the window:");
+    let mut text = String::from("entries of the window:");
     for entry in seen.iter().take(SHOWN) {
         text.push_str(&format!("\n  {entry}"));
     }

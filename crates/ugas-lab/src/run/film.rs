@@ -1,5 +1,4 @@
-//! A scenario as a film: the world after every `Do` list and every now and then in between, so that somebody can go to any
-//! moment of it and ask.
+//! A recorded run: copies of the world after every `Do` list and at intervals, so that a tool can seek to any time.
 
 use super::{RunOptions, Runner};
 use crate::report::Report;
@@ -8,12 +7,12 @@ use std::collections::BTreeMap;
 use ugas_core::{ControllerId, Sim, SimTime};
 use ugas_data::ReadError;
 
-/// Moments that a film holds at most; of a longer one only the beginning can be gone to.
+/// The limit of copies; after it only the start of the run can be sought.
 const MOST: usize = 4_096;
-/// Time between two moments at which nothing is done.
+/// The interval between two copies without verbs.
 const BETWEEN: SimTime = SimTime::millis(500);
 
-/// A scenario that was played, moment by moment.
+/// A recorded run of a scenario.
 ///
 /// ```
 /// let text = r#"
@@ -29,18 +28,18 @@ const BETWEEN: SimTime = SimTime::millis(500);
 /// ```
 #[derive(Clone)]
 pub struct Film {
-    /// The world at moments of rising time, each after everything that was done then.
+    /// Copies of the world in order of time, each after the verbs at its time.
     pub moments: Vec<Sim>,
-    /// Who is who.
+    /// The names of the controllers.
     pub names: BTreeMap<ControllerId, String>,
-    /// When something did not hold, and which failure of the report it is.
+    /// The times of failures, with their index in the report.
     pub failed: Vec<(SimTime, usize)>,
-    /// What came of it, with every fact.
+    /// The report, with every fact.
     pub report: Report,
 }
 
 impl Scenario {
-    /// Plays it and keeps what it was like on the way. Of several machines it is the server's.
+    /// Runs the scenario and records it; with several machines, the server is recorded.
     pub fn film(&self, seed: Option<u64>) -> Result<Film, Vec<ReadError>> {
         self.film_with(RunOptions { seed, ..RunOptions::default() })
     }
@@ -68,7 +67,7 @@ impl Scenario {
 }
 
 impl Runner<'_> {
-    /// Whether verbs ran since a world was like this.
+    /// Returns whether verbs ran since an earlier copy.
     fn did_something(&self, before: &Sim) -> bool {
         self.scenario.moments.iter().any(|m| m.at > before.now() && m.at <= self.sim.now())
     }

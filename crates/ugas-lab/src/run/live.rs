@@ -1,4 +1,4 @@
-//! A scenario whose world stays: it is played to its end, and then takes the documents of its file as they are saved.
+//! A scenario that is run to its end and then accepts reloaded documents.
 
 use super::world::World;
 use super::{RunOptions, Runner, into_errors};
@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use ugas_core::{Migration, ReloadError, SimTime};
 use ugas_data::{ReadError, read_packs};
 
-/// Why a running world did not take documents. It goes on with what it had.
+/// Why a reload was rejected. The world keeps the previous documents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotTaken {
-    /// The documents are not sound.
+    /// The documents are invalid.
     Documents(Vec<ReadError>),
-    /// They are, but the world cannot live by them.
+    /// The running world cannot migrate to the new rules.
     World(ReloadError),
 }
 
@@ -21,8 +21,8 @@ impl fmt::Display for NotTaken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotTaken::Documents(errors) => {
-                let told: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
-                f.write_str(&told.join("; "))
+                let lines: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
+                f.write_str(&lines.join("; "))
             }
             NotTaken::World(error) => error.fmt(f),
         }
@@ -30,7 +30,7 @@ impl fmt::Display for NotTaken {
 }
 impl std::error::Error for NotTaken {}
 
-/// A world that a scenario made.
+/// The world of a scenario.
 ///
 /// ```
 /// let load = |max: u32| {
@@ -49,14 +49,14 @@ pub struct Live<'s> {
 }
 
 impl Scenario {
-    /// Plays the scenario to its end and keeps the world. What is wrong with the scenario is the error.
+    /// Runs the scenario to its end and returns its world.
     pub fn live(&self) -> Result<Live<'_>, Vec<ReadError>> {
         let mut runner = Runner::new(self, RunOptions::default())?;
         runner.play(RunOptions::default(), &mut |_| {});
         Ok(Live { runner })
     }
 
-    /// The folders of the packs it names and, where they can be read, of those that they require.
+    /// Returns the folders of its packs and of their required packs.
     pub fn pack_folders(&self) -> Vec<PathBuf> {
         let named: Vec<PathBuf> = self.packs.iter().map(|(folder, _)| folder.clone()).collect();
         read_packs(&named).map_or(named, |packs| packs.into_iter().map(|p| p.folder).collect())
@@ -64,15 +64,14 @@ impl Scenario {
 }
 
 impl Live<'_> {
-    /// Takes the packs and entities of a scenario as it is written now. What its actors and timeline say stays in the
-    /// past.
+    /// Reloads the packs and entities of a scenario. Its actors and timeline are not used.
     pub fn reload(&mut self, scenario: &Scenario) -> Result<Migration, NotTaken> {
         let world = World::build_after(scenario, Some(&self.runner.world));
         let world = world.map_err(|wrong| NotTaken::Documents(into_errors(wrong)))?;
         self.runner.take(world)
     }
 
-    /// Every attribute of every actor that exists, as `Actor.Attribute`.
+    /// Returns every attribute of every existing actor as `Actor.Attribute`.
     pub fn values(&self) -> Vec<(String, f64)> {
         let (runner, rules) = (&self.runner, &self.runner.world.rules);
         let mut values = Vec::new();
@@ -85,7 +84,7 @@ impl Live<'_> {
         values
     }
 
-    /// The time its timeline reached.
+    /// Returns the current time.
     pub fn now(&self) -> SimTime {
         self.runner.sim.now()
     }

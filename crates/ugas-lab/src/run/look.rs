@@ -1,4 +1,4 @@
-//! Paths of `Expect`: which value a path means, and what it is now.
+//! Paths of `Expect`: resolves a path and reads its current value.
 
 use super::Runner;
 use super::ability::OfAbility;
@@ -7,9 +7,9 @@ use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{
     AttributeId, ControllerId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, Sim, SimTime, TagId,
 };
-use ugas_net::view::EffectSeen;
+use ugas_net::client::ProxyEffect;
 
-/// What a path means.
+/// The value that a path refers to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Look {
     SimTime,
@@ -60,9 +60,9 @@ pub(crate) enum OfEffect {
     Level,
 }
 
-/// A path that means nothing: why, and what may have been meant.
+/// An invalid path and a suggestion.
 #[derive(Debug)]
-pub(crate) struct Lost {
+pub(crate) struct PathError {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
@@ -82,19 +82,19 @@ const KEYWORDS: &[&str] = &[
     "GlobalCooldown",
     "Cast",
 ];
-/// Keywords that come with later releases.
+/// Keywords of later releases.
 const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode", "Capabilities"];
 
-/// What a path means in this scenario.
-pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<Look, Lost> {
-    let lost = |message: String, help: Option<String>| Err(Lost { message, help });
+/// Resolves a path.
+pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<Look, PathError> {
+    let lost = |message: String, help: Option<String>| Err(PathError { message, help });
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     match (first, rest) {
         ("Sim", "Time") => return Ok(Look::SimTime),
-        ("Sim", _) => return lost(format!("{path}: of Sim there is only Sim.Time"), None),
-        ("Cues", "") => return lost("Cues: a tag must follow, as in Cues.GameplayCue.Burning".into(), None),
+        ("Sim", _) => return lost(format!("{path}: expected Sim.Time"), None),
+        ("Cues", "") => return lost("Cues: expected a tag, as in Cues.GameplayCue.Burning".into(), None),
         ("Cues", tag) => return Ok(Look::AllCues { tag: tag.to_owned() }),
-        ("Rejected", _) => return lost(format!("{path} comes with a later release"), None),
+        ("Rejected", _) => return lost(format!("{path} is not supported in this release"), None),
         _ => {}
     }
     if scenario.handles.iter().any(|h| h.text == first) {
@@ -105,7 +105,7 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
             "Level" => OfEffect::Level,
             _ => {
                 let known = ["State", "Remaining", "Stacks", "Level"];
-                let message = format!("{path}: of an effect there are {}", known.join(", "));
+                let message = format!("{path}: expected one of {} after the name of a result", known.join(", "));
                 return lost(message, did_you_mean(rest, known));
             }
         };
@@ -115,25 +115,25 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
         let known = scenario.actors.iter().map(|a| a.name.text.as_str());
         let known = known.chain(scenario.handles.iter().map(|h| h.text.as_str()));
         let help = did_you_mean(first, known.chain(["Sim", "Cues"]));
-        return lost(format!("{path}: {first} is neither an actor nor a named result"), help);
+        return lost(format!("{path}: {first} is neither an actor nor the `As` name of a result"), help);
     }
     let what = of_actor(world, scenario, path, rest)?;
     Ok(Look::Actor { actor: first.to_owned(), what })
 }
 
-fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Result<OfActor, Lost> {
+fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Result<OfActor, PathError> {
     let (keyword, after) = rest.split_once('.').unwrap_or((rest, ""));
     if LATER.contains(&keyword) {
-        return Err(Lost {
-            message: format!("{path}: {keyword} comes with a later release"),
+        return Err(PathError {
+            message: format!("{path}: {keyword} is not supported in this release"),
             help: world
                 .rules
                 .find_attribute(keyword)
-                .map(|_| format!("for the attribute of this name write Attributes.{rest}")),
+                .map(|_| format!("for the attribute with this name write Attributes.{rest}")),
         });
     }
     if after.is_empty() && KEYWORDS[..9].contains(&keyword) {
-        return Err(Lost { message: format!("{path}: a name must follow {keyword}"), help: None });
+        return Err(PathError { message: format!("{path}: expected a name after {keyword}"), help: None });
     }
     let name = after.to_owned();
     Ok(match keyword {
@@ -148,7 +148,11 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
         "GlobalCooldown" => OfActor::GlobalCooldown(name),
         "Cast" if after == "Tick" => OfActor::CastTick,
         "Cast" if after == "Remaining" => OfActor::CastRemaining,
-        "Cast" => return Err(Lost { message: format!("{path}: of a cast there are Tick, Remaining"), help: None }),
+        "Cast" => {
+            let known = ["Tick", "Remaining"];
+            let message = format!("{path}: expected Cast.Tick or Cast.Remaining");
+            return Err(PathError { message, help: did_you_mean(after, known) });
+        }
         "Abilities" => return of_ability(world, scenario, path, after),
         "Effects" => return of_effects(world, path, after),
         "Attributes" => return of_attribute(world, path, after),
@@ -156,7 +160,7 @@ fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Resul
     })
 }
 
-fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Result<OfActor, Lost> {
+fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Result<OfActor, PathError> {
     let (name, of) = match name.rsplit_once('.') {
         Some((name, "Charges")) => (name, OfAbility::Charges),
         Some((name, "Cooldown")) => (name, OfAbility::Cooldown),
@@ -166,13 +170,14 @@ fn of_ability(world: &World, scenario: &Scenario, path: &str, name: &str) -> Res
     if world.find(|rules| rules.find_ability(name)).is_some() || scenario.handles.iter().any(|h| h.text == name) {
         return Ok(OfActor::Ability(name.to_owned(), of));
     }
-    Err(Lost {
-        message: format!("{path}: there is no ability {name}"),
-        help: did_you_mean(name, scenario.handles.iter().map(|h| h.text.as_str())),
+    let known = world.rules.ability_list().map(|(_, name)| name);
+    Err(PathError {
+        message: format!("{path}: unknown ability {name}"),
+        help: did_you_mean(name, known.chain(scenario.handles.iter().map(|h| h.text.as_str()))),
     })
 }
 
-fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
+fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, PathError> {
     let (effect, what) = match name.rsplit_once('.') {
         Some((effect, "Queued")) => (effect, OfEffects::Queued),
         Some((effect, "Stacks")) => (effect, OfEffects::Stacks),
@@ -181,14 +186,14 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
     };
     match world.find(|rules| rules.find_effect(effect)) {
         Some(id) => Ok(OfActor::Effects(id, what)),
-        None => Err(Lost {
-            message: format!("{path}: there is no effect {effect}"),
+        None => Err(PathError {
+            message: format!("{path}: unknown effect {effect}"),
             help: did_you_mean(effect, world.rules.effect_list().map(|(_, n)| n)),
         }),
     }
 }
 
-fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> {
+fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathError> {
     if let Some(id) = world.rules.find_attribute(name) {
         return Ok(OfActor::Attribute(id, Of::Current));
     }
@@ -201,13 +206,15 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, Lost> 
     if let Some(id) = world.rules.find_attribute(attribute) {
         return Ok(OfActor::Attribute(id, of));
     }
-    let near = did_you_mean(attribute, KEYWORDS.iter().copied());
-    let near = near
-        .or_else(|| world.rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?")));
-    Err(Lost { message: format!("{path}: there is no attribute {attribute}"), help: near })
+    // The first segment may be a misspelt keyword: `Hero.Efects.GE_Poison`.
+    let keyword = name.split('.').next().unwrap_or(name);
+    let near = world.rules.nearest_name(NameKind::Attribute, attribute).map(|n| format!("did you mean {n:?}?"));
+    let help = near.or_else(|| did_you_mean(keyword, KEYWORDS.iter().copied()));
+    let help = help.or_else(|| Some(format!("the keywords of an actor are {}", KEYWORDS.join(", "))));
+    Err(PathError { message: format!("{path}: unknown attribute {attribute}"), help })
 }
 
-/// What a path shows now, or why it shows nothing.
+/// Reads the value of a path, or returns why there is none.
 pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     match look {
         Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
@@ -235,7 +242,7 @@ fn plays(sim: &Sim, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
 fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, Refusal> {
     let (sim, rules) = (&run.sim, &run.world.rules);
     let who = run.who(actor);
-    // A tag nobody ever named has no id; it is as absent as a tag can be.
+    // A tag that nothing names has no id and counts as absent.
     let count = |n: u64| Found::Number(n as f64);
     Ok(match what {
         OfActor::Attribute(id, Of::Current) => Found::Number(sim.get(who, *id)?),
@@ -282,9 +289,9 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
     })
 }
 
-/// What a client was told of effects on somebody who is not its own.
-fn effects_seen(all: &[EffectSeen], id: EffectId, of: OfEffects, now: SimTime) -> Found {
-    let (queued, here): (Vec<&EffectSeen>, Vec<&EffectSeen>) =
+/// Reads the replicated effects of a remote actor.
+fn effects_seen(all: &[ProxyEffect], id: EffectId, of: OfEffects, now: SimTime) -> Found {
+    let (queued, here): (Vec<&ProxyEffect>, Vec<&ProxyEffect>) =
         all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
     match of {
         OfEffects::Count => Found::Number(here.len() as f64),
@@ -303,7 +310,7 @@ fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found
         return Ok(run.handle_state(*handle));
     }
     let Some(applied) = run.applied.get(handle) else {
-        return Err("nothing: no verb has given this name a result yet".to_owned());
+        return Err("nothing: no verb with this `As` name has run yet".to_owned());
     };
     let view = run.sim.effect(applied.key).ok();
     Ok(match (what, view) {
@@ -321,7 +328,7 @@ fn of_handle_now(run: &Runner<'_>, handle: &str, what: OfEffect) -> Result<Found
     })
 }
 
-/// All effects of one definition on an actor, oldest first.
+/// Returns the filter for all effects of one definition.
 pub(crate) fn filter_of(effect: EffectId) -> EffectFilter {
     EffectFilter { effect: Some(effect), ..EffectFilter::default() }
 }

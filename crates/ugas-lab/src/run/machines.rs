@@ -1,8 +1,8 @@
-//! A scenario with `Network:` from end to end: its server, its clients and simulated links between them, in virtual time
-//! and with the scenario's seed, so that what goes wrong once goes wrong again.
+//! Runs a scenario with `Network:`: its server, its clients and simulated links, in virtual time and with the seed of the
+//! scenario, so that a run is reproducible.
 //!
-//! All machines go by the server's clock: a step happens at the first tick of the server's that is not before its time, on
-//! whichever machine. What a client does then reaches the server later, as it does in a game.
+//! All machines use the server's clock: a step runs at the first server tick at or after its time, on every machine. A client's
+//! command reaches the server later, as in a game.
 
 use super::parts::{ClientPart, NotPlayed, ServerPart};
 use super::{RunOptions, Runner};
@@ -42,7 +42,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// As when its process is stopped: what is under way is lost, and nothing is remembered.
+    /// Stops the client: datagrams in flight and its state are lost.
     fn disconnect(&mut self, server: &mut ServerPart<'_>) {
         if let Some(peer) = self.peer.take() {
             server.server_mut().disconnect(peer);
@@ -61,8 +61,8 @@ impl Machine<'_> {
 }
 
 impl<'a> Runner<'a> {
-    /// A scenario played to its end, on one machine or on several: then it is the server's that is looked at. `watch` is
-    /// called as in [`Runner::play`].
+    /// Runs a scenario to its end, on one machine or on several, and returns the runner of the server. `watch` is called as in
+    /// [`Runner::play`].
     pub(crate) fn played(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -89,7 +89,7 @@ fn play<'s>(
     let mut server = scenario.wired_server_part(options, None)?;
     let mut machines = Vec::new();
     for (at, client) in scenario.network.iter().flat_map(|network| &network.clients).enumerate() {
-        // Each link has chance of its own.
+        // Each link has its own random stream.
         let link =
             |way: u64| Link::new(client.link(), seed ^ (at as u64 * 2 + way + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let part = scenario.client_part(&client.name)?;
@@ -97,7 +97,7 @@ fn play<'s>(
         machines.push(Machine { peer: None, joins, part, up: link(0), down: link(1) });
     }
     let mut peers = 0;
-    let length = server.server().length();
+    let length = server.server().tick_length();
     let end = options.until.map_or(server.end(), |until| server.last_tick_at(until));
     let mut now = SimTime::ZERO;
     server.look(watch);
@@ -133,7 +133,7 @@ fn play<'s>(
                 machine.down.send(now, datagram);
             }
         });
-        // Clocks never strike together: clients are half a tick later.
+        // Clients run half a tick after the server.
         let midway = now + SimTime(length.0 / 2);
         for Machine { part, up, down, .. } in machines.iter_mut().filter(|machine| machine.peer.is_some()) {
             let client = part.client_mut();
@@ -146,13 +146,13 @@ fn play<'s>(
     Ok(gather(server, machines))
 }
 
-/// The server's runner with what did not hold anywhere, in the order of the file.
+/// Returns the runner of the server with the failures of all machines, in the order of the file.
 fn gather<'s>(server: ServerPart<'s>, machines: Vec<Machine<'s>>) -> Runner<'s> {
     let mut runner = server.into_runner();
     for machine in machines {
         let (name, failures) = machine.part.into_failures();
-        let told = |failure: Failure| Failure { message: format!("on {name}: {}", failure.message), ..failure };
-        runner.failures.extend(failures.into_iter().map(told));
+        let with_name = |failure: Failure| Failure { message: format!("on {name}: {}", failure.message), ..failure };
+        runner.failures.extend(failures.into_iter().map(with_name));
     }
     runner.failures.sort_by_key(|failure| (failure.line, failure.column));
     runner

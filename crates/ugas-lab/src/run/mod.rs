@@ -1,5 +1,5 @@
-//! Running a scenario: time goes in strides, what falls due at a moment happens before its `Do` list, and whatever
-//! does not hold becomes a failure at its line while the run goes on.
+//! Runs a scenario: time advances in steps, due work happens before the `Do` list of its time, and a failed expectation
+//! becomes a failure at its line while the run continues.
 
 mod ability;
 mod act;
@@ -27,21 +27,21 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
-use ugas_net::view::Snapshot;
-use world::{World, Wrong};
+use ugas_net::client::ProxySnapshot;
+use world::{BuildError, World};
 
-/// Strides of time that one scenario may take; more is a mistake in its `At` or `Step`.
+/// The limit of time steps of one scenario.
 pub(crate) const MAX_STRIDES: i64 = 10_000_000;
-/// Verbs that one scenario may run, repetitions included.
+/// The limit of verbs of one scenario, repetitions included.
 const MAX_VERBS: u64 = 10_000_000;
-/// Calls of `advance_to` for one stride before a run counts as stuck.
+/// The limit of `advance_to` calls for one step.
 const MAX_ADVANCES: u32 = 1_000;
-/// Failures after which a run stops listing more.
+/// The limit of failures in a report.
 const MAX_FAILURES: usize = 100;
-/// Facts that one window may hold.
+/// The limit of facts in one window.
 const MAX_WINDOW: usize = 4_000_000;
 
-/// How to run a scenario, where it differs from what its file says.
+/// Options that override the values of the file.
 ///
 /// ```
 /// let options = ugas_lab::RunOptions { seed: Some(7), ..Default::default() };
@@ -49,30 +49,37 @@ const MAX_WINDOW: usize = 4_000_000;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// Another seed.
+    /// The seed.
     pub seed: Option<u64>,
-    /// Another stride.
+    /// The time step.
     pub step: Option<SimTime>,
-    /// Whether the report holds every fact.
+    /// Whether the report contains every fact.
     pub keep_facts: bool,
-    /// Stops after the moment at this time, or at this time if there is none.
+    /// Stops at this time, after its timeline entry.
     pub until: Option<SimTime>,
     /// Switches the runtime's fast paths off; see [`SimConfig::slow_path`]. For tests.
     pub slow_path: bool,
 }
 
-fn into_errors(wrong: Vec<Wrong>) -> Vec<ReadError> {
-    wrong.into_iter().map(Wrong::into_error).collect()
+/// The error of a timeline that needs more steps than a run may take.
+fn too_many_steps(scenario: &Scenario, step: SimTime) -> Option<ReadError> {
+    let last = scenario.moments.last().filter(|m| m.at.0 / step.0.max(1) > MAX_STRIDES)?;
+    let message = format!("{} needs more than {MAX_STRIDES} steps of {step}", last.at);
+    Some(ReadError { help: Some("write a longer `Step:`".to_owned()), ..last.place.error(&scenario.file, message) })
 }
 
-/// What an `As` name stands for.
+fn into_errors(wrong: Vec<BuildError>) -> Vec<ReadError> {
+    wrong.into_iter().map(BuildError::into_error).collect()
+}
+
+/// The effect of an `As` name.
 #[derive(Clone, Copy, Debug)]
 struct Applied {
     key: EffectKey,
     instant: bool,
 }
 
-/// A scenario on its way.
+/// A running scenario.
 #[derive(Clone)]
 pub(crate) struct Runner<'a> {
     pub(crate) scenario: &'a Scenario,
@@ -85,9 +92,9 @@ pub(crate) struct Runner<'a> {
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
     marks: BTreeMap<String, u64>,
-    /// What a client was told of controllers that are not its own: effects and cues of theirs do not run there.
-    seen: BTreeMap<ControllerId, Snapshot>,
-    keeps: Keeps,
+    /// The replicated state of remote actors on a client; their effects and cues do not run there.
+    seen: BTreeMap<ControllerId, ProxySnapshot>,
+    keeps: KeptStreams,
     buffer: Facts,
     facts: Facts,
     diagnostics: Vec<Diagnostic>,
@@ -99,9 +106,9 @@ pub(crate) struct Runner<'a> {
     notes: Vec<String>,
 }
 
-/// Which streams anybody will look at; the others are thrown away as they come.
+/// The streams that expectations use; the others are dropped.
 #[derive(Clone, Copy, Debug, Default)]
-struct Keeps {
+struct KeptStreams {
     window: bool,
     all: bool,
     diagnostics: bool,
@@ -109,26 +116,30 @@ struct Keeps {
 }
 
 impl Scenario {
-    /// Everything that is wrong with what the scenario names, without running it.
+    /// Checks the names and times of the scenario without running it.
     pub fn check(&self) -> Result<(), Vec<ReadError>> {
-        let wrong: Vec<ReadError> = self.wrong().into_iter().map(Wrong::into_error).collect();
+        let wrong: Vec<ReadError> = self.wrong().into_iter().map(BuildError::into_error).collect();
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// The same as findings: with ids, exact words and fixes where the text of its file is known.
+    /// The same as findings with ids, exact places and fixes, if the text of the file is known.
     pub fn findings(&self) -> Vec<ugas_data::Diagnostic> {
         let text = self.text.clone().unwrap_or_default();
         self.wrong().into_iter().map(|w| w.into_finding(&self.file, &text)).collect()
     }
 
-    fn wrong(&self) -> Vec<Wrong> {
+    fn wrong(&self) -> Vec<BuildError> {
         match World::build(self) {
-            Ok(world) => bind::check(&world, self).into_iter().map(Wrong::Read).collect(),
+            Ok(world) => {
+                let mut errors = bind::check(&world, self);
+                errors.extend(too_many_steps(self, self.step));
+                errors.into_iter().map(BuildError::Read).collect()
+            }
             Err(wrong) => wrong,
         }
     }
 
-    /// The rules it stands on: its packs, its entities and the tags it uses.
+    /// Builds its rules from its packs and entities.
     ///
     /// ```
     /// let tree = &ugas_data::read_trees("idle.yaml", "Scenario: Idle").unwrap()[0];
@@ -139,12 +150,12 @@ impl Scenario {
         World::build(self).map(|world| world.rules).map_err(into_errors)
     }
 
-    /// Runs it as its file says.
+    /// Runs the scenario.
     pub fn run(&self) -> Report {
         self.run_with(RunOptions::default())
     }
 
-    /// Runs it with options.
+    /// Runs the scenario with options.
     ///
     /// ```
     /// let text = "Scenario: Idle\nTimeline: [{At: 1, Do: [{Expect: {Sim.Time: 2}}]}]";
@@ -162,7 +173,7 @@ impl Scenario {
 }
 
 impl<'a> Runner<'a> {
-    /// Compiles the scenario's rules, looks its names up and makes its actors.
+    /// Builds the rules, resolves the names and spawns the actors.
     pub(crate) fn new(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
         match needs_machines(scenario) {
             Some(error) => Err(vec![error]),
@@ -178,12 +189,8 @@ impl<'a> Runner<'a> {
             return Err(errors);
         }
         let step = options.step.unwrap_or(scenario.step);
-        if let Some(last) = scenario.moments.last().filter(|m| m.at.0 / step.0.max(1) > MAX_STRIDES) {
-            let message = format!("{} is more than {MAX_STRIDES} strides of {step} away", last.at);
-            return Err(vec![ReadError {
-                help: Some("write a longer `Step:`".to_owned()),
-                ..last.place.error(&scenario.file, message)
-            }]);
+        if let Some(error) = too_many_steps(scenario, step) {
+            return Err(vec![error]);
         }
         let keeps = keeps_of(scenario, options);
         let config = SimConfig {
@@ -216,22 +223,18 @@ impl<'a> Runner<'a> {
         };
         for actor in scenario.actors.iter().filter(|a| a.spawned) {
             if let Err(refusal) = runner.spawn(actor) {
-                let message = format!(
-                    "expected the actor {} to be spawned, found it refused: {}",
-                    actor.name.text,
-                    runner.describe(refusal)
-                );
+                let message = format!("cannot spawn the actor {}: {}", actor.name.text, runner.describe(refusal));
                 runner.fail(actor.name.place, message, None);
             }
         }
         runner.collect(scenario.place);
-        // The first window of facts opens with the timeline: innate tags and initial effects are what exists, not what
-        // happens. Diagnostics and trace tell of the actors' making too.
+        // The first window of facts starts with the timeline, so facts of spawning are dropped. Diagnostics and trace entries
+        // of spawning are kept.
         runner.facts = Facts::default();
         Ok(runner)
     }
 
-    /// Runs the timeline; `watch` is called after every stride and every `Do` list.
+    /// Runs the timeline; calls `watch` after every time step and every `Do` list.
     pub(crate) fn play(&mut self, options: RunOptions, watch: &mut dyn FnMut(&Runner<'_>)) {
         let scenario = self.scenario;
         let step = options.step.unwrap_or(scenario.step);
@@ -264,7 +267,7 @@ impl<'a> Runner<'a> {
                 calls += 1;
                 if calls >= MAX_ADVANCES {
                     let message = format!(
-                        "expected time to reach {next}, found the sim busy at {}: too much falls due",
+                        "expected time to reach {next}, found the sim still at {} after the limit of steps",
                         self.sim.now()
                     );
                     self.fail(place, message, None);
@@ -304,7 +307,7 @@ impl<'a> Runner<'a> {
                         self.marks.insert(mark.text.clone(), hash);
                     }
                     Err(refusal) => {
-                        let message = format!("expected a hash, found nothing: {}", self.describe(refusal));
+                        let message = format!("expected a hash, found an error: {}", self.describe(refusal));
                         self.fail(step.place, message, None);
                     }
                 },
@@ -315,7 +318,7 @@ impl<'a> Runner<'a> {
                     self.collect(step.place);
                 }
                 _ => {
-                    // A refusal names the first failed check; a scenario may name any of them.
+                    // A refusal contains the first failed check; a scenario may name any of them.
                     let reasons = match (&step.verb, step.refused) {
                         (Verb::Ability(verb), Some(_)) => self.reasons_of(verb),
                         _ => Vec::new(),
@@ -328,25 +331,25 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Whether a verb went the way its line says.
+    /// Checks the outcome of a verb against its line.
     fn judge(&mut self, step: &Step, outcome: Result<(), Refusal>, reasons: &[Refusal]) {
         let message = match (outcome, step.refused) {
             (Ok(()), None) => return,
             (Err(_), None) if step.may_refuse => return,
             (Err(refusal), Some(kind)) if fits(&refusal, kind) || reasons.iter().any(|r| fits(r, kind)) => return,
             (Ok(()), Some(_)) if step.may_refuse => return,
-            (Ok(()), Some(kind)) => format!("expected the refusal {kind}, found that it was done"),
+            (Ok(()), Some(kind)) => format!("expected the refusal {kind}, but the verb succeeded"),
             (Err(refusal), Some(kind)) => {
                 format!("expected the refusal {kind}, found {}: {}", refusal.kind(), self.describe(refusal))
             }
             (Err(refusal), None) => {
-                format!("expected it to be done, found the refusal {}: {}", refusal.kind(), self.describe(refusal))
+                format!("refused with {}: {}", refusal.kind(), self.describe(refusal))
             }
         };
         self.fail(step.place, message, None);
     }
 
-    /// Takes what the sim has to say.
+    /// Collects the facts, diagnostics and trace of the sim.
     fn collect(&mut self, place: Place) {
         self.sim.take_facts(&mut self.buffer);
         if self.keeps.window {
@@ -366,13 +369,13 @@ impl<'a> Runner<'a> {
         self.trace.append(&mut trace);
         let kept = self.facts.list.len().max(self.all_facts.len());
         if kept.max(self.diagnostics.len()).max(self.trace.len()) > MAX_WINDOW && !self.stopped {
-            let message = format!("expected at most {MAX_WINDOW} facts to look at, found more");
+            let message = format!("expected at most {MAX_WINDOW} facts in a window, found more");
             self.fail(place, message, None);
             self.stopped = true;
         }
     }
 
-    /// A window of facts closes at the end of a `Do` list that looked at it; the other streams likewise.
+    /// Closes the windows of the streams that the `Do` list used.
     fn close_windows(&mut self, steps: &[Step]) {
         for_each_step(steps, &mut |step| {
             if let Verb::ExpectStream { stream, .. } = &step.verb {
@@ -385,7 +388,7 @@ impl<'a> Runner<'a> {
         });
     }
 
-    /// An actor's controller, or one that never was if it is not spawned yet.
+    /// Returns an actor's controller, or an id that never existed if it is not spawned yet.
     pub(crate) fn who(&self, actor: &str) -> ControllerId {
         self.ids.get(actor).copied().unwrap_or(NEVER_SPAWNED)
     }
@@ -394,7 +397,7 @@ impl<'a> Runner<'a> {
         self.with_names(&refusal.into().describe(&self.world.rules))
     }
 
-    /// The runtime knows controllers by number; people know them as actors.
+    /// Replaces controller ids in a text with the names of actors.
     pub(crate) fn with_names(&self, text: &str) -> String {
         const WORD: &str = "controller ";
         let mut parts = text.split(WORD);
@@ -442,7 +445,7 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Adds facts to others; their details move along.
+/// Appends facts with their details.
 fn append(to: &mut Facts, from: &Facts) {
     let moved = to.detail.len() as u32;
     to.detail.extend_from_slice(&from.detail);
@@ -455,13 +458,13 @@ fn append(to: &mut Facts, from: &Facts) {
     }));
 }
 
-/// Whether a refusal is of a kind, or of one the word stands for.
+/// Returns whether a refusal matches a kind or an alias.
 fn fits(refusal: &Refusal, kind: &str) -> bool {
     is_word(refusal.kind(), kind)
 }
 
-fn keeps_of(scenario: &Scenario, options: RunOptions) -> Keeps {
-    let mut keeps = Keeps { all: options.keep_facts, ..Keeps::default() };
+fn keeps_of(scenario: &Scenario, options: RunOptions) -> KeptStreams {
+    let mut keeps = KeptStreams { all: options.keep_facts, ..KeptStreams::default() };
     for moment in &scenario.moments {
         for_each_step(&moment.steps, &mut |step| match &step.verb {
             Verb::ExpectStream { stream, .. } => match stream {

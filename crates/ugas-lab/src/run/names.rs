@@ -1,11 +1,11 @@
-//! What scenarios ask the sim about abilities, in their words.
+//! Queries of the sim about abilities.
 
 use super::Runner;
 use crate::scenario::Found;
 use ugas_core::{ControllerId, Fact, GrantId, ParamValue, Refusal, SimTime, Target, TaskKey, Which};
 
 impl Runner<'_> {
-    /// Every reason why an activation would be refused now.
+    /// Returns every reason why an activation would be refused now.
     pub(crate) fn reasons(&self, who: ControllerId, which: Which, target: Target) -> Vec<Refusal> {
         let mut reasons = Vec::new();
         match self.sim.why_not(who, which, target, &mut reasons) {
@@ -14,7 +14,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Seconds until a cooldown is over: that of its effect or, for charges, that of the next one.
+    /// Returns the remaining seconds of a cooldown: of its effect or, for charges, of the next charge.
     pub(crate) fn cooldown_left(&self, who: ControllerId, grant: GrantId) -> Result<Found, Refusal> {
         let effect = self.sim.cooldown(who, grant)?.map(|t| t.remaining);
         let charge = self.sim.charges(who, grant)?.and_then(|c| c.left);
@@ -24,14 +24,14 @@ impl Runner<'_> {
         })
     }
 
-    /// Waiting tasks of a type, oldest first.
+    /// Returns the waiting tasks of a type, oldest first.
     pub(crate) fn waiting(&self, who: ControllerId, task: &str) -> Result<Vec<TaskKey>, Refusal> {
         let kind = self.world.rules.find_task_kind(task);
         let tasks = self.sim.tasks(who)?;
         Ok(tasks.iter().filter(|t| Some(t.kind) == kind).map(|t| t.key).collect())
     }
 
-    /// What lies in the details of a fact.
+    /// Reads the details of a fact.
     pub(crate) fn params_of(&self, fact: &Fact) -> Found {
         let word = |value: ParamValue<'_>| match value {
             ParamValue::Null => Found::Nothing,

@@ -1,4 +1,4 @@
-//! What a run says beside what was asked: facts in words, and notes that may explain why nothing happened.
+//! Facts as text, and notes that may explain a failure.
 
 use super::Runner;
 use crate::scenario::Aim;
@@ -8,7 +8,7 @@ use ugas_core::{ActivationKey, Fact, FactKind};
 const MAX_NOTES: usize = 10;
 
 impl Runner<'_> {
-    /// An ability whose effects go to its target does nothing without one; whoever wonders why is told.
+    /// Adds a note if an ability with effects for its target is activated without one.
     pub(super) fn note_aimless(&mut self, aim: &Aim, key: ActivationKey, verb: &str) {
         if !matches!(aim, Aim::Nothing) {
             return;
@@ -19,7 +19,7 @@ impl Runner<'_> {
         let Some(name) = self.world.rules.ability_name(ability).filter(|n| self.world.needs_target(n)) else { return };
         let (at, who) = (fact.at, fact.who.0);
         let note = format!(
-            "{at} controller {who}: {name} applies effects to its target and has none; give {verb} a `Target:`"
+            "{at} controller {who}: {name} applies effects to its target but has no target; add `Target:` to {verb}"
         );
         let note = self.with_names(&note);
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
@@ -27,7 +27,7 @@ impl Runner<'_> {
         }
     }
 
-    /// A fact in a line for people, with the names of the scenario.
+    /// Returns a fact as a line, with the names of the scenario.
     pub(crate) fn fact_in_words(&self, fact: &Fact) -> String {
         let mut line = self.with_names(&fact.describe(&self.world.rules));
         if let FactKind::Input { input, .. } | FactKind::Granted { input, .. } = fact.kind

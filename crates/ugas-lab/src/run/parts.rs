@@ -1,6 +1,5 @@
-//! A scenario with `Network:`, one machine at a time: what the server does at its times, and what a client does. How the
-//! datagrams travel and how time passes is the host's business, so the same parts play over a simulated link and over
-//! sockets.
+//! The server and the clients of a scenario with `Network:`. The host moves datagrams and time, so the same parts run over a
+//! simulated link and over sockets.
 
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};
@@ -16,51 +15,50 @@ use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
 const MAX_STEPS: usize = 1_000_000;
-/// More time than this does not pass at once: whoever slept for longer has lost its server in any case.
+/// The most time that passes in one update; after a longer pause the server has dropped the client.
 const MAX_ELAPSED: SimTime = SimTime::millis(120_000);
-/// So much of it at most passes in slices; what a machine slept before passes in pieces as long as this, because nothing of
-/// it can be done at its tick any more.
+/// The most time that passes in slices; earlier time passes in pieces of this length, because its ticks are over.
 const IN_SLICES: SimTime = SimTime::millis(1_000);
 
-/// Why a scenario has no such part.
+/// Why a scenario cannot run on several machines.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NotPlayed {
-    /// It has no `Network:`.
+    /// The scenario has no `Network:`.
     NoNetwork,
-    /// It names no such client.
+    /// The client does not exist.
     NoClient {
-        /// The name that was asked for.
+        /// The requested name.
         wanted: String,
-        /// Those there are.
+        /// The clients of the scenario.
         clients: Vec<String>,
     },
-    /// It repeats more verbs than a machine may run.
+    /// The scenario has more verbs than the limit.
     TooLong,
-    /// It cannot be understood.
+    /// The scenario has errors.
     Errors(Vec<ReadError>),
 }
 
 impl fmt::Display for NotPlayed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotPlayed::NoNetwork => f.write_str("the scenario has no `Network:`; say who its clients are"),
+            NotPlayed::NoNetwork => f.write_str("the scenario has no `Network:`; add it with the clients"),
             NotPlayed::NoClient { wanted, clients } => {
-                write!(f, "the scenario has no client {wanted}; its clients are {}", clients.join(", "))
+                write!(f, "unknown client {wanted}; the clients are {}", clients.join(", "))
             }
-            NotPlayed::TooLong => write!(f, "the scenario repeats more than {MAX_STEPS} verbs"),
+            NotPlayed::TooLong => write!(f, "the scenario has more than {MAX_STEPS} verbs, repetitions included"),
             NotPlayed::Errors(errors) => {
-                let told: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
-                f.write_str(&told.join("; "))
+                let lines: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
+                f.write_str(&lines.join("; "))
             }
         }
     }
 }
 impl std::error::Error for NotPlayed {}
 
-/// What a machine has to do, with the tick before which each verb happens.
+/// The verbs of a machine, with the tick before which each runs.
 type Due<'s> = VecDeque<(Tick, &'s Step)>;
 
-/// The server's part of a scenario.
+/// The server of a scenario.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -80,11 +78,11 @@ pub struct ServerPart<'s> {
     due: Due<'s>,
     end: Tick,
     facts: Facts,
-    /// What happened to connections and is not done yet.
+    /// Connection changes that are not applied yet.
     wires: Vec<&'s WireVerb>,
 }
 
-/// A client's part of a scenario.
+/// A client of a scenario.
 pub struct ClientPart<'s> {
     name: String,
     runner: Runner<'s>,
@@ -92,26 +90,27 @@ pub struct ClientPart<'s> {
     due: Due<'s>,
     end: Tick,
     slice: SimTime,
-    /// Whether its connection was taken away.
+    /// Whether its connection was cut.
     is_cut: bool,
 }
 
 impl Scenario {
-    /// What the server does. Clients connect to [`ServerPart::server_mut`] with what [`ServerPart::owned_by`] says.
+    /// Returns the server. Clients connect to [`ServerPart::server_mut`] with the controllers of [`ServerPart::owned_by`].
     ///
-    /// One with `Link`, `Disconnect` or `Reconnect` is not played so: only simulated links do as they are told.
+    /// A scenario with `Link`, `Disconnect` or `Reconnect` is an error: these verbs need simulated links.
     pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
         self.server_part_with(RunOptions::default(), None)
     }
 
-    /// The same in another way, e.g. with a secret that no player can know. Without one, clients roll the same each time.
+    /// The same with options, and with a secret for random numbers. Without one, every run rolls the same numbers.
     pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, NotPlayed> {
         let mut errors = Vec::new();
         for moment in &self.moments {
             for_each_step(&moment.steps, &mut |step| {
                 if matches!(step.verb, Verb::Wire(_)) {
-                    let help = Some("play it with `ugas test`, over simulated links".to_owned());
-                    let message = "a connection between real machines is not the scenario's to change";
+                    let help = Some("run it with `ugas test`, which simulates links".to_owned());
+                    let message =
+                        "this verb needs simulated links; it cannot change a connection between real machines";
                     errors.push(ReadError { help, ..step.place.error(&self.file, message) });
                 }
             });
@@ -119,7 +118,7 @@ impl Scenario {
         if errors.is_empty() { self.wired_server_part(options, secret) } else { Err(NotPlayed::Errors(errors)) }
     }
 
-    /// The same for a host whose links do as they are told.
+    /// The same for a host with simulated links.
     pub(super) fn wired_server_part(
         &self,
         options: RunOptions,
@@ -130,7 +129,7 @@ impl Scenario {
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
         let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
-        let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
+        let config = ServerConfig { tick_length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
         let (server, facts, wires) = (Server::new(sim, config, secret), Facts::default(), Vec::new());
         let mut part = ServerPart { runner, server, due, end, facts, wires };
@@ -138,7 +137,7 @@ impl Scenario {
         Ok(part)
     }
 
-    /// What a client does.
+    /// Returns a client.
     pub fn client_part(&self, name: &str) -> Result<ClientPart<'_>, NotPlayed> {
         let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
         if network.client(name).is_none() {
@@ -149,12 +148,12 @@ impl Scenario {
         let client = Client::new(runner.world.rules.clone(), ClientConfig::default());
         let (due, end) = self.due(Some(name), network.tick)?;
         let name = name.to_owned();
-        // A slice is shorter than a tick, so that no verb is passed over by a clock that is bent.
+        // A slice is shorter than a tick, so that clock adjustment cannot skip a verb.
         let slice = SimTime((network.tick.0 / 4).max(1));
         Ok(ClientPart { name, runner, client, due, end, slice, is_cut: false })
     }
 
-    /// The verbs of one machine with the tick before which each happens, and the tick at which the scenario ends.
+    /// Returns the verbs of one machine with their ticks, and the last tick.
     fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), NotPlayed> {
         let mut due = VecDeque::new();
         for moment in &self.moments {
@@ -164,13 +163,13 @@ impl Scenario {
     }
 }
 
-/// The first tick that is not before a time.
+/// Returns the first tick at or after a time.
 fn tick_at(at: SimTime, length: SimTime) -> Tick {
     let whole = at.0.div_euclid(length.0) + i64::from(at.0 % length.0 != 0);
     Tick(u32::try_from(whole).unwrap_or(u32::MAX))
 }
 
-/// The steps of one machine, repetitions written out.
+/// Collects the steps of one machine, with repetitions expanded.
 fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'s>) -> Result<(), NotPlayed> {
     for step in steps {
         match &step.verb {
@@ -190,33 +189,33 @@ fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'
 }
 
 impl<'s> ServerPart<'s> {
-    /// The session.
+    /// Returns the session.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// The session, for connections and datagrams.
+    /// Returns the session, for connections and datagrams.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
 
-    /// The controllers that a client owns; nothing if there is no such client.
+    /// Returns the controllers of a client, if the client exists.
     pub fn owned_by(&self, client: &str) -> Option<Vec<ControllerId>> {
         let client = self.runner.scenario.network.as_ref()?.client(client)?;
         Some(client.owns.iter().map(|name| self.runner.who(&name.text)).collect())
     }
 
-    /// The last tick.
+    /// Returns the last tick.
     pub fn end(&self) -> Tick {
         self.end
     }
 
-    /// Whether the last tick is over.
+    /// Returns whether the last tick is complete.
     pub fn is_over(&self) -> bool {
         self.server.tick() >= self.end
     }
 
-    /// Does what is due, then one tick; nothing after the last.
+    /// Runs the due verbs, then one tick; nothing after the last tick.
     pub fn step(&mut self) {
         if !self.is_over() {
             self.run_due();
@@ -224,18 +223,18 @@ impl<'s> ServerPart<'s> {
         }
     }
 
-    /// One tick.
+    /// Runs one tick.
     pub(super) fn advance(&mut self) {
         self.server.step(&mut NoHost);
         self.keep_facts();
     }
 
-    /// The tick at which a time is reached.
+    /// Returns the tick of a time.
     pub(super) fn last_tick_at(&self, time: SimTime) -> Tick {
-        tick_at(time, self.server.length())
+        tick_at(time, self.server.tick_length())
     }
 
-    /// Shows the runner with the session's sim.
+    /// Calls `watch` with the sim of the session.
     pub(super) fn look(&mut self, watch: &mut dyn FnMut(&Runner<'_>)) {
         std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
         watch(&self.runner);
@@ -249,15 +248,14 @@ impl<'s> ServerPart<'s> {
             let template = actor.controller.as_ref().and_then(|name| rules.find_template(&name.text));
             if let Some(mode) = template.and_then(|t| rules.template_replication(t))
                 && self.server.sim().exists(who)
-                && self.server.mode(who) != mode
+                && self.server.replication(who) != mode
             {
-                self.server.set_mode(who, mode);
+                self.server.set_replication(who, mode);
             }
         }
     }
 
-    /// What a client's own controllers are worth at the last tick that is over, as their owner may know them: actors and
-    /// hashes.
+    /// Returns the actors of a client and the hashes of their state at the last complete tick, as the owner knows it.
     pub fn hashes(&self, client: &str) -> Vec<(String, u64)> {
         let network = self.runner.scenario.network.as_ref();
         let owns = network.and_then(|n| n.client(client)).map_or(&[][..], |client| &client.owns);
@@ -265,7 +263,7 @@ impl<'s> ServerPart<'s> {
         owns.iter().filter_map(hash).collect()
     }
 
-    /// Looks at what the last moment expects, and tells.
+    /// Runs the remaining expectations and returns the report.
     pub fn finish(mut self) -> Report {
         self.run_due();
         self.into_runner().into_report()
@@ -303,12 +301,12 @@ impl<'s> ServerPart<'s> {
         }
     }
 
-    /// What the verbs that were due do to connections.
+    /// Returns the pending connection changes.
     pub(super) fn take_wires(&mut self) -> Vec<&'s WireVerb> {
         std::mem::take(&mut self.wires)
     }
 
-    /// The session takes the facts of its sim, for some of them travel; the runner looks at them afterwards.
+    /// Copies the facts that the session took from its sim.
     fn keep_facts(&mut self) {
         self.server.take_facts(&mut self.facts);
         if self.runner.keeps.window {
@@ -321,37 +319,37 @@ impl<'s> ServerPart<'s> {
 }
 
 impl ClientPart<'_> {
-    /// The session.
+    /// Returns the session.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// The session, for datagrams.
+    /// Returns the session, for datagrams.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// Length of a tick, as the file says.
+    /// Returns the length of a tick.
     pub fn length(&self) -> Option<SimTime> {
         self.runner.scenario.network.as_ref().map(|network| network.tick)
     }
 
-    /// The last tick of the scenario.
+    /// Returns the last tick.
     pub fn end(&self) -> Tick {
         self.end
     }
 
-    /// Whether the server has spoken about everything up to the last tick.
+    /// Returns whether the server has confirmed the last tick.
     pub fn is_over(&self) -> bool {
-        let is_settled = |&who: &ControllerId| self.client.settled(who).is_some_and(|tick| tick >= self.end);
+        let is_settled = |&who: &ControllerId| self.client.confirmed_tick(who).is_some_and(|tick| tick >= self.end);
         self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
     }
 
-    /// Time goes on, and what is due is done at its tick.
+    /// Advances time and runs the due verbs at their ticks.
     pub fn update(&mut self, elapsed: SimTime) {
         let mut left = elapsed.min(MAX_ELAPSED);
         while left > IN_SLICES {
-            // The client must hear of all time that went by: its server's clock went on too.
+            // The client must advance by all elapsed time, as the server did.
             let piece = (left - IN_SLICES).min(IN_SLICES);
             left = left - piece;
             self.client.update(piece);
@@ -368,47 +366,47 @@ impl ClientPart<'_> {
         &self.name
     }
 
-    /// Begins anew, with nothing remembered.
+    /// Restarts the client without its state.
     pub(super) fn restart(&mut self) {
         self.is_cut = true;
         self.client = Client::new(self.runner.world.rules.clone(), ClientConfig::default());
     }
 
-    /// Does what is due at a tick of the server's. Who is not in the game cannot do anything.
+    /// Runs the verbs that are due at a tick of the server. A client that is not connected cannot run verbs.
     pub(super) fn run_due_at(&mut self, tick: Tick) {
         self.run_due(tick);
         let late = self.due.front().filter(|(due, _)| *due <= tick && *self.client.state() != ClientState::Playing);
         if let Some(&(_, step)) = late {
             let time = tick.time(self.length().unwrap_or_default());
             let why = match self.client.state() {
-                ClientState::Denied(denial) => format!("the server does not have it: {denial}"),
-                ClientState::Lost(loss) => format!("it has left: {loss}"),
-                _ if self.is_cut => "it was disconnected and has not joined again; `Reconnect` it earlier".to_owned(),
-                _ => "it has not joined yet: it takes about two round trips".to_owned(),
+                ClientState::Denied(denial) => format!("the server rejected it: {denial}"),
+                ClientState::Disconnected(loss) => format!("it lost its connection: {loss}"),
+                _ if self.is_cut => "it is disconnected; use `Reconnect` earlier".to_owned(),
+                _ => "it is still connecting, which takes about two round trips".to_owned(),
             };
-            let message = format!("expected the client to play at {time}, found that {why}");
+            let message = format!("expected the client to be connected at {time}, but {why}");
             self.runner.fail(step.place, message, None);
             self.due.clear();
         }
     }
 
-    /// Its name, and what did not hold on its machine; what still waits did not.
+    /// Returns its name and its failures; verbs that still wait count as failures.
     pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
         for (_, step) in std::mem::take(&mut self.due) {
-            let message = "expected it to be done, found that the client is too far ahead of what the server confirmed";
+            let message = "the verb did not run: the client is too far ahead of the last confirmed tick";
             self.runner.fail(step.place, message.to_owned(), None);
         }
         (self.name, self.runner.failures)
     }
 
-    /// What the server confirmed last of the client's own controllers: actors and hashes.
+    /// Returns the client's actors and the hashes of their last confirmed state.
     pub fn hashes(&self) -> Vec<(String, u64)> {
         let name = |who: &ControllerId| self.runner.who_is.get(who).cloned().unwrap_or_default();
-        let hash = |who: &ControllerId| Some((name(who), self.client.settled_hash(*who)?));
+        let hash = |who: &ControllerId| Some((name(who), self.client.confirmed_hash(*who)?));
         self.client.owned().iter().filter_map(hash).collect()
     }
 
-    /// What did not hold on this machine.
+    /// Returns the report of this machine.
     pub fn finish(mut self) -> Report {
         self.runner.sim = self.client.sim().clone();
         self.runner.into_report()
@@ -425,7 +423,7 @@ impl ClientPart<'_> {
             } else {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
-                    // Too far ahead of the server: the verb waits for it.
+                    // Too far ahead of the last confirmed tick: the verb waits.
                     Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }
@@ -434,7 +432,7 @@ impl ClientPart<'_> {
         }
     }
 
-    /// A verb as a client can say it; the others were turned away when the scenario was read.
+    /// Converts a verb to a request. Other verbs were rejected when the scenario was read.
     fn request(&self, verb: &Verb) -> Result<Request, Refusal> {
         let runner = &self.runner;
         let rules = &runner.world.rules;

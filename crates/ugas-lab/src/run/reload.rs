@@ -1,4 +1,4 @@
-//! The verb that gives a running world other documents.
+//! The verb `Reload`.
 
 use super::Runner;
 use super::live::NotTaken;
@@ -7,13 +7,13 @@ use crate::scenario::{ReloadVerb, Step};
 use ugas_core::{Migration, Refusal, ReloadError};
 
 impl Runner<'_> {
-    /// Builds the rules of the new documents and moves the sim to them, or leaves both as they are.
+    /// Builds the rules of the new documents and migrates the sim, or changes nothing.
     pub(super) fn reload(&mut self, reload: &ReloadVerb) -> Result<(), NotTaken> {
         let world = self.world.reloaded(reload, self.scenario).map_err(NotTaken::Documents)?;
         self.take(world).map(|_| ())
     }
 
-    /// Moves the sim to another world's rules.
+    /// Migrates the sim to the rules of another world.
     pub(super) fn take(&mut self, world: World) -> Result<Migration, NotTaken> {
         let migration = self.sim.reload(world.rules.clone()).map_err(NotTaken::World)?;
         self.world = world;
@@ -22,7 +22,7 @@ impl Runner<'_> {
 
     pub(super) fn judge_reload(&mut self, step: &Step, outcome: Result<(), NotTaken>) {
         if let (Err(why), None, false) = (&outcome, step.refused, step.may_refuse) {
-            let message = format!("expected the documents to be taken, found {}", self.with_names(&why.to_string()));
+            let message = format!("reload rejected: {}", self.with_names(&why.to_string()));
             return self.fail(step.place, message, None);
         }
         let refusal = |why| match why {

@@ -1,6 +1,6 @@
-//! Rewinding a scenario: everything that runs is data, so a run may be cut anywhere, rolled back, captured, restored or
-//! moved, and must go on as if nothing had happened. Cuts are made after every verb, at every moment at which a fact
-//! was told and halfway between any two of them, which is in the middle of every task that takes time.
+//! Rollback test of a scenario. A run is cut after every verb, at the time of every fact and halfway between two of them.
+//! At each cut the sim is rolled back, and controllers are captured, restored and moved. The run must continue with the same
+//! facts and hashes.
 
 use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
@@ -8,12 +8,12 @@ use std::collections::BTreeSet;
 use ugas_core::{ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Span, Spec, Which};
 use ugas_data::ReadError;
 
-/// Steps that a run goes on after a cut.
+/// The number of steps after a cut.
 const HORIZON: usize = 16;
-/// Differences after which no more are listed.
+/// The limit of listed differences.
 const MOST_LISTED: usize = 20;
 
-/// What a scenario was put through, and what then went otherwise.
+/// The result of a rollback test.
 ///
 /// ```
 /// let text = "Scenario: Idle\nTimeline: [{At: 1}, {At: 2}]";
@@ -23,21 +23,21 @@ const MOST_LISTED: usize = 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rewound {
-    /// Places at which the run was cut.
+    /// The number of cuts.
     pub cuts: usize,
-    /// Times the sim was rolled back and run again, from one step to sixteen.
+    /// The number of rollbacks, each resimulating one to sixteen steps.
     pub rollbacks: usize,
-    /// Controllers captured, led astray and restored.
+    /// The number of controllers that were captured, changed and restored.
     pub restores: usize,
-    /// Controllers taken out as text and put in again.
+    /// The number of controllers that were serialized, removed and inserted again.
     pub moves: usize,
-    /// Ability and task type of every task that slept across a cut.
+    /// The ability and task type of every task that waited across a cut.
     pub asleep: BTreeSet<(String, String)>,
-    /// What went otherwise; empty if all is well.
+    /// The differences; empty if the test passed.
     pub differences: Vec<String>,
 }
 
-/// A piece of a run that is not cut any further.
+/// A part of a run between two cuts.
 #[derive(Clone, Copy, Debug)]
 enum Leg {
     To(SimTime),
@@ -45,20 +45,20 @@ enum Leg {
         moment: usize,
         step: usize,
     },
-    /// The end of a moment's list, where windows of facts close.
+    /// The end of a `Do` list, where windows of facts close.
     Close(usize),
 }
 
-/// What one leg told, and the state it left.
+/// The facts of one leg and the state after it.
 #[derive(PartialEq)]
-struct Told {
+struct LegOutcome {
     facts: Vec<Fact>,
     hash: u64,
     failures: usize,
 }
 
 impl Scenario {
-    /// Runs the scenario again and again from every cut. What is wrong with the scenario itself is the error.
+    /// Runs the scenario with rollbacks at every cut.
     pub fn rewind(&self) -> Result<Rewound, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let first = Runner::new(self, options)?;
@@ -80,7 +80,7 @@ impl Scenario {
     }
 }
 
-/// The legs of a run: every verb, and time up to every fact, every moment and halfway between.
+/// Returns the legs of a run: every verb, and time up to every fact, every timeline entry and halfway between.
 fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
     runner.play(RunOptions::default(), &mut |_| {});
     let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
@@ -105,12 +105,12 @@ fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
 
 struct Work {
     legs: Vec<Leg>,
-    base: Vec<Told>,
+    base: Vec<LegOutcome>,
     out: Rewound,
 }
 
 impl Work {
-    fn run(&self, runner: &mut Runner<'_>, leg: usize) -> Told {
+    fn run(&self, runner: &mut Runner<'_>, leg: usize) -> LegOutcome {
         let moments = &runner.scenario.moments;
         match self.legs[leg] {
             Leg::To(at) => {
@@ -121,19 +121,18 @@ impl Work {
             Leg::Close(moment) => runner.close_windows(&moments[moment].steps),
         }
         let facts = bare(&std::mem::take(&mut runner.all_facts));
-        Told { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
+        LegOutcome { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
     }
 
     fn differs(&mut self, runner: &Runner<'_>, at: usize, later: usize, what: &str) {
         if self.out.differences.len() < MOST_LISTED {
             let time = runner.sim.now();
-            let message =
-                format!("{what} at step {at} ({:?}): otherwise {later} steps later, at {time}", self.legs[at]);
+            let message = format!("{what} at step {at} ({:?}): differs {later} steps later, at {time}", self.legs[at]);
             self.out.differences.push(message);
         }
     }
 
-    /// Everything that can be done to a run between two legs.
+    /// Runs all tests at one cut.
     fn cut(&mut self, runner: &Runner<'_>, at: usize) {
         self.out.cuts += 1;
         let who: Vec<ControllerId> = runner.ids.values().copied().collect();
@@ -155,7 +154,7 @@ impl Work {
         }
     }
 
-    /// Save, advance, roll back, advance again.
+    /// Saves, advances, rolls back and resimulates.
     fn roll_back(&mut self, saved: &Runner<'_>, at: usize, k: usize) {
         self.out.rollbacks += 1;
         let mut runner = saved.clone();
@@ -174,16 +173,16 @@ impl Work {
         }
     }
 
-    /// Capture one controller, do it harm, restore it.
+    /// Captures one controller, changes it and restores it.
     fn restore(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
         let mut image = RowImage::default();
         let (one, mut other) = (runner.clone(), runner.clone());
         if other.sim.capture(who, &mut image).is_err() {
             return;
         }
-        astray(&mut other.sim, who);
+        change_controller(&mut other.sim, who);
         if other.sim.restore(who, &image).is_err() {
-            return self.differs(&other, at, 0, "a restored controller is refused");
+            return self.differs(&other, at, 0, "restoring a controller is refused");
         }
         // What was done to it ended a cast that it was the target of, which its own state does not bring back.
         let casts =
@@ -192,24 +191,24 @@ impl Work {
             return;
         }
         self.out.restores += 1;
-        self.goes_on_alike(at, who, one, other, 1, "a restored controller");
+        self.continues_equally(at, who, one, other, 1, "a restored controller");
     }
 
-    /// Take one controller out as text and put it in again.
+    /// Serializes one controller, removes it and inserts it again.
     fn put_back(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
         let (one, mut other) = (runner.clone(), runner.clone());
         let Ok(portable) = other.sim.extract(who) else { return };
         let text = serde_json::to_string(&portable).unwrap_or_default();
         let read: Option<Portable> = serde_json::from_str(&text).ok();
         if read.and_then(|p| other.sim.insert(&p).ok()) != Some(who) {
-            return self.differs(&other, at, 0, "a moved controller is refused");
+            return self.differs(&other, at, 0, "inserting a moved controller is refused");
         }
         self.out.moves += 1;
-        self.goes_on_alike(at, who, one, other, 2, "a moved controller");
+        self.continues_equally(at, who, one, other, 2, "a moved controller");
     }
 
-    /// Whether a controller after a way round that took so many ops does the same as without it.
-    fn goes_on_alike(
+    /// Compares a controller after a detour of `ops` operations with the run without it.
+    fn continues_equally(
         &mut self,
         at: usize,
         who: ControllerId,
@@ -218,7 +217,7 @@ impl Work {
         ops: u32,
         what: &str,
     ) {
-        // Ops without any consequence: later ones have the same numbers in both.
+        // Operations without effect, so that later operations have the same ids in both runs.
         for _ in 0..ops {
             let _ = one.sim.run(Op::Release { who, input: InputId(u32::MAX - 7) });
         }
@@ -237,12 +236,12 @@ impl Work {
     }
 }
 
-/// Anything that happens to one controller alone: every effect of the rules, and the end of all its abilities. The ops
-/// are a client's own, so the sim's count of ops stays as it is.
-fn astray(sim: &mut Sim, who: ControllerId) {
+/// Changes one controller: applies every effect of the rules and ends all its abilities. The operations have ids of a
+/// client, so the sim's own count does not change.
+fn change_controller(sim: &mut Sim, who: ControllerId) {
     let rules = sim.rules().clone();
     for (n, (effect, _)) in rules.effect_list().enumerate() {
-        // What is refused has done no harm.
+        // A refused operation changes nothing.
         let _ = sim.run_as(OpId::new(8, 1, n as u16), &Op::Apply(Spec::new(effect, who)));
     }
     for (n, (ability, _)) in rules.ability_list().enumerate() {
@@ -252,7 +251,7 @@ fn astray(sim: &mut Sim, who: ControllerId) {
     }
 }
 
-/// Facts without where their details lie, which depends on when facts are taken.
+/// Facts without the positions of their details, which depend on when facts are taken.
 fn bare(list: &[Fact]) -> Vec<Fact> {
     let strip = |f: &Fact| {
         let mut f = *f;
@@ -264,7 +263,7 @@ fn bare(list: &[Fact]) -> Vec<Fact> {
     list.iter().map(strip).collect()
 }
 
-/// Facts about one controller, without the numbers of their links, which a sim counts for all.
+/// Facts about one controller without the ids of their causes, which a sim counts for all controllers.
 fn about(list: &[Fact], who: ControllerId) -> Vec<Fact> {
     list.iter().filter(|f| f.who == who).map(|f| Fact { link: 0, ..*f }).collect()
 }
@@ -310,9 +309,9 @@ Timeline:
         assert_eq!((rewound.cuts, rewound.restores, rewound.moves), (11, 11, 11));
     }
 
-    // A harness that cannot fail shows nothing.
+    // The test must be able to fail.
     #[test]
-    fn a_controller_that_was_led_astray_is_noticed() {
+    fn a_changed_controller_is_noticed() {
         let scenario = scenario();
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let mut runner = Runner::new(&scenario, options).unwrap();
@@ -324,8 +323,8 @@ Timeline:
         }
         let who = runner.ids["Hero"];
         let mut other = runner.clone();
-        astray(&mut other.sim, who);
-        work.goes_on_alike(4, who, runner, other, 0, "a controller led astray");
+        change_controller(&mut other.sim, who);
+        work.continues_equally(4, who, runner, other, 0, "a changed controller");
         assert_eq!(work.out.differences.len(), 1, "{:?}", work.out.differences);
     }
 }

@@ -1,4 +1,4 @@
-//! Facts, diagnostics and trace entries in the words of scenarios: a kind, and fields by name.
+//! Converts facts, diagnostics and trace entries to a kind and named fields.
 
 use super::Runner;
 use crate::scenario::{Found, Partial};
@@ -7,14 +7,14 @@ use ugas_core::{
     SimTime, TagId, Trace, TraceKind,
 };
 
-/// An entry of a stream as scenarios see it.
-pub(crate) struct Seen {
+/// An entry of a stream: a kind and named fields.
+pub(crate) struct StreamEntry {
     kind: &'static str,
     fields: Vec<(&'static str, Found)>,
 }
 
-impl Seen {
-    /// Whether it has the kind and every field of a partial entry.
+impl StreamEntry {
+    /// Returns whether it matches a partial entry.
     pub(crate) fn fits(&self, partial: &Partial) -> bool {
         let field = |name: &str| self.fields.iter().find(|(n, _)| *n == name).map(|(_, found)| found);
         self.kind == partial.kind
@@ -22,7 +22,7 @@ impl Seen {
     }
 }
 
-impl std::fmt::Display for Seen {
+impl std::fmt::Display for StreamEntry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{{Kind: {}", self.kind)?;
         for (name, found) in self.fields.iter().filter(|(_, found)| *found != Found::Nothing) {
@@ -33,7 +33,7 @@ impl std::fmt::Display for Seen {
 }
 
 impl Runner<'_> {
-    pub(crate) fn seen_fact(&self, fact: &Fact) -> Seen {
+    pub(crate) fn seen_fact(&self, fact: &Fact) -> StreamEntry {
         let mut fields = self.common(fact.who, fact.effect, fact.at);
         fields.push(("Source", self.actor_field(fact.source)));
         let number = |n: u32| Found::Number(f64::from(n));
@@ -89,10 +89,10 @@ impl Runner<'_> {
             _ => self.seen_ability(fact),
         };
         fields.extend(more);
-        Seen { kind: fact.kind.name(), fields }
+        StreamEntry { kind: fact.kind.name(), fields }
     }
 
-    /// The fields of facts about abilities.
+    /// Returns the fields of facts about abilities.
     fn seen_ability(&self, fact: &Fact) -> Vec<(&'static str, Found)> {
         let rules = &self.world.rules;
         let number = |n: u32| Found::Number(f64::from(n));
@@ -163,7 +163,7 @@ impl Runner<'_> {
         }
     }
 
-    pub(crate) fn seen_diagnostic(&self, diagnostic: &Diagnostic) -> Seen {
+    pub(crate) fn seen_diagnostic(&self, diagnostic: &Diagnostic) -> StreamEntry {
         let mut fields = self.common(diagnostic.who, diagnostic.effect, diagnostic.at);
         match diagnostic.kind {
             DiagnosticKind::TagUnderflow { tag } | DiagnosticKind::MultipleGrants { tag } => {
@@ -186,10 +186,10 @@ impl Runner<'_> {
             }
             _ => {}
         }
-        Seen { kind: diagnostic.kind.name(), fields }
+        StreamEntry { kind: diagnostic.kind.name(), fields }
     }
 
-    pub(crate) fn seen_trace(&self, trace: &Trace) -> Seen {
+    pub(crate) fn seen_trace(&self, trace: &Trace) -> StreamEntry {
         let rules = &self.world.rules;
         let mut fields = Vec::new();
         let mut effect = EffectId::NONE;
@@ -243,7 +243,7 @@ impl Runner<'_> {
             },
         };
         fields.extend(self.common(trace.who, effect, trace.at));
-        Seen { kind, fields }
+        StreamEntry { kind, fields }
     }
 
     fn common(&self, who: ControllerId, effect: EffectId, at: SimTime) -> Vec<(&'static str, Found)> {

@@ -1,4 +1,4 @@
-//! What a scenario stands on: rules compiled from its packs and entities, and the names that only the scenario knows.
+//! The world of a scenario: rules built from its packs and entities, and names that only the scenario defines.
 
 use super::into_errors;
 use crate::packs::{builder_of, unplaced};
@@ -9,38 +9,38 @@ use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
 use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError, place_issue};
 use ugas_doc::{AbilityTask, Doc, DurationPolicy, Kind, Origin, TagEntry, TagRegistry};
 
-/// The compiled side of a scenario.
+/// The built rules and names of a scenario.
 #[derive(Clone)]
 pub(crate) struct World {
     pub(crate) rules: Arc<Rules>,
-    /// The rules before each reload: names that are gone were right once.
+    /// The rules before each reload, for names that were removed.
     past: Vec<Arc<Rules>>,
-    /// What the rules are made of.
+    /// The documents of the rules.
     docs: Vec<Loaded>,
     host: HostNames,
-    /// Effects that are over when they were applied.
+    /// Instant effects.
     instants: BTreeSet<String>,
-    /// Host actors by the names that the scenario and its documents give them.
+    /// Host actors by name.
     actor_names: BTreeMap<ActorId, String>,
-    /// Inputs that only the scenario names; their ids start at [`FIRST_INPUT`].
+    /// Inputs that only the scenario names; ids start at [`FIRST_INPUT`].
     inputs: Vec<String>,
-    /// Abilities that apply effects to their target and wait for nothing that could bring one.
+    /// Abilities that need a target at activation: they apply effects to it and have no task that finds one.
     aimed: BTreeSet<String>,
-    /// Inputs that something may answer to: what documents name, and what the scenario binds.
+    /// Inputs that documents or the scenario bind.
     bound: BTreeSet<String>,
 }
 
-/// Above every id that rules give out for inputs.
+/// Above every input id of rules.
 const FIRST_INPUT: u32 = 1 << 30;
 
 impl World {
-    /// Compiles everything a scenario names, or says everything that is wrong with it.
-    pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<Wrong>> {
+    /// Builds the rules of a scenario, or returns all errors.
+    pub(crate) fn build(scenario: &Scenario) -> Result<World, Vec<BuildError>> {
         World::build_after(scenario, None)
     }
 
-    /// The same with rules that keep the ids of those of an older world.
-    pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<Wrong>> {
+    /// The same, keeping the ids of an older world.
+    pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<BuildError>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
         let calculations = scenario.calculations.iter().map(|n| n.text.clone()).collect();
@@ -50,8 +50,8 @@ impl World {
             if folder.is_dir() {
                 folders.push(folder);
             } else {
-                let message = format!("Packs: there is no folder {}", folder.display());
-                errors.push(Wrong::Read(place.error(&scenario.file, message)));
+                let message = format!("Packs: the folder {} does not exist", folder.display());
+                errors.push(BuildError::Read(place.error(&scenario.file, message)));
             }
         }
         let packs = match PackSet::read(folders) {
@@ -61,7 +61,7 @@ impl World {
                 Some(packs)
             }
             Err(more) => {
-                errors.extend(more.into_iter().map(Wrong::Read));
+                errors.extend(more.into_iter().map(BuildError::Read));
                 None
             }
         };
@@ -79,7 +79,7 @@ impl World {
             builder.build().map_err(|e| load_errors(e, scenario, packs.as_ref()))
         };
         let mut rules = build(Vec::new())?;
-        // A tag exists if something uses it, and a scenario is something.
+        // Tags that only the scenario uses also exist.
         let missing: Vec<(TagEntry, u32)> = tags_of(scenario)
             .into_iter()
             .filter(|t| rules.find_tag(&t.text).is_none())
@@ -104,8 +104,8 @@ impl World {
         })
     }
 
-    /// The world with other documents in the place of those of their kinds and names, or everything that is wrong with
-    /// them. Tags that a scenario lists are replaced as a whole; those of packs stay.
+    /// Returns the world with documents replaced by kind and name, or all errors. The tag registry of the scenario is replaced
+    /// as a whole; those of packs are kept.
     pub(crate) fn reloaded(&self, reload: &ReloadVerb, scenario: &Scenario) -> Result<World, Vec<ReadError>> {
         let file = &scenario.file;
         let mut docs = self.docs.clone();
@@ -113,7 +113,7 @@ impl World {
             let before = docs.len();
             docs.retain(|d| d.doc.name() != name.text);
             if docs.len() == before {
-                return Err(vec![name.place.error(file, format!("there is no document {} to remove", name.text))]);
+                return Err(vec![name.place.error(file, format!("cannot remove {}: unknown document", name.text))]);
             }
         }
         for new in &reload.entities {
@@ -132,7 +132,7 @@ impl World {
         Ok(World { rules, past, bound, aimed, instants: instants_of(&docs), docs, ..self.clone() })
     }
 
-    /// What a name stands for, or stood for before a reload.
+    /// Resolves a name in the current rules, or in those before a reload.
     pub(crate) fn find<T>(&self, look_up: impl Fn(&Rules) -> Option<T>) -> Option<T> {
         look_up(&self.rules).or_else(|| self.past.iter().rev().find_map(|rules| look_up(rules)))
     }
@@ -169,43 +169,43 @@ impl World {
     }
 }
 
-/// Why a scenario has no world.
+/// Why the world of a scenario could not be built.
 #[derive(Clone, Debug)]
-pub(crate) enum Wrong {
-    /// Something could not be read, or names nothing.
+pub(crate) enum BuildError {
+    /// An error of reading, or an unknown name.
     Read(ReadError),
-    /// The documents do not fit together.
+    /// An issue of the rules builder.
     Found(Diagnostic),
 }
 
-impl Wrong {
+impl BuildError {
     pub(crate) fn into_error(self) -> ReadError {
         match self {
-            Wrong::Read(error) => error,
-            Wrong::Found(finding) => ReadError::from(&finding),
+            BuildError::Read(error) => error,
+            BuildError::Found(finding) => ReadError::from(&finding),
         }
     }
 
-    /// What it is to a check; `text` is the scenario's file.
+    /// Converts to a finding; `text` is the text of the scenario file.
     pub(crate) fn into_finding(self, file: &str, text: &str) -> Diagnostic {
         match self {
-            Wrong::Read(error) if *error.file == *file => Diagnostic::of_read_error(&error).stretched(text),
-            Wrong::Read(error) => Diagnostic::of_read_error(&error),
-            Wrong::Found(finding) => finding,
+            BuildError::Read(error) if *error.file == *file => Diagnostic::of_read_error(&error).stretched(text),
+            BuildError::Read(error) => Diagnostic::of_read_error(&error),
+            BuildError::Found(finding) => finding,
         }
     }
 }
 
-/// What the rules builder says, at the exact words.
-fn load_errors(error: LoadError, scenario: &Scenario, packs: Option<&PackSet>) -> Vec<Wrong> {
+/// Converts an issue of the rules builder to a finding at its exact place.
+fn load_errors(error: LoadError, scenario: &Scenario, packs: Option<&PackSet>) -> Vec<BuildError> {
     let place = |issue: &LoadIssue| {
         let in_packs = packs.and_then(|p| p.place(issue));
         let here = || scenario.text.as_ref().and_then(|text| place_issue(issue, text));
         let mut found = in_packs.or_else(here).unwrap_or_else(|| unplaced(issue, &scenario.file));
         if issue.code == "unknown-calculation" && found.file == scenario.file {
-            found.help = Some("name what host code provides under `Host: {Calculations: [..]}`".to_owned());
+            found.help = Some("list it under `Host: {Calculations: [..]}` if host code provides it".to_owned());
         }
-        Wrong::Found(found)
+        BuildError::Found(found)
     };
     error.issues.iter().filter(|i| i.severity == Severity::Error).map(place).collect()
 }
@@ -218,7 +218,7 @@ fn instants_of(docs: &[Loaded]) -> BTreeSet<String> {
     docs.iter().filter_map(instant).collect()
 }
 
-/// The tags that only verbs and actors name.
+/// Returns the tags that only verbs and actors name.
 fn tags_of(scenario: &Scenario) -> Vec<&Name> {
     let mut tags: Vec<&Name> = scenario.actors.iter().flat_map(|a| &a.tags).collect();
     for moment in &scenario.moments {
@@ -273,7 +273,7 @@ fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
     own.into_iter().map(str::to_owned).collect()
 }
 
-/// The inputs that a press can mean: those of grants, of documents and of input actions.
+/// Returns the inputs of grants, documents and input actions.
 fn bound_inputs(scenario: &Scenario, rules: &Rules, docs: &[Loaded]) -> BTreeSet<String> {
     let mut granted: Vec<&Name> =
         scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
@@ -294,7 +294,7 @@ fn aimed_of(docs: &[Loaded]) -> BTreeSet<String> {
         tasks.iter().any(|t| is_it(&t.kind) || [&t.tasks, &t.then, &t.r#else].iter().any(|list| any(list, is_it)))
     }
     let at_target = |kind: &str| kind == "ApplyEffectToTarget";
-    // What waits, flies or is the host's may bring a target; these are known not to.
+    // Tasks that wait, projectiles and host tasks may find a target; these do not.
     let plain = ["Apply", "Remove", "Commit", "End", "Cancel", "Send", "Set", "Execute", "Add", "PlayMontage"];
     let frame = ["Sequence", "Parallel", "Race", "Branch", "Repeat"];
     let may_bring = |kind: &str| !plain.iter().chain(&frame).any(|begin| kind.starts_with(begin));

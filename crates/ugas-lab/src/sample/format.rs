@@ -1,4 +1,4 @@
-//! Samples as text: a table for people, CSV and JSON for tools.
+//! Samples as text: a table, CSV and JSON.
 
 use super::{Samples, Spread};
 use serde_json::{Value, json};
@@ -9,11 +9,11 @@ use ugas_core::SimTime;
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Width of a sparkline.
 const PLOT: usize = 32;
-/// Rows that a table shows; CSV and JSON hold all of them.
+/// The number of rows in a table; CSV and JSON have all rows.
 const TABLE_ROWS: usize = 200;
 
 impl Samples {
-    /// A plot of every attribute over the whole time, then the rows.
+    /// Returns a plot of every attribute over time, then the rows.
     pub fn to_table(&self) -> String {
         let mut text = String::new();
         let runs = match self.runs {
@@ -57,7 +57,7 @@ impl Samples {
         }
         if self.rows.len() > TABLE_ROWS {
             let more = self.rows.len() - TABLE_ROWS;
-            let _ = writeln!(text, "and {more} more rows; --format csv has them all");
+            let _ = writeln!(text, "and {more} more rows; use --format csv for all rows");
         }
     }
 
@@ -68,7 +68,7 @@ impl Samples {
         }
     }
 
-    /// The mean over equal parts of the whole time; a blank where there is no value.
+    /// Plots the mean over equal parts of the time; a space where there is no value.
     fn sparkline(&self, column: usize, low: f64, high: f64) -> String {
         let (Some(first), Some(last)) = (self.rows.first(), self.rows.last()) else {
             return " ".repeat(PLOT);
@@ -90,7 +90,7 @@ impl Samples {
         (0..PLOT).map(bar).collect()
     }
 
-    /// Comma-separated values with a header; times in seconds.
+    /// Returns comma-separated values with a header; times are in seconds.
     ///
     /// ```
     /// let text = "Scenario: Idle\nTimeline: [{At: 1}]";
@@ -124,7 +124,7 @@ impl Samples {
         text
     }
 
-    /// One object: the columns, and rows of a time and values (or mean, min and max over several runs).
+    /// Returns a JSON object with the columns, and rows of a time and values (or mean, min and max over several runs).
     pub fn to_json(&self) -> String {
         let pick = |values: &[Option<Spread>], of: fn(&Spread) -> f64| -> Value {
             values.iter().map(|v| v.as_ref().map(of)).collect()
@@ -152,7 +152,7 @@ impl Samples {
     }
 }
 
-/// A number short enough for a table.
+/// Formats a number for a table.
 fn number(n: f64) -> String {
     if !n.is_finite() {
         return "-".to_owned();

@@ -1,5 +1,4 @@
-//! The timeline of every attribute: what a designer plots. One run shows the values; many runs with different seeds
-//! show how far they spread.
+//! Samples every attribute over time, for plots. Several runs with different seeds show the spread.
 
 mod format;
 
@@ -9,7 +8,7 @@ use std::collections::BTreeMap;
 use ugas_core::{AttributeId, SimTime};
 use ugas_data::{Code, ReadError};
 
-/// Values that samples may hold in memory.
+/// The limit of values in memory.
 const MAX_CELLS: usize = 20_000_000;
 
 /// How often and with which seeds to run.
@@ -31,7 +30,7 @@ impl Default for SampleOptions {
     }
 }
 
-/// One value over all runs that show it.
+/// A value over all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.
@@ -68,7 +67,7 @@ pub struct SampleRow {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Samples {
-    /// The scenario's sentence.
+    /// The name of the scenario.
     pub scenario: String,
     /// How many runs.
     pub runs: u32,
@@ -76,9 +75,9 @@ pub struct Samples {
     pub seed: u64,
     /// `Actor.Attribute`, actors in the order of the file, attributes in the order of their sets.
     pub columns: Vec<String>,
-    /// The first and the last moment, and every one that differs from the one before.
+    /// The first and the last row, and every row that differs from the previous one.
     pub rows: Vec<SampleRow>,
-    /// Expectations that did not hold, over all runs.
+    /// Failures over all runs.
     pub failures: usize,
 }
 
@@ -106,7 +105,7 @@ impl Samples {
     }
 }
 
-/// Runs a scenario and samples every attribute at the end of each stride and each `Do` list.
+/// Runs a scenario and samples every attribute after each step of time and each `Do` list.
 pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Vec<ReadError>> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let runs = options.runs.max(1);
@@ -138,7 +137,7 @@ fn too_much(scenario: &Scenario) -> ReadError {
         file: scenario.file.clone(),
         line: scenario.place.line,
         column: scenario.place.column,
-        message: format!("the samples hold more than {MAX_CELLS} values"),
+        message: format!("the samples have more than {MAX_CELLS} values"),
         help: Some("write a longer `Step:`".to_owned()),
     }
 }
@@ -193,7 +192,7 @@ impl Table {
         }
     }
 
-    /// The rows worth showing.
+    /// Returns the rows without repetitions.
     fn rows(&self) -> Vec<SampleRow> {
         let mut rows: Vec<SampleRow> = Vec::new();
         let last = self.times.len().saturating_sub(1);
@@ -211,8 +210,8 @@ impl Table {
     }
 }
 
-/// Writes one run into the table. All runs visit the same moments, so the position of a sample is its row; a single
-/// run leaves out rows that repeat the one before.
+/// Writes one run into the table. All runs sample the same times, so the index of a sample is its row. A single run skips
+/// rows that repeat the previous one.
 struct Recorder<'a> {
     table: &'a mut Table,
     next: usize,
@@ -266,7 +265,7 @@ impl Recorder<'_> {
                         .all(|(cell, value)| cell.map(|c| c.sum.to_bits()) == value.map(f64::to_bits))
             };
             let (a, b) = (self.next - 2, self.next - 1);
-            // Of a run of equal rows the first and the last are enough.
+            // Of several equal rows only the first and the last are kept.
             if alike(&self.table.cells[a]) && alike(&self.table.cells[b]) {
                 self.table.times[b] = at;
                 return;

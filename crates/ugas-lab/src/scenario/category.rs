@@ -1,4 +1,4 @@
-//! Debug categories: what a controller's document says it is filed under, for whoever looks at some actors only.
+//! Debug categories of controllers, to select some actors.
 
 use super::Scenario;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl Scenario {
         }
         self.entities.iter().for_each(|loaded| note(&loaded.doc));
         let of = |actor: &super::ActorDef| {
-            // What belongs to a namespace is written with it.
+            // The name may be qualified with a namespace.
             let controller = actor.controller.as_ref()?.text.rsplit("::").next()?.to_owned();
             Some((actor.name.text.clone(), known.get(&controller)?.clone()))
         };

@@ -1,4 +1,4 @@
-//! The outer shape of a scenario document: everything but the verbs.
+//! Parses a scenario document, except its verbs.
 
 use super::fields::{Name, Place, Reading};
 use super::network::{self, network_of};
@@ -12,13 +12,13 @@ const KEYS: &[&str] =
     &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Network", "Timeline"];
 const ACTOR_KEYS: &[&str] =
     &["AttributeSets", "Attributes", "Tags", "Controller", "Position", "Facing", "Effects", "Abilities", "Spawned"];
-/// First segments of paths that are no actors and no handles.
+/// First segments of paths that cannot be names of actors or results.
 const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
-/// More requirements than this show nothing in particular.
+/// The limit of requirements for one scenario.
 const MAX_COVERS: usize = 6;
 
 impl Scenario {
-    /// The scenario a tree holds; `file` names it in messages, and packs are found relative to it.
+    /// Parses a scenario. `file` is its name in messages, and packs are resolved relative to it.
     pub fn from_node(file: &str, node: &Node) -> Result<Scenario, Vec<ReadError>> {
         let mut errors = Vec::new();
         let scenario = parse(file, node, &mut errors);
@@ -34,7 +34,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// With the text of its file, so that what is wrong with its entities is told at the exact words.
+    /// Adds the text of its file, so that errors in entities have exact places.
     pub fn with_text(mut self, text: impl Into<std::sync::Arc<str>>) -> Scenario {
         self.text = Some(text.into());
         self
@@ -49,11 +49,11 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
     let step = fields.get("Step").map_or(Ok(frame), |n| reading.time("Step", n))?;
     if step.0 <= 0 {
         let at = fields.get("Step").unwrap_or(node);
-        return Err(reading.error(at, "Step: a stride is longer than 0"));
+        return Err(reading.error(at, "Step: expected a time longer than 0"));
     }
     let covers = fields.names_if("Covers")?;
     if covers.len() > MAX_COVERS {
-        let message = format!("Covers: {} ids are more than {MAX_COVERS}", covers.len());
+        let message = format!("Covers: expected at most {MAX_COVERS} ids, found {}", covers.len());
         errors.push(covers[MAX_COVERS].place.error(file, message));
     }
     let seed = fields.get("Seed").map_or(Ok(0), |n| reading.whole("Seed", n, 0, 1 << 53))?;
@@ -110,7 +110,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
     Ok(scenario)
 }
 
-/// `60` (frames a second) or a length such as `30ms`.
+/// Parses `60` (frames per second) or a length such as `30ms`.
 fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     let frame = match &node.value {
         NodeValue::Number(hz) if *hz > 0.0 => SimTime((FLICKS_PER_SECOND as f64 / hz).round_ties_even() as i64),
@@ -120,7 +120,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     if frame.0 > 0 && frame <= SimTime::seconds(1000.0) {
         Ok(frame)
     } else {
-        let message = format!("Frame: expected frames a second (60) or a length (30ms), found {}", node.describe());
+        let message = format!("Frame: expected frames per second (60) or a length (30ms), found {}", node.describe());
         Err(reading.error(node, message))
     }
 }
@@ -129,7 +129,7 @@ pub(super) fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, Rea
     match doc_from_node(reading.file, node)? {
         Document::Loaded(loaded) => Ok(*loaded),
         Document::Unsupported(other) => {
-            Err(reading.error(node, format!("documents of kind {} come with a later release", other.kind)))
+            Err(reading.error(node, format!("documents of kind {} are not supported in this release", other.kind)))
         }
     }
 }
@@ -181,7 +181,7 @@ fn timeline_of(
     errors: &mut Vec<ReadError>,
 ) -> Result<(), ReadError> {
     for moment in reading.list("Timeline", node)? {
-        let fields = match reading.fields("a moment", moment, &["At", "Do"]) {
+        let fields = match reading.fields("a timeline entry", moment, &["At", "Do"]) {
             Ok(fields) => fields,
             Err(error) => {
                 errors.push(error);
@@ -206,19 +206,17 @@ fn timeline_of(
 }
 
 fn moment_time(reading: Reading<'_>, node: &Node, scenario: &Scenario) -> Result<SimTime, ReadError> {
-    let at = reading.time("At", node)?;
-    if at < SimTime::ZERO || at > SimTime::LONGEST {
-        return Err(reading.error(node, "At: a time from 0 on"));
-    }
+    let at = reading.time_from("At", node, SimTime::ZERO)?;
     match scenario.moments.last() {
         Some(before) if at < before.at => {
-            Err(reading.error(node, format!("At: {at} comes after {}; times only go forward", before.at)))
+            let message = format!("At: {at} is before the previous entry at {}; sort the timeline by time", before.at);
+            Err(reading.error(node, message))
         }
         _ => Ok(at),
     }
 }
 
-/// Equal first segments of paths would be ambiguous.
+/// Reports names that would make paths ambiguous.
 fn check_names(scenario: &mut Scenario, errors: &mut Vec<ReadError>) {
     let mut handles = Vec::new();
     for actor in &scenario.actors {
@@ -230,12 +228,12 @@ fn check_names(scenario: &mut Scenario, errors: &mut Vec<ReadError>) {
     let is_actor = |name: &str| scenario.actors.iter().any(|a| a.name.text == name);
     for name in scenario.actors.iter().map(|a| &a.name).chain(&handles) {
         if RESERVED.contains(&name.text.as_str()) {
-            let message = format!("{} has a meaning of its own in paths", name.text);
+            let message = format!("{} is reserved in paths; choose another name", name.text);
             errors.push(name.place.error(&scenario.file, message));
         }
     }
     for handle in handles.iter().filter(|h| is_actor(&h.text)) {
-        let message = format!("{} is an actor already; give the result another name", handle.text);
+        let message = format!("{} is already the name of an actor; give the result another name", handle.text);
         errors.push(handle.place.error(&scenario.file, message));
     }
     scenario.handles = handles;

@@ -1,5 +1,4 @@
-//! Typed access to a map of a scenario file. Every getter says where a value stands that does not fit, and a key
-//! that does not belong is met with the nearest one that does.
+//! Typed access to the maps of a scenario file. Errors have the place of the value, and unknown keys get a suggestion.
 
 use ugas_core::SimTime;
 use ugas_data::{Code, Entry, Node, NodeValue, ReadError, nearest};
@@ -41,7 +40,7 @@ pub(crate) struct Name {
     pub(crate) place: Place,
 }
 
-/// What a scenario file is read with: its name for messages, and how long its frame is.
+/// The context of reading a scenario file: its name and its frame length.
 #[derive(Clone, Copy)]
 pub(crate) struct Reading<'a> {
     pub(crate) file: &'a str,
@@ -49,7 +48,7 @@ pub(crate) struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// The fields of a map that has no keys but `known`; `what` names it in messages.
+    /// Returns the fields of a map that may only have the keys `known`; `what` is its name in messages.
     pub(crate) fn fields(
         self,
         what: &'a str,
@@ -61,7 +60,7 @@ impl<'a> Reading<'a> {
         }
         for entry in node.entries() {
             if !known.contains(&entry.key.as_str()) {
-                let message = format!("{what} has no field {:?}; its fields are {}", entry.key, known.join(", "));
+                let message = format!("{what}: unknown field {:?}; the fields are {}", entry.key, known.join(", "));
                 return Err(ReadError {
                     help: did_you_mean(&entry.key, known.iter().copied()),
                     ..Place::of_key(entry).error(self.file, message)
@@ -99,7 +98,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A number as it stands, `.nan` and `.inf` included: what the runtime makes of them is its own business.
+    /// Reads a number, including `.nan` and `.inf`, which scenarios use to test the runtime.
     pub(crate) fn number(self, what: &str, node: &Node) -> Result<f64, ReadError> {
         match node.value {
             NodeValue::Number(n) => Ok(n),
@@ -129,21 +128,35 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Seconds as a number, or a text with a unit: `12f` (frames), `250ms`, `1.5s`. Saturates.
+    /// Reads seconds as a number, or a text with a unit: `12f` (frames), `250ms`, `1.5s`. The time may be negative.
     pub(crate) fn time(self, what: &str, node: &Node) -> Result<SimTime, ReadError> {
-        match &node.value {
-            NodeValue::Number(n) if n.is_finite() => Ok(SimTime::seconds(*n)),
+        let time = match &node.value {
+            NodeValue::Number(n) if n.is_finite() => SimTime::seconds(*n),
             NodeValue::Text(text) => parse_time(text, self.frame).ok_or_else(|| {
-                let message =
-                    format!("{what}: {text:?} is no time; write seconds (1.5), frames (12f) or milliseconds (250ms)");
+                let message = format!(
+                    "{what}: expected seconds (1.5), frames (12f) or milliseconds (250ms), found the text {text:?}"
+                );
                 self.error(node, message)
-            }),
-            _ => Err(self.error(node, format!("{what}: expected a time, found {}", node.describe()))),
+            })?,
+            _ => return Err(self.error(node, format!("{what}: expected a time, found {}", node.describe()))),
+        };
+        match time.0.unsigned_abs() <= SimTime::LONGEST.0 as u64 {
+            true => Ok(time),
+            false => Err(self.error(node, format!("{what}: the time is beyond the limit of {}", longest_time()))),
+        }
+    }
+
+    /// Reads a time of at least `least`.
+    pub(crate) fn time_from(self, what: &str, node: &Node, least: SimTime) -> Result<SimTime, ReadError> {
+        let time = self.time(what, node)?;
+        match time >= least {
+            true => Ok(time),
+            false => Err(self.error(node, format!("{what}: expected at least {least}, found {time}"))),
         }
     }
 }
 
-/// A time as people write it on a line of its own or on a command line: `1.5`, `1.5s`, `250ms`, `12f`.
+/// Parses a time: `1.5`, `1.5s`, `250ms` or `12f` (frames).
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -164,6 +177,16 @@ pub fn parse_time(text: &str, frame: SimTime) -> Option<SimTime> {
     number(text.strip_suffix('s').unwrap_or(text)).map(SimTime::seconds)
 }
 
+/// Returns the longest time a scenario accepts, in words.
+///
+/// ```
+/// assert!(ugas_lab::longest_time().contains("years"), "{}", ugas_lab::longest_time());
+/// ```
+pub fn longest_time() -> String {
+    let seconds = SimTime::LONGEST.as_seconds().floor();
+    format!("{seconds} s (about {:.0} years)", seconds / (365.25 * 86_400.0))
+}
+
 /// The fields of one map.
 pub(crate) struct Fields<'a> {
     pub(crate) reading: Reading<'a>,
@@ -172,7 +195,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// What stands under a key; `null` counts as absent.
+    /// Returns the value of a key; `null` counts as absent.
     pub(crate) fn get(&self, key: &str) -> Option<&'a Node> {
         self.node.get(key).filter(|n| !n.is_null())
     }
@@ -228,7 +251,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The help line of a misspelt word.
+/// Returns the suggestion for a misspelt word.
 pub(crate) fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(word, known).map(|n| format!("did you mean {n:?}?"))
 }

@@ -1,5 +1,5 @@
-//! The words of the language that stand for kinds of facts, diagnostics, trace entries and refusals, with the fields
-//! each carries, so that a misspelt one is an error at its place and never an expectation that holds by accident.
+//! The names of facts, diagnostics, trace entries, refusals and verbs, with their fields. A misspelt name is an error and
+//! never an expectation that passes by accident.
 
 /// A stream of entries that a scenario can look at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ const TRACE: Table = &[
     ("ReplicationEnded", &[]),
 ];
 
-/// Kinds of facts that come with later releases.
+/// Facts of later releases.
 pub(crate) const LATER_FACTS: &[&str] = &["Resource", "Combo", "Attack", "Hit", "Capability"];
 
 impl Stream {
@@ -123,7 +123,7 @@ impl Stream {
     }
 }
 
-/// Kinds of refusals a scenario can name; the first two stand for several.
+/// Kinds of refusals; the first two match several kinds.
 pub(crate) const REFUSALS: &[&str] = &[
     "Any",
     "Blocked",
@@ -220,7 +220,7 @@ pub(crate) const VERBS: &[&str] = &[
     "ExpectHash",
 ];
 
-/// Verbs that come with later releases.
+/// Verbs of later releases.
 pub(crate) const LATER_VERBS: &[&str] = &[
     "Axis",
     "ApplyMoveset",
@@ -241,8 +241,8 @@ pub(crate) const LATER_VERBS: &[&str] = &[
     "Redo",
 ];
 
-/// What may stand beside a verb.
-pub(crate) const BESIDE: &[&str] = &["Refused", "MayRefuse", "On"];
+/// The keys next to a verb.
+pub(crate) const STEP_KEYS: &[&str] = &["Refused", "MayRefuse", "On"];
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! What must hold, and what was found: values as scenarios compare them.
+//! Expected and found values, and how they are compared.
 
 use super::fields::Reading;
 use std::fmt;
@@ -12,7 +12,7 @@ pub(crate) enum Found {
     Number(f64),
     Text(String),
     Vector([f64; 3]),
-    /// Several words that are all true.
+    /// Several kinds that all match.
     AnyOf(Vec<String>),
     Map(Vec<(String, Found)>),
 }
@@ -40,7 +40,7 @@ impl fmt::Display for Found {
     }
 }
 
-/// What is expected of a value.
+/// The expectation for a value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Matcher {
     Is(Found),
@@ -49,16 +49,16 @@ pub(crate) enum Matcher {
     Below(f64),
     Not(Box<Matcher>),
     All(Vec<Matcher>),
-    /// Entries of a map; others may stand beside them.
+    /// Entries of a map; other entries are allowed.
     Has(Vec<(String, Matcher)>),
 }
 
-/// Whether a number is the expected one: within 1e-6 × max(1, |expected|).
+/// Returns whether a number equals the expected one within 1e-6 × max(1, |expected|).
 fn close(found: f64, expected: f64) -> bool {
     found == expected || (found - expected).abs() <= 1e-6 * expected.abs().max(1.0)
 }
 
-/// Whether a kind of refusal is the expected one; `Any` and `Blocked` stand for several.
+/// Returns whether a refusal matches; `Any` and `Blocked` match several kinds.
 pub(crate) fn is_word(kind: &str, expected: &str) -> bool {
     match expected {
         "Any" => true,
@@ -68,7 +68,7 @@ pub(crate) fn is_word(kind: &str, expected: &str) -> bool {
 }
 
 impl Matcher {
-    /// Entries that a map must have.
+    /// Parses the entries that a map must have.
     pub(crate) fn parse_entries(reading: Reading<'_>, what: &str, node: &Node) -> Result<Matcher, ReadError> {
         if !node.is_map() {
             return Err(reading.error(node, format!("{what}: expected a map of names, found {}", node.describe())));
@@ -125,7 +125,7 @@ impl Matcher {
             });
         }
         match all.len() {
-            0 => Err(fields.reading.error(node, format!("{what}: an empty map says nothing"))),
+            0 => Err(fields.reading.error(node, format!("{what}: expected at least one condition"))),
             1 => Ok(all.remove(0)),
             _ => Ok(Matcher::All(all)),
         }

@@ -1,6 +1,5 @@
-//! Scenarios as typed values: what exists, what happens when, what must hold. Parsing keeps the line and column of
-//! every verb and every expectation, so that a failure points at the line a person wrote. Names are not looked up
-//! here; that needs rules and happens before a run.
+//! Scenarios as typed values: actors, the timeline and expectations. Parsing keeps the line and column of every verb and
+//! expectation for failures. Names are resolved later, because that needs rules.
 
 mod ability;
 mod category;
@@ -11,7 +10,7 @@ mod matcher;
 mod network;
 mod verbs;
 
-pub use fields::{Place, parse_time};
+pub use fields::{Place, longest_time, parse_time};
 pub use network::{NetClient, Network};
 
 pub(crate) use ability::{AbilityVerb, Aim, Completion, Of, Pick, Stop, inputs_in};
@@ -25,7 +24,7 @@ use std::sync::Arc;
 use ugas_core::SimTime;
 use ugas_data::Loaded;
 
-/// A scenario that was read and understood.
+/// A parsed scenario.
 ///
 /// ```
 /// let text = "Scenario: Nothing happens\nTimeline:\n  - At: 1\n    Do:\n      - Expect: {Sim.Time: 1}\n";
@@ -36,23 +35,23 @@ use ugas_data::Loaded;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file it stands in, as the caller named it.
+    /// The file, as the caller named it.
     pub file: Arc<str>,
-    /// Its sentence.
+    /// Its name.
     pub name: String,
     /// The place of its `Scenario:` key.
     pub place: Place,
-    /// The requirements it shows.
+    /// The requirements it covers.
     pub covers: Vec<String>,
     /// The seed of its sim.
     pub seed: u64,
     /// The length of a frame.
     pub frame: SimTime,
-    /// The stride of time between two moments; one frame if the file does not say.
+    /// The step of time; one frame by default.
     pub step: SimTime,
-    /// The machines it is played on, if they are several.
+    /// The server and clients, if it runs on several machines.
     pub network: Option<Network>,
-    /// The text of its file, to find the exact words in that something is wrong with.
+    /// The text of its file, to find the exact place of errors.
     pub(crate) text: Option<Arc<str>>,
     pub(crate) packs: Vec<(PathBuf, Place)>,
     pub(crate) entities: Vec<Loaded>,

@@ -1,5 +1,5 @@
-//! `Network:` in a scenario: whose machine is whose, and what lies between them. A verb with `On:` happens on a client's
-//! machine, and there only what a client may ask of a server can happen.
+//! `Network:` in a scenario: the clients, what they own, and their links. A verb with `On:` runs on a client, which can only
+//! send the commands of a client.
 
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};
@@ -9,8 +9,9 @@ use ugas_net::link::LinkProfile;
 
 const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 const LINK_KEYS: &[&str] = &["Client", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
-/// What a client may be told to do.
-const ASKS: &str = "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
+/// The verbs of a client.
+const CLIENT_VERBS: &str =
+    "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
 const DEFAULT_HZ: i64 = 60;
 const MAX_HZ: i64 = 1_000;
 
@@ -31,7 +32,7 @@ pub struct Network {
     pub clients: Vec<NetClient>,
 }
 
-/// A client and what lies between it and the server.
+/// A client and its link to the server.
 #[derive(Clone, Debug)]
 pub struct NetClient {
     /// Its name.
@@ -41,45 +42,45 @@ pub struct NetClient {
     pub joins: SimTime,
     /// One way.
     pub latency: SimTime,
-    /// By how much a datagram may be later than that.
+    /// The maximum additional latency.
     pub jitter: SimTime,
-    /// The share of datagrams that do not arrive.
+    /// The share of lost datagrams.
     pub loss: f64,
-    /// The share that arrive twice.
+    /// The share of duplicated datagrams.
     pub duplicate: f64,
-    /// The share that are overtaken.
+    /// The share of reordered datagrams.
     pub reorder: f64,
-    /// Mean number of datagrams that are lost in a row.
+    /// The mean number of consecutive lost datagrams.
     pub burst: f64,
 }
 
 impl NetClient {
-    /// What a simulated link does to datagrams, either way.
+    /// Returns the conditions of its simulated link, in both directions.
     pub fn link(&self) -> LinkProfile {
         let NetClient { latency, jitter, loss, duplicate, reorder, burst, .. } = *self;
         LinkProfile { latency, jitter, loss, duplicate, reorder, burst, ..LinkProfile::PERFECT }
     }
 }
 
-/// What happens to a client's connection.
+/// A change of a client's connection.
 #[derive(Clone, Debug)]
 pub(crate) struct WireVerb {
     pub(crate) client: Name,
     pub(crate) what: Wire,
 }
 
-/// What happens to a connection.
+/// A change of a connection.
 #[derive(Clone, Debug)]
 pub(crate) enum Wire {
-    /// Its links become others.
+    /// Other link conditions.
     Link(LinkChange),
-    /// It ends, as when the client's process is stopped.
+    /// The client's process stops.
     Disconnect,
-    /// The client joins again with nothing remembered.
+    /// The client connects again without its previous state.
     Reconnect,
 }
 
-/// What of a link becomes other than it was.
+/// The changed conditions of a link.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkChange {
     profile: Option<LinkProfile>,
@@ -91,7 +92,7 @@ pub(crate) struct LinkChange {
 }
 
 impl LinkChange {
-    /// What a link is afterwards.
+    /// Returns the conditions of a link after the change.
     pub(crate) fn after(&self, before: &LinkProfile) -> LinkProfile {
         let from = self.profile.unwrap_or(*before);
         LinkProfile {
@@ -175,7 +176,7 @@ fn profile_of(reading: Reading<'_>, node: &Node) -> Result<LinkProfile, ReadErro
     LinkProfile::named(&name).ok_or_else(|| {
         let known: Vec<&str> = LinkProfile::ALL.iter().map(|(name, _)| *name).collect();
         let help = did_you_mean(&name, known.iter().copied());
-        let message = format!("Profile: there is no profile {name:?}; the profiles are {}", known.join(", "));
+        let message = format!("Profile: unknown profile {name:?}; the profiles are {}", known.join(", "));
         ReadError { help, ..reading.error(node, message) }
     })
 }
@@ -196,7 +197,7 @@ fn share(f: &Fields<'_>, key: &'static str) -> Result<Option<f64>, ReadError> {
     }
 }
 
-/// Names of clients and of what they own, and what is done on their machines.
+/// Checks the clients, the actors they own, and the verbs that run on them.
 pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
     let file = &scenario.file;
     let clients = scenario.network.as_ref().map_or(&[][..], |network| &network.clients);
@@ -206,15 +207,18 @@ pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
             None => {
                 let known = scenario.actors.iter().map(|a| a.name.text.as_str());
                 let help = did_you_mean(&actor.text, known);
-                let message = format!("there is no actor {}", actor.text);
+                let message = format!("unknown actor {}", actor.text);
                 errors.push(ReadError { help, ..actor.place.error(file, message) });
             }
             Some(a) if !a.spawned => {
-                let message = format!("{} is not there from the start, so nobody can own it", actor.text);
+                let message = format!(
+                    "{} has `Spawned: false`; a client can only own actors that exist from the start",
+                    actor.text
+                );
                 errors.push(actor.place.error(file, message));
             }
             Some(_) if owned.contains(&actor.text.as_str()) => {
-                errors.push(actor.place.error(file, format!("{} has an owner already", actor.text)));
+                errors.push(actor.place.error(file, format!("{} already has an owner", actor.text)));
             }
             Some(_) => owned.push(&actor.text),
         }
@@ -231,13 +235,13 @@ pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
     }
 }
 
-/// Whether there is a client of that name; else it is said.
+/// Reports an unknown client.
 fn check_client(scenario: &Scenario, what: &str, name: &Name, errors: &mut Vec<ReadError>) -> bool {
     let clients = || scenario.network.iter().flat_map(|network| &network.clients).map(|client| client.name.as_str());
     let is_there = clients().any(|known| known == name.text);
     if !is_there {
-        let help = did_you_mean(&name.text, clients()).or(Some("name it under `Network: {Clients: {..}}`".to_owned()));
-        let message = format!("{what}: there is no client {}", name.text);
+        let help = did_you_mean(&name.text, clients()).or(Some("add it to `Network: {Clients: {..}}`".to_owned()));
+        let message = format!("{what}: unknown client {}", name.text);
         errors.push(ReadError { help, ..name.place.error(&scenario.file, message) });
     }
     is_there
@@ -245,13 +249,13 @@ fn check_client(scenario: &Scenario, what: &str, name: &Name, errors: &mut Vec<R
 
 fn check_step(scenario: &Scenario, on: &Name, step: &Step, errors: &mut Vec<ReadError>) {
     if check_client(scenario, "On", on, errors) && !may_ask(&step.verb) {
-        let message = "a client cannot do this: it is the server's";
-        let help = Some(format!("leave out `On:`; on a client there are {ASKS}, with the names of abilities"));
+        let message = "a client cannot run this verb; only the server can";
+        let help = Some(format!("remove `On:`; the verbs of a client are {CLIENT_VERBS}, with the names of abilities"));
         errors.push(ReadError { help, ..step.place.error(&scenario.file, message) });
     }
 }
 
-/// Whether it is something a client does.
+/// Returns whether a client can run a verb.
 fn may_ask(verb: &Verb) -> bool {
     match verb {
         Verb::Apply(apply) => apply.ability.is_some() && apply.from.is_some(),
@@ -292,12 +296,12 @@ pub(super) fn on_of(reading: Reading<'_>, node: &Node) -> Result<Option<Name>, R
     node.get("On").map(|n| reading.name("On", n)).transpose()
 }
 
-/// A scenario with machines is not run on one.
+/// Returns the error of running a scenario with `Network:` without its clients.
 pub(crate) fn needs_machines(scenario: &Scenario) -> Option<ReadError> {
     scenario.network.as_ref()?;
     let place: Place = scenario.place;
     Some(ReadError {
-        help: Some("play it with `ugas test`, or with `ugas serve` and a `ugas bot` for each client".to_owned()),
+        help: Some("run it with `ugas test`, or with `ugas serve` and a `ugas bot` for each client".to_owned()),
         ..place.error(&scenario.file, "a scenario with `Network:` needs a server and its clients")
     })
 }

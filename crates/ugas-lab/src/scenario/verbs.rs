@@ -1,8 +1,8 @@
-//! Verbs from their maps.
+//! Parses verbs.
 
 use super::document::entity_of;
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
-use super::kinds::{BESIDE, LATER_FACTS, LATER_VERBS, REFUSALS, Stream, VERBS};
+use super::kinds::{LATER_FACTS, LATER_VERBS, REFUSALS, STEP_KEYS, Stream, VERBS};
 use super::network::{on_of, wire_of};
 use super::{
     ApplyVerb, ChangeTo, CountOf, Expectation, Found, HitDef, Matcher, Partial, ReloadVerb, RemoveVerb, RemoveWhat,
@@ -10,7 +10,7 @@ use super::{
 };
 use ugas_data::{Entry, Node, ReadError};
 
-/// The steps of a `Do` list; those that are wrong are reported and left out.
+/// Parses the steps of a `Do` list; invalid steps are reported and skipped.
 pub(crate) fn parse_steps(reading: Reading<'_>, what: &str, node: &Node, errors: &mut Vec<ReadError>) -> Vec<Step> {
     let list = match reading.list(what, node) {
         Ok(list) => list,
@@ -37,23 +37,23 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
     let mut verb: Option<&Entry> = None;
     for entry in node.entries() {
         let key = entry.key.as_str();
-        if BESIDE.contains(&key) {
+        if STEP_KEYS.contains(&key) {
             continue;
         }
         if LATER_VERBS.contains(&key) {
-            let message = format!("verb {key} comes with a later release");
+            let message = format!("the verb {key} is not supported in this release");
             return Err(Place::of_key(entry).error(reading.file, message));
         }
         if !VERBS.contains(&key) {
-            let message = format!("there is no verb {key:?}");
-            let known = VERBS.iter().chain(LATER_VERBS).chain(BESIDE).copied();
+            let message = format!("unknown verb {key:?}");
+            let known = VERBS.iter().chain(LATER_VERBS).chain(STEP_KEYS).copied();
             return Err(ReadError {
                 help: did_you_mean(key, known).or_else(|| Some(format!("the verbs are {}", VERBS.join(", ")))),
                 ..Place::of_key(entry).error(reading.file, message)
             });
         }
         if let Some(other) = verb.replace(entry) {
-            let message = format!("{} and {key} stand in one step; write two", other.key);
+            let message = format!("a step has one verb, found {} and {key}; write two steps", other.key);
             return Err(Place::of_key(entry).error(reading.file, message));
         }
     }
@@ -81,7 +81,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
             | Verb::ExpectHash { .. }
     );
     if let Some(node) = refused.or(may_refuse).filter(|_| !can_be_refused) {
-        return Err(reading.error(node, format!("{} is never refused", entry.key)));
+        return Err(reading.error(node, format!("{} cannot be refused", entry.key)));
     }
     Ok(step)
 }
@@ -91,7 +91,7 @@ fn refusal_of(reading: Reading<'_>, node: &Node) -> Result<&'static str, ReadErr
     REFUSALS.iter().copied().find(|k| *k == kind).ok_or_else(|| ReadError {
         help: did_you_mean(&kind, REFUSALS.iter().copied())
             .or_else(|| Some(format!("the kinds are {}", REFUSALS.join(", ")))),
-        ..reading.error(node, format!("Refused: there is no kind of refusal {kind:?}"))
+        ..reading.error(node, format!("Refused: unknown refusal {kind:?}"))
     })
 }
 
@@ -245,7 +245,7 @@ fn remove_of(f: &Fields<'_>) -> Result<RemoveVerb, ReadError> {
     Ok(RemoveVerb { what, stacks })
 }
 
-/// The changes in the order they are written.
+/// Parses the changes in the order of the file.
 fn changes_of(f: &Fields<'_>) -> Result<Vec<ChangeTo>, ReadError> {
     let mut changes = Vec::new();
     let count = |key: &str| f.count_if(key).map(|n| n.unwrap_or(0));
@@ -309,10 +309,10 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
     })?;
     let kind = reading.text("Kind", kind_node)?;
     if stream == Stream::Facts && LATER_FACTS.contains(&kind.as_str()) {
-        return Err(reading.error(kind_node, format!("facts of kind {kind} come with a later release")));
+        return Err(reading.error(kind_node, format!("facts of kind {kind} are not supported in this release")));
     }
     let Some((kind, own)) = stream.kinds().find(|k| *k == kind).and_then(|k| Some((k, stream.fields_of(k)?))) else {
-        let message = format!("there is no kind of {noun} {kind:?}");
+        let message = format!("unknown {noun} {kind:?}");
         let all: Vec<&str> = stream.kinds().collect();
         return Err(ReadError {
             help: did_you_mean(&kind, stream.kinds()).or_else(|| Some(format!("the kinds are {}", all.join(", ")))),
@@ -324,7 +324,7 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
         let known = || stream.common().iter().chain(own).copied();
         if !known().any(|k| k == entry.key) {
             let all: Vec<&str> = known().collect();
-            let message = format!("{kind} has no field {:?}; its fields are {}", entry.key, all.join(", "));
+            let message = format!("{kind}: unknown field {:?}; the fields are {}", entry.key, all.join(", "));
             return Err(ReadError {
                 help: did_you_mean(&entry.key, known()),
                 ..Place::of_key(entry).error(reading.file, message)
@@ -343,7 +343,7 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
     Ok(Partial { place: Place::of(node), kind, fields })
 }
 
-/// Every name that steps give their results.
+/// Collects the `As` names of steps.
 pub(crate) fn handles_in(steps: &[Step], into: &mut Vec<Name>) {
     for_each_step(steps, &mut |step| match &step.verb {
         Verb::Apply(apply) => into.extend(apply.handle.clone()),

@@ -3,7 +3,7 @@
 use super::rig::{Rig, refused, refused_in};
 use proptest::prelude::*;
 use ugas_core::{AbilityId, FactKind, Facts, Target};
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 use ugas_net::message::{Command, Request};
 use ugas_net::server::ServerConfig;
 use ugas_net::types::Tick;
@@ -14,7 +14,7 @@ fn a_cooldown_that_runs_refuses() {
         rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig
     });
-    refused_in(pair, &[(Reason::Rules, 5)], |rig| {
+    refused_in(pair, &[(RejectReason::Rules, 5)], |rig| {
         for _ in 0..5 {
             rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         }
@@ -27,7 +27,7 @@ fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
         rig.ask(rig.activate("GA_Jab", Target::Controller(rig.foe)));
         rig
     });
-    refused_in(pair, &[(Reason::Rules, 4)], |rig| {
+    refused_in(pair, &[(RejectReason::Rules, 4)], |rig| {
         for name in ["GA_Kick", "GA_Jab", "GA_Kick", "GA_Jab"] {
             rig.ask(rig.activate(name, Target::Controller(rig.foe)));
         }
@@ -36,8 +36,8 @@ fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
 
 #[test]
 fn ticks_of_the_future_are_refused() {
-    refused(&[(Reason::Future, 3)], |rig| {
-        let ahead = ServerConfig::default().ahead;
+    refused(&[(RejectReason::Future, 3)], |rig| {
+        let ahead = ServerConfig::default().max_early_ticks;
         for tick in [rig.server.tick().plus(ahead + 1), Tick(1_000_000), Tick(u32::MAX)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
@@ -47,8 +47,8 @@ fn ticks_of_the_future_are_refused() {
 
 #[test]
 fn ticks_of_the_past_are_refused() {
-    refused(&[(Reason::Past, 3)], |rig| {
-        let behind = ServerConfig::default().behind;
+    refused(&[(RejectReason::Past, 3)], |rig| {
+        let behind = ServerConfig::default().max_late_ticks;
         for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
@@ -58,8 +58,8 @@ fn ticks_of_the_past_are_refused() {
 
 #[test]
 fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
-    let most = u64::from(ServerConfig::default().commands) * 16;
-    refused(&[(Reason::Past, most), (Reason::CommandRate, 1)], |rig| {
+    let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
+    refused(&[(RejectReason::Past, most), (RejectReason::CommandRate, 1)], |rig| {
         let late = |rig: &mut Rig| Command { tick: Tick(1), ..rig.command(rig.activate("GA_Risky", Target::None)) };
         for _ in 0..4 {
             let commands: Vec<Command> = (0..most / 4).map(|_| late(rig)).collect();
@@ -92,7 +92,7 @@ fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
     rig.give(&[late(500)]);
     rig.ask(sorry);
     assert_eq!(mana(&rig), 999.0, "once");
-    assert_eq!(rig.count(Reason::Key), 2, "the command that came again, and the second wish to clean up");
+    assert_eq!(rig.count(RejectReason::Key), 2, "the command that came again, and the second wish to clean up");
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn a_late_command_that_claims_a_moment_of_its_cooldown_is_refused() {
         rig.run_to(end);
         rig
     });
-    refused_in(pair, &[(Reason::Early, 1)], |rig| {
+    refused_in(pair, &[(RejectReason::Early, 1)], |rig| {
         let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig.give(&[Command { tick: rig.server.tick().minus(8), ..command }]);
         rig.step();
@@ -190,7 +190,7 @@ fn bounded(times: &[u32], length: u32, slack: u32, extra: u32) -> Result<(), Str
 }
 
 fn check(done: &[(AbilityId, u32, u32)], rig: &Rig) -> Result<(), String> {
-    let behind = ServerConfig::default().behind;
+    let behind = ServerConfig::default().max_late_ticks;
     let of = |names: &[&str], server: bool| -> Vec<u32> {
         let ids: Vec<AbilityId> = names.iter().map(|n| rig.ability(n)).collect();
         done.iter().filter(|d| ids.contains(&d.0)).map(|d| if server { d.1 } else { d.2 }).collect()

@@ -2,8 +2,8 @@
 
 use super::rig::{Rig, refused};
 use ugas_core::{AbilityId, ControllerId, EffectId, InputId, Op, OpId, Target};
-use ugas_net::authority::Reason;
-use ugas_net::client::{Client, ClientConfig, Commanded};
+use ugas_net::authority::RejectReason;
+use ugas_net::client::{Client, ClientConfig, CommandStatus};
 use ugas_net::message::{Command, Request};
 use ugas_net::types::{PeerId, Tick};
 
@@ -29,7 +29,7 @@ fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
 // covers: UGAS-13.7-03, UGAS-13.7-08, UGAS-4.5-06
 #[test]
 fn foreign_controllers_are_not_moved() {
-    refused(&[(Reason::Authority, 22)], |rig| {
+    refused(&[(RejectReason::Authority, 22)], |rig| {
         for who in [rig.hero, rig.foe] {
             all_requests(rig, who).into_iter().for_each(|request| rig.ask(request));
         }
@@ -38,7 +38,7 @@ fn foreign_controllers_are_not_moved() {
 
 #[test]
 fn stale_and_forged_handles_are_refused() {
-    refused(&[(Reason::Authority, 44)], |rig| {
+    refused(&[(RejectReason::Authority, 44)], |rig| {
         for who in
             [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE]
         {
@@ -68,7 +68,7 @@ fn a_controller_that_was_ones_own_and_is_gone_is_refused() {
 // covers: UGAS-13.7-04, UGAS-13.7-08, UGAS-4.5-06
 #[test]
 fn an_ability_that_was_not_granted_does_nothing() {
-    refused(&[(Reason::Ability, 7)], |rig| {
+    refused(&[(RejectReason::Ability, 7)], |rig| {
         let (who, never) = (rig.rogue, rig.ability("GA_Never"));
         rig.ask(rig.activate("GA_Never", Target::Controller(rig.foe)));
         rig.ask(rig.apply("GA_Never", "GE_Bolt", rig.foe));
@@ -83,7 +83,7 @@ fn an_ability_that_was_not_granted_does_nothing() {
 // covers: UGAS-13.7-06, UGAS-13.7-07, UGAS-13.7-08, UGAS-4.5-06
 #[test]
 fn an_ability_applies_its_own_effects_and_no_others() {
-    refused(&[(Reason::EffectClass, 4)], |rig| {
+    refused(&[(RejectReason::EffectClass, 4)], |rig| {
         for effect in [rig.effect("GE_Beam"), rig.effect("GE_Cost"), EffectId(9_999), EffectId(u32::MAX)] {
             let ability = rig.ability("GA_Bolt");
             rig.ask(Request::Apply { who: rig.rogue, ability, effect, target: rig.foe });
@@ -97,7 +97,7 @@ fn effects_for_the_authority_are_the_authoritys_even_where_the_ability_names_the
     let rig = Rig::new();
     assert!(rig.rules.is_for_authority(rig.effect("GE_InstantKill")), "by its tag");
     assert!(!rig.rules.is_for_authority(rig.effect("GE_Bolt")));
-    refused(&[(Reason::AuthoritativeOnly, 2)], |rig| {
+    refused(&[(RejectReason::AuthoritativeOnly, 2)], |rig| {
         rig.ask(rig.apply("GA_Beam", "GE_InstantKill", rig.foe));
         rig.ask(rig.apply("GA_Bolt", "GE_InstantKill", rig.foe));
     });
@@ -105,7 +105,7 @@ fn effects_for_the_authority_are_the_authoritys_even_where_the_ability_names_the
 
 #[test]
 fn an_ability_that_does_not_run_applies_nothing() {
-    refused(&[(Reason::Idle, 2)], |rig| {
+    refused(&[(RejectReason::Idle, 2)], |rig| {
         rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.foe));
         rig.ask(rig.apply("GA_Bolt", "GE_Bolt", rig.foe));
     });
@@ -123,7 +123,7 @@ fn ann_strikes(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
     before(&mut rig);
     let ask = Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe };
     let seen = seen(&rig.ann, &rig);
-    let Ok(Commanded::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may play it ahead") };
+    let Ok(CommandStatus::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may play it ahead") };
     assert_eq!(self::seen(&rig.ann, &rig), seen - 25.0, "at once");
     assert!(rig.ann.is_predicted(id.0), "not yet confirmed");
     watch(&mut rig, &mut bob, 20);
@@ -156,7 +156,7 @@ fn a_sound_application_is_done_shown_to_all_and_confirmed() {
     let health = rig.health(rig.foe);
     assert_eq!(seen(&rig.ann, &rig), health);
     assert_eq!(seen(&bob, &rig), health, "Bob sees it too");
-    assert!(!rig.ann.is_predicted(id.0) && rig.ann.unanswered() == 0, "confirmed");
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.pending_commands() == 0, "confirmed");
     assert!(rig.server.counts().iter().next().is_none());
 }
 
@@ -167,10 +167,10 @@ fn an_application_by_an_ability_that_was_taken_away_is_undone() {
         let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
         rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
     });
-    assert_eq!(rig.count(Reason::Ability), 1);
+    assert_eq!(rig.count(RejectReason::Ability), 1);
     let health = rig.health(rig.foe);
     assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as if it had never been");
-    assert!(!rig.ann.is_predicted(id.0) && rig.ann.counts().refused == 1);
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.counts().rejected == 1);
 }
 
 // covers: SAI-2.1-04
@@ -183,7 +183,7 @@ fn a_sound_command_is_answered_with_what_the_server_made_of_it() {
     }
     rig.ann.command(Request::Activate { who, ability: jab, target: Target::Controller(rig.foe) }).unwrap();
     rig.run_to(rig.server.tick().0 + 8);
-    assert!(rig.ann.unanswered() == 0 && rig.ann.counts().corrections == 0);
+    assert!(rig.ann.pending_commands() == 0 && rig.ann.counts().corrections == 0);
     let gcd = |sim: &ugas_core::Sim| {
         sim.global_cooldowns(who).unwrap().iter().map(|(g, t)| (*g, t.total)).collect::<Vec<_>>()
     };
@@ -208,7 +208,7 @@ fn level_and_magnitude_cannot_be_said() {
         }
     }
     // More bytes behind a request, a foreign op or an unknown kind in its place are no request.
-    refused(&[(Reason::Payload, 3)], |rig| {
+    refused(&[(RejectReason::Payload, 3)], |rig| {
         let tail = |bytes: &mut Vec<u8>| bytes.extend_from_slice(&99.0f64.to_le_bytes());
         let command = rig.command(rig.apply("GA_Beam", "GE_Beam", rig.foe));
         let mut longer = command.to_bytes();

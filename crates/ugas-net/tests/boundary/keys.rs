@@ -2,7 +2,7 @@
 
 use super::rig::{MOST_HELD, Rig, refused, refused_in};
 use ugas_core::{FactKind, Facts, Target};
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 use ugas_net::message::{Command, Request};
 
 /// Sessions in which Mallory has thrown a bolt under a key; the command.
@@ -33,7 +33,7 @@ fn a_command_said_again_is_done_once() {
 #[test]
 fn a_key_that_was_used_is_not_used_again() {
     let (pair, command) = thrown();
-    refused_in(pair, &[(Reason::Key, 4)], |rig| {
+    refused_in(pair, &[(RejectReason::Key, 4)], |rig| {
         let who = rig.rogue;
         let other = Request::Move { who, anchor: ugas_core::Anchor::at([0.0; 3]) };
         rig.give(&[Command { request: other.clone(), ..command.clone() }]);
@@ -57,7 +57,7 @@ fn a_key_that_was_used_is_not_used_again() {
 #[test]
 fn a_forged_key_at_the_end_of_all_keys_is_refused() {
     // Whoever has the number next goes on from the last base: nobody may use them up.
-    refused(&[(Reason::Key, 2)], |rig| {
+    refused(&[(RejectReason::Key, 2)], |rig| {
         for base in [u32::MAX, 0] {
             let request = Request::Release { who: rig.rogue, input: super::rig::FIRE };
             let command = Command { base, ..rig.command(request) };
@@ -97,7 +97,7 @@ fn a_stolen_key_is_ones_own() {
 
 #[test]
 fn keys_whose_verdicts_are_never_acknowledged_pile_up_no_further_than_a_limit() {
-    refused(&[(Reason::Ability, 600)], |rig| {
+    refused(&[(RejectReason::Ability, 600)], |rig| {
         // A carrier that never hears anything acknowledges nothing.
         for _ in 0..150 {
             let asks: Vec<Command> = (0..4).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();
@@ -106,7 +106,7 @@ fn keys_whose_verdicts_are_never_acknowledged_pile_up_no_further_than_a_limit() 
             rig.send(&deaf(&datagram));
             rig.step();
         }
-        assert!(rig.server.held() < MOST_HELD, "{}", rig.server.held());
+        assert!(rig.server.retained() < MOST_HELD, "{}", rig.server.retained());
     });
 }
 

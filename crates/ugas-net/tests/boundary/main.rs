@@ -8,5 +8,5 @@ mod mutated;
 mod packets;
 mod policy;
 mod refusals;
+mod requests;
 mod rig;
-mod wishes;

@@ -10,7 +10,7 @@ use ugas_core::{
     TagId, Target, TaskKey,
 };
 use ugas_doc::ControllerReplication;
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
 use ugas_net::server::{Secret, Server, ServerConfig};
@@ -51,7 +51,13 @@ impl Session {
         let mode = ControllerReplication::Full;
         let mut server = Server::new(
             sim,
-            ServerConfig { mode, length: LENGTH, packets, commands, ..ServerConfig::default() },
+            ServerConfig {
+                replication: mode,
+                tick_length: LENGTH,
+                packets_per_tick: packets,
+                commands_per_tick: commands,
+                ..ServerConfig::default()
+            },
             Secret::known(1),
         );
         server.connect(ANN, &[hero]).unwrap();
@@ -84,7 +90,7 @@ impl Session {
     /// What may not depend on the attacker.
     fn others(&self) -> (u64, u64, Option<u64>, ugas_net::client::ClientCounts) {
         let row = |who| self.server.sim().row_hash(who).unwrap();
-        (row(self.hero), row(self.foe), self.ann.settled_hash(self.hero), self.ann.counts())
+        (row(self.hero), row(self.foe), self.ann.confirmed_hash(self.hero), self.ann.counts())
     }
 }
 
@@ -308,7 +314,7 @@ fn mutated_packets_change_nothing_but_the_counts() {
             if packet % A_TICK == 0 {
                 calm.step(|_, _| ());
                 hit.step(|_, _| ());
-                most_held = most_held.max(hit.server.held());
+                most_held = most_held.max(hit.server.retained());
             }
             if packet % COMPARED == 0 {
                 assert_eq!(hit.others(), calm.others(), "seed {seed}, packet {packet}");
@@ -317,8 +323,21 @@ fn mutated_packets_change_nothing_but_the_counts() {
     }
     assert!(most_held < super::rig::MOST_HELD, "{most_held} held");
     let counts = hit.server.counts();
-    let deep = [Reason::Authority, Reason::Ability, Reason::Number, Reason::Task, Reason::Payload, Reason::Packet];
-    for reason in deep.into_iter().chain([Reason::Future, Reason::Past, Reason::Key, Reason::Message, Reason::Target]) {
+    let deep = [
+        RejectReason::Authority,
+        RejectReason::Ability,
+        RejectReason::Number,
+        RejectReason::Task,
+        RejectReason::Payload,
+        RejectReason::Packet,
+    ];
+    for reason in deep.into_iter().chain([
+        RejectReason::Future,
+        RejectReason::Past,
+        RejectReason::Key,
+        RejectReason::Message,
+        RejectReason::Target,
+    ]) {
         assert!(counts.of(reason) >= 30, "too few packets come as far as {reason:?}: {counts:?}");
     }
     assert!(hit.server.sim().get(hit.foe, hit.rules.attribute("Health").unwrap()).unwrap() < 1000.0, "Ann does play");

@@ -2,18 +2,18 @@
 
 use super::rig::{MALLORY, MOST_HELD, Rig, payload, refused, refused_in};
 use ugas_core::{Target, TaskKey};
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 use ugas_net::client::{Client, ClientConfig, ClientState};
+use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::internals::wire::number::put_uint;
 use ugas_net::message::{Command, Denial, PROTOCOL, Request, ToClient, ToServer};
 use ugas_net::server::ServerConfig;
 use ugas_net::types::{PeerId, Tick};
-use ugas_net::wire::bits::BitWriter;
-use ugas_net::wire::number::put_uint;
 
 #[test]
 fn a_flood_of_packets_is_cut_off_before_it_is_read() {
-    let most = u64::from(ServerConfig::default().packets) * 4;
-    refused(&[(Reason::PacketRate, 5_000 - most)], |rig| {
+    let most = u64::from(ServerConfig::default().packets_per_tick) * 4;
+    refused(&[(RejectReason::PacketRate, 5_000 - most)], |rig| {
         for _ in 0..5_000 {
             let datagram = rig.datagram(rig.server.tick(), &payload(&[]));
             rig.send(&datagram);
@@ -23,8 +23,8 @@ fn a_flood_of_packets_is_cut_off_before_it_is_read() {
 
 #[test]
 fn a_flood_of_activations_is_cut_off() {
-    let most = u64::from(ServerConfig::default().commands) * 16;
-    refused(&[(Reason::CommandRate, 128 - most), (Reason::Ability, most)], |rig| {
+    let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
+    refused(&[(RejectReason::CommandRate, 128 - most), (RejectReason::Ability, most)], |rig| {
         for _ in 0..4 {
             let asks: Vec<Command> = (0..32).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();
             rig.give(&asks);
@@ -34,7 +34,7 @@ fn a_flood_of_activations_is_cut_off() {
 
 #[test]
 fn commands_beyond_what_a_packet_may_hold_are_not_read() {
-    refused(&[(Reason::Payload, 1)], |rig| {
+    refused(&[(RejectReason::Payload, 1)], |rig| {
         let command = rig.command(rig.activate("GA_Never", Target::None)).to_bytes();
         let datagram = rig.datagram(rig.server.tick(), &payload(&vec![command; 65]));
         rig.send(&datagram);
@@ -43,7 +43,7 @@ fn commands_beyond_what_a_packet_may_hold_are_not_read() {
 
 #[test]
 fn a_flood_of_targets_is_longer_than_any_command() {
-    refused(&[(Reason::Payload, 1)], |rig| {
+    refused(&[(RejectReason::Payload, 1)], |rig| {
         let targets = vec![rig.foe; 600];
         let answer = ugas_core::Answer { targets, ..Default::default() };
         let key = TaskKey { seq: 1, who: rig.rogue };
@@ -80,9 +80,9 @@ fn a_flood_of_fragments_fills_a_window_and_no_more() {
         if n % 4 == 3 {
             hit.step();
         }
-        assert!(hit.server.held() < MOST_HELD, "{}", hit.server.held());
+        assert!(hit.server.retained() < MOST_HELD, "{}", hit.server.retained());
     }
-    assert!(hit.count(Reason::Packet) > 300, "{:?}", hit.server.counts());
+    assert!(hit.count(RejectReason::Packet) > 300, "{:?}", hit.server.counts());
     calm.run_to(300);
     hit.run_to(300);
     assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash());
@@ -99,14 +99,14 @@ fn a_message_without_an_end_is_dropped_at_the_limit() {
         if n % 4 == 3 {
             hit.step();
         }
-        assert!(hit.server.held() < MOST_HELD, "{}", hit.server.held());
+        assert!(hit.server.retained() < MOST_HELD, "{}", hit.server.retained());
     }
 }
 
 // covers: UGAS-13.7-02
 #[test]
 fn messages_that_a_client_may_not_say_are_counted() {
-    refused(&[(Reason::Message, 4)], |rig| {
+    refused(&[(RejectReason::Message, 4)], |rig| {
         rig.push(b"");
         rig.push(&[0; 300]);
         rig.push(&vec![255; 5_000]);
@@ -137,7 +137,7 @@ fn a_datagram_cut_anywhere_changes_nothing() {
         hit.step();
     }
     let counts = hit.server.counts();
-    assert!(counts.of(Reason::Packet) + counts.of(Reason::Payload) > 0, "{counts:?}");
+    assert!(counts.of(RejectReason::Packet) + counts.of(RejectReason::Payload) > 0, "{counts:?}");
     let tick = hit.server.tick().0.max(200);
     calm.run_to(tick);
     hit.run_to(tick);
@@ -150,17 +150,17 @@ fn every_cut_of_a_payload_is_told() {
     let asks: Vec<Command> = (0..3).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();
     let whole = payload(&asks.iter().map(Command::to_bytes).collect::<Vec<_>>());
     for length in 1..whole.len() {
-        let before = rig.count(Reason::Payload);
+        let before = rig.count(RejectReason::Payload);
         let datagram = rig.datagram(rig.server.tick(), &whole[..length]);
         rig.send(&datagram);
-        assert_eq!(rig.count(Reason::Payload), before + 1, "{length} of {} bytes", whole.len());
+        assert_eq!(rig.count(RejectReason::Payload), before + 1, "{length} of {} bytes", whole.len());
         rig.step();
     }
 }
 
 #[test]
 fn oversized_datagrams_are_refused() {
-    refused(&[(Reason::Packet, 3)], |rig| {
+    refused(&[(RejectReason::Packet, 3)], |rig| {
         let honest = rig.datagram(rig.server.tick(), &payload(&[]));
         for length in [1_201, 65_507, 1 << 20] {
             let mut long = honest.clone();
@@ -172,7 +172,7 @@ fn oversized_datagrams_are_refused() {
 
 #[test]
 fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
-    refused(&[(Reason::Payload, 4)], |rig| {
+    refused(&[(RejectReason::Payload, 4)], |rig| {
         let mut bombs = Vec::new();
         for count in [u64::MAX, 1 << 40] {
             let mut out = BitWriter::new();
@@ -203,7 +203,7 @@ fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
 // covers: UGAS-13.7-14
 #[test]
 fn replayed_packets_are_refused() {
-    refused(&[(Reason::Duplicate, 40), (Reason::AuthoritativeOnly, 1)], |rig| {
+    refused(&[(RejectReason::Duplicate, 40), (RejectReason::AuthoritativeOnly, 1)], |rig| {
         let command = rig.command(rig.apply("GA_Beam", "GE_InstantKill", rig.foe));
         let recorded = rig.datagram(rig.server.tick(), &payload(&[command.to_bytes()]));
         rig.send(&recorded);
@@ -221,9 +221,10 @@ fn what_networks_double_and_overtake_is_not_called_damaged() {
         rig.step();
         rig.datagram(rig.server.tick(), &payload(&[]))
     });
-    let before = [Reason::Packet, Reason::Duplicate, Reason::Outdated].map(|reason| rig.count(reason));
+    let before =
+        [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
     [&second, &second, &first].into_iter().for_each(|datagram| rig.send(datagram));
-    let after = [Reason::Packet, Reason::Duplicate, Reason::Outdated].map(|reason| rig.count(reason));
+    let after = [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
     assert_eq!(after, [before[0], before[1] + 1, before[2] + 1]);
 
     // The client tells them apart too.
@@ -248,7 +249,7 @@ fn what_networks_double_and_overtake_is_not_called_damaged() {
     let (late, last) = (held.first().unwrap(), told.last().unwrap());
     [last, late].into_iter().for_each(|datagram| ben.receive(datagram));
     let counts = ben.counts();
-    assert_eq!((counts.duplicate, counts.outdated, counts.damaged), (1, 1, 0));
+    assert_eq!((counts.duplicate, counts.outdated, counts.malformed), (1, 1, 0));
 }
 
 #[test]
@@ -277,7 +278,7 @@ fn what_ann_said_says_nothing_in_mallorys_mouth() {
 
 #[test]
 fn datagrams_of_nobody_are_counted() {
-    refused(&[(Reason::Packet, 3)], |rig| {
+    refused(&[(RejectReason::Packet, 3)], |rig| {
         for peer in [0, 3, u32::MAX] {
             rig.server.receive(PeerId(peer), &[64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
@@ -375,7 +376,7 @@ fn who_has_not_said_hello_never_gets_more_than_he_gave() {
 #[test]
 fn what_is_said_before_hello_is_not_done() {
     let pair = [Rig::silent(), Rig::silent()];
-    refused_in(pair, &[(Reason::Message, 1)], |rig| {
+    refused_in(pair, &[(RejectReason::Message, 1)], |rig| {
         rig.run_to(30);
         let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig.give(&[command]);

@@ -3,7 +3,7 @@
 use super::rig::LENGTH;
 use ugas_core::{AbilityGrant, NoHost, Op, Rules, Sim, SimConfig, SpawnSpec, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, ImmunityEntry};
-use ugas_net::authority::Reason;
+use ugas_net::authority::RejectReason;
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
@@ -34,7 +34,8 @@ fn told(shield: &str) -> Vec<Vec<u8>> {
     let (ability, effect) = (rules.ability("Channel").unwrap(), rules.effect("Hit").unwrap());
     sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
     sim.apply(&Spec::new(rules.effect(shield).unwrap(), foe)).unwrap();
-    let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Mixed, ..ServerConfig::default() };
+    let config =
+        ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Mixed, ..ServerConfig::default() };
     let mut server = Server::new(sim, config, Secret::known(1));
     server.connect(ANN, &[hero]).unwrap();
     let mut client = Client::new(rules, ClientConfig::default());
@@ -56,7 +57,11 @@ fn told(shield: &str) -> Vec<Vec<u8>> {
         });
         client.update(LENGTH);
     }
-    assert_eq!((server.counts().of(Reason::Rules), client.counts().refused), (1, 1), "it was refused, and told so");
+    assert_eq!(
+        (server.counts().of(RejectReason::Rules), client.counts().rejected),
+        (1, 1),
+        "it was refused, and told so"
+    );
     sent
 }
 

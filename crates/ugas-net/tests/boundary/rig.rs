@@ -6,14 +6,14 @@ use ugas_core::{
     SpawnSpec, Target,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution};
-use ugas_net::authority::Reason;
-use ugas_net::carrier::{Carrier, CarrierConfig};
+use ugas_net::authority::RejectReason;
 use ugas_net::client::{Client, ClientConfig};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
+use ugas_net::internals::wire::bits::BitWriter;
+use ugas_net::internals::wire::number::put_uint;
 use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::{PeerId, Tick};
-use ugas_net::wire::bits::BitWriter;
-use ugas_net::wire::number::put_uint;
 
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 pub(crate) const ANN: PeerId = PeerId(1);
@@ -150,12 +150,13 @@ impl Rig {
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
-        let config = ServerConfig { mode: ControllerReplication::Full, length: LENGTH, ..ServerConfig::default() };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(ANN, &[hero]).unwrap();
         server.connect(MALLORY, &[rogue]).unwrap();
         let ann = Client::new(rules.clone(), ClientConfig::default());
-        let mallory = Carrier::new(CarrierConfig::default());
+        let mallory = Carrier::new(ConnectionConfig::default());
         Rig { server, rules, hero, rogue, foe, far, ann, mallory, base: 0, held: 0, told: 0 }
     }
 
@@ -200,7 +201,7 @@ impl Rig {
             let _ = ann.command(Request::Activate { who: self.hero, ability, target: Target::Controller(self.foe) });
         }
         ann.send(&mut |datagram| server.receive(ANN, datagram));
-        self.held = self.held.max(self.server.held());
+        self.held = self.held.max(self.server.retained());
     }
 
     pub(crate) fn run_to(&mut self, tick: u32) {
@@ -221,7 +222,7 @@ impl Rig {
     /// Mallory sends bytes.
     pub(crate) fn send(&mut self, datagram: &[u8]) {
         self.server.receive(MALLORY, datagram);
-        self.held = self.held.max(self.server.held());
+        self.held = self.held.max(self.server.retained());
     }
 
     /// Mallory says hello.
@@ -266,7 +267,7 @@ impl Rig {
         Request::Apply { who: self.rogue, ability: self.ability(ability), effect: self.effect(effect), target }
     }
 
-    pub(crate) fn count(&self, reason: Reason) -> u64 {
+    pub(crate) fn count(&self, reason: RejectReason) -> u64 {
         self.server.counts().of(reason)
     }
 }
@@ -285,15 +286,15 @@ pub(crate) fn payload(commands: &[Vec<u8>]) -> Vec<u8> {
 
 /// Plays two sessions that differ in one attack. What it sent is counted under these reasons and no others, the server's
 /// state is that of the session without it, and little was held for it.
-pub(crate) fn refused(reasons: &[(Reason, u64)], attack: impl Fn(&mut Rig)) {
+pub(crate) fn refused(reasons: &[(RejectReason, u64)], attack: impl Fn(&mut Rig)) {
     refused_in([Rig::new(), Rig::new()], reasons, attack);
 }
 
-pub(crate) fn refused_in([mut calm, mut hit]: [Rig; 2], reasons: &[(Reason, u64)], attack: impl Fn(&mut Rig)) {
+pub(crate) fn refused_in([mut calm, mut hit]: [Rig; 2], reasons: &[(RejectReason, u64)], attack: impl Fn(&mut Rig)) {
     attack(&mut hit);
     calm.run_to(END);
     hit.run_to(END);
-    let counts: Vec<(Reason, u64)> = hit.server.counts().iter().collect();
+    let counts: Vec<(RejectReason, u64)> = hit.server.counts().iter().collect();
     let mut expected = reasons.to_vec();
     expected.sort();
     assert_eq!(counts, expected, "what was refused, by reason");

@@ -7,7 +7,7 @@ use ugas_core::{
     RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, TagId, Target,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect, NetExecution};
-use ugas_net::client::{Certainty, Client, ClientConfig, Commanded, NetFacts};
+use ugas_net::client::{Certainty, Client, ClientConfig, CommandStatus, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -113,9 +113,9 @@ impl Game {
                 }
             }
         }
-        let config = ServerConfig { mode: setup.mode, length: LENGTH, ..ServerConfig::default() };
+        let config = ServerConfig { replication: setup.mode, tick_length: LENGTH, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), setup.seed);
-        let client = ClientConfig { window: setup.window, ..ClientConfig::default() };
+        let client = ClientConfig { prediction_window: setup.window, ..ClientConfig::default() };
         net.join_over("Ana", client.clone(), [setup.profile; 2], &[hero]).unwrap();
         if setup.ben {
             net.join_over("Ben", client, [setup.profile; 2], &[other]).unwrap();
@@ -156,7 +156,7 @@ impl Game {
     }
 
     /// Ana uses an ability.
-    pub fn cast(&mut self, name: &str, target: Target) -> Result<Commanded, Refusal> {
+    pub fn cast(&mut self, name: &str, target: Target) -> Result<CommandStatus, Refusal> {
         let request = Request::Activate { who: self.hero, ability: self.ability(name), target };
         self.net.client_mut("Ana").command(request)
     }
@@ -165,7 +165,7 @@ impl Game {
     pub fn bolt(&mut self) -> (OpId, Outcome) {
         let target = Target::Controller(self.foe);
         match self.cast("GA_Bolt", target) {
-            Ok(Commanded::Predicted(id, outcome)) => (id, outcome),
+            Ok(CommandStatus::Predicted(id, outcome)) => (id, outcome),
             other => panic!("{other:?}"),
         }
     }
@@ -179,10 +179,10 @@ impl Game {
 
     /// Whether what Ana holds of her own as settled is what the server holds.
     pub fn assert_equal(&mut self) {
-        self.net.heal();
+        self.net.restore_links();
         self.net.run(60);
         let server = self.net.server().sim().row_hash(self.hero).unwrap();
-        assert_eq!(self.ana().settled_hash(self.hero), Some(server));
+        assert_eq!(self.ana().confirmed_hash(self.hero), Some(server));
         assert_eq!(self.ana().sim().row_hash(self.hero).unwrap(), server, "nothing runs, so now is as then");
     }
 }

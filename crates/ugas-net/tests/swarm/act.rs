@@ -3,11 +3,11 @@
 use super::make::{self, MARK_SECONDS, TAGS};
 use super::play::{Mark, NAMES, Swarm};
 use ugas_core::{
-    AbilityId, Anchor, Change, ControllerId, DefId, EffectFilter, EffectKey, EventData, InputId, Op, Rate, Sim,
+    AbilityId, Anchor, ControllerId, DefId, EffectFilter, EffectKey, EffectUpdate, EventData, InputId, Op, Rate, Sim,
     SimTime, Spec, Target,
 };
 use ugas_doc::Effect;
-use ugas_net::client::Commanded;
+use ugas_net::client::CommandStatus;
 use ugas_net::message::Request;
 
 impl Swarm {
@@ -28,7 +28,7 @@ impl Swarm {
     }
 
     pub(crate) fn players_act(&mut self) {
-        let length = self.net.server().length();
+        let length = self.net.server().tick_length();
         // As many requests in a second, whatever the tick.
         let seldom = ((SimTime::seconds(1.0).0 / length.0) / 6).max(1) as usize;
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
@@ -71,7 +71,8 @@ impl Swarm {
         let before = self.marks_on(self.net.client(NAMES[player]).sim(), who);
         let ability = self.made.rules.ability("GA_Mark").unwrap();
         let client = self.net.client_mut(NAMES[player]);
-        let Ok(Commanded::Predicted(op, _)) = client.command(Request::Activate { who, ability, target: Target::None })
+        let Ok(CommandStatus::Predicted(op, _)) =
+            client.command(Request::Activate { who, ability, target: Target::None })
         else {
             return;
         };
@@ -80,13 +81,13 @@ impl Swarm {
         let new: Vec<EffectKey> = after.into_iter().filter(|key| !before.contains(key)).collect();
         assert_eq!(new.len(), 1, "seed {}: {} plays ahead what appears at once", self.seed, NAMES[player]);
         // A tick of slack for ends that fall between ticks.
-        let until = now + SimTime::seconds(MARK_SECONDS) - self.net.server().length();
+        let until = now + SimTime::seconds(MARK_SECONDS) - self.net.server().tick_length();
         self.marks.push(Mark { player, op, key: new[0], until });
         self.tally.put("marks", 1);
     }
 
     pub(crate) fn server_acts(&mut self) {
-        let length = self.net.server().length();
+        let length = self.net.server().tick_length();
         let seldom = ((SimTime::seconds(1.0).0 / length.0) / 4).max(1) as usize;
         if self.dice.roll(seldom) != 0 {
             return;
@@ -105,7 +106,7 @@ impl Swarm {
             0..5 => Op::Apply(Spec::new(effect, who).from(from)),
             5 => Op::Apply(Spec::new(rules.effect("GE_Roll").unwrap(), who)),
             6 | 7 => Op::RemoveMatching { who, filter },
-            8 => Op::ChangeMatching { who, filter, change: Change::Extend(SimTime::millis(300)) },
+            8 => Op::ChangeMatching { who, filter, change: EffectUpdate::Extend(SimTime::millis(300)) },
             9 | 10 => {
                 self.tally.put("sets", 1);
                 Op::AddSet { who, set }
@@ -164,14 +165,14 @@ impl Swarm {
     }
 
     pub(crate) fn links_act(&mut self) {
-        let length = self.net.server().length();
+        let length = self.net.server().tick_length();
         let second = (SimTime::seconds(1.0).0 / length.0) as usize;
         let player = self.dice.roll(self.heroes.len());
         let name = NAMES[player];
         match self.dice.roll(second * 6) {
             0 => {
                 let millis = *self.dice.pick(&[200, 700, 2500]);
-                self.net.cut(name, SimTime::millis(millis));
+                self.net.interrupt_link(name, SimTime::millis(millis));
                 self.tally.put("cuts", 1);
             }
             1 => {

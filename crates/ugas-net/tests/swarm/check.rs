@@ -3,8 +3,8 @@
 use super::play::{NAMES, Swarm};
 use ugas_core::{ControllerId, OpId, Refusal, Target, Which};
 use ugas_doc::ControllerReplication;
-use ugas_net::client::{ClientState, Standing};
-use ugas_net::view::Snapshot;
+use ugas_net::client::{ClientState, PredictionStatus};
+use ugas_net::internals::view::ProxySnapshot;
 
 /// What a client may hold of what is not settled: ticks, journals, facts told ahead.
 const MOST_HELD: usize = 4_000;
@@ -25,9 +25,9 @@ impl Swarm {
         let tick = self.net.tick();
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
-            let Some(settled) = client.settled(hero) else { continue };
+            let Some(settled) = client.confirmed_tick(hero) else { continue };
             let known = self.hashes.get(&(hero, settled.0)).copied();
-            let held = client.settled_hash(hero);
+            let held = client.confirmed_hash(hero);
             assert_eq!(held, known, "seed {}: {name} at {tick:?} about {settled:?}", self.seed);
         }
     }
@@ -52,10 +52,10 @@ impl Swarm {
                 continue;
             }
             let is_it = |p: &&ugas_net::client::Prediction| OpId::new(p.key.client, p.key.base, p.key.sub) == mark.op;
-            let standing = client.predictions().find(is_it).map(|p| p.standing);
+            let status = client.predictions().find(is_it).map(|p| p.status);
             let here = self.marks_on(client.sim(), hero).iter().filter(|&&key| key == mark.key).count();
             let tick = self.net.tick();
-            if standing == Some(Standing::Rejected) {
+            if status == Some(PredictionStatus::Rejected) {
                 assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was refused", mark.key);
                 continue;
             }
@@ -63,10 +63,10 @@ impl Swarm {
             let (mark_it, mut reasons) = (self.made.rules.ability("GA_Mark").unwrap(), Vec::new());
             let asked = client.sim().why_not(hero, Which::Ability(mark_it), Target::None, &mut reasons);
             let is_dead = asked.is_ok() && reasons.iter().any(|r| matches!(r.refusal, Refusal::Dead { .. }));
-            if here == 0 && standing == Some(Standing::Waiting) && is_dead {
+            if here == 0 && status == Some(PredictionStatus::Pending) && is_dead {
                 continue;
             }
-            assert_eq!(here, 1, "seed {seed}: {name} at {tick:?} shows {:?} so often ({standing:?})", mark.key);
+            assert_eq!(here, 1, "seed {seed}: {name} at {tick:?} shows {:?} so often ({status:?})", mark.key);
             self.marks.push(mark);
         }
     }
@@ -74,10 +74,10 @@ impl Swarm {
     pub(crate) fn nothing_grows(&self) {
         let (seed, tick) = (self.seed, self.net.tick());
         for name in &NAMES[..self.heroes.len()] {
-            let held = self.net.client(name).held();
+            let held = self.net.client(name).retained();
             assert!(held <= MOST_HELD, "seed {seed}: {name} holds {held} at {tick:?}");
         }
-        let held = self.net.server().held();
+        let held = self.net.server().retained();
         let most = MOST_HELD_FOR_ONE * self.heroes.len();
         assert!(held <= most, "seed {seed}: the server holds {held} at {tick:?}");
     }
@@ -88,13 +88,16 @@ impl Swarm {
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
             assert_eq!(*client.state(), ClientState::Playing, "seed {seed}: {name}");
-            assert_eq!(client.unanswered(), 0, "seed {seed}: {name} waits for verdicts");
+            assert_eq!(client.pending_commands(), 0, "seed {seed}: {name} waits for verdicts");
             for &who in self.heroes.iter().chain(&self.others) {
                 let ops = client.sim().journal(who).map_or(0, |j| j.ops().count());
                 assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
             }
-            let behind = client.tick().0 - client.settled(hero).unwrap().0;
-            assert!(behind <= client.window(), "seed {seed}: {name} is {behind} ticks ahead of what is settled");
+            let behind = client.tick().0 - client.confirmed_tick(hero).unwrap().0;
+            assert!(
+                behind <= client.prediction_window(),
+                "seed {seed}: {name} is {behind} ticks ahead of what is settled"
+            );
         }
     }
 
@@ -110,7 +113,7 @@ impl Swarm {
 
     pub(crate) fn journals_are_empty(&self) {
         for name in &NAMES[..self.heroes.len()] {
-            let noted = self.net.client(name).journalled();
+            let noted = self.net.client(name).journal_entries();
             assert_eq!(noted, 0, "seed {}: {name} would run something again", self.seed);
         }
     }
@@ -119,7 +122,7 @@ impl Swarm {
     pub(crate) fn owners_are_told(&self) {
         let (seed, tick) = (self.seed, self.net.tick());
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
-            let settled = self.net.client(name).settled(own).unwrap();
+            let settled = self.net.client(name).confirmed_tick(own).unwrap();
             assert!(tick.0 - settled.0 <= 2, "seed {seed}: {name} knows of {settled:?} at {tick:?}");
         }
     }
@@ -130,17 +133,18 @@ impl Swarm {
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
             for &who in self.heroes.iter().chain(&self.others).filter(|&&who| who != own) {
-                let mode = server.mode(who);
+                let mode = server.replication(who);
                 let seen = client.proxies().get(who).map(|p| p.snapshot());
                 let shown = match mode {
                     ControllerReplication::None => None,
-                    _ => Some(Snapshot::of(server.sim(), who, mode).unwrap()),
+                    _ => Some(ProxySnapshot::of(server.sim(), who, mode).unwrap()),
                 };
                 assert_eq!(seen, shown, "seed {seed}: {name} about {who:?} ({mode:?}) at {tick:?}");
             }
             let known = client.proxies().len();
             let shown = self.heroes.iter().chain(&self.others);
-            let shown = shown.filter(|&&who| who != own && server.mode(who) != ControllerReplication::None).count();
+            let shown =
+                shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
             assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
         }
     }

@@ -21,7 +21,7 @@ const KEPT: &[u64] = &[];
 fn session(seed: u64, seconds: f64) -> Tally {
     let mut swarm = Swarm::new(seed);
     swarm.play(seconds);
-    swarm.heal();
+    swarm.restore_links();
     swarm.quiet();
     swarm.tally
 }

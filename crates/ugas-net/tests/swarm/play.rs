@@ -91,7 +91,7 @@ impl Swarm {
         let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
-        let config = ServerConfig { mode, length, ..ServerConfig::default() };
+        let config = ServerConfig { replication: mode, tick_length: length, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(seed));
         // Every tick, so that what is compared is of one tick; the others go at the usual rates.
         let prompt = seed.is_multiple_of(2);
@@ -123,8 +123,8 @@ impl Swarm {
         for name in &NAMES[..players] {
             let hero = swarm.spawn(true);
             swarm.heroes.push(hero);
-            let window = *swarm.dice.pick(&[ClientConfig::default().window, SimTime::millis(500)]);
-            let config = ClientConfig { window, ..ClientConfig::default() };
+            let window = *swarm.dice.pick(&[ClientConfig::default().prediction_window, SimTime::millis(500)]);
+            let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
             let ways = [0; 2].map(|_| swarm.dice.pick(&LinkProfile::ALL).1);
             swarm.net.join_over(name, config, ways, &[hero]).unwrap();
         }
@@ -162,14 +162,14 @@ impl Swarm {
         let modes = if hero { &all[..2] } else { &all[..] };
         if self.dice.percent(50) {
             let mode = *self.dice.pick(modes);
-            self.net.server_mut().set_mode(who, mode);
+            self.net.server_mut().set_replication(who, mode);
         }
         who
     }
 
     /// Ticks in this many seconds.
     fn ticks(&self, seconds: f64) -> u32 {
-        (SimTime::seconds(seconds).0 / self.net.server().length().0) as u32
+        (SimTime::seconds(seconds).0 / self.net.server().tick_length().0) as u32
     }
 
     pub(crate) fn play(&mut self, seconds: f64) {
@@ -182,8 +182,8 @@ impl Swarm {
     }
 
     /// The links become perfect and everybody comes back; then play goes on for a while.
-    pub(crate) fn heal(&mut self) {
-        self.net.heal();
+    pub(crate) fn restore_links(&mut self) {
+        self.net.restore_links();
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
             if self.net.player(name).peer().is_none() {
                 self.come_back(player);
@@ -252,7 +252,7 @@ impl Swarm {
         self.owners_are_told();
         self.everybody_agrees();
         let counts = self.net.players().iter().map(|p| p.client().counts());
-        let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.refused));
+        let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.rejected));
         self.tally.put("corrections", corrections);
         self.tally.put("refused there", refused);
         self.tally.put("proxies", self.net.players().iter().map(|p| p.client().proxies().len() as u64).sum());

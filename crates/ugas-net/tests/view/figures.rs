@@ -3,16 +3,16 @@
 use super::rig::{LENGTH, Observer, Rig, moded, rounded, setters};
 use ugas_core::{ControllerId, Rules, SimTime};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, ReplicationMode};
+use ugas_net::internals::view::{ActorList, ProxyChange};
+use ugas_net::internals::wire::bits::BitWriter;
 use ugas_net::types::Tick;
-use ugas_net::view::{ActorList, Change};
-use ugas_net::wire::bits::BitWriter;
 
 /// Bits of the sections of these actors for somebody one tick behind, with their ids.
 fn sections(rig: &mut Rig, actors: &[ControllerId]) -> usize {
     let (mut out, mut list) = (BitWriter::new(), ActorList::default());
     for &who in actors {
         list.open(who, &mut out);
-        assert!(rig.board.write(who, rig.tick.minus(1), &mut out));
+        assert!(rig.store.write(who, rig.tick.minus(1), &mut out));
     }
     out.bit_len()
 }
@@ -79,10 +79,10 @@ fn only_a_real_change_is_sent_and_only_once() {
     rig.step();
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
-    let stamp = rig.board.stamps()[0];
+    let stamp = rig.store.stamps()[0];
     rig.set(who, "A0", 250.0);
     rig.step();
-    assert_eq!((rig.section(who, observer.since), rig.board.stamps()[0]), (None, stamp));
+    assert_eq!((rig.section(who, observer.since), rig.store.stamps()[0]), (None, stamp));
     rig.set(who, "A0", 400.0);
     rig.step();
     assert_eq!(observer.look(&mut rig, who).len(), 1);
@@ -103,7 +103,7 @@ fn the_fortieth_attribute_of_a_set_arrives() {
     assert_eq!(bits, 1 + 1 + (6 + 1) + 10, "a place is shorter than a mask of forty");
     let news = observer.look(&mut rig, who);
     let last = rig.rules.attribute("A39").unwrap();
-    assert!(matches!(news[..], [Change::Attribute { attribute, .. }] if attribute == last), "{news:?}");
+    assert!(matches!(news[..], [ProxyChange::Attribute { attribute, .. }] if attribute == last), "{news:?}");
     assert_eq!(observer.seen(who), rig.truth(who));
 }
 
@@ -149,7 +149,7 @@ fn one_of_twenty_stats_is_sent_alone_and_hidden_ones_never() {
         rig.step();
         let news = observer.look(&mut rig, who);
         let stat = rig.rules.attribute(&format!("S{i}")).unwrap();
-        assert!(matches!(news[..], [Change::Attribute { attribute, .. }] if attribute == stat), "{news:?}");
+        assert!(matches!(news[..], [ProxyChange::Attribute { attribute, .. }] if attribute == stat), "{news:?}");
     }
     rig.set(who, "Inner", 9.0);
     rig.step();
@@ -168,7 +168,7 @@ fn two_changes_in_one_tick_are_one_update_with_the_last_value() {
     rig.step();
     let exact = rig.rules.attribute("Exact").unwrap();
     let news = observer.look(&mut rig, who);
-    assert_eq!(news, [Change::Attribute { attribute: exact, old: Some(3.0), new: 25.0 }]);
+    assert_eq!(news, [ProxyChange::Attribute { attribute: exact, old: Some(3.0), new: 25.0 }]);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_copy_for_the_second_client_is_the_same_bits() {
         first.clear();
         second.clear();
         second.bits(5, 3);
-        assert!(rig.board.write(who, since, &mut first) && rig.board.write(who, since, &mut second));
+        assert!(rig.store.write(who, since, &mut first) && rig.store.write(who, since, &mut second));
         let mut shifted = BitWriter::new();
         shifted.bits(5, 3);
         let bits = first.bit_len();

@@ -82,7 +82,7 @@ proptest! {
                 play(rig, &first, deed, is_second);
             }
             let [a, b] = &mut pair;
-            prop_assert_eq!(a.board.stamps(), b.board.stamps(), "not even that something changed may show");
+            prop_assert_eq!(a.store.stamps(), b.store.stamps(), "not even that something changed may show");
             for who in first {
                 for since in [Tick(0), a.tick.minus(3), a.tick.minus(1)] {
                     prop_assert_eq!(a.section(who, since), b.section(who, since), "{:?} since {:?}", who, since);

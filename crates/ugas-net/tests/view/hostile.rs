@@ -4,9 +4,9 @@ use super::rig::{LENGTH, Observer, Rig, rules};
 use proptest::prelude::*;
 use ugas_core::ControllerId;
 use ugas_doc::ControllerReplication;
+use ugas_net::internals::view::{Pose, Proxies, read_next};
+use ugas_net::internals::wire::bits::BitReader;
 use ugas_net::types::Tick;
-use ugas_net::view::{Pose, Proxies, read_next};
-use ugas_net::wire::bits::BitReader;
 
 /// Reads lists of actors as a session would, as long as there is anything.
 fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {
@@ -62,5 +62,5 @@ proptest! {
 fn a_delta_about_somebody_unknown_is_refused_in_words() {
     let mut proxies = Proxies::new(rules(), LENGTH);
     let error = proxies.read(&mut BitReader::new(&[0; 8]), ControllerId(3), Tick(9), &mut Vec::new()).unwrap_err();
-    assert!(error.to_string().contains("an actor nothing is known of"), "{error}");
+    assert!(error.to_string().contains("a partial section of an unknown actor"), "{error}");
 }

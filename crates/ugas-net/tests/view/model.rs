@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{ControllerId, EffectKey, Op, Rate, SimTime};
 use ugas_doc::ControllerReplication;
-use ugas_net::interest::{
-    Ask, ByDistance, Everything, Interest, Near, Pick, Plan, RateTable, Relevance, Schedule, Viewer,
-};
+use ugas_net::interest::{AllRelevant, DistancePriority, DistanceRelevance, RateTable, Relevance, Viewer};
+use ugas_net::internals::view::{Pose, Proxies, ProxyChange, Track, read_next};
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
 use ugas_net::types::Tick;
-use ugas_net::view::{Change, Pose, Proxies, Track, read_next};
-use ugas_net::wire::bits::{BitReader, BitWriter};
 
 const MODES: [ControllerReplication; 4] = [
     ControllerReplication::Full,
@@ -82,7 +81,7 @@ fn deed() -> impl Strategy<Value = Deed> {
 struct Client {
     interest: Interest,
     schedule: Schedule,
-    plan: Plan,
+    plan: PacketPlan,
     proxies: Proxies,
     places: BTreeMap<ControllerId, Track>,
     /// Sections and words that somebody went, by when they arrive. The words come in order, as reliable messages do.
@@ -99,8 +98,8 @@ struct Client {
 /// What becomes of a packet, as the server comes to know it.
 struct Answer {
     due: Tick,
-    state: Vec<Pick>,
-    poses: Vec<Pick>,
+    state: Vec<PlannedUpdate>,
+    poses: Vec<PlannedUpdate>,
     of: Tick,
     /// Its tick if it arrived.
     arrived: Option<Tick>,
@@ -114,11 +113,11 @@ enum Letter {
 
 impl Client {
     fn new(rig: &Rig, relevance: Arc<dyn Relevance>, lossy: bool) -> Client {
-        let priority = Arc::new(ByDistance::default());
+        let priority = Arc::new(DistancePriority::default());
         Client {
             interest: Interest { relevance, priority, rates: RateTable::default() },
             schedule: Schedule::default(),
-            plan: Plan::default(),
+            plan: PacketPlan::default(),
             proxies: Proxies::new(rig.rules.clone(), LENGTH),
             places: BTreeMap::new(),
             under_way: Vec::new(),
@@ -143,18 +142,18 @@ impl Client {
         }
         let viewer = Viewer { place: Some(self.place), ..Viewer::default() };
         let (length, round_trip) = (LENGTH, SimTime::millis(50));
-        let ask = Ask { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
-        self.schedule.pick(&mut rig.board, &self.interest, &ask, &mut self.plan);
+        let ask = ScheduleRequest { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
+        self.schedule.pick(&mut rig.store, &self.interest, &ask, &mut self.plan);
         assert!(self.plan.large.is_empty());
         let mut out = BitWriter::new();
-        self.plan.write_state(&mut rig.board, &mut out);
+        self.plan.write_state(&mut rig.store, &mut out);
         assert!(out.byte_len() <= 151, "the room is kept: {}", out.byte_len());
-        self.plan.write_poses(&rig.board, &mut out);
+        self.plan.write_poses(&rig.store, &mut out);
         let letter = Letter::State { of: now, bytes: out.finish().to_vec() };
         for late in [fate.arrives, fate.again].into_iter().flatten() {
             self.under_way.push((now.plus(late), letter.clone()));
         }
-        let Plan { state, poses, .. } = self.plan.clone();
+        let PacketPlan { state, poses, .. } = self.plan.clone();
         let (due, arrived) = (now.plus(fate.answer), fate.is_told.then_some(now));
         self.answers.push(Answer { due, state, poses, of: now, arrived });
         if !self.plan.left.is_empty() {
@@ -171,7 +170,7 @@ impl Client {
             Letter::Left { at, who } => who.into_iter().for_each(|who| self.proxies.remove(who, at)),
             Letter::State { of, bytes } => {
                 let (mut from, mut last) = (BitReader::new(&bytes), None);
-                let mut changes: Vec<(ControllerId, Change)> = Vec::new();
+                let mut changes: Vec<(ControllerId, ProxyChange)> = Vec::new();
                 while let Some(who) = read_next(&mut from, &mut last).unwrap() {
                     self.proxies.read(&mut from, who, of, &mut changes).unwrap();
                 }
@@ -218,13 +217,13 @@ fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>
         Deed::Despawn { actor } => {
             if let Some(who) = at(*actor) {
                 rig.sim.despawn(who).unwrap();
-                rig.board.remove(who);
+                rig.store.remove(who);
                 actors.retain(|&a| a != who);
             }
         }
         Deed::Mode { actor, mode } => {
             if let Some(who) = at(*actor) {
-                rig.board.add(&rig.sim, who, MODES[*mode], rig.tick.plus(1)).unwrap();
+                rig.store.add(&rig.sim, who, MODES[*mode], rig.tick.plus(1)).unwrap();
             }
         }
         Deed::Spawn { .. } | Deed::Look { .. } | Deed::Step { .. } => {}
@@ -240,11 +239,11 @@ proptest! {
         let mut rig = Rig::new(rules());
         let mut actors: Vec<ControllerId> = MODES.iter().map(|&m| rig.spawn(&["Vitals", "Purse"], m)).collect();
         let mut keys = Vec::new();
-        let near = || Arc::new(Near::new(100.0, 150.0));
+        let near = || Arc::new(DistanceRelevance::new(100.0, 150.0));
         let mut clients = [
-            Client::new(&rig, Arc::new(Everything), false),
+            Client::new(&rig, Arc::new(AllRelevant), false),
             Client::new(&rig, near(), false),
-            Client::new(&rig, Arc::new(Everything), true),
+            Client::new(&rig, Arc::new(AllRelevant), true),
             Client::new(&rig, near(), true),
         ];
         for deed in &deeds {
@@ -267,12 +266,12 @@ proptest! {
         for client in &clients {
             let seen: Vec<ControllerId> = client.proxies.iter().map(|p| p.who()).collect();
             let is_near = |who: ControllerId| {
-                let place = rig.board.pose(who).map(|p| p.anchor().position);
+                let place = rig.store.pose(who).map(|p| p.anchor().position);
                 (place, seen.contains(&who))
             };
-            for &who in rig.board.ids() {
+            for &who in rig.store.ids() {
                 let (place, is_seen) = is_near(who);
-                prop_assert_eq!(client.schedule.is_current(&rig.board, who), is_seen, "{:?}", who);
+                prop_assert_eq!(client.schedule.is_current(&rig.store, who), is_seen, "{:?}", who);
                 match client.proxies.get(who) {
                     Some(proxy) => prop_assert_eq!(proxy.snapshot(), rig.truth(who), "{:?}", who),
                     None => prop_assert!(place.is_some_and(|p| p[0] > 100.0), "{:?} is unknown", who),
@@ -281,7 +280,7 @@ proptest! {
                     prop_assert_eq!(client.places[&who].last().unwrap().1.anchor().position, place);
                 }
             }
-            prop_assert!(seen.iter().all(|who| rig.board.ids().contains(who)), "somebody who is gone is still seen");
+            prop_assert!(seen.iter().all(|who| rig.store.ids().contains(who)), "somebody who is gone is still seen");
         }
     }
 }

@@ -3,12 +3,12 @@
 use super::rig::{Observer, Rig, moded, setters};
 use ugas_core::{EffectState, Rules, SimTime};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, ReplicationMode};
-use ugas_net::mask::{Eye, Mask};
+use ugas_net::internals::view::{ProxyChange, ProxySnapshot};
+use ugas_net::mask::{Mask, Recipient};
 use ugas_net::types::Tick;
-use ugas_net::view::{Change, Snapshot};
 
 /// A controller with everything that can be seen, in one mode, and what an observer hears of what happens to it.
-fn heard(mode: ControllerReplication) -> (Rig, Snapshot, Vec<Change>) {
+fn heard(mode: ControllerReplication) -> (Rig, ProxySnapshot, Vec<ProxyChange>) {
     let (mut rig, who) = Rig::with(&["Vitals", "Purse"], mode);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -22,20 +22,20 @@ fn heard(mode: ControllerReplication) -> (Rig, Snapshot, Vec<Change>) {
     (rig, seen, changes)
 }
 
-fn mask(rig: &Rig, mode: ControllerReplication, eye: Eye) -> Mask {
+fn mask(rig: &Rig, mode: ControllerReplication, eye: Recipient) -> Mask {
     Mask::new(&rig.rules, &[rig.set_id("Vitals"), rig.set_id("Purse")], mode, eye)
 }
 
-fn is_of_attributes_or_effects(change: &Change) -> bool {
-    matches!(change, Change::Attribute { .. } | Change::Effect(_) | Change::EffectGone(_))
+fn is_of_attributes_or_effects(change: &ProxyChange) -> bool {
+    matches!(change, ProxyChange::Attribute { .. } | ProxyChange::Effect(_) | ProxyChange::EffectGone(_))
 }
 
-fn has_signs(rig: &Rig, seen: &Snapshot, changes: &[Change]) {
+fn has_signs(rig: &Rig, seen: &ProxySnapshot, changes: &[ProxyChange]) {
     let (tag, ward, hit) = ["State.Warded", "Cue.Ward", "Cue.Hit"].map(|t| rig.rules.tag(t).unwrap()).into();
     assert_eq!((&seen.tags[..], &seen.loops[..]), (&[tag][..], &[ward][..]));
-    assert!(changes.contains(&Change::Tag { tag, added: true }));
-    assert!(changes.contains(&Change::Loop { cue: ward, added: true }));
-    assert!(changes.iter().any(|c| matches!(c, Change::Burst(b) if b.cue == hit)));
+    assert!(changes.contains(&ProxyChange::Tag { tag, added: true }));
+    assert!(changes.contains(&ProxyChange::Loop { cue: ward, added: true }));
+    assert!(changes.iter().any(|c| matches!(c, ProxyChange::Burst(b) if b.cue == hit)));
 }
 
 // covers: UGAS-13.2-01
@@ -45,7 +45,7 @@ fn minimal_sends_tags_and_cues_and_nothing_else_to_anybody() {
     has_signs(&rig, &seen, &changes);
     assert!(!changes.iter().any(is_of_attributes_or_effects));
     assert!(seen.values.is_empty() && seen.effects.is_empty());
-    let own = mask(&rig, ControllerReplication::Minimal, Eye::Owner);
+    let own = mask(&rig, ControllerReplication::Minimal, Recipient::Owner);
     assert!(own.tags && own.cues && !own.effects && own.attributes.count() == 0);
 }
 
@@ -56,7 +56,7 @@ fn mixed_sends_attributes_and_effects_to_the_owner_only() {
     has_signs(&rig, &seen, &changes);
     assert!(!changes.iter().any(is_of_attributes_or_effects));
     assert!(seen.values.is_empty() && seen.effects.is_empty());
-    let own = mask(&rig, ControllerReplication::Mixed, Eye::Owner);
+    let own = mask(&rig, ControllerReplication::Mixed, Recipient::Owner);
     assert!(own.tags && own.cues && own.effects && own.attributes.count() == 10);
 }
 
@@ -75,7 +75,7 @@ fn full_sends_everything_to_everybody() {
     let keys: Vec<_> = rig.sim.effects(who).unwrap().iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect();
     assert_eq!(seen.effects.iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect::<Vec<_>>(), keys);
     assert_eq!((seen.effects[0].state, seen.effects[0].end), (EffectState::Active, SimTime::NEVER));
-    let own = mask(&rig, ControllerReplication::Full, Eye::Owner);
+    let own = mask(&rig, ControllerReplication::Full, Recipient::Owner);
     assert!(own.tags && own.cues && own.effects && own.attributes.count() == 10);
 }
 
@@ -88,8 +88,10 @@ fn none_sends_nothing_to_anybody() {
     rig.place(who, [1.0, 2.0, 3.0]);
     rig.step();
     assert_eq!(rig.section(who, Tick(0)), None);
-    assert!(rig.board.ids().is_empty() && rig.board.pose(who).is_none());
-    assert!([Eye::Owner, Eye::Observer].iter().all(|&e| mask(&rig, ControllerReplication::None, e).is_empty()));
+    assert!(rig.store.ids().is_empty() && rig.store.pose(who).is_none());
+    assert!(
+        [Recipient::Owner, Recipient::Observer].iter().all(|&e| mask(&rig, ControllerReplication::None, e).is_empty())
+    );
 }
 
 // covers: UGAS-5.5-02
@@ -110,11 +112,11 @@ fn attributes_narrow_what_the_mode_lets_through() {
     rig.step();
     let open = rig.rules.attribute("Everybody").unwrap();
     let news = observer.look(&mut rig, who);
-    assert_eq!(news, [Change::Attribute { attribute: open, old: Some(1.0), new: 5.0 }]);
+    assert_eq!(news, [ProxyChange::Attribute { attribute: open, old: Some(1.0), new: 5.0 }]);
     assert_eq!(observer.seen(who).values, [(open, 5.0)]);
     let seen = |eye| Mask::new(&rig.rules, &[rig.set_id("S")], ControllerReplication::Full, eye).attributes;
-    assert_eq!(seen(Eye::Owner).iter().collect::<Vec<_>>(), [1, 2]);
-    assert_eq!(seen(Eye::Observer).iter().collect::<Vec<_>>(), [2]);
+    assert_eq!(seen(Recipient::Owner).iter().collect::<Vec<_>>(), [1, 2]);
+    assert_eq!(seen(Recipient::Observer).iter().collect::<Vec<_>>(), [2]);
 }
 
 #[test]
@@ -126,7 +128,7 @@ fn another_mode_in_flight_tells_everything_anew() {
     observer.look(&mut rig, who);
     assert_eq!(observer.seen(who).effects.len(), 1);
     for mode in [ControllerReplication::Mixed, ControllerReplication::Full, ControllerReplication::Minimal] {
-        rig.board.add(&rig.sim, who, mode, rig.tick.plus(1)).unwrap();
+        rig.store.add(&rig.sim, who, mode, rig.tick.plus(1)).unwrap();
         rig.step();
         observer.look(&mut rig, who);
         assert_eq!(observer.seen(who), rig.truth(who), "{mode:?}");

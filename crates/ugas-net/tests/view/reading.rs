@@ -3,9 +3,9 @@
 use super::rig::{LENGTH, Observer, Rig};
 use ugas_core::{Anchor, ControllerId, DefId, Op, SimTime, Spec};
 use ugas_doc::{ControllerReplication, Effect};
+use ugas_net::internals::view::{BURST_TICKS, HORIZON, Pose, ProxyChange, Track};
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
 use ugas_net::types::Tick;
-use ugas_net::view::{BURST_TICKS, Change, HORIZON, Pose, Track};
-use ugas_net::wire::bits::{BitReader, BitWriter};
 
 /// A section, the tick it is of.
 type Letter = (Vec<u8>, Tick);
@@ -21,7 +21,7 @@ fn last(rig: &mut Rig, who: ControllerId) -> Letter {
     post(rig, who, since)
 }
 
-fn open(observer: &mut Observer, who: ControllerId, (bytes, tick): &Letter) -> Vec<(ControllerId, Change)> {
+fn open(observer: &mut Observer, who: ControllerId, (bytes, tick): &Letter) -> Vec<(ControllerId, ProxyChange)> {
     let mut changes = Vec::new();
     observer.proxies.read(&mut BitReader::new(bytes), who, *tick, &mut changes).unwrap();
     changes
@@ -91,7 +91,7 @@ fn sets_come_and_go_in_flight() {
     rig.sim.run(Op::AddSet { who, set }).unwrap();
     rig.step();
     let news = open(&mut observer, who, &last(&mut rig, who));
-    assert_eq!(news[0].1, Change::Shaped);
+    assert_eq!(news[0].1, ProxyChange::Shaped);
     assert_eq!(observer.seen(who), rig.truth(who));
     assert!(open(&mut observer, who, &old_shape).is_empty(), "it is read in the shape it was written in");
     assert_eq!(observer.seen(who), rig.truth(who));
@@ -144,7 +144,8 @@ fn a_burst_plays_once_however_often_it_is_sent() {
     rig.apply(who, "GE_Hit").unwrap();
     rig.apply(who, "GE_Hit").unwrap();
     rig.step();
-    let bursts = |news: &[(ControllerId, Change)]| news.iter().filter(|n| matches!(n.1, Change::Burst(_))).count();
+    let bursts =
+        |news: &[(ControllerId, ProxyChange)]| news.iter().filter(|n| matches!(n.1, ProxyChange::Burst(_))).count();
     let letter = post(&mut rig, who, had);
     assert_eq!(bursts(&open(&mut observer, who, &letter)), 2);
     assert_eq!(bursts(&open(&mut observer, who, &letter)), 0);
@@ -166,7 +167,7 @@ fn every_execution_of_one_effect_is_a_burst_of_its_own() {
         rig.step();
         let news = observer.look(&mut rig, who);
         numbers.extend(news.iter().filter_map(|c| match c {
-            Change::Burst(b) => Some(b.ordinal),
+            ProxyChange::Burst(b) => Some(b.ordinal),
             _ => None,
         }));
     }
@@ -182,19 +183,19 @@ fn a_burst_that_was_foreseen_is_no_news() {
     rig.apply(who, "GE_Hit").unwrap();
     rig.step();
     let news = other.look(&mut rig, who);
-    let burst = news.iter().find_map(|c| if let Change::Burst(b) = c { Some(*b) } else { None }).unwrap();
-    seer.proxies.get_mut(who).unwrap().foresee(burst.key, burst.cue);
+    let burst = news.iter().find_map(|c| if let ProxyChange::Burst(b) = c { Some(*b) } else { None }).unwrap();
+    seer.proxies.get_mut(who).unwrap().note_predicted(burst.key, burst.cue);
     assert!(seer.look(&mut rig, who).is_empty());
     // What was foreseen and then taken back is news when it comes.
     let mut seer = Observer::new(&rig);
     seer.look(&mut rig, who);
-    seer.proxies.get_mut(who).unwrap().foresee(burst.key, burst.cue);
+    seer.proxies.get_mut(who).unwrap().note_predicted(burst.key, burst.cue);
     seer.proxies.get_mut(who).unwrap().forget(burst.key, burst.cue);
-    rig.board.burst(who, burst.key, burst.cue, None);
+    rig.store.burst(who, burst.key, burst.cue, None);
     let (mut out, mut changes) = (BitWriter::new(), Vec::new());
-    assert!(rig.board.write(who, rig.tick.minus(1), &mut out));
+    assert!(rig.store.write(who, rig.tick.minus(1), &mut out));
     seer.proxies.read(&mut BitReader::new(out.finish()), who, rig.tick, &mut changes).unwrap();
-    assert!(changes.iter().any(|(_, c)| matches!(c, Change::Burst(b) if b.key == burst.key)), "{changes:?}");
+    assert!(changes.iter().any(|(_, c)| matches!(c, ProxyChange::Burst(b) if b.key == burst.key)), "{changes:?}");
 }
 
 // covers: UGAS-13.6-04
@@ -208,7 +209,7 @@ fn between_two_samples_a_receiver_shows_the_way_between_them() {
         rig.place(who, [x, -4.0, 0.5]);
         rig.step();
         let mut out = BitWriter::new();
-        rig.board.pose(who).unwrap().put(&mut out);
+        rig.store.pose(who).unwrap().put(&mut out);
         samples.push((rig.tick.time(LENGTH), Pose::get(&mut BitReader::new(out.finish())).unwrap()));
     }
     // The later one arrives first.

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, EffectKey, Facts, Op, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect, Magnitude, Quantize, ReplicationMode};
+use ugas_net::internals::view::{Proxies, ProxyChange, ProxySnapshot, ReplicationStore};
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
 use ugas_net::types::Tick;
-use ugas_net::view::{Board, Change, Proxies, Snapshot};
-use ugas_net::wire::bits::{BitReader, BitWriter};
 
 /// A tick of 50 Hz.
 pub(crate) const LENGTH: SimTime = SimTime::millis(20);
@@ -57,7 +57,7 @@ pub(crate) fn rules() -> Arc<Rules> {
 pub(crate) struct Rig {
     pub(crate) rules: Arc<Rules>,
     pub(crate) sim: Sim,
-    pub(crate) board: Board,
+    pub(crate) store: ReplicationStore,
     pub(crate) tick: Tick,
     facts: Facts,
 }
@@ -65,8 +65,8 @@ pub(crate) struct Rig {
 impl Rig {
     pub(crate) fn new(rules: Arc<Rules>) -> Rig {
         let sim = Sim::new(rules.clone(), SimConfig::default());
-        let board = Board::new(rules.clone(), LENGTH);
-        Rig { rules, sim, board, tick: Tick(1), facts: Facts::default() }
+        let store = ReplicationStore::new(rules.clone(), LENGTH);
+        Rig { rules, sim, store, tick: Tick(1), facts: Facts::default() }
     }
 
     /// One controller with these sets in this mode.
@@ -83,7 +83,7 @@ impl Rig {
     pub(crate) fn spawn(&mut self, sets: &[&str], mode: ControllerReplication) -> ControllerId {
         let sets = sets.iter().map(|s| self.set_id(s));
         let who = self.sim.spawn(SpawnSpec::sets(sets)).unwrap();
-        self.board.add(&self.sim, who, mode, self.tick).unwrap();
+        self.store.add(&self.sim, who, mode, self.tick).unwrap();
         who
     }
 
@@ -106,22 +106,22 @@ impl Rig {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(LENGTH));
         let all: Vec<ControllerId> = self.sim.controllers().collect();
-        self.board.update(&self.sim, self.tick, &all);
+        self.store.update(&self.sim, self.tick, &all);
         self.sim.take_facts(&mut self.facts);
-        self.board.bursts(&self.facts);
+        self.store.bursts(&self.facts);
     }
 
     /// The section of a controller for somebody who has a tick; none if there is none.
     pub(crate) fn section(&mut self, who: ControllerId, since: Tick) -> Option<(Vec<u8>, usize)> {
         let mut out = BitWriter::new();
-        let is_written = self.board.write(who, since, &mut out);
-        assert_eq!(out.bit_len(), self.board.size(who, since));
+        let is_written = self.store.write(who, since, &mut out);
+        assert_eq!(out.bit_len(), self.store.size(who, since));
         is_written.then(|| (out.finish().to_vec(), out.bit_len()))
     }
 
     /// What an observer should know, by the slow way.
-    pub(crate) fn truth(&self, who: ControllerId) -> Snapshot {
-        Snapshot::of(&self.sim, who, self.board.mode(who).unwrap()).unwrap()
+    pub(crate) fn truth(&self, who: ControllerId) -> ProxySnapshot {
+        ProxySnapshot::of(&self.sim, who, self.store.mode(who).unwrap()).unwrap()
     }
 }
 
@@ -137,7 +137,7 @@ impl Observer {
     }
 
     /// Takes in what is new, gives what changed.
-    pub(crate) fn look(&mut self, rig: &mut Rig, who: ControllerId) -> Vec<Change> {
+    pub(crate) fn look(&mut self, rig: &mut Rig, who: ControllerId) -> Vec<ProxyChange> {
         let mut changes = Vec::new();
         if let Some((bytes, bits)) = rig.section(who, self.since) {
             let mut from = BitReader::new(&bytes);
@@ -148,7 +148,7 @@ impl Observer {
         changes.into_iter().map(|(of, change)| (of == who).then_some(change).unwrap()).collect()
     }
 
-    pub(crate) fn seen(&self, who: ControllerId) -> Snapshot {
+    pub(crate) fn seen(&self, who: ControllerId) -> ProxySnapshot {
         self.proxies.get(who).unwrap().snapshot()
     }
 }

@@ -7,17 +7,18 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use ugas_core::{ControllerId, SimTime};
 use ugas_doc::ControllerReplication;
 use ugas_net::interest::{
-    ActorKind, Ask, Asked, Bandwidth, ByDistance, Everything, Interest, Near, Pick, Plan, Priority, RateTable,
-    Relevance, Schedule, Viewer,
+    ActorKind, AllRelevant, Bandwidth, DistancePriority, DistanceRelevance, Priority, RateTable, Relevance,
+    RelevanceUpdate, Viewer,
 };
+use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
 use ugas_net::types::Tick;
 
 /// Sixty ticks a second.
 const SIXTY: SimTime = SimTime::frames(1, 60);
 const LAN: SimTime = SimTime::millis(2);
 
-fn ask<'a>(rig: &Rig, viewer: Viewer<'a>) -> Ask<'a> {
-    Ask { viewer, tick: rig.tick, length: LENGTH, round_trip: LAN, room: 1000, packet: 1000, lossy: false }
+fn ask<'a>(rig: &Rig, viewer: Viewer<'a>) -> ScheduleRequest<'a> {
+    ScheduleRequest { viewer, tick: rig.tick, length: LENGTH, round_trip: LAN, room: 1000, packet: 1000, lossy: false }
 }
 
 /// Everybody is of one kind, with weights by id.
@@ -33,21 +34,21 @@ impl Priority for Kind {
 }
 
 fn interest(kind: ActorKind) -> Interest {
-    let (relevance, priority) = (Arc::new(Everything), Arc::new(Kind(kind, Vec::new())));
+    let (relevance, priority) = (Arc::new(AllRelevant), Arc::new(Kind(kind, Vec::new())));
     Interest { relevance, priority, rates: RateTable::default() }
 }
 
 /// How often in a second of sixty ticks an actor that moves and changes in each of them is sent: places, sections.
 fn sent_in_a_second(kind: ActorKind, round_trip: SimTime) -> (usize, usize) {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let (interest, mut schedule, mut plan) = (interest(kind), Schedule::default(), Plan::default());
+    let (interest, mut schedule, mut plan) = (interest(kind), Schedule::default(), PacketPlan::default());
     let (mut poses, mut sections) = (0, 0);
     for i in 0..60 {
         rig.place(who, [i as f64, 0.0, 0.0]);
         rig.set(who, "A0", (i * 10) as f64);
         rig.step();
-        let ask = Ask { length: SIXTY, round_trip, ..ask(&rig, Viewer::default()) };
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let ask = ScheduleRequest { length: SIXTY, round_trip, ..ask(&rig, Viewer::default()) };
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         poses += plan.poses.len();
         sections += plan.state.len();
     }
@@ -71,7 +72,7 @@ fn each_kind_of_actor_has_its_rate() {
         assert!(table.range(kind, round_trip).unwrap().contains(&(poses as u32)), "{kind:?}: {poses} a second");
     }
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let (still, mut schedule, mut plan) = (interest(ActorKind::Static), Schedule::default(), Plan::default());
+    let (still, mut schedule, mut plan) = (interest(ActorKind::Static), Schedule::default(), PacketPlan::default());
     rig.place(who, [1.0; 3]);
     for i in 0..100 {
         if i == 50 {
@@ -79,7 +80,7 @@ fn each_kind_of_actor_has_its_rate() {
         }
         rig.step();
         let ask = ask(&rig, Viewer::default());
-        schedule.pick(&mut rig.board, &still, &ask, &mut plan);
+        schedule.pick(&mut rig.store, &still, &ask, &mut plan);
         assert_eq!(plan.state.len(), (i == 0 || i == 50) as usize, "after {i} ticks");
         assert_eq!(plan.poses.len(), (i == 0) as usize, "after {i} ticks");
     }
@@ -114,18 +115,18 @@ fn attributes_are_sent_less_often_than_places() {
 #[test]
 fn who_comes_near_enters_and_who_is_clearly_away_leaves() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let interest = Interest { relevance: Arc::new(Near::new(50.0, 60.0)), ..Interest::default() };
-    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let interest = Interest { relevance: Arc::new(DistanceRelevance::new(50.0, 60.0)), ..Interest::default() };
+    let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let viewer = Viewer { place: Some([0.0; 3]), ..Viewer::default() };
     let mut told = Vec::new();
     for x in [70.0, 55.0, 50.0, 55.0, 60.0, 61.0, 55.0, 40.0] {
         rig.place(who, [x, 0.0, 0.0]);
         rig.step();
         let ask = ask(&rig, viewer);
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         told.push((plan.entered.len(), plan.left.len()));
         if !plan.entered.is_empty() {
-            assert_eq!(plan.state, [Pick { who, since: Tick(0) }], "it is told everything");
+            assert_eq!(plan.state, [PlannedUpdate { who, since: Tick(0) }], "it is told everything");
         }
     }
     let (enters, leaves, nothing) = ((1, 0), (0, 1), (0, 0));
@@ -138,22 +139,22 @@ fn the_owner_is_not_told_by_this_way_unless_its_mode_tells_it_no_more() {
     let modes = [ControllerReplication::Minimal, ControllerReplication::Mixed, ControllerReplication::Full];
     let own = modes.map(|m| rig.spawn(&["Vitals"], m));
     rig.step();
-    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let viewer = Viewer { owned: &own, ..Viewer::default() };
     let ask = ask(&rig, viewer);
-    schedule.pick(&mut rig.board, &Interest::default(), &ask, &mut plan);
-    assert_eq!(plan.state, [Pick { who: own[0], since: Tick(0) }]);
+    schedule.pick(&mut rig.store, &Interest::default(), &ask, &mut plan);
+    assert_eq!(plan.state, [PlannedUpdate { who: own[0], since: Tick(0) }]);
 }
 
 #[test]
 fn until_the_shape_is_confirmed_everything_is_sent_each_time() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let (interest, mut schedule, mut plan) = (interest(ActorKind::Static), Schedule::default(), Plan::default());
+    let (interest, mut schedule, mut plan) = (interest(ActorKind::Static), Schedule::default(), PacketPlan::default());
     let mut since = |rig: &mut Rig, value: f64, confirm: bool| {
         rig.set(who, "A0", value);
         rig.step();
         let ask = ask(rig, Viewer::default());
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         if confirm {
             schedule.confirmed(&plan.state[0], rig.tick);
         }
@@ -176,43 +177,43 @@ fn a_section_longer_than_a_packet_goes_another_way() {
         rig.apply(who, "GE_Mark").unwrap();
     }
     rig.step();
-    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
-    let ask = Ask { packet: 200, room: 200, ..ask(&rig, Viewer::default()) };
-    schedule.pick(&mut rig.board, &Interest::default(), &ask, &mut plan);
-    assert_eq!((plan.state.len(), &plan.large[..]), (0, &[Pick { who, since: Tick(0) }][..]));
-    assert!(rig.board.size(who, Tick(0)) > 200 * 8);
+    let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
+    let ask = ScheduleRequest { packet: 200, room: 200, ..ask(&rig, Viewer::default()) };
+    schedule.pick(&mut rig.store, &Interest::default(), &ask, &mut plan);
+    assert_eq!((plan.state.len(), &plan.large[..]), (0, &[PlannedUpdate { who, since: Tick(0) }][..]));
+    assert!(rig.store.size(who, Tick(0)) > 200 * 8);
 }
 
 /// Counts what it is asked.
-struct Counting(Asked, Arc<AtomicUsize>);
+struct Counting(RelevanceUpdate, Arc<AtomicUsize>);
 
 impl Relevance for Counting {
     fn is_relevant(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>, _: bool) -> bool {
         self.1.fetch_add(1, Ordering::Relaxed);
         true
     }
-    fn asked(&self) -> Asked {
+    fn update(&self) -> RelevanceUpdate {
         self.0
     }
 }
 
 /// How often relevance was asked in each of these ticks: nothing happens, one of a hundred moves, the client moves, it
 /// aims at one of them, nothing happens again.
-fn asks(when: Asked) -> [usize; 5] {
+fn asks(when: RelevanceUpdate) -> [usize; 5] {
     let mut rig = Rig::new(rules());
     let all: Vec<ControllerId> = (0..100).map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
     let count = Arc::new(AtomicUsize::new(0));
     let relevance = Arc::new(Counting(when, count.clone()));
     let interest = Interest { relevance, ..Interest::default() };
-    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let (here, there, aim) = (Some([0.0; 3]), Some([1.0; 3]), [all[7]]);
     let mut tick = |viewer: Viewer, moves: bool| {
         if moves {
             rig.place(all[3], [9.0; 3]);
         }
         rig.step();
-        let ask = Ask { room: 9000, ..ask(&rig, viewer) };
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let ask = ScheduleRequest { room: 9000, ..ask(&rig, viewer) };
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
         count.swap(0, Ordering::Relaxed)
     };
@@ -226,20 +227,20 @@ fn asks(when: Asked) -> [usize; 5] {
 
 #[test]
 fn relevance_is_asked_when_something_it_looks_at_is_another() {
-    assert_eq!(asks(Asked::Once), [0, 0, 0, 1, 0]);
-    assert_eq!(asks(Asked::OnChange), [0, 1, 100, 1, 0]);
-    assert_eq!(asks(Asked::Every(1)), [100, 101, 100, 101, 100]);
-    assert_eq!(asks(Asked::Every(20)), [5, 6, 100, 6, 5]);
+    assert_eq!(asks(RelevanceUpdate::Once), [0, 0, 0, 1, 0]);
+    assert_eq!(asks(RelevanceUpdate::OnChange), [0, 1, 100, 1, 0]);
+    assert_eq!(asks(RelevanceUpdate::Every(1)), [100, 101, 100, 101, 100]);
+    assert_eq!(asks(RelevanceUpdate::Every(20)), [5, 6, 100, 6, 5]);
 }
 
 #[test]
 fn over_a_lossy_line_what_was_sent_is_sent_again_until_it_arrived() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
-    let (interest, mut schedule, mut plan) = (interest(ActorKind::Player), Schedule::default(), Plan::default());
+    let (interest, mut schedule, mut plan) = (interest(ActorKind::Player), Schedule::default(), PacketPlan::default());
     let mut sent = |rig: &mut Rig, lossy: bool, arrives: bool| {
         rig.step();
-        let ask = Ask { length: SIXTY, lossy, ..ask(rig, Viewer::default()) };
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let ask = ScheduleRequest { length: SIXTY, lossy, ..ask(rig, Viewer::default()) };
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         if arrives {
             plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
         }
@@ -265,11 +266,11 @@ fn what_was_sent_before_waits_for_what_was_not() {
     let mut rig = Rig::new(rules());
     let [old, new] = [(); 2].map(|()| rig.spawn(&["Vitals"], ControllerReplication::Full));
     let interest = interest(ActorKind::Static);
-    let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+    let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let mut sent = |rig: &mut Rig, room: usize| {
         rig.step();
-        let ask = Ask { room, lossy: true, ..ask(rig, Viewer::default()) };
-        schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+        let ask = ScheduleRequest { room, lossy: true, ..ask(rig, Viewer::default()) };
+        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
         let list: Vec<ControllerId> = plan.state.iter().map(|pick| pick.who).collect();
         if room > 100 {
             plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
@@ -298,8 +299,8 @@ proptest! {
         let mut rig = Rig::new(rules());
         let all: Vec<ControllerId> = weights.iter().map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
         let priority = Arc::new(Kind(ActorKind::Static, weights.clone()));
-        let interest = Interest { relevance: Arc::new(Everything), priority, rates: RateTable::default() };
-        let (mut schedule, mut plan) = (Schedule::default(), Plan::default());
+        let interest = Interest { relevance: Arc::new(AllRelevant), priority, rates: RateTable::default() };
+        let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
         let longest = 40 * weights.len() as u32;
         let mut last = vec![rig.tick; all.len()];
         for i in 0..4 * longest {
@@ -308,8 +309,8 @@ proptest! {
                 rig.set(who, "A1", (i % 800) as f64);
             }
             rig.step();
-            let ask = Ask { room, packet: 1000, lossy, ..ask(&rig, Viewer::default()) };
-            schedule.pick(&mut rig.board, &interest, &ask, &mut plan);
+            let ask = ScheduleRequest { room, packet: 1000, lossy, ..ask(&rig, Viewer::default()) };
+            schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
             for pick in &plan.state {
                 last[all.binary_search(&pick.who).unwrap()] = rig.tick;
             }
@@ -341,7 +342,7 @@ proptest! {
 
 #[test]
 fn targets_before_near_before_far() {
-    let order = ByDistance::default();
+    let order = DistancePriority::default();
     let target = [ControllerId(9)];
     let viewer = Viewer { targets: &target, place: Some([0.0; 3]), ..Viewer::default() };
     let weight = |who: u32, x: f64| order.weight(&viewer, ControllerId(who), Some([x, 0.0, 0.0]));

@@ -2,7 +2,7 @@
 //! only if the ability allows a choice and the target checks pass.
 
 use super::super::{Flow, View};
-use super::check::{OF_TARGET, Try};
+use super::check::{ActivationAttempt, OF_TARGET};
 use crate::sim::Role;
 use crate::state::Activation;
 use crate::{ActivationKey, Refusal, Target};
@@ -10,7 +10,7 @@ use ugas_doc::{AbilityTask, NetExecution};
 
 /// The chosen targets while an op runs; empty between ops.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct PredictedTargets {
     /// The activation whose predicted tick is running.
     pub(crate) ticking: Option<ActivationKey>,
     /// The target of the first tick of the activation that the op starts.
@@ -43,30 +43,30 @@ impl View<'_> {
             Target::Controller(_) => {}
         }
         let grant = self.row(slot).grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let t = Try { level: a.level, source: a.source, ..self.attempt(slot, grant, &def, target) };
+        let t = ActivationAttempt { level: a.level, source: a.source, ..self.attempt(slot, grant, &def, target) };
         self.refusal_in(&t, OF_TARGET)
     }
 }
 
 impl Flow<'_> {
     /// Assigns the first target of the op to the first activation.
-    pub(super) fn meant_first(&mut self, slot: usize, seq: u64) {
-        if self.sc.ahead.first.is_some() && self.sc.ahead.meant.is_none() {
-            self.sc.ahead.meant = Some(self.key_of(slot, seq));
+    pub(super) fn assign_first_target(&mut self, slot: usize, seq: u64) {
+        if self.sc.predicted_targets.first.is_some() && self.sc.predicted_targets.meant.is_none() {
+            self.sc.predicted_targets.meant = Some(self.key_of(slot, seq));
         }
     }
 
     /// Sets the target of the first predicted tick.
-    pub(crate) fn aim_first(&mut self, slot: usize, seq: u64) {
-        let Some(key) = self.sc.ahead.meant else { return };
+    pub(crate) fn apply_first_target(&mut self, slot: usize, seq: u64) {
+        let Some(key) = self.sc.predicted_targets.meant else { return };
         if self.work.role != Role::Authority || self.key_of(slot, seq) != key {
             return;
         }
-        let Some(target) = self.sc.ahead.first.take() else { return };
+        let Some(target) = self.sc.predicted_targets.first.take() else { return };
         let Some(a) = self.row(slot).play().activation(seq) else { return };
         match self.view().may_aim(slot, a, target) {
             Ok(()) => drop(self.put_aim(slot, key, target)),
-            Err(refusal) => self.sc.ahead.refused = Some(refusal),
+            Err(refusal) => self.sc.predicted_targets.refused = Some(refusal),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::state::alert;
 
 impl Flow<'_> {
     /// Recomputes the kinds of events that a row listens to.
-    pub(crate) fn relisten(&mut self, slot: usize) {
+    pub(crate) fn refresh_listeners(&mut self, slot: usize) {
         let row = self.row(slot);
         let play = row.play();
         let mut bits = 0;

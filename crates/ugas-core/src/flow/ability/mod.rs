@@ -17,8 +17,8 @@ mod trigger;
 mod validate;
 mod view;
 
-pub(crate) use ahead::Ahead;
-pub(crate) use check::{Try, distance};
+pub(crate) use ahead::PredictedTargets;
+pub(crate) use check::{ActivationAttempt, distance};
 pub(crate) use finish::EndHow;
 pub(crate) use status::CachedRefusal;
 pub(crate) use trigger::TriggerCause;

@@ -1,7 +1,7 @@
 //! Migration of what active effects grant: tags, cues, abilities; and charges of grants.
 
 use super::super::{Flow, Via};
-use super::Past;
+use super::PreviousRules;
 use super::retire::{granted, surplus};
 use crate::migration::Migration;
 use crate::rules::EffectDef;
@@ -10,7 +10,7 @@ use crate::{AbilityGrant, ControllerId, DiagnosticKind};
 
 impl Flow<'_> {
     /// Migrates everything of one row.
-    pub(super) fn give_row(&mut self, who: ControllerId, past: &Past<'_>, report: &mut Migration) {
+    pub(super) fn give_row(&mut self, who: ControllerId, past: &PreviousRules<'_>, report: &mut Migration) {
         let Ok(slot) = self.slot(who) else { return };
         let effects: Vec<(u64, crate::EffectId)> = self.row(slot).effects.iter().map(|e| (e.seq(), e.def)).collect();
         for (seq, effect) in effects {

@@ -21,21 +21,21 @@ impl Flow<'_> {
         report: &mut Migration,
     ) -> Result<(), ReloadError> {
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
-        let mut restless = None;
+        let mut unstable = None;
         for _ in 0..PASSES {
-            restless = None;
+            unstable = None;
             for &who in &everyone {
                 if let Ok(slot) = self.slot(who)
                     && self.retire_row(slot, next, layouts, report)?
                 {
-                    restless = restless.or(Some(who));
+                    unstable = unstable.or(Some(who));
                 }
             }
-            if restless.is_none() {
+            if unstable.is_none() {
                 break;
             }
         }
-        restless.map_or(Ok(()), |who| Err(ReloadError::Restless { who }))
+        unstable.map_or(Ok(()), |who| Err(ReloadError::Unstable { who }))
     }
 
     /// Retires one row; returns whether anything was removed.
@@ -56,7 +56,7 @@ impl Flow<'_> {
         let (who, limit) = (self.row(slot).id, self.limits.attributes_per_controller);
         let layout = layouts.of(next, &self.layout(slot).sets, who, limit)?;
 
-        let ends = |a: &&Activation| !self.goes_on(a.ability, next);
+        let ends = |a: &&Activation| !self.can_continue(a.ability, next);
         let running: Vec<u64> = self.row(slot).play().activations.iter().filter(ends).map(|a| a.seq).collect();
         for &seq in &running {
             self.finish(slot, seq, EndHow::Cancelled);
@@ -88,7 +88,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether activations of an ability can continue.
-    fn goes_on(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
+    fn can_continue(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
         let defs = next.ability(ability).zip(self.ability(ability));
         defs.is_some_and(|(new, old)| next.rules.same_steps(self.rules, &new, &old))
     }

@@ -28,7 +28,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether anything on the row waits for events or is triggered by them. An alert may be outdated.
-    pub(crate) fn hears_events(&self, slot: usize) -> bool {
+    pub(crate) fn listens_to_events(&self, slot: usize) -> bool {
         let granted = |g: &Grant| self.ability(g.ability).is_some_and(|d| d.flags.listens & listen::EVENT != 0);
         self.row(slot).grants.iter().any(granted) || self.task_alerts(slot) & alert::EVENT != 0
     }

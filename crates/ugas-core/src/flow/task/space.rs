@@ -53,8 +53,8 @@ impl Flow<'_> {
             TargetPick::Nobody => None,
         };
         let target = found.map_or(Target::None, Target::Controller);
-        let ahead = self.work.role == Role::Client && self.sc.ahead.ticking == Some(key);
-        if ahead && !self.may_say(slot, of, target) {
+        let ahead = self.work.role == Role::Client && self.sc.predicted_targets.ticking == Some(key);
+        if ahead && !self.may_report_target(slot, of, target) {
             return;
         }
         self.put_aim(slot, key, target);
@@ -67,7 +67,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether the authoritative sim would accept a predicted target.
-    fn may_say(&mut self, slot: usize, of: u64, target: Target) -> bool {
+    fn may_report_target(&mut self, slot: usize, of: u64, target: Target) -> bool {
         if let Target::Controller(other) = target {
             self.journal_source(self.row(slot).id, other);
         }

@@ -54,7 +54,7 @@ fn extra() -> Option<Box<SpecExtra>> {
 
 /// An effect whose level is too large for the short form, so that the long one counts.
 fn effect() -> Effect {
-    let rest = Rest {
+    let rest = EffectExtras {
         level: 70_000,
         stacks: 3,
         extra: extra(),
@@ -145,7 +145,8 @@ fn play() -> Play {
     };
     let cast = Cast { of: 21, seq: 51, start: SimTime(52), length: SimTime(53), ticks: 54, next: 55 };
     let gcd = Gcd { group: GroupId(1), seq: 61, start: SimTime(62), end: SimTime(63), root: OpId(64) };
-    let held = Held { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
+    let held =
+        HeldInput { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
     let set = SetGrant {
         seq: 71,
         set: AbilitySetId(1),
@@ -174,7 +175,7 @@ fn row() -> Row {
         ability: AbilityId(5),
         extra: extra(),
     };
-    let side = Side {
+    let side = RowExtras {
         avatar: Some(ActorId(81)),
         anchor: Some(Anchor { position: [1.5, 2.5, 3.5], facing: [4.5, 5.5, 6.5] }),
         cues: vec![CueCount { tag: TagId(1), count: 2 }],

@@ -1,0 +1,369 @@
+//! What `ugas check` can print beside the lint rules: errors of reading, of building rules and of checking a whole
+//! project. Each id has a page here, so that `ugas explain-lint <id>` answers for every finding.
+
+use crate::lint::lint_rule;
+
+/// The page of a finding that is not a lint rule.
+pub struct FindingPage {
+    /// The id in findings.
+    pub id: &'static str,
+    /// The cause, in one line.
+    pub summary: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+}
+
+impl FindingPage {
+    /// Returns the page as Markdown.
+    pub fn page(&self) -> String {
+        format!("# {}\n\n{}\n\n## How to fix it\n\n{}\n", self.id, self.summary, self.fix)
+    }
+}
+
+/// Returns the page of a finding by its id: of a lint rule, or of an error.
+///
+/// ```
+/// assert!(ugas_data::finding_page("undeclared-tag").unwrap().starts_with("# undeclared-tag\n"));
+/// assert!(ugas_data::finding_page("zero-magnitude").unwrap().contains("## Example"));
+/// assert!(ugas_data::finding_page("no-such-id").is_none());
+/// ```
+pub fn finding_page(id: &str) -> Option<String> {
+    let of_rule = lint_rule(id).map(|rule| rule.page());
+    of_rule.or_else(|| PAGES.iter().find(|page| page.id == id).map(FindingPage::page))
+}
+
+/// Returns the pages of all findings that are not lint rules, sorted by id.
+///
+/// ```
+/// assert!(ugas_data::finding_pages().is_sorted_by_key(|page| page.id));
+/// ```
+pub fn finding_pages() -> &'static [FindingPage] {
+    PAGES
+}
+
+const fn page(id: &'static str, summary: &'static str, fix: &'static str) -> FindingPage {
+    FindingPage { id, summary, fix }
+}
+
+static PAGES: &[FindingPage] = &[
+    page(
+        "ambiguous-target",
+        "A patch names a target that several documents define.",
+        "Write the `Kind` of the target in the patch, or its full name with the namespace.",
+    ),
+    page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute whose damage it absorbs."),
+    page(
+        "bad-cast",
+        "A field of `Cast` is out of range.",
+        "Write a `Length` of at least 0 seconds and at least one tick.",
+    ),
+    page(
+        "bad-charges",
+        "A field of `Charges` is out of range.",
+        "Write a `Max` and a `PerCooldown` of at least 1, and a `Cooldown` of at least 0 seconds.",
+    ),
+    page(
+        "bad-cooldown",
+        "The effect under `Cooldown` cannot be a cooldown.",
+        "Use an effect with `DurationPolicy: HasDuration` that does not run in sequence.",
+    ),
+    page("bad-cost", "The effect under `Cost` is not Instant.", "Use an effect with `DurationPolicy: Instant`."),
+    page(
+        "bad-curve",
+        "A curve cannot be evaluated.",
+        "Write at least one point, with finite numbers and X values that rise.",
+    ),
+    page(
+        "bad-duration",
+        "A duration can never be valid: it is negative, or longer than the engine accepts.",
+        "Write a duration from 0 seconds up to the limit that the message names.",
+    ),
+    page(
+        "bad-expression",
+        "An expression cannot be parsed, or reads a value that is not available at this place.",
+        "Correct the expression at the column that the message names.",
+    ),
+    page(
+        "bad-global-cooldown",
+        "`GlobalCooldown.Length` is not a valid time.",
+        "Write a length of at least 0 seconds.",
+    ),
+    page("bad-level", "A level is 0.", "Write a level of at least 1."),
+    page("bad-limit", "`Stacking.Limit` is 0.", "Write a limit of at least 1, or leave it out."),
+    page("bad-name", "A value under `Let` has a name that expressions cannot use.", "Use letters, digits and `_`."),
+    page(
+        "bad-param",
+        "A parameter of a task, an effect or an ability has an unknown name or an invalid value.",
+        "Use one of the parameters that the message lists, with a value of its type.",
+    ),
+    page(
+        "bad-patch",
+        "The document is invalid after a patch was applied to it.",
+        "Correct the value that the patch sets; the message names the error in the patched document.",
+    ),
+    page(
+        "bad-period",
+        "A period cannot be executed: it is shorter than 1 ms, or its effect is Instant.",
+        "Write a period of at least 0.001 seconds on an effect that lasts.",
+    ),
+    page(
+        "bad-quantize",
+        "`Quantize` has no valid range.",
+        "Write a finite `Min` below a finite `Max`, and 1 to 32 `Bits`.",
+    ),
+    page(
+        "bad-query",
+        "A tag query cannot be parsed.",
+        "Use `All`, `Any`, `None` and nested queries with the names of tags.",
+    ),
+    page("bad-range", "`MaxRange` is negative or not finite.", "Write a number of at least 0."),
+    page(
+        "bad-rule",
+        "A combat rule changes something that does not exist, or in a way that does not fit it.",
+        "Use one of the names that the message lists; use `Restrict: true` for events.",
+    ),
+    page(
+        "bad-static",
+        "`Static` names a value that abilities do not have.",
+        "Use one of the names that the message lists.",
+    ),
+    page(
+        "bad-tag",
+        "A tag name is malformed.",
+        "Write segments separated by dots, each starting with a capital letter: `State.Debuff.Burning`.",
+    ),
+    page(
+        "bad-task",
+        "A task has a field that its type does not have, or lacks one that it needs.",
+        "Follow the reference of the task type.",
+    ),
+    page(
+        "bad-timeline",
+        "A timeline has a time, an answer or a window that is out of range.",
+        "Write times between 0 and `Length`, and a `FrameRate` of at least 1.",
+    ),
+    page(
+        "bad-trigger",
+        "A trigger has no condition, or several.",
+        "Write exactly one of the forms that the message lists.",
+    ),
+    page(
+        "chance-on-commit",
+        "A cost or cooldown effect has an `ApplicationChance`.",
+        "Remove the chance: committing an ability always applies its cost and cooldown.",
+    ),
+    page(
+        "conditional-value",
+        "A rule with `When` changes a value that is read outside of events.",
+        "Remove `When`, or change another value.",
+    ),
+    page(
+        "cue-prefix",
+        "A cue's tag does not start with `GameplayCue.`.",
+        "Rename the tag, for example to `GameplayCue.Fire.Impact`.",
+    ),
+    page("cycle", "Attributes or sets depend on themselves.", "Remove one of the dependencies that the message lists."),
+    page("duplicate-instance", "Two placements of a scene have the same id.", "Rename one of them."),
+    page("duplicate-key", "A map has the same key twice.", "Remove or rename one of them."),
+    page("duplicate-montage", "Two timelines name the same montage.", "Remove `Montage` from one of them."),
+    page("duplicate-name", "Two documents or values have the same name.", "Rename one of them, or write a patch."),
+    page("duplicate-region", "Two regions of a scene have the same name.", "Rename one of them."),
+    page("duplicate-spawn-point", "Two spawn points of a scene have the same name.", "Rename one of them."),
+    page(
+        "duplicate-timeline",
+        "Two timelines answer for the same ability.",
+        "Remove `Ability` from one of them, or merge them.",
+    ),
+    page("empty-calculation", "A calculation has no results.", "Write at least one entry under `Results`."),
+    page("empty-list", "A composite task has no tasks.", "Write its tasks, or remove it."),
+    page("empty-set", "An attribute set has no attributes.", "Write at least one attribute, or remove the set."),
+    page(
+        "extension-field",
+        "A field is an extension of the specification (only with `--portable`).",
+        "Remove the field if the data must also load in other implementations.",
+    ),
+    page(
+        "extension-kind",
+        "A kind of document is an extension of the specification (only with `--portable`).",
+        "Remove the document if the data must also load in other implementations.",
+    ),
+    page(
+        "instant-in-set",
+        "An ability set applies an Instant effect.",
+        "Use an effect that lasts: an Instant effect is not undone when the set is removed.",
+    ),
+    page(
+        "invalid",
+        "A value is invalid: an unknown or missing field, a wrong type, or an unknown name.",
+        "Follow the message; it names what was expected and, for a misspelt name, the nearest valid one.",
+    ),
+    page("limit", "A file, a folder or a definition exceeds a limit.", "Split it, or reduce what the message counts."),
+    page("missing-default", "An attribute has no `DefaultBaseValue`.", "Write the value a new controller starts with."),
+    page("missing-field", "A field is required here.", "Write the field that the message names."),
+    page(
+        "missing-pack",
+        "A required pack does not exist.",
+        "Put the folder of the pack next to this one, or remove it from `Requires`.",
+    ),
+    page("no-documents", "A reload found no documents.", "Check that the folder still contains the files."),
+    page("no-sets", "A controller has no attribute sets.", "Write at least one entry under `AttributeSets`."),
+    page("not-finite", "A number is infinite or not a number.", "Write a finite number."),
+    page(
+        "parent-granted",
+        "An effect grants a tag that has more specific tags below it.",
+        "Grant the most specific tag that is true; its parents follow from it.",
+    ),
+    page(
+        "patch-conflict",
+        "Two patches change the same field.",
+        "Remove one of them, or let one of the two packs require the other: its patch is then applied last.",
+    ),
+    page(
+        "patch-not-applied",
+        "A patch reached the rules builder without being applied.",
+        "Load the documents with `ugas-data`, which applies patches before rules are built.",
+    ),
+    page(
+        "roll-on-commit",
+        "A cost or cooldown effect draws random numbers.",
+        "Use a fixed or attribute-based magnitude, so that the cost is known before it is paid.",
+    ),
+    page("scene-circle", "A scene extends itself.", "Remove one scene of the circle from `Extends`."),
+    page(
+        "stacking-policy",
+        "An effect with `Stacking` has an `ExecutionPolicy` other than RunInParallel.",
+        "Remove one of the two fields.",
+    ),
+    page(
+        "syntax",
+        "The text is not valid YAML 1.2 or JSON.",
+        "Correct the text at the place of the message; indentation, quotes and brackets are the usual causes.",
+    ),
+    page(
+        "tag-conflict",
+        "Two registries declare the same tag with different options.",
+        "Use the same options in both, or declare the tag once.",
+    ),
+    page("too-long", "A task list, a calculation or a table exceeds its limit.", "Split it into several."),
+    page("too-many-scenes", "A scene extends more scenes than the limit.", "Extend fewer scenes."),
+    page(
+        "undeclared-tag",
+        "A tag is used that no tag registry declares.",
+        "Declare it in a document of kind `gameplay_tag`, or correct the spelling.",
+    ),
+    page("unknown-ability", "An ability is named that no document defines.", "Define it, or correct the spelling."),
+    page(
+        "unknown-ability-set",
+        "An ability set is named that no document defines.",
+        "Define it, or correct the spelling.",
+    ),
+    page(
+        "unknown-attribute",
+        "An attribute is named that no attribute set defines.",
+        "Define it in an attribute set, or correct the spelling.",
+    ),
+    page(
+        "unknown-calculation",
+        "A calculation is named that neither a document nor host code provides.",
+        "Write a document of kind `calculation`, or list the name under `Host.Calculations` of the pack.",
+    ),
+    page(
+        "unknown-controller",
+        "A controller is named that no document defines.",
+        "Use the `OwnerActor.ActorID` of a `gameplay_controller` document.",
+    ),
+    page("unknown-curve", "A curve is named that no document defines.", "Define it, or correct the spelling."),
+    page("unknown-effect", "An effect is named that no document defines.", "Define it, or correct the spelling."),
+    page(
+        "unknown-hook",
+        "A hook is named that host code does not register.",
+        "Register it in code, and list the name under `Host.Hooks` of the pack.",
+    ),
+    page(
+        "unknown-input",
+        "An input is named at run time that the rules do not have.",
+        "Name the input in a document before the rules are built.",
+    ),
+    page(
+        "unknown-input-action",
+        "An input action is named that no document defines.",
+        "Define it, or correct the spelling.",
+    ),
+    page(
+        "unknown-input-action-set",
+        "An input action set is named that no document defines.",
+        "Define it, or correct the spelling.",
+    ),
+    page(
+        "unknown-input-modifier",
+        "An input modifier is named that no document defines.",
+        "Define it, or correct the spelling.",
+    ),
+    page(
+        "unknown-key",
+        "A SetByCaller key is named at run time that the rules do not have.",
+        "Name the key in a document before the rules are built.",
+    ),
+    page(
+        "unknown-kind",
+        "A document does not say its kind, or names an unknown one.",
+        "Write `Kind:` with one of the kinds that the message lists.",
+    ),
+    page(
+        "unknown-modifier-code",
+        "An input modifier names code that the pack's `Host` does not list.",
+        "List the name under `Host.Modifiers` of the pack, or correct the spelling.",
+    ),
+    page(
+        "unknown-placeholder",
+        "A placeholder of a text names no effect, attribute or value.",
+        "Correct the name between the braces.",
+    ),
+    page("unknown-scene", "A scene is named that no document defines.", "Define it, or correct the spelling."),
+    page("unknown-set", "An attribute set is named that no document defines.", "Define it, or correct the spelling."),
+    page(
+        "unknown-target",
+        "A patch names a target that no document defines.",
+        "Correct the name, or add the pack that defines it to `Requires`.",
+    ),
+    page(
+        "unknown-task",
+        "A task type is named that neither the engine nor host code provides.",
+        "Correct the name, or list it under `Host.Tasks` of the pack.",
+    ),
+    page(
+        "unreadable",
+        "A file cannot be read: it does not exist, access is denied, or it is not UTF-8.",
+        "Check the path and the permissions, and save the file as UTF-8.",
+    ),
+    page(
+        "unsupported-field",
+        "The field is part of the format, but this release does not implement its behaviour.",
+        "Remove the field; a later release will support it.",
+    ),
+    page(
+        "unsupported-kind",
+        "The document is of a kind that this release does not read.",
+        "Nothing; the document is ignored until a release supports its kind.",
+    ),
+    page(
+        "unused-capture",
+        "A calculation captures an attribute that no expression reads.",
+        "Remove the entry under `Capture`, or read it.",
+    ),
+    page(
+        "unused-field",
+        "A field has no effect for this kind of definition.",
+        "Remove the field, or change the policy that makes it unused.",
+    ),
+    page(
+        "waits-in-list",
+        "A task that waits stands in a list that runs at once.",
+        "Move the task to `Tasks`, or use one that does not wait.",
+    ),
+    page(
+        "zero-period",
+        "`Period.Period` is 0, so the effect is not periodic.",
+        "Write the length of the period, or remove `Period`.",
+    ),
+];
