@@ -36,7 +36,7 @@ const LONG_FORMS: &[LongForm] = &[
     },
     LongForm {
         package: "ugas-data",
-        test: "restyled",
+        test: "suite",
         filter: "formatting_keeps_the_rules_however_a_pack_is_written",
         seeds: 1_200,
         scales: false,

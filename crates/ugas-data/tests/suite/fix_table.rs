@@ -1,5 +1,5 @@
 //! What `ugas fix` does to each wrong document and each lint's bad example, as a table of lines before and after:
-//! `fixes.txt`. After a change that is meant, write it again with `UGAS_BLESS=1 cargo test -p ugas-data --test fix_table`
+//! `fixes.txt`. After a change that is meant, write it again with `UGAS_BLESS=1 cargo test -p ugas-data --test suite fix_table`
 //! and read what changed: every line of it is a change that a designer's file gets without being asked twice.
 
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use ugas_data::{AppliedFix, FileFix, Project, lint_rules};
 
 /// Sound documents that the wrong ones refer to.
-const BASE: &str = include_str!("base.yaml");
+const BASE: &str = include_str!("../base.yaml");
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")

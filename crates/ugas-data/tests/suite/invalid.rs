@@ -1,6 +1,6 @@
 //! Wrong documents and what a designer is told about them. Each file of `invalid/` is looked at beside the sound
 //! documents of `BASE`; what is said stands in `invalid.txt`. After a change that is meant, write it again with
-//! `UGAS_BLESS=1 cargo test -p ugas-data --test invalid` and read what changed.
+//! `UGAS_BLESS=1 cargo test -p ugas-data --test suite invalid` and read what changed.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, re
 use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
 /// Sound documents that the wrong ones refer to.
-const BASE: &str = include_str!("base.yaml");
+const BASE: &str = include_str!("../base.yaml");
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")

@@ -1,8 +1,6 @@
 //! Files that change while a host runs: what is read again, what becomes rules, and what leaves everything as it was.
 
-mod folder;
-
-use folder::Folder;
+use crate::kit::folder::Folder;
 use std::fs;
 use std::path::Path;
 use ugas_core::{Rules, RulesBuilder, Sim, SimConfig, SpawnSpec, Spec};

@@ -45,7 +45,7 @@ const TEXTS: [&str; 25] = [
 
 /// Fields that cannot be changed inside one valid pack, with the test that shows what they do.
 const ELSEWHERE: [(&str, &str, &str, &str); 1] =
-    [("curve", "Csv", "tests/csv.rs", "tables_as_spreadsheets_write_them")];
+    [("curve", "Csv", "tests/suite/csv.rs", "tables_as_spreadsheets_write_them")];
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.

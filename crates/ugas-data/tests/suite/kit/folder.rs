@@ -1,15 +1,18 @@
 //! A folder of files that goes away with the test that made it.
-#![allow(dead_code, reason = "each test uses what it needs")]
+#![allow(dead_code, reason = "other crates use a part of it")]
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) struct Folder(pub(crate) PathBuf);
 
 impl Folder {
-    /// A folder with these files; one test program gives each name once.
+    /// A folder with these files.
     pub(crate) fn new(name: &str, files: &[(&str, impl AsRef<str>)]) -> Folder {
-        let path = std::env::temp_dir().join(format!("ugas-test-{name}-{}", std::process::id()));
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let n = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ugas-test-{name}-{}-{n}", std::process::id()));
         let _ = fs::remove_dir_all(&path);
         fs::create_dir_all(&path).unwrap();
         let folder = Folder(path);

@@ -1,8 +1,6 @@
 //! Curves from tables: what a table may look like, what is refused and where, and that nothing outside is read.
 
-mod folder;
-
-use folder::Folder;
+use crate::kit::folder::Folder;
 use std::path::PathBuf;
 use ugas_data::{Code, Project, Severity, read_file, read_packs};
 use ugas_doc::Doc;

@@ -1,8 +1,6 @@
-//! Faults of tables, patches and the reloader that a review found.
+//! Reloads of packs with namespaces, patches and tables.
 
-mod folder;
-
-use folder::Folder;
+use crate::kit::folder::Folder;
 use std::fs;
 use ugas_data::{PackSet, Project, Reloader};
 
