@@ -43,14 +43,14 @@ const LONG_FORMS: &[LongForm] = &[
     },
     LongForm {
         package: "ugas-net",
-        test: "boundary",
+        test: "suite",
         filter: "mutated_packets_change_nothing_but_the_counts",
         seeds: 10,
         scales: false,
     },
     LongForm {
         package: "ugas-net",
-        test: "swarm",
+        test: "suite",
         filter: "after_the_links_heal_everybody_agrees",
         seeds: 2_000,
         scales: false,

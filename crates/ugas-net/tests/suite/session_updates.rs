@@ -1,9 +1,7 @@
 //! What goes over the wire when something changes, at the level of sessions: once, with what is true at the end of the
 //! tick, and not again; and what becomes of sets and controllers that go while something is under way.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, FactKind, Op, Spec};
 use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
 use ugas_net::client::{Certainty, NetFacts};

@@ -1,8 +1,6 @@
 //! Who may do what with an ability, by its net execution policy: played out, and compared with the table in the book.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{AbilityId, ControllerId, FactKind, Op, Sim, Spec, Target, Which};
 use ugas_doc::{Ability, AbilityTask, Effect, NetExecution, Trigger};
 use ugas_net::client::{Certainty, CommandStatus};

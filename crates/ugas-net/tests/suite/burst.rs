@@ -1,9 +1,7 @@
 //! How soon a client over a bad line knows what the server does: ten changes of one actor at once, in many runs. Where one
 //! packet in five is lost, news that waited for word of a loss would miss the bound whenever two are lost in a row.
 
-mod kit;
-
-use kit::{Game, LENGTH, Setup};
+use crate::kit::{Game, LENGTH, Setup};
 use ugas_core::{SimTime, Spec};
 use ugas_net::interest::{ActorKind, RateTable};
 use ugas_net::link::LinkProfile;

@@ -1,8 +1,6 @@
 //! Who hears of whom, how often and how it is shown, over whole sessions.
 
-mod kit;
-
-use kit::{Game, LENGTH, Setup};
+use crate::kit::{Game, LENGTH, Setup};
 use ugas_core::{Anchor, Op, SimTime, SpawnSpec};
 use ugas_net::client::Certainty;
 use ugas_net::interest::{ActorKind, DistanceRelevance, Priority, RateTable, Viewer};

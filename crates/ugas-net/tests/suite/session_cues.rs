@@ -1,9 +1,7 @@
 //! Cues and observers of a client: a predicted cue plays once, is not played again when it is confirmed, and is cancelled
 //! when the prediction was wrong; over every link profile.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};

@@ -1,9 +1,7 @@
 //! Everything told ahead is settled once and rightly: each client hears of its own doings, each time something comes again
 //! counts for itself, and neither a controller that is away nor a state too long for a packet says more than is true.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, EffectId, Fact, FactKind, Op, RulesBuilder, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Effect, ImmunityEntry};
 use ugas_net::client::{Certainty, ClientConfig, NetFacts};

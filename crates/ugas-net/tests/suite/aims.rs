@@ -1,8 +1,6 @@
 //! What abilities aim at while they are played ahead, and what the server's aim at then.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{Anchor, Op, Sim, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Cast};
 use ugas_net::authority::RejectReason;

@@ -1,7 +1,7 @@
 //! Every input of the network corpora through the code the fuzzer runs, so that what was found once stays found without
 //! a fuzzer. The corpora are in `fuzz/corpus`, one folder a target; a find is minimised and put there.
 
-#[path = "../../../fuzz/src/net/mod.rs"]
+#[path = "../../../../fuzz/src/net/mod.rs"]
 #[expect(unreachable_pub, reason = "the fuzz crate has these in its library")]
 mod net;
 

@@ -1,8 +1,6 @@
 //! What a client plays ahead, and what becomes of it when the server speaks.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{
     AbilityCx, AbilityGrant, CodedAbility, FactKind, InputId, Next, Op, Outcome, Refusal, Resume, SimTime, Spec,
     Target, Which,

@@ -1,9 +1,7 @@
 //! What lets go (a release, a cancel) is never lost: a key that was let go while the line was dead is up on the server
 //! as soon as the line is back, and an ability that was cancelled meanwhile has ended.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{AbilityGrant, InputId, Op, Refusal, SimTime, Target, Which};
 use ugas_doc::{Ability, AbilityTask, Effect};
 use ugas_net::client::CommandStatus;

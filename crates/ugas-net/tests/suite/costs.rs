@@ -1,8 +1,6 @@
 //! Costs, casts and mispredictions between an owning client and its server.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{AbilityGrant, Anchor, Fact, FactKind, Facts, InputId, Op, Sim, SimTime, Spec, Target, Which};
 use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Cast, CombatRule, Effect, Magnitude, Modify, ModifyOperation,

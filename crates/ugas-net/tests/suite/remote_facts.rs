@@ -1,8 +1,6 @@
 //! What a client plays ahead on controllers of others: told once, and undone where it did not happen.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, CueType, Fact, FactKind, Facts, RulesBuilder, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, ControllerReplication, Effect, ImmunityEntry};
 use ugas_net::client::Certainty;

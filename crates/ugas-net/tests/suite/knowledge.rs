@@ -1,8 +1,6 @@
 //! What a client knows about attributes: its own rows completely, the rows of others as far as they are replicated.
 
-mod kit;
-
-use kit::{Game, Setup};
+use crate::kit::{Game, Setup};
 use ugas_core::{ControllerId, Op, Spec};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientExplanation, Knowledge};

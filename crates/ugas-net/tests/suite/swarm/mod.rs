@@ -54,7 +54,7 @@ fn after_the_links_heal_everybody_agrees() {
     let soaking = if soak { "UGAS_SOAK=1 " } else { "" };
     assert!(
         failed.is_empty(),
-        "seeds {failed:?} fail; replay one with {soaking}UGAS_SEED={} cargo test -p ugas-net --test swarm",
+        "seeds {failed:?} fail; replay one with {soaking}UGAS_SEED={} cargo test -p ugas-net --test suite swarm",
         failed[0]
     );
     tally.check(count);

@@ -1,9 +1,7 @@
 //! A validation that was played ahead and takes longer than the prediction window: the client waits with new predictions
 //! as ruling C-42 says, but its clock goes on, it hears and speaks, and it plays again as soon as the server has decided.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::{Op, Refusal, SimTime, Spec, Target, Which};
 use ugas_doc::{Ability, AbilityTask};
 use ugas_net::link::LinkProfile;

@@ -1,9 +1,7 @@
 //! How often a weapon fires over a slow link: as often as without one. Beside it the counter-example that others live
 //! with: a client that learns from the server when its cooldown is over.
 
-mod kit;
-
-use kit::{Game, Setup, builder};
+use crate::kit::{Game, Setup, builder};
 use ugas_core::Target;
 use ugas_doc::{Ability, AbilityTask};
 use ugas_net::client::CommandStatus;
