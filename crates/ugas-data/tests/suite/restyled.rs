@@ -2,8 +2,8 @@
 //! styles (order of keys, block and brackets, quotes, comments, empty lines, indentation, JSON), and each file that comes
 //! out is formatted: once is enough, the documents are the same, and so is the hash of the rules.
 
-use std::path::{Path, PathBuf};
 use crate::kit::style::{Draw, json, yaml};
+use std::path::{Path, PathBuf};
 use ugas_data::{Documents, Node, NodeValue, Project, format, read_str, read_trees};
 
 fn number(name: &str) -> Option<u64> {

@@ -1,5 +1,4 @@
 //! A web client by hand: it says exactly what a test wants said.
-#![allow(dead_code, reason = "each test uses its part")]
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

@@ -1,9 +1,7 @@
 //! The web server, spoken to by hand: who is let in and who is not.
 #![cfg(feature = "serve")]
 
-mod common;
-
-use common::{Socket, port_of, say, upgrade};
+use crate::kit::{Socket, port_of, say, upgrade};
 use std::fs;
 use ugas_studio::Backend;
 use ugas_studio::serve::StudioServer;

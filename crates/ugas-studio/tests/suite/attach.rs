@@ -1,9 +1,7 @@
 //! A game that runs its own world, with the studio beside it.
 #![cfg(feature = "serve")]
 
-mod common;
-
-use common::{Socket, port_of};
+use crate::kit::{Socket, port_of};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
 use ugas_core::{Facts, Sim, SimConfig, SimTime, SpawnSpec};

@@ -18,7 +18,7 @@ fn steps(backend: &mut Backend, ticks: u32) {
 
 /// Makes the README's change.
 fn change(backend: &mut Backend) {
-    let readme = include_str!("../../../README.md");
+    let readme = include_str!("../../../../README.md");
     let mut named = readme.split("line ").filter_map(|rest| rest.split(' ').next()?.parse::<usize>().ok());
     let line = named.next().expect("the README names a line");
     assert!(readme.contains("`Scale: 1`") && readme.contains("`Scale: 50`"), "the README names both values");
