@@ -1,7 +1,7 @@
 //! What bystanders are told of somebody else's abilities: at whom they aim, as far as the bystander may know that one, and
 //! never so much that it takes the place of what must arrive.
 
-use crate::kit::LENGTH;
+use crate::kit::{self, LENGTH};
 use ugas_core::{
     AbilityGrant, ControllerId, NoHost, Op, Sim, SimConfig, SimTime, Simulated, SimulatedStep, SpawnSpec, Target, Which,
 };

@@ -1,7 +1,7 @@
 //! A server that wants a client to hold everything, to play for years or to remember for ever: the client stays within
 //! its bounds, says why it leaves, and plays on where it can.
 
-use crate::kit::{Game, LENGTH, Setup};
+use crate::kit::{self, Game, LENGTH, Setup};
 use ugas_core::{ControllerId, DefId, EffectId, NoHost, RUNTIME_BIT, Refusal, SimTime, SpawnSpec, Spec, Target};
 use ugas_doc::Effect;
 use ugas_net::client::{Client, ClientConfig, ClientState, DisconnectReason, NetFacts};

@@ -1,7 +1,7 @@
 //! Own controllers that leave the server's world and come back, and that are shown in another way than before: their
 //! owner's session goes on.
 
-use crate::kit::{Game, Setup};
+use crate::kit::{self, Game, Setup};
 use proptest::prelude::*;
 use ugas_core::{ControllerId, Portable, SimTime, Spec, Target};
 use ugas_doc::{ControllerReplication, Effect};

@@ -1,5 +1,4 @@
 //! A small game and a session about it, for tests.
-#![allow(dead_code, unreachable_pub)]
 
 use std::sync::Arc;
 use ugas_core::{
@@ -13,14 +12,14 @@ use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
-pub const LENGTH: SimTime = SimTime::frames(1, 60);
+pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 
 fn apply(effect: &str) -> AbilityTask {
     AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
 }
 
 /// What the small game has.
-pub fn builder() -> RulesBuilder {
+pub(crate) fn builder() -> RulesBuilder {
     let set = AttributeSet::new("Vitals")
         .with(Attribute::new("Health", 100.0).min(0.0))
         .with(Attribute::new("Mana", 100.0).min(0.0))
@@ -66,21 +65,21 @@ pub fn builder() -> RulesBuilder {
 }
 
 /// A session with one hero of Ana's, one of Ben's if he plays, and a foe of nobody's.
-pub struct Game {
-    pub rules: Arc<Rules>,
-    pub net: Harness,
-    pub hero: ControllerId,
-    pub other: ControllerId,
-    pub foe: ControllerId,
+pub(crate) struct Game {
+    pub(crate) rules: Arc<Rules>,
+    pub(crate) net: Harness,
+    pub(crate) hero: ControllerId,
+    pub(crate) other: ControllerId,
+    pub(crate) foe: ControllerId,
 }
 
-pub struct Setup {
-    pub builder: RulesBuilder,
-    pub mode: ControllerReplication,
-    pub profile: LinkProfile,
-    pub ben: bool,
-    pub window: SimTime,
-    pub seed: u64,
+pub(crate) struct Setup {
+    pub(crate) builder: RulesBuilder,
+    pub(crate) mode: ControllerReplication,
+    pub(crate) profile: LinkProfile,
+    pub(crate) ben: bool,
+    pub(crate) window: SimTime,
+    pub(crate) seed: u64,
 }
 
 impl Default for Setup {
@@ -97,7 +96,7 @@ impl Default for Setup {
 }
 
 impl Game {
-    pub fn new(setup: Setup) -> Game {
+    pub(crate) fn new(setup: Setup) -> Game {
         let rules = setup.builder.build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
@@ -125,44 +124,44 @@ impl Game {
         game
     }
 
-    pub fn ana(&self) -> &Client {
+    pub(crate) fn ana(&self) -> &Client {
         self.net.client("Ana")
     }
 
-    pub fn ability(&self, name: &str) -> AbilityId {
+    pub(crate) fn ability(&self, name: &str) -> AbilityId {
         self.rules.ability(name).unwrap()
     }
 
-    pub fn effect(&self, name: &str) -> EffectId {
+    pub(crate) fn effect(&self, name: &str) -> EffectId {
         self.rules.effect(name).unwrap()
     }
 
-    pub fn tag(&self, name: &str) -> TagId {
+    pub(crate) fn tag(&self, name: &str) -> TagId {
         self.rules.tag(name).unwrap()
     }
 
-    pub fn attribute(&self, name: &str) -> AttributeId {
+    pub(crate) fn attribute(&self, name: &str) -> AttributeId {
         self.rules.attribute(name).unwrap()
     }
 
     /// What Ana sees.
-    pub fn seen(&self, who: ControllerId, name: &str) -> f64 {
+    pub(crate) fn seen(&self, who: ControllerId, name: &str) -> f64 {
         self.ana().sim().get(who, self.attribute(name)).unwrap()
     }
 
     /// What is true.
-    pub fn truth(&self, who: ControllerId, name: &str) -> f64 {
+    pub(crate) fn truth(&self, who: ControllerId, name: &str) -> f64 {
         self.net.server().sim().get(who, self.attribute(name)).unwrap()
     }
 
     /// Ana uses an ability.
-    pub fn cast(&mut self, name: &str, target: Target) -> Result<CommandStatus, Refusal> {
+    pub(crate) fn cast(&mut self, name: &str, target: Target) -> Result<CommandStatus, Refusal> {
         let request = Request::Activate { who: self.hero, ability: self.ability(name), target };
         self.net.client_mut("Ana").command(request)
     }
 
     /// Ana uses an ability on the foe, played ahead.
-    pub fn bolt(&mut self) -> (OpId, Outcome) {
+    pub(crate) fn bolt(&mut self) -> (OpId, Outcome) {
         let target = Target::Controller(self.foe);
         match self.cast("GA_Bolt", target) {
             Ok(CommandStatus::Predicted(id, outcome)) => (id, outcome),
@@ -171,14 +170,14 @@ impl Game {
     }
 
     /// Ana's facts since they were last asked for.
-    pub fn facts(&mut self) -> Vec<(ugas_core::Fact, Certainty)> {
+    pub(crate) fn facts(&mut self) -> Vec<(ugas_core::Fact, Certainty)> {
         let mut facts = NetFacts::default();
         self.net.client_mut("Ana").take_facts(&mut facts);
         facts.iter().map(|(f, c)| (*f, c)).collect()
     }
 
     /// Whether what Ana holds of her own as settled is what the server holds.
-    pub fn assert_equal(&mut self) {
+    pub(crate) fn assert_equal(&mut self) {
         self.net.restore_links();
         self.net.run(60);
         let server = self.net.server().sim().row_hash(self.hero).unwrap();
