@@ -94,7 +94,7 @@ impl Game {
         self
     }
 
-    /// Compiles it, or says everything that is wrong.
+    /// Compiles the game, or returns every error.
     pub fn start(self) -> Result<Running, LoadError> {
         let mut builder = Rules::builder().add(self.set);
         for effect in self.effects {
@@ -169,13 +169,13 @@ impl Running {
         Ok(self.rules.effect(name)?)
     }
 
-    /// Someone new.
+    /// Spawns an actor.
     pub fn spawn(&mut self) -> Result<ControllerId, ActionError> {
         let set = self.rules.set(SET)?;
         Ok(self.sim.spawn(SpawnSpec::sets([set]))?)
     }
 
-    /// Uses an action of `who` on `target`, unless it is on cooldown.
+    /// Applies an action of `who` to `target`, unless it is on cooldown.
     pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), ActionError> {
         let effect = self.action(action)?;
         let left = self.cooldown_left(who, action)?;
@@ -199,29 +199,29 @@ impl Running {
         Ok(left.map_or(0.0, SimTime::as_seconds))
     }
 
-    /// A number as it is now.
+    /// Returns the current value of an attribute.
     pub fn get(&self, who: ControllerId, name: &str) -> Result<f64, ActionError> {
         Ok(self.sim.get(who, self.attribute(name)?)?)
     }
 
-    /// Where a number comes from, in one line.
+    /// Explains the current value of an attribute in one line.
     pub fn explain(&self, who: ControllerId, name: &str) -> Result<String, ActionError> {
         Ok(self.sim.explain(who, self.attribute(name)?)?.short())
     }
 
-    /// Lets seconds pass; what happened is in [`Running::facts`] until the next call.
+    /// Advances time by some seconds; the facts are in [`Running::facts`] until the next call.
     pub fn pass(&mut self, seconds: f64) {
         let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
         self.sim.advance_to(until);
         self.sim.take_facts(&mut self.facts);
     }
 
-    /// What happened up to the last [`Running::pass`] and since the one before it.
+    /// Returns the facts of the last [`Running::pass`] and of the actions before it.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The sim underneath, for everything this module leaves out.
+    /// Returns the underlying sim.
     pub fn sim(&mut self) -> &mut Sim {
         &mut self.sim
     }
