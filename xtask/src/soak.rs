@@ -22,14 +22,14 @@ const LONG_FORMS: &[LongForm] = &[
     LongForm { package: "ugas-lab", test: "model", filter: "random_rules_and_ops", seeds: 20_000, scales: true },
     LongForm {
         package: "ugas-core",
-        test: "ability_capture",
+        test: "suite",
         filter: "rolling_back_and_running_again_gives_the_same",
         seeds: 1,
         scales: false,
     },
     LongForm {
         package: "ugas-core",
-        test: "why_not",
+        test: "suite",
         filter: "why_not_agrees_with_activate_on_random_states",
         seeds: 4_000,
         scales: false,
