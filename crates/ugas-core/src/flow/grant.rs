@@ -77,8 +77,9 @@ impl Flow<'_> {
         facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
-    /// Effects that watch one of these tags of the row look again after the verb; others do not, so that an effect never
-    /// depends on what else is there. A count may matter without a flip: an effect's own grants do not count for it.
+    /// Schedules a recheck of the row's effects that watch one of these tags. Other effects are not rechecked, so that
+    /// an effect never depends on unrelated changes. A count may matter without a change of presence: an effect's own
+    /// grants do not count for it.
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             let (row, who) = (self.row(target), self.row(target).id);
@@ -115,7 +116,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether any of `tags` is one of `watched` or lies below one.
+    /// Returns whether any of `tags` is one of `watched` or a descendant of one.
     fn is_among(&self, watched: &[TagId], tags: [&[TagId]; 2]) -> bool {
         watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }

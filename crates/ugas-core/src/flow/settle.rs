@@ -32,8 +32,8 @@ impl Rescaling {
         super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
     }
 
-    /// A write to what is rescaled starts from the rescaled value and moves it by as much as it would have before. An
-    /// Override ends where it says.
+    /// Shifts a write to a rescaled value: it starts from the rescaled value and changes it by the same amount. An
+    /// Override keeps its end value.
     fn shift(&self, write: &mut Write) {
         let by = write.end - write.start;
         write.start = self.of(write.start);
@@ -272,7 +272,7 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// How base keeps its share of a range whose bounds moved in this settle; none where they did not.
+    /// Returns how base keeps its share of a range whose bounds changed in this settle; `None` if they did not.
     fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),

@@ -141,7 +141,7 @@ impl Expr {
         super::expr_parse::parse(text, scope, names)
     }
 
-    /// Returns the expression as the document writes it.
+    /// Returns the authored expression.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }

@@ -107,7 +107,7 @@ impl Causes {
         out
     }
 
-    /// An empty ring that goes on with the numbers of this one.
+    /// Returns an empty ring that continues the numbers of this one.
     pub(crate) fn continued(&self) -> Causes {
         Causes { ring: Vec::new(), last: self.last, at: self.at }
     }

@@ -1,7 +1,7 @@
 //! Abilities: granted, activated, committed, ended.
 
 mod activate;
-mod ahead;
+mod predicted_target;
 mod cancel;
 mod check;
 mod commit;
@@ -17,7 +17,7 @@ mod trigger;
 mod validate;
 mod view;
 
-pub(crate) use ahead::PredictedTargets;
+pub(crate) use predicted_target::PredictedTargets;
 pub(crate) use check::{ActivationAttempt, distance};
 pub(crate) use finish::EndHow;
 pub(crate) use status::CachedRefusal;

@@ -99,7 +99,7 @@ impl Flow<'_> {
         self.recharge(slot);
     }
 
-    /// Expires the effects to which the new rules give no time.
+    /// Expires the effects that have no remaining time under the new rules.
     pub(super) fn expire_overdue(&mut self, slot: usize) {
         let all: Vec<u64> = self.row(slot).effects.iter().map(|e| e.seq()).collect();
         all.into_iter().for_each(|seq| self.expire_if_over(slot, seq));
