@@ -48,8 +48,8 @@ pub mod prelude {
     pub use crate::{Observers, SpecHandle, ids, load_folder, load_str};
     pub use ugas_core::{
         AbilityGrant, AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind,
-        Facts, Host, InputId, NoHost, Op, Outcome, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig, SimTime,
-        SpawnSpec, Spec, TagId, TagQuery, Target, Which,
+        Facts, Host, InputId, NoHost, Op, Outcome, Preview, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig,
+        SimTime, SpawnSpec, Spec, TagId, TagQuery, Target, Which,
     };
     pub use ugas_doc::{
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,
