@@ -28,7 +28,7 @@ pub(crate) struct RowValidator<'a> {
     pub(crate) at: SimTime,
     /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
     /// recomputed and are taken from the authoritative sim.
-    pub(crate) is_told: bool,
+    pub(crate) is_owner_snapshot: bool,
 }
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
@@ -293,9 +293,9 @@ impl RowValidator<'_> {
     /// Recomputes current values and derived bases with the pipeline. Slots are in dependency order, so one pass is
     /// enough.
     fn values(&self, row: &mut Row) {
-        let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
-        let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
-        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_told(*slot)) {
+        let hidden_slots = if self.is_owner_snapshot { self.follow_hidden() } else { Vec::new() };
+        let is_hidden = |slot: usize| hidden_slots.get(slot).is_some_and(|hidden| *hidden);
+        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_hidden(*slot)) {
             let priority = |seq| {
                 let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)

@@ -420,7 +420,7 @@ mod tests {
 
     // covers: UGAS-7.2-06
     #[test]
-    fn removing_an_absent_tag_is_told_and_skipped() {
+    fn removing_an_absent_tag_is_reported_and_skipped() {
         let rules = Rules::builder()
             .add(AttributeSet::new("S").with(Attribute::new("A", 1.0)))
             .add(Effect::infinite("GE_Mark").grants("State.Marked"))

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn due_is_the_first_moment_that_shows_the_local_time() {
+    fn due_is_the_first_sim_time_of_a_local_time() {
         for rate in [1u32, 77, 1 << 15, 65535, 65537, 3 << 16, 1000 << 16] {
             let mut clock = Clock::starting(SimTime(1_000));
             clock.set(SimTime(5_000), Rate(rate), true);

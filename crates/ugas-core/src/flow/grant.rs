@@ -97,12 +97,12 @@ impl Flow<'_> {
             self.recheck_later(target, &concerned);
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
-            self.tell_filters(target, tags);
+            self.report_filters(target, tags);
         }
     }
 
     /// Effects of other rows whose filters test this row's tags look again.
-    fn tell_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
+    fn report_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
         let who = self.row(target).id;
         let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
         let watchers: Vec<_> = self.ix.filters.range(range).map(|f| (f.1, f.2)).collect();
@@ -150,9 +150,9 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn emit_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let row = self.row(target);
-        let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
+        let (who, is_listening) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        if heard {
+        if is_listening {
             self.notify_anyway(target, RowEvent::Effect { effect: via.effect, source: via.source, applied: true });
         }
     }

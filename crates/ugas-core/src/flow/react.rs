@@ -216,8 +216,8 @@ impl Flow<'_> {
 
     /// Queues an event for a row, if something there listens to it.
     #[inline]
-    pub(crate) fn notify(&mut self, target: usize, heard: u8, row_event: impl FnOnce() -> RowEvent) {
-        if self.row(target).alert & heard != 0 {
+    pub(crate) fn notify(&mut self, target: usize, alerts: u8, row_event: impl FnOnce() -> RowEvent) {
+        if self.row(target).alert & alerts != 0 {
             self.notify_anyway(target, row_event());
         }
     }

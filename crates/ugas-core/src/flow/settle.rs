@@ -193,7 +193,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
         let r = self.row(row);
-        let (who, heard) = (r.id, r.alert);
+        let (who, alerts) = (r.id, r.alert);
         self.fact(
             who,
             via,
@@ -209,7 +209,7 @@ impl Flow<'_> {
         if died {
             self.fact(who, via, FactKind::Died { attribute });
         }
-        if heard & (alert::ATTRIBUTE | alert::DEATH) != 0 {
+        if alerts & (alert::ATTRIBUTE | alert::DEATH) != 0 {
             if died {
                 self.notify(row, alert::DEATH, || RowEvent::Died { source: via.source });
             }

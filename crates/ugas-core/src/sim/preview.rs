@@ -239,7 +239,7 @@ impl Sim {
             tags_added: new_tags.iter().copied().filter(|t| !old_tags.contains(t)).collect(),
             tags_removed: old_tags.iter().copied().filter(|t| !new_tags.contains(t)).collect(),
             effects_added: new.iter().copied().filter(|e| find(&old, e).is_none()).collect(),
-            effects_changed: changed.filter(|(old, new)| is_other(old, new)).collect(),
+            effects_changed: changed.filter(|(old, new)| is_different(old, new)).collect(),
             effects_removed: old.iter().copied().filter(|e| destroyed || find(&new, e).is_none()).collect(),
             destroyed,
         })
@@ -247,7 +247,7 @@ impl Sim {
 }
 
 /// Returns whether an effect differs visibly before and after.
-fn is_other(old: &EffectView, new: &EffectView) -> bool {
+fn is_different(old: &EffectView, new: &EffectView) -> bool {
     let shown = |e: &EffectView| (e.level, e.stacks, e.source, e.remaining, e.total, e.executed, e.next_execution);
     let waits = |e: &EffectView| (e.state == EffectState::Inhibited, e.state == EffectState::Queued);
     shown(old) != shown(new) || waits(old) != waits(new)

@@ -107,8 +107,8 @@ impl Controllers {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if avatar != ActorId::NONE {
-            let nobody = AvatarHolders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
-            self.avatars.entry(avatar).or_insert(nobody).add(id);
+            let none = AvatarHolders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
+            self.avatars.entry(avatar).or_insert(none).add(id);
         }
     }
 

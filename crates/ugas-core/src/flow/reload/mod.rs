@@ -110,12 +110,12 @@ impl Flow<'_> {
         }
         self.settle_everyone(&everyone);
         self.catch_up(&everyone);
-        let doomed = self.renew_all(changed, report);
+        let removed = self.renew_all(changed, report);
         self.emit_values(&was, report);
         for was in &was {
-            self.give_row(was.who, past, report);
+            self.migrate_grants(was.who, past, report);
         }
-        for (who, seq) in doomed {
+        for (who, seq) in removed {
             if let Ok(slot) = self.slot(who) {
                 self.end(slot, seq, crate::RemoveReason::Reload, None);
                 report.effects_removed += 1;
@@ -160,8 +160,8 @@ impl Flow<'_> {
                     self.changed(slot, def.attribute, def.death, before, now, super::Via::NOTHING);
                 }
             }
-            let gone: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
-            for set in gone {
+            let lost: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
+            for set in lost {
                 self.fact(*who, super::Via::NOTHING, FactKind::SetRemoved { set });
             }
         }

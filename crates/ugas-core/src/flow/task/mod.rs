@@ -317,8 +317,8 @@ impl<'r> Flow<'r> {
         }
         row.play_mut().tasks.push(task);
         // The list may cause next what this waits for.
-        let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
-        self.st.controllers.row_mut(slot).alert |= heard;
+        let alerts = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
+        self.st.controllers.row_mut(slot).alert |= alerts;
         Some(seq)
     }
 
