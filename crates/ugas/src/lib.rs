@@ -1,11 +1,11 @@
-//! What a game adds to its `Cargo.toml`: the runtime, the documents and their reading under one name, and four
-//! small helpers for hosts.
+//! The crate a game depends on: runtime, documents and file loading under one name, and four helpers for hosts. The book's
+//! glossary (`book/src/glossary.md`) defines the terms.
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
 //! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
 //! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim and change nothing;
-//! - [`ids!`](crate::ids): resolves names to ids once, with every missing name in one error.
+//! - [`ids!`](crate::ids): resolves names to ids once, with every unknown name in one error.
 //!
 //! ```
 //! use ugas::prelude::*;
