@@ -96,11 +96,11 @@ impl Flow<'_> {
 
     /// Whether only the authority applies an effect.
     fn is_for_authority(&self, def: &EffectDef) -> bool {
-        def.authority || def.executions.iter().any(|x| !self.may_run_ahead(x.calculator))
+        def.authority || def.executions.iter().any(|x| !self.may_predict(x.calculator))
     }
 
     /// Whether this sim runs a calculation: code may say that it is not to be run ahead of the authority.
-    pub(crate) fn may_run_ahead(&self, calculator: CalcId) -> bool {
+    pub(crate) fn may_predict(&self, calculator: CalcId) -> bool {
         self.rules.calcs[calculator.index()].as_ref().is_none_or(|c| c.code.predictable())
     }
 
