@@ -28,7 +28,7 @@ pub(crate) struct RowValidator<'a> {
     pub(crate) at: SimTime,
     /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
     /// recomputed and are taken from the authoritative sim.
-    pub(crate) is_told: bool,
+    pub(crate) is_owner_snapshot: bool,
 }
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
@@ -62,14 +62,14 @@ impl RowValidator<'_> {
             effects,
             mods,
             side: _,
-            // Actors belong to the host, and whoever inserts the row looks at its id and its sets.
+            // Actors belong to the host; the caller validates the id and the sets.
             id: _,
             owner: _,
             layout: _,
             // Checked record by record below.
             grants: _,
             tags: _,
-            // Derived anew, here and by `Row::rebuild`.
+            // Recomputed here and by `Row::rebuild`.
             modded: _,
             immunities: _,
             watching: _,
@@ -147,7 +147,7 @@ impl RowValidator<'_> {
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
         for q in row.queue() {
-            // Where it comes from may be anything, an ability that is gone included.
+            // Its origin is unrestricted, including an ability that no longer exists.
             let Queued { spec, birth: _, ordinal: _, root: _, link: _ } = q;
             let Spec { effect, target, source, level, stacks, ability: _, extra } = spec;
             want(*target == row.id && *level > 0 && *stacks > 0, "a queued effect")?;
@@ -160,7 +160,7 @@ impl RowValidator<'_> {
     }
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
-        // The number holds level and flags. Where it comes from may be anything, an ability that is gone included.
+        // The number contains level and flags. Its origin is unrestricted, including an ability that no longer exists.
         let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
         if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
         {
@@ -278,7 +278,7 @@ impl RowValidator<'_> {
     }
 
     fn modifier(&self, m: &Mod, d: &ModDef, e: &Effect) -> bool {
-        // Whose it is was looked at before.
+        // The owning effect was validated before.
         let Mod { magnitude, seq_index: _, channel, slot, op, off } = *m;
         magnitude.is_finite()
             && self.layout.slot(d.attribute) == Some(slot as usize)
@@ -293,9 +293,9 @@ impl RowValidator<'_> {
     /// Recomputes current values and derived bases with the pipeline. Slots are in dependency order, so one pass is
     /// enough.
     fn values(&self, row: &mut Row) {
-        let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
-        let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
-        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_told(*slot)) {
+        let hidden_slots = if self.is_owner_snapshot { self.follow_hidden() } else { Vec::new() };
+        let is_hidden = |slot: usize| hidden_slots.get(slot).is_some_and(|hidden| *hidden);
+        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_hidden(*slot)) {
             let priority = |seq| {
                 let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)

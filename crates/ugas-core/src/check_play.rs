@@ -71,7 +71,7 @@ impl RowValidator<'_> {
         want(held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
         let input = |HeldInput { input: _, since, retry: _, target }: &HeldInput| is_valid_time(*since) && aims(target);
         want(held.iter().all(input), "an input")?;
-        // What a set gave may be gone by now: revoking it looks for each.
+        // What a set granted may have been removed: revoking it checks each part.
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()
         };
@@ -80,7 +80,7 @@ impl RowValidator<'_> {
 
     fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
         let Some(more) = g.more.as_deref() else { return Ok(()) };
-        // Who granted it and its level were looked at before; an input is a name.
+        // The granting effect and the level were validated before; an input is only a name.
         let GrantMore { by: _, level: _, input: _, set, params, charges, restrictions } = more;
         let max = self.limits.params_per_grant as usize;
         want(params.len() <= max && restrictions.len() <= max, "a grant's parameters")?;
@@ -95,7 +95,7 @@ impl RowValidator<'_> {
     }
 
     fn activation(&self, row: &Row, a: &Activation) -> Result<(), &'static str> {
-        // Its number was looked at before. Where it comes from, how far it came and who is meant may be anything.
+        // Its number was validated before. Origin, progress and source are unrestricted.
         let Activation {
             seq: _,
             birth: _,
@@ -158,7 +158,7 @@ impl RowValidator<'_> {
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
-        // Its number was looked at before; how often it was passed over and what is left of a fork may be anything.
+        // Its number was validated before; its age and the remaining branches of a fork are unrestricted.
         let Task { seq: _, of: _, parent: _, due: _, since: _, value: _, pc: _, age: _, left: _, code: _ } = t;
         let play = row.play();
         let Some(a) = play.activation(t.of) else { return Err("a task without activation") };

@@ -147,7 +147,7 @@ impl Sim {
         }
     }
 
-    /// A flow that replays one row from a journal. It takes no fast path.
+    /// Returns a flow that replays one row from a journal. It takes no fast path.
     pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
         Flow { replay: Some(replay), fast: false, ..self.flow() }
     }
@@ -226,8 +226,8 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Returns whether fast paths may be taken. All of them ask this one gate; each adds only what its own definitions and rows
-    /// must fulfil. Traces, journals and hooks see steps that fast paths leave out.
+    /// Returns whether fast paths may be taken. All of them use this condition; each adds only what its own definitions
+    /// and rows must fulfil. Traces, journals and hooks need steps that fast paths leave out.
     #[inline]
     pub(crate) fn fast_paths_open(&self) -> bool {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
@@ -420,7 +420,7 @@ mod tests {
 
     // covers: UGAS-7.2-06
     #[test]
-    fn removing_an_absent_tag_is_told_and_skipped() {
+    fn removing_an_absent_tag_is_reported_and_skipped() {
         let rules = Rules::builder()
             .add(AttributeSet::new("S").with(Attribute::new("A", 1.0)))
             .add(Effect::infinite("GE_Mark").grants("State.Marked"))

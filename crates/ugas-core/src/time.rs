@@ -172,13 +172,13 @@ impl Clock {
     #[inline]
     pub(crate) fn due(&self, local: SimTime) -> SimTime {
         let Some(pace) = &self.pace else { return SimTime(self.anchor.0.saturating_add(local.0)) };
-        let ahead = local.0.saturating_sub(pace.anchor_local.0);
+        let elapsed = local.0.saturating_sub(pace.anchor_local.0);
         match pace.running() {
-            Rate::ONE => SimTime(self.anchor.0.saturating_add(ahead)),
+            Rate::ONE => SimTime(self.anchor.0.saturating_add(elapsed)),
             Rate::ZERO => SimTime::NEVER,
             _ if local == SimTime::NEVER => SimTime::NEVER,
             rate => {
-                let scaled = ((ahead as i128) << 16) + rate.0 as i128 - 1;
+                let scaled = ((elapsed as i128) << 16) + rate.0 as i128 - 1;
                 SimTime(self.anchor.0.saturating_add(scaled.div_euclid(rate.0 as i128).min(i64::MAX as i128) as i64))
             }
         }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn due_is_the_first_moment_that_shows_the_local_time() {
+    fn due_is_the_first_sim_time_of_a_local_time() {
         for rate in [1u32, 77, 1 << 15, 65535, 65537, 3 << 16, 1000 << 16] {
             let mut clock = Clock::starting(SimTime(1_000));
             clock.set(SimTime(5_000), Rate(rate), true);

@@ -6,21 +6,21 @@ use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
 /// How many rows are prefetched.
-const WARM: usize = 16;
+const PREFETCH: usize = 16;
 
 impl Flow<'_> {
     /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
-    fn warm_due(&self) {
+    fn prefetch_due(&self) {
         let mut seen = 0u64;
-        let mut rows: [Option<&Row>; WARM] = [None; WARM];
-        for (entry, place) in self.ix.agenda.upcoming(WARM).iter().zip(&mut rows) {
+        let mut rows: [Option<&Row>; PREFETCH] = [None; PREFETCH];
+        for (entry, place) in self.ix.agenda.upcoming(PREFETCH).iter().zip(&mut rows) {
             if let Some(slot) = self.st.controllers.slot(entry.who()) {
                 let row = self.row(slot);
                 seen ^= row.modded as u64 ^ row.due.len() as u64 ^ row.effects.len() as u64;
                 *place = Some(row);
             }
         }
-        let mut effects: [Option<&Effect>; WARM] = [None; WARM];
+        let mut effects: [Option<&Effect>; PREFETCH] = [None; PREFETCH];
         for (row, place) in rows.iter().flatten().zip(&mut effects) {
             seen ^= row.attrs.first().map_or(0, |a| a.base.to_bits());
             *place = row.due.last().and_then(|due| row.effects.get(due.place()));
@@ -34,7 +34,7 @@ impl Flow<'_> {
     /// Runs everything due up to `until`; returns how much, and whether that was all.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
         let mut done = 0;
-        let mut warmed = 0;
+        let mut prefetched = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {
             let Some(target) = self.st.controllers.slot(entry.who()) else {
                 if entry.phase() == Due::FRAME {
@@ -52,11 +52,11 @@ impl Flow<'_> {
                 self.publish(target);
                 return (done, false);
             }
-            if warmed == 0 {
-                self.warm_due();
-                warmed = WARM;
+            if prefetched == 0 {
+                self.prefetch_due();
+                prefetched = PREFETCH;
             }
-            warmed -= 1;
+            prefetched -= 1;
             self.st.now = self.st.now.max(entry.at());
             self.run_due(target);
             done += 1;

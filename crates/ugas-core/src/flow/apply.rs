@@ -1,8 +1,8 @@
-//! Apply: the only room that changes attributes and tags. First everything is checked and evaluated, then changed;
-//! a refusal leaves nothing behind.
+//! Applies effects: the only module that changes attributes and tags. Everything is checked and evaluated before the first
+//! change; a refusal has no side effects.
 //!
-//! Order of one application (ruling R-08): filters, immunity, before-hooks, captures, removal by tag, modifiers,
-//! executions, tags, grants, settle, attribute facts, tag facts, applied fact, cues, conditional effects, reactions.
+//! Order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle, executions, tags,
+//! attribute facts, tag facts, grants, applied fact, cues, conditional effects, reactions.
 
 use super::magnitude::About;
 use super::remove::Trigger;
@@ -96,11 +96,11 @@ impl Flow<'_> {
 
     /// Whether only the authority applies an effect.
     fn is_for_authority(&self, def: &EffectDef) -> bool {
-        def.authority || def.executions.iter().any(|x| !self.may_run_ahead(x.calculator))
+        def.authority || def.executions.iter().any(|x| !self.may_predict(x.calculator))
     }
 
     /// Whether this sim runs a calculation: code may say that it is not to be run ahead of the authority.
-    pub(crate) fn may_run_ahead(&self, calculator: CalcId) -> bool {
+    pub(crate) fn may_predict(&self, calculator: CalcId) -> bool {
         self.rules.calcs[calculator.index()].as_ref().is_none_or(|c| c.code.predictable())
     }
 

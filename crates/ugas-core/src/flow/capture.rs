@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) enum JournalEvent {
     /// An op on the row.
     Op(OpId, Op),
-    /// A foreign controller as it was when something from it was looked at.
+    /// Another controller at the time something of it was read.
     Source { source: ControllerId, known: Box<KnownController> },
     /// Tags changed elsewhere and the row's filters and requirements were rechecked. The row's own changes cause that
     /// by themselves; rechecking twice changes nothing.
@@ -189,15 +189,15 @@ impl<'j> Replay<'j> {
     }
 }
 
-/// When a row was captured, under which rules, and how far its journal had come.
+/// The time of a capture, its rules, and the position in the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CapturedAt {
     pub(crate) at: SimTime,
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
-    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
-    /// counting. An op of the host's comes after all that fell due before it.
+    /// Whether it comes from another sim: then counting cannot tell how much due work ran before an entry of the
+    /// journal. An op of the host follows everything that fell due before it.
     pub(crate) foreign: bool,
 }
 

@@ -116,8 +116,8 @@ impl FastCommit<'_> {
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
-    let heard = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
-    if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & heard != 0 {
+    let alerts = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
+    if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & alerts != 0 {
         return None;
     }
     let attrs = &mut *row.attrs;

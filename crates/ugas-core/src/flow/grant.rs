@@ -77,8 +77,9 @@ impl Flow<'_> {
         facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
-    /// Effects that watch one of these tags of the row look again after the verb; others do not, so that an effect never
-    /// depends on what else is there. A count may matter without a flip: an effect's own grants do not count for it.
+    /// Schedules a recheck of the row's effects that watch one of these tags. Other effects are not rechecked, so that
+    /// an effect never depends on unrelated changes. A count may matter without a change of presence: an effect's own
+    /// grants do not count for it.
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             let (row, who) = (self.row(target), self.row(target).id);
@@ -96,12 +97,12 @@ impl Flow<'_> {
             self.recheck_later(target, &concerned);
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
-            self.tell_filters(target, tags);
+            self.report_filters(target, tags);
         }
     }
 
     /// Effects of other rows whose filters test this row's tags look again.
-    fn tell_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
+    fn report_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
         let who = self.row(target).id;
         let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
         let watchers: Vec<_> = self.ix.filters.range(range).map(|f| (f.1, f.2)).collect();
@@ -115,7 +116,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether any of `tags` is one of `watched` or lies below one.
+    /// Returns whether any of `tags` is one of `watched` or a descendant of one.
     fn is_among(&self, watched: &[TagId], tags: [&[TagId]; 2]) -> bool {
         watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }
@@ -149,9 +150,9 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn emit_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let row = self.row(target);
-        let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
+        let (who, is_listening) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        if heard {
+        if is_listening {
             self.notify_anyway(target, RowEvent::Effect { effect: via.effect, source: via.source, applied: true });
         }
     }

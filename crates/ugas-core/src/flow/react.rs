@@ -52,12 +52,12 @@ pub(crate) struct CatchUp {
     cause: Cause,
 }
 
-/// Effects to look at again after the verb.
+/// Effects to recheck after the operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Recheck {
     pub(crate) who: ControllerId,
-    /// The numbers of the effects that what changed matters to. One that begins later is not among them: it looks at its
-    /// requirements by itself, after its conditional effects.
+    /// The numbers of the affected effects. An effect that starts later is not among them: it checks its own
+    /// requirements, after its conditional effects.
     effects: Vec<u64>,
     cause: Cause,
 }
@@ -177,7 +177,7 @@ impl Flow<'_> {
         self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
     }
 
-    /// Looks at some effects of a row again after the verb and its conditional effects.
+    /// Schedules a recheck of some effects of a row after the operation and its conditional effects.
     pub(crate) fn recheck_later(&mut self, target: usize, effects: &[u64]) {
         if effects.is_empty() {
             return;
@@ -189,14 +189,14 @@ impl Flow<'_> {
         }
     }
 
-    /// Looks at every effect of a row that watches tags again after the verb.
+    /// Schedules a recheck of every effect of a row that watches tags.
     pub(crate) fn recheck_all_later(&mut self, target: usize) {
         let watching = self.watching(target);
         self.recheck_later(target, &watching);
     }
 
-    /// Takes back the rechecks that were queued after the first `queued` reactions: a removal that is part of an
-    /// application makes others look at their requirements after the application's conditional effects (ruling R-08).
+    /// Withdraws the rechecks that were queued after the first `queued` reactions: a removal that is part of an
+    /// application rechecks others after the application's conditional effects (ruling R-08).
     pub(crate) fn withdraw_rechecks(&mut self, queued: usize) {
         if self.sc.reactions.len() <= queued {
             return;
@@ -216,8 +216,8 @@ impl Flow<'_> {
 
     /// Queues an event for a row, if something there listens to it.
     #[inline]
-    pub(crate) fn notify(&mut self, target: usize, heard: u8, row_event: impl FnOnce() -> RowEvent) {
-        if self.row(target).alert & heard != 0 {
+    pub(crate) fn notify(&mut self, target: usize, alerts: u8, row_event: impl FnOnce() -> RowEvent) {
+        if self.row(target).alert & alerts != 0 {
             self.notify_anyway(target, row_event());
         }
     }

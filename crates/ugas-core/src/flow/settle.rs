@@ -32,8 +32,8 @@ impl Rescaling {
         super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
     }
 
-    /// A write to what is rescaled starts from the rescaled value and moves it by as much as it would have before. An
-    /// Override ends where it says.
+    /// Shifts a write to a rescaled value: it starts from the rescaled value and changes it by the same amount. An
+    /// Override keeps its end value.
     fn shift(&self, write: &mut Write) {
         let by = write.end - write.start;
         write.start = self.of(write.start);
@@ -193,7 +193,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
         let r = self.row(row);
-        let (who, heard) = (r.id, r.alert);
+        let (who, alerts) = (r.id, r.alert);
         self.fact(
             who,
             via,
@@ -209,7 +209,7 @@ impl Flow<'_> {
         if died {
             self.fact(who, via, FactKind::Died { attribute });
         }
-        if heard & (alert::ATTRIBUTE | alert::DEATH) != 0 {
+        if alerts & (alert::ATTRIBUTE | alert::DEATH) != 0 {
             if died {
                 self.notify(row, alert::DEATH, || RowEvent::Died { source: via.source });
             }
@@ -272,7 +272,7 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// How base keeps its share of a range whose bounds moved in this settle; none where they did not.
+    /// Returns how base keeps its share of a range whose bounds changed in this settle; `None` if they did not.
     fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),

@@ -75,7 +75,7 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// The expression that computes the base, as the document writes it; none for an authored base.
+    /// The authored expression that computes the base; `None` for an authored base.
     pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,

@@ -127,7 +127,7 @@ pub(crate) enum AbilityAction {
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
-///     cx.add_tag(tag); // there is no such door
+///     cx.add_tag(tag); // no such method
 /// }
 /// ```
 pub struct AbilityCx<'a> {

@@ -273,7 +273,7 @@ impl Compiler<'_> {
         (!failed).then_some(def)
     }
 
-    /// A duration; a constant one must be a length that an effect can have.
+    /// Compiles a duration; a constant one must be a valid length of an effect.
     fn duration(&mut self, doc: &Magnitude) -> Option<Mag> {
         let duration = self.magnitude("Duration", doc)?;
         let Mag::Value(seconds) = duration else { return Some(duration) };

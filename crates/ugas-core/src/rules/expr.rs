@@ -141,7 +141,7 @@ impl Expr {
         super::expr_parse::parse(text, scope, names)
     }
 
-    /// Returns the expression as the document writes it.
+    /// Returns the authored expression.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_call_says_what_is_wrong() {
+    fn a_wrong_call_is_an_error_with_its_reason() {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
             "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told_with_their_column() {
+    fn errors_name_their_column() {
         assert_eq!(eval("1 + ").unwrap_err(), "column 5: expected a number, a name or (, found the end");
         assert_eq!(eval("1 + Helth").unwrap_err(), "column 5: unknown Helth");
         assert!(eval("(1 + 2").unwrap_err().contains("expected )"));
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_lent_values_are_read_where_they_exist() {
+    fn tags_and_locals_are_read_in_their_scope() {
         assert_eq!(task("has_tag(self, State.Alive) && !has_tag( event , State.Alive )"), Ok(Some(1.0)));
         assert_eq!(task("level * 10 + cast.Tick + event.Magnitude / 4"), Ok(Some(42.0)));
         assert_eq!(task("param.Charge + 1"), Ok(Some(1.7)));
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_place_does_not_lend_is_a_slip_with_its_column() {
+    fn locals_outside_their_scope_are_errors_with_a_column() {
         assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
         assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be asked here");
         assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event, hit"));

@@ -121,8 +121,8 @@ impl Rules {
                 Some(_) => {}
             }
         }
-        let gone = old.prints.keys().filter(|key| !self.prints.contains_key(*key));
-        list.extend(gone.map(|key| change(key, DocumentWhat::Removed)));
+        let removed = old.prints.keys().filter(|key| !self.prints.contains_key(*key));
+        list.extend(removed.map(|key| change(key, DocumentWhat::Removed)));
         list.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         list
     }

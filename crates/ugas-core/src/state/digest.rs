@@ -206,7 +206,7 @@ mod tests {
     use super::digest;
 
     #[test]
-    fn tells_values_apart_and_not_their_zeros() {
+    fn distinguishes_values_but_not_signed_zeros() {
         assert_eq!(digest(&(1u8, "ab", 0.0f64)), digest(&(1u8, "ab", -0.0f64)));
         assert_ne!(digest(&vec![1u32, 2]), digest(&vec![2u32, 1]));
         assert_ne!(digest(&(vec![1u8], vec![2u8])), digest(&(vec![1u8, 2], Vec::<u8>::new())));

@@ -1,7 +1,7 @@
-//! The canonical hash of a row: the same state gives the same bits however it came about.
+//! The canonical hash of a row: the same state gives the same bits however it was reached.
 //!
-//! Every record is taken apart without `..`, so that a field that is added does not compile until it is hashed or named
-//! here as one that is not. The tests forge each field and look whether the hash moves.
+//! Every record is destructured without `..`, so that an added field does not compile until it is hashed or listed here
+//! as not hashed. The tests change each field and check that the hash changes.
 
 use super::ability::{Charge, Grant, GrantMore};
 use super::digest::digest;
@@ -18,9 +18,9 @@ mod tests;
 /// Which of the numbers that effects keep go into a hash. What they lead to always does.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum HashDetail {
-    /// None. Only its definition, which is not at hand, would say which number is for a hidden attribute.
+    /// None. Only the definition, which is not available here, would tell which number is for a hidden attribute.
     Nothing,
-    /// What they were given and what that comes to, not what they took from others when they began.
+    /// Given values and their results, not the values captured from others at the start.
     Given,
     /// All of them.
     All,
@@ -31,7 +31,7 @@ fn number(v: f64) -> u64 {
 }
 
 impl Row {
-    /// Returns the canonical hash. `sets` stands for the layout.
+    /// Returns the canonical hash. `sets` represents the layout.
     pub(crate) fn compute_hash(&self, sets: &[SetId], table: &TagTable) -> u64 {
         self.hash_of(sets, table, HashDetail::All, |_| false)
     }
@@ -53,7 +53,7 @@ impl Row {
             tags,
             grants,
             side: _,
-            // Numbers yet to be given: what came and went again leaves no trace.
+            // Future numbers: what was added and removed again leaves no trace.
             last_birth: _,
             next_seq: _,
             next_grant: _,
@@ -178,7 +178,7 @@ fn hash_extra(extra: Option<&SpecExtra>, kept: HashDetail, put: &mut impl FnMut(
 }
 
 fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
-    // The level lies beside what fails of the status. The status is not state.
+    // The level is packed with the failing checks of the status. The status is not state.
     let Grant { id, ability, more, level_fails: _, seen: _, ready_at: _ } = g;
     put((id.0 as u64) << 32 | ability.0 as u64);
     put((g.level() as u64) << 32 | g.input().0 as u64);
@@ -194,7 +194,7 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         put(name.0 as u64);
         put(number(*value));
     }
-    // The number only orders recharges of one row that end at the same moment.
+    // The number only orders recharges of one row that end at the same time.
     if let Some(Charge { have, max, start, end, seq: _ }) = charges {
         put((*have as u64) << 32 | *max as u64);
         put(start.0 as u64);

@@ -131,8 +131,8 @@ fn dead(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
         return None;
     }
     let (attrs, layout) = (&v.row(t.slot).attrs, v.layout(t.slot));
-    let &gone = layout.deaths.iter().find(|&&slot| attrs[slot as usize].current <= 0.0)?;
-    Some((Refusal::Dead { attribute: layout.slots[gone as usize].attribute }, SimTime::NEVER))
+    let &zero = layout.deaths.iter().find(|&&slot| attrs[slot as usize].current <= 0.0)?;
+    Some((Refusal::Dead { attribute: layout.slots[zero as usize].attribute }, SimTime::NEVER))
 }
 
 /// Iterates over the activations of other grants.

@@ -95,7 +95,7 @@ mod tests {
     use AbilityState::*;
 
     #[test]
-    fn the_table_is_what_the_module_says() {
+    fn the_table_matches_the_module_docs() {
         let states = [NotGranted, Granted, Activating, PendingConfirmation, Active, Ending];
         let moves = [
             AbilityTransition::Grant,

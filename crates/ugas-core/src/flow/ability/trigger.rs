@@ -13,7 +13,7 @@ use ugas_doc::{GroupPolicy, NetExecution};
 /// Marks the birth of a triggered activation.
 const TRIGGER: u64 = 33;
 
-/// A change that triggers are matched with, whether this sim made it or a client was sent a fact of it.
+/// A change that triggers are matched with, made by this sim or received as a fact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TriggerCause {
     Event(TagId),
@@ -48,7 +48,7 @@ impl TriggerCause {
         }
     }
 
-    /// Whether the change fires a trigger. The only place where triggers are matched.
+    /// Returns whether the change fires a trigger. The only place where triggers are matched.
     pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
         match (*trigger, self) {
             (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),

@@ -89,9 +89,9 @@ impl Flow<'_> {
             return;
         }
         // A client that was allowed to predict did so at its request: cooldowns count from then.
-        let ahead = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
+        let is_predicted = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| a.start);
-        if let (true, Some(asked)) = (ahead, asked) {
+        if let (true, Some(asked)) = (is_predicted, asked) {
             self.back = self.row(slot).clock.local(self.st.now) - asked;
         }
         // A failed commit has removed it and reported the reason.

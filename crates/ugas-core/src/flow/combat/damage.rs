@@ -175,8 +175,8 @@ impl Flow<'_> {
             return;
         }
         let Some(slot) = self.st.controllers.slot(target) else { return };
-        let heard = self.row(slot).alert & alert::EVENT != 0 && self.listens_to_events(slot);
-        if heard && let Some(tag) = self.rules.find_tag(name) {
+        let is_listening = self.row(slot).alert & alert::EVENT != 0 && self.listens_to_events(slot);
+        if is_listening && let Some(tag) = self.rules.find_tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
             self.journal_foreign_action(from, target, || ForeignAction::Event(event.clone()));
             // The target existed immediately before.

@@ -56,7 +56,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether the target of a row's cast fails the checks that an activation asks of a target.
+    /// Returns whether the target of a row's cast fails the target checks of an activation.
     fn has_lost_target(&self, slot: usize) -> bool {
         let (row, view) = (self.row(slot), self.view());
         let running = row.play().cast.as_ref().and_then(|c| row.play().activation(c.of));

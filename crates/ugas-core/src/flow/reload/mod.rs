@@ -1,12 +1,12 @@
-//! Reload: a running sim moves to other rules (ruling R-22). Two halves, on a copy of the sim, so that a refusal costs
-//! nothing:
+//! Reload: migrates a running sim to new rules (ruling R-22). Two phases, on a copy of the sim, so that a refusal
+//! changes nothing:
 //!
-//! 1. Under the old rules, what the new ones do not have any more ends ([`retire`]): running abilities, grants, ability
-//!    sets, effects. Abilities end as cancelled, so what their `OnCancel` cleans up is cleaned up.
-//! 2. Under the new rules, rows move ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then magnitudes that
-//!    say something else are evaluated again ([`renew`]), and what effects give beside numbers follows ([`give`]).
+//! 1. Under the old rules, everything that the new rules do not define ends ([`retire`]): activations, grants, ability
+//!    sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
+//! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then
+//!    changed magnitudes are evaluated again ([`renew`]), and what effects grant is updated ([`give`]).
 //!
-//! What follows from either half (conditional effects, passives, ongoing requirements) comes last, under the new rules.
+//! Reactions to either phase (conditional effects, passives, ongoing requirements) run last, under the new rules.
 
 mod effect;
 mod give;
@@ -110,12 +110,12 @@ impl Flow<'_> {
         }
         self.settle_everyone(&everyone);
         self.catch_up(&everyone);
-        let doomed = self.renew_all(changed, report);
+        let removed = self.renew_all(changed, report);
         self.emit_values(&was, report);
         for was in &was {
-            self.give_row(was.who, past, report);
+            self.migrate_grants(was.who, past, report);
         }
-        for (who, seq) in doomed {
+        for (who, seq) in removed {
             if let Ok(slot) = self.slot(who) {
                 self.end(slot, seq, crate::RemoveReason::Reload, None);
                 report.effects_removed += 1;
@@ -160,8 +160,8 @@ impl Flow<'_> {
                     self.changed(slot, def.attribute, def.death, before, now, super::Via::NOTHING);
                 }
             }
-            let gone: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
-            for set in gone {
+            let lost: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
+            for set in lost {
                 self.fact(*who, super::Via::NOTHING, FactKind::SetRemoved { set });
             }
         }

@@ -75,14 +75,14 @@ impl Flow<'_> {
         changed: Vec<ChangedEffect>,
         report: &mut Migration,
     ) -> Vec<(ControllerId, u64)> {
-        let mut doomed = Vec::new();
+        let mut removed = Vec::new();
         for effect in changed {
             match self.renew(&effect) {
                 Some(()) => report.effects_evaluated += 1,
-                None => doomed.push((effect.who, effect.seq)),
+                None => removed.push((effect.who, effect.seq)),
             }
         }
-        doomed
+        removed
     }
 
     fn renew(&mut self, effect: &ChangedEffect) -> Option<()> {

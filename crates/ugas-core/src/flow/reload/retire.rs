@@ -47,8 +47,8 @@ impl Flow<'_> {
         report: &mut Migration,
     ) -> Result<bool, ReloadError> {
         let sets: Vec<u64> = {
-            let gone = |s: &&crate::state::SetGrant| next.rules.ability_set_def(s.set).is_none();
-            self.row(slot).play().sets.iter().filter(gone).map(|s| s.seq).collect()
+            let is_removed = |s: &&crate::state::SetGrant| next.rules.ability_set_def(s.set).is_none();
+            self.row(slot).play().sets.iter().filter(is_removed).map(|s| s.seq).collect()
         };
         for &handle in &sets {
             self.retire_set(slot, handle, report);
@@ -74,11 +74,11 @@ impl Flow<'_> {
             queue.retain(|q| next.effect(q.spec.effect).is_some_and(|d| lasts(&d)));
         }
         let left_queue = queued - self.row(slot).queue().len();
-        let doomed = |e: &&Effect| {
+        let removed = |e: &&Effect| {
             let Some((new, old)) = next.effect(e.def).zip(self.def(e.def)) else { return true };
             !(lasts(&new) && fits(&new, &kept_drops(e, &old, &new), &layout))
         };
-        let effects: Vec<u64> = self.row(slot).effects.iter().filter(doomed).map(|e| e.seq()).collect();
+        let effects: Vec<u64> = self.row(slot).effects.iter().filter(removed).map(|e| e.seq()).collect();
         for &seq in &effects {
             self.end(slot, seq, RemoveReason::Reload, None);
         }
@@ -96,8 +96,8 @@ impl Flow<'_> {
     /// Returns the grants whose ability was removed, and those of effects that do not grant it any more.
     fn surplus_grants(&self, slot: usize, next: Catalogue<'_>) -> Vec<GrantId> {
         let row = self.row(slot);
-        let gone = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
-        let mut list: Vec<GrantId> = row.grants.iter().filter(gone).map(|g| g.id).collect();
+        let is_removed = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
+        let mut list: Vec<GrantId> = row.grants.iter().filter(is_removed).map(|g| g.id).collect();
         for e in &row.effects {
             let Some((new, old)) = next.effect(e.def).zip(self.def(e.def)) else { continue };
             for (ability, input) in surplus(&granted(&old), &granted(&new)) {

@@ -38,7 +38,7 @@ pub(crate) enum ListKind {
 }
 
 /// The index of the predicted list among the lists of an event.
-const AHEAD: usize = 1;
+const PREDICTED: usize = 1;
 
 /// Maximum number of waiting tasks of one controller.
 const TASKS: usize = 1024;
@@ -101,16 +101,16 @@ impl<'r> Flow<'r> {
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
-        let [common, ahead, decided] = match list {
+        let [common, predicted, decided] = match list {
             ListKind::Tick => [entry.tick[0], entry.tick[1], entry.tick[2]],
             ListKind::Cancel => [entry.cancel[0], entry.cancel[1], entry.cancel[2]],
             ListKind::Interrupt => [entry.interrupt[0], NO_PC, entry.interrupt[1]],
             ListKind::Mispredicted => [entry.mispredicted, NO_PC, NO_PC],
         };
         let starts = match self.work.role {
-            Role::Standalone => [common, ahead, decided],
+            Role::Standalone => [common, predicted, decided],
             Role::Authority => [common, NO_PC, decided],
-            Role::Client => [common, ahead, NO_PC],
+            Role::Client => [common, predicted, NO_PC],
         };
         let is_tick = list == ListKind::Tick;
         if starts.iter().all(|&pc| pc == NO_PC) {
@@ -123,12 +123,12 @@ impl<'r> Flow<'r> {
             a.repeats.resize(def.program.regs as usize, 0);
         }
         for (at, pc) in starts.into_iter().enumerate() {
-            let is_ahead = is_tick && at == AHEAD;
-            if is_ahead {
+            let is_predicted = is_tick && at == PREDICTED;
+            if is_predicted {
                 self.apply_first_target(slot, seq);
             }
             if pc != NO_PC {
-                let ticking = is_ahead.then(|| self.key_of(slot, seq));
+                let ticking = is_predicted.then(|| self.key_of(slot, seq));
                 let outer = std::mem::replace(&mut self.sc.predicted_targets.ticking, ticking);
                 self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
                 self.sc.predicted_targets.ticking = outer;
@@ -317,8 +317,8 @@ impl<'r> Flow<'r> {
         }
         row.play_mut().tasks.push(task);
         // The list may cause next what this waits for.
-        let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
-        self.st.controllers.row_mut(slot).alert |= heard;
+        let alerts = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
+        self.st.controllers.row_mut(slot).alert |= alerts;
         Some(seq)
     }
 

@@ -164,7 +164,7 @@ fn play() -> Play {
     }
 }
 
-/// A row in which every optional part is there.
+/// Returns a row that has every optional part.
 fn row() -> Row {
     let spec = Spec {
         effect: EffectId(1),
@@ -222,7 +222,7 @@ fn forged(value: &Value) -> Value {
     }
 }
 
-/// The names on the way to a leaf.
+/// Returns the path to a leaf.
 fn field(at: &str) -> String {
     let named = |part: &&str| !part.is_empty() && part.parse::<usize>().is_err();
     at.split('/').filter(named).collect::<Vec<_>>().join(".")
@@ -254,7 +254,7 @@ fn every_field_of_a_row_moves_its_hash_or_is_declared() {
     assert_eq!(still, declared, "what moves no hash is what is declared");
     assert!(places.len() > 150, "{} leaves", places.len());
 
-    // What lies beside the written row, and what is packed into one number.
+    // Fields outside the serialized row, and fields that are packed into one number.
     let b = rules.tag("State.B").expect("it is used");
     for forged in [&[(tags[0].0, 3, true)][..], &[(b, 2, true)], &[]] {
         assert_ne!(hash(&mut sample, forged), before, "{forged:?}");

@@ -57,7 +57,7 @@ fn empty_and_distinct_count_follow_the_grants() {
 
 // covers: UGAS-7.3-06
 #[test]
-fn a_query_looks_at_the_same_however_many_tags_there_are() {
+fn the_cost_of_a_query_does_not_depend_on_the_number_of_tags() {
     let names: Vec<String> = (0..10_000).map(|i| format!("T.U{}.V{i}", i % 50)).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut one = SingleController::new(&refs);
@@ -102,7 +102,7 @@ fn counts_and_ranks_that_do_not_fit_move_out_and_come_back() {
 }
 
 #[test]
-fn innate_tags_stay_marked_wherever_they_lie() {
+fn innate_tags_stay_marked_inline_and_boxed() {
     let names: Vec<String> = (0..40).map(|i| format!("T{i}")).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut one = SingleController::new(&refs);
