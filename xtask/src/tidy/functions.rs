@@ -12,7 +12,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("crates/ugas-core/src/rules/compile.rs", "effect", "one struct literal, one field per authored field"),
     ("crates/ugas-core/src/rules/compile.rs", "template", "one pass over the fields of a controller document"),
     ("crates/ugas-core/src/rules/ability_compile.rs", "ability", "one struct literal, one field per authored field"),
-    ("crates/ugas-core/src/rules/timeline.rs", "timeline", "one pass over the fields of a timeline document"),
     ("crates/ugas-core/src/rules/builder.rs", "new", "one struct literal, one field per table of the rules"),
     ("crates/ugas-core/src/rules/builder.rs", "build", "the order of compilation, one line per phase"),
     ("crates/ugas-core/src/rules/builder.rs", "declare", "one match, one arm per document kind"),
@@ -24,7 +23,6 @@ const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("crates/ugas-lab/src/scenario/ability.rs", "parse", "one match, one arm per verb"),
     ("crates/ugas-lab/src/run/ability.rs", "ability_verb", "one match, one arm per verb"),
     ("crates/ugas-net/src/server/send.rs", "write", "the fixed order of one packet"),
-    ("crates/ugas-studio/src/backend/mod.rs", "reply", "one match, one arm per request"),
 ];
 
 /// Checks one Rust file of a crate's sources. Tests may be as long as their story.

@@ -1,8 +1,8 @@
-//! Apply: the only room that changes attributes and tags. First everything is checked and evaluated, then changed;
-//! a refusal leaves nothing behind.
+//! Applies effects: the only module that changes attributes and tags. Everything is checked and evaluated before the first
+//! change; a refusal has no side effects.
 //!
-//! Order of one application (ruling R-08): filters, immunity, before-hooks, captures, removal by tag, modifiers,
-//! executions, tags, grants, settle, attribute facts, tag facts, applied fact, cues, conditional effects, reactions.
+//! Order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle, executions, tags,
+//! attribute facts, tag facts, grants, applied fact, cues, conditional effects, reactions.
 
 use super::magnitude::About;
 use super::remove::Trigger;
