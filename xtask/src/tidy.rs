@@ -87,7 +87,8 @@ fn findings(root: &Path) -> Result<Vec<Finding>> {
         if edges::MANUALS.contains(&file.as_str()) {
             findings.extend(edges::unknown_crates(file, &text, &packages));
         }
-        if file.starts_with("crates/") && file.contains("/src/") && file.ends_with(".rs") {
+        let is_test = file.ends_with("/tests.rs") || file.contains("/tests/");
+        if file.starts_with("crates/") && file.contains("/src/") && file.ends_with(".rs") && !is_test {
             sources.push((file.clone(), text));
         }
     }

@@ -88,9 +88,9 @@ impl Arena {
             }
         }
         let config = ServerConfig {
-            length: LENGTH,
-            mode: ControllerReplication::Full,
-            bandwidth: 10_000_000,
+            tick_length: LENGTH,
+            replication: ControllerReplication::Full,
+            bytes_per_second: 10_000_000,
             ..ServerConfig::default()
         };
         let mut server = Server::new(sim, config, Secret::known(1));

@@ -3,9 +3,9 @@
 use super::arena::{Arena, UDP};
 use ugas_core::{ControllerId, Spec};
 use ugas_doc::ControllerReplication;
+use ugas_net::internals::view::{ActorList, ReplicationStore};
+use ugas_net::internals::wire::bits::BitWriter;
 use ugas_net::types::Tick;
-use ugas_net::view::{ActorList, Board};
-use ugas_net::wire::bits::BitWriter;
 
 /// What was counted.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +73,7 @@ fn stream(actors: usize) -> (f64, f64) {
 fn sections() -> (f64, f64) {
     let mut arena = Arena::new(100, 0);
     let whom = arena.actors.clone();
-    let mut board = Board::new(arena.rules.clone(), super::arena::LENGTH);
+    let mut board = ReplicationStore::new(arena.rules.clone(), super::arena::LENGTH);
     for &who in &whom {
         board.add(arena.server.sim(), who, ControllerReplication::Full, Tick(1)).expect("it exists");
     }
@@ -96,7 +96,7 @@ fn sections() -> (f64, f64) {
 }
 
 /// Bits of the sections of these actors for a client that is at a tick.
-fn written(board: &mut Board, whom: &[ControllerId], since: Tick) -> usize {
+fn written(board: &mut ReplicationStore, whom: &[ControllerId], since: Tick) -> usize {
     let (mut out, mut list) = (BitWriter::new(), ActorList::default());
     for &who in whom {
         list.open(who, &mut out);

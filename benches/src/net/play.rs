@@ -8,13 +8,13 @@ use ugas_core::{
     Target,
 };
 use ugas_doc::ControllerReplication;
-use ugas_net::client::{Client, ClientConfig, Commanded};
+use ugas_net::client::ProxySnapshot;
+use ugas_net::client::{Client, ClientConfig, CommandStatus};
 use ugas_net::harness::Harness;
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
-use ugas_net::view::Snapshot;
 
 /// One player, a foe of nobody's, and a link.
 struct Duel {
@@ -34,9 +34,10 @@ impl Duel {
         for (ability, _) in rules.ability_list().collect::<Vec<_>>() {
             sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).expect("it can be granted");
         }
-        let config = ServerConfig { length: LENGTH, mode: ControllerReplication::Full, ..ServerConfig::default() };
+        let config =
+            ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), seed);
-        let client = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+        let client = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [profile; 2], &[hero]).expect("the name is new");
         net.run(240);
         Duel { rules, net, hero, foe }
@@ -52,7 +53,7 @@ impl Duel {
 
     fn cast(&mut self, name: &str) -> bool {
         let request = Request::Activate { who: self.hero, ability: self.ability(name), target: Target::None };
-        matches!(self.net.client_mut("Ana").command(request), Ok(Commanded::Predicted(..)))
+        matches!(self.net.client_mut("Ana").command(request), Ok(CommandStatus::Predicted(..)))
     }
 
     fn nudge(&mut self, who: ControllerId) {
@@ -73,9 +74,10 @@ pub(crate) fn replay() -> (f64, f64) {
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").expect("it is there")])).expect("it can be spawned");
     let (rage, nudge) = (rules.ability("GA_Rage").expect("there"), rules.effect("GE_Nudge").expect("there"));
     sim.run(Op::Grant { who, grant: AbilityGrant::new(rage) }).expect("it can be granted");
-    let mut server = Server::new(sim, ServerConfig { length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
+    let mut server =
+        Server::new(sim, ServerConfig { tick_length: LENGTH, ..ServerConfig::default() }, Secret::known(1));
     server.connect(PeerId(1), &[who]).expect("the number is new");
-    let window = ClientConfig { window: SimTime::millis(500), ..ClientConfig::default() };
+    let window = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
     let mut client = Client::new(rules.clone(), window);
     let profile = LinkProfile::round_trip(330, 0);
     let (mut up, mut down) = (Link::new(profile, 1), Link::new(profile, 2));
@@ -106,7 +108,8 @@ pub(crate) fn replay() -> (f64, f64) {
         now += LENGTH;
     }
     let (begun, counts) = (begun.unwrap_or_default(), client.counts());
-    let (rerun, times) = ((counts.rerun - begun.rerun) as f64, (counts.corrections - begun.corrections) as f64);
+    let (rerun, times) =
+        ((counts.resimulated - begun.resimulated) as f64, (counts.corrections - begun.corrections) as f64);
     (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
 }
 
@@ -133,9 +136,9 @@ pub(crate) fn blips() -> (u32, u32, u32) {
                 shown += is_due as u32;
                 missing += (is_due && duel.value("A0") != bare + 5.0) as u32;
             }
-            duel.net.heal();
+            duel.net.restore_links();
             duel.net.run(60);
-            if duel.net.client("Ana").counts().refused == 0 {
+            if duel.net.client("Ana").counts().rejected == 0 {
                 (wrong, all, runs) = (wrong + missing, all + shown, runs + 1);
             }
         }
@@ -148,7 +151,7 @@ pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
     let mut duel = Duel::new(LinkProfile::round_trip(round_trip, 0), 1);
     let (mut first, mut last, mut shots) = (None, None, 0u32);
     for _ in 0..600 {
-        let known = duel.net.client("Ana").settled(duel.hero).unwrap_or_default();
+        let known = duel.net.client("Ana").confirmed_tick(duel.hero).unwrap_or_default();
         let is_over = last.is_none_or(|tick: u32| known.0 >= tick + 30);
         if (!asks || is_over) && duel.cast("GA_Shot") {
             let tick = duel.net.client("Ana").tick().0 + 1;
@@ -174,7 +177,7 @@ pub(crate) fn mispredictions() -> (u64, u32) {
         duel.net.step();
     }
     let counts = duel.net.client("Ana").counts();
-    (counts.corrections + counts.refused, commands)
+    (counts.corrections + counts.rejected, commands)
 }
 
 /// Round trips until a client over a bad link knows of ten changes that came at once, in a hundred runs, rising.
@@ -204,14 +207,14 @@ pub(crate) fn torture() -> (bool, usize, usize) {
         let foe = duel.foe;
         duel.nudge(foe);
         duel.net.step();
-        server = server.max(duel.net.server().held());
-        client = client.max(duel.net.client("Ana").held());
+        server = server.max(duel.net.server().retained());
+        client = client.max(duel.net.client("Ana").retained());
     }
-    duel.net.heal();
+    duel.net.restore_links();
     duel.net.run(120);
     let (truth, seen, hero) = (duel.net.server().sim(), duel.net.client("Ana"), duel.hero);
-    let is_own = truth.row_hash(hero).ok() == seen.settled_hash(hero);
+    let is_own = truth.row_hash(hero).ok() == seen.confirmed_hash(hero);
     let told = seen.proxies().get(duel.foe).map(|proxy| proxy.snapshot());
-    let is_other = told == Snapshot::of(truth, duel.foe, ControllerReplication::Full).ok();
+    let is_other = told == ProxySnapshot::of(truth, duel.foe, ControllerReplication::Full).ok();
     (is_own && is_other, server, client)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{Caller, CallerConfig, ClientTransport, Gone, Identity, State, Token};
+use ugas_transport::{ClientTransport, Connector, ConnectorConfig, Gone, Identity, State, Token};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};
@@ -45,12 +45,12 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
 }
 
 /// Connects with the token if there is one, else by name.
-fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
-    let config = CallerConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
+fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
+    let config = ConnectorConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
     if let Some(file) = &args.token {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        return Caller::connect(token, config).map_err(|error| error.to_string());
+        return Connector::connect(token, config).map_err(|error| error.to_string());
     }
     let Some(endpoint) = args.connect else {
         return Err("expected --token FILE or --connect ADDRESS".into());
@@ -58,7 +58,7 @@ fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Caller, String> {
     let client = number_of(scenario, &args.name).unwrap_or_default();
     let user_data = args.name.as_bytes();
     let who = Identity { client, user_data, carrier: endpoint.carrier, address: endpoint.address };
-    Caller::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
+    Connector::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
 }
 
 /// The stage of the connection, as it is printed.
@@ -71,7 +71,7 @@ enum Stage {
 
 struct Player<'s> {
     part: ClientPart<'s>,
-    caller: Caller,
+    caller: Connector,
     watch: Watch,
     /// When the last message was sent.
     last_sent: Duration,
@@ -112,7 +112,7 @@ impl Player<'_> {
                 (_, ClientState::Denied(denial)) => {
                     return Err(format!("{denial}; check that the server runs the same scenario file"));
                 }
-                (_, ClientState::Lost(loss)) => return Err(loss.to_string()),
+                (_, ClientState::Disconnected(loss)) => return Err(loss.to_string()),
                 // The server disconnects last; the state that it confirmed before counts.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(disconnect_reason(gone, args, is_playing)),

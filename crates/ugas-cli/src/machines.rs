@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 use ugas_lab::{Failure, NotPlayed, Scenario};
-use ugas_transport::Carrier;
+use ugas_transport::TransportKind;
 
 use crate::output::{Exit, Out, complain, complain_about};
 
@@ -20,7 +20,7 @@ pub(crate) const SETTLE: Duration = Duration::from_secs(3);
 /// A transport and an address: `udp://127.0.0.1:4000`. The default scheme is UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    pub(crate) carrier: Carrier,
+    pub(crate) carrier: TransportKind,
     pub(crate) address: SocketAddr,
 }
 
@@ -29,7 +29,7 @@ impl FromStr for Endpoint {
 
     fn from_str(text: &str) -> Result<Endpoint, String> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("udp", text));
-        let carrier = Carrier::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
+        let carrier = TransportKind::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
         let carrier = carrier.ok_or_else(|| format!("expected udp:// or ws://, found {scheme}://"))?;
         let address = rest.trim_end_matches('/').parse();
         let address =
@@ -88,7 +88,7 @@ mod tests {
         for text in ["udp://127.0.0.1:4000", "ws://[::1]:80", "wt://10.0.0.1:1"] {
             assert_eq!(text.parse::<Endpoint>().map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
         }
-        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(Carrier::Udp));
+        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(TransportKind::Udp));
         assert!("http://127.0.0.1:0".parse::<Endpoint>().is_err_and(|why| why.contains("found http://")));
         assert!("udp://localhost".parse::<Endpoint>().is_err_and(|why| why.contains("found localhost")));
     }

@@ -199,7 +199,7 @@ impl Host<'_> {
 
     /// Runs the timeline tick by tick in real time.
     fn run_timeline(&mut self) -> Result<(), String> {
-        let length = to_real(self.part.server().length());
+        let length = to_real(self.part.server().tick_length());
         let mut next = self.watch.total() + length;
         while !self.part.is_over() {
             std::thread::sleep(next.saturating_sub(self.watch.total()));
@@ -214,7 +214,7 @@ impl Host<'_> {
     /// Sends the last tick until every client has disconnected.
     fn settle(&mut self) -> Result<(), String> {
         let start = self.watch.total();
-        let length = to_real(self.part.server().length());
+        let length = to_real(self.part.server().tick_length());
         while !self.connected.is_empty() && self.watch.total() - start < SETTLE {
             self.send();
             std::thread::sleep(length);

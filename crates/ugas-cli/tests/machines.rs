@@ -258,7 +258,7 @@ fn what_is_missing_is_said() {
 
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "duel.yaml"]);
     assert_eq!(code, Some(2));
-    assert!(text.contains("this is no token"), "{text}");
+    assert!(text.contains("this is not a token"), "{text}");
 
     let (code, text) = folder.ugas(&["serve", "duel.yaml", "--insecure", "--wait", "0"]);
     assert_eq!(code, Some(1));

@@ -7,8 +7,8 @@ use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
 use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
 use crate::state::{
-    Attr, Cold, CueCount, Definitions, Effect, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic, Queued, Rest,
-    Row, SEQ_BITS, Side,
+    Attr, Cold, CueCount, Definitions, Effect, EffectExtras, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic,
+    Queued, Row, RowExtras, SEQ_BITS,
 };
 use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 const MANY: u32 = 1 << 30;
 
 /// The context of a validation.
-pub(crate) struct Check<'a> {
+pub(crate) struct RowValidator<'a> {
     /// The layout of the row.
     pub(crate) layout: &'a Layout,
     pub(crate) rules: &'a Rules,
@@ -28,14 +28,14 @@ pub(crate) struct Check<'a> {
     pub(crate) at: SimTime,
     /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
     /// recomputed and are taken from the authoritative sim.
-    pub(crate) is_told: bool,
+    pub(crate) is_owner_snapshot: bool,
 }
 
 fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
     if good { Ok(()) } else { Err(what) }
 }
 
-impl Check<'_> {
+impl RowValidator<'_> {
     /// Validates everything the flow relies on and recomputes derived values.
     ///
     /// Records are destructured without `..`: an added field does not compile until it is validated, recomputed or
@@ -62,14 +62,14 @@ impl Check<'_> {
             effects,
             mods,
             side: _,
-            // Actors belong to the host, and whoever inserts the row looks at its id and its sets.
+            // Actors belong to the host; the caller validates the id and the sets.
             id: _,
             owner: _,
             layout: _,
             // Checked record by record below.
             grants: _,
             tags: _,
-            // Derived anew, here and by `Row::rebuild`.
+            // Recomputed here and by `Row::rebuild`.
             modded: _,
             immunities: _,
             watching: _,
@@ -85,11 +85,11 @@ impl Check<'_> {
             phase: _,
         } = row;
         // The avatar belongs to the host; the lists are checked record by record below.
-        let Side { avatar: _, anchor, cues: _, queue: _, play: _ } = row.side();
+        let RowExtras { avatar: _, anchor, cues: _, queue: _, play: _ } = row.side();
         want(attrs.len() == self.layout.slots.len(), "the number of attributes")?;
         let finite = |Attr { base, current }: &Attr| base.is_finite() && current.is_finite();
         want(attrs.iter().all(finite), "an attribute's value")?;
-        want(clock.is_sound(), "the clock")?;
+        want(clock.is_valid(), "the clock")?;
         want(next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
         want(last_birth.1 <= MANY, "the count of a cause's applications")?;
         want(*next_grant <= MANY, "the number of the next grant")?;
@@ -147,33 +147,33 @@ impl Check<'_> {
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
         for q in row.queue() {
-            // Where it comes from may be anything, an ability that is gone included.
+            // Its origin is unrestricted, including an ability that no longer exists.
             let Queued { spec, birth: _, ordinal: _, root: _, link: _ } = q;
             let Spec { effect, target, source, level, stacks, ability: _, extra } = spec;
             want(*target == row.id && *level > 0 && *stacks > 0, "a queued effect")?;
-            want(source_is_sound(*source), "a queued effect's source")?;
+            want(source_is_valid(*source), "a queued effect's source")?;
             let def = self.defs.effect(self.rules, *effect);
             want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
-            want(self.extra_is_sound(extra.as_deref()), "a queued effect's values")?;
+            want(self.extra_is_valid(extra.as_deref()), "a queued effect's values")?;
         }
         Ok(())
     }
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
-        // The number holds level and flags. Where it comes from may be anything, an ability that is gone included.
+        // The number contains level and flags. Its origin is unrestricted, including an ability that no longer exists.
         let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
         if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
         {
-            let Rest { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
-            want(self.extra_is_sound(extra.as_deref()), "an effect's values")?;
-            want(frozen.iter().all(|f| self.frozen_is_sound(f)), "what an effect's source left behind")?;
+            let EffectExtras { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
+            want(self.extra_is_valid(extra.as_deref()), "an effect's values")?;
+            want(frozen.iter().all(|f| self.frozen_is_valid(f)), "what an effect's source left behind")?;
         }
         want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
         want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
         want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
         want(e.start <= now && e.end >= e.start, "an effect's time")?;
         want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
-        want(source_is_sound(e.source), "an effect's source")?;
+        want(source_is_valid(e.source), "an effect's source")?;
         want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
         want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
         let catches_up = e.periodic().is_some() && def.period_inhibition == PeriodInhibition::CatchUp;
@@ -191,10 +191,10 @@ impl Check<'_> {
         want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
         want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
-        want(length_is_sound(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
+        want(length_is_valid(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
     }
 
-    fn frozen_is_sound(&self, frozen: &Frozen) -> bool {
+    fn frozen_is_valid(&self, frozen: &Frozen) -> bool {
         let Frozen { values, tags } = frozen;
         let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
         values.iter().all(|&(a, v)| known(a) && v.is_finite())
@@ -203,22 +203,22 @@ impl Check<'_> {
             && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
     }
 
-    fn extra_is_sound(&self, extra: Option<&SpecExtra>) -> bool {
+    fn extra_is_valid(&self, extra: Option<&SpecExtra>) -> bool {
         extra.is_none_or(|x| {
             // Causer and object belong to the host.
             let SpecExtra { set_by_caller, duration, period, origin, hit, causer: _, object: _ } = x;
             set_by_caller.iter().map(|(_, v)| *v).chain(origin.iter().flatten().copied()).all(f64::is_finite)
                 && set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
                 && hit.iter().all(|h| self.hit(h))
-                && duration.is_none_or(length_is_sound)
-                && period.is_none_or(period_is_sound)
+                && duration.is_none_or(length_is_valid)
+                && period.is_none_or(period_is_valid)
         })
     }
 
     /// Validates the counters of a period against the time that passed.
     fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
         let Periodic { period: _, anchor: _, n, executed: _ } = p;
-        want(period_is_sound(p.period()) && *n > 0, "an effect's period")?;
+        want(period_is_valid(p.period()) && *n > 0, "an effect's period")?;
         want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
         let (start, now) = (start.0 as i128, now.0 as i128);
@@ -278,7 +278,7 @@ impl Check<'_> {
     }
 
     fn modifier(&self, m: &Mod, d: &ModDef, e: &Effect) -> bool {
-        // Whose it is was looked at before.
+        // The owning effect was validated before.
         let Mod { magnitude, seq_index: _, channel, slot, op, off } = *m;
         magnitude.is_finite()
             && self.layout.slot(d.attribute) == Some(slot as usize)
@@ -293,9 +293,9 @@ impl Check<'_> {
     /// Recomputes current values and derived bases with the pipeline. Slots are in dependency order, so one pass is
     /// enough.
     fn values(&self, row: &mut Row) {
-        let told = if self.is_told { self.follow_hidden() } else { Vec::new() };
-        let is_told = |slot: usize| told.get(slot).is_some_and(|told| *told);
-        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_told(*slot)) {
+        let hidden_slots = if self.is_owner_snapshot { self.follow_hidden() } else { Vec::new() };
+        let is_hidden = |slot: usize| hidden_slots.get(slot).is_some_and(|hidden| *hidden);
+        for (slot, def) in self.layout.slots.iter().enumerate().filter(|(slot, _)| !is_hidden(*slot)) {
             let priority = |seq| {
                 let e = row.effect_at(seq).and_then(|i| self.defs.effect(self.rules, row.effects[i].def));
                 e.map_or(0, |d| d.priority)
@@ -322,15 +322,15 @@ impl Check<'_> {
     }
 }
 
-fn source_is_sound(source: ControllerId) -> bool {
+fn source_is_valid(source: ControllerId) -> bool {
     source == ControllerId::NONE || source.0 < u32::MAX - 1
 }
 
-fn length_is_sound(length: SimTime) -> bool {
+fn length_is_valid(length: SimTime) -> bool {
     length >= SimTime::ZERO && length <= SimTime::LONGEST
 }
 
-fn period_is_sound(period: SimTime) -> bool {
+fn period_is_valid(period: SimTime) -> bool {
     period >= MIN_PERIOD && period <= SimTime::LONGEST
 }
 
@@ -345,8 +345,8 @@ fn lacks_value(d: &ModDef, e: &Effect) -> bool {
 /// Returns whether a row that was just inserted, and is not linked yet, would create a dependency cycle. Every new
 /// cycle passes through one of its attributes.
 pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
-    type Node = (ControllerId, u16);
-    let mut more: BTreeMap<Node, Vec<Node>> = BTreeMap::new();
+    type SlotNode = (ControllerId, u16);
+    let mut more: BTreeMap<SlotNode, Vec<SlotNode>> = BTreeMap::new();
     for row in flow.st.controllers.iter().filter(|r| r.live > 0) {
         for m in &row.mods {
             let Some(e) = row.effect_at(m.seq()).map(|i| &row.effects[i]) else {
@@ -371,7 +371,7 @@ pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
     }
     // Depth-first: reaching a node whose successors are still being visited is a cycle.
     let slots = flow.st.controllers.get(who).map_or(0, |r| r.attrs.len()) as u16;
-    let mut stack: Vec<(Node, bool)> = (0..slots).map(|s| ((who, s), false)).collect();
+    let mut stack: Vec<(SlotNode, bool)> = (0..slots).map(|s| ((who, s), false)).collect();
     let (mut open, mut done) = (BTreeSet::new(), BTreeSet::new());
     while let Some((node, left)) = stack.pop() {
         if left {

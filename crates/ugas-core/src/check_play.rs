@@ -1,8 +1,8 @@
 //! Validation of the activations, tasks, casts, cooldowns, inputs and ability sets of a row from outside.
 
-use crate::check::Check;
+use crate::check::RowValidator;
 use crate::rules::{NO_PC, Next};
-use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, Held, Play, Row, SetGrant, Task};
+use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// The flow's limits for one controller.
@@ -18,20 +18,20 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 }
 
 /// Returns whether a local time is in the range of safe arithmetic.
-fn moment(t: SimTime) -> bool {
+fn is_valid_time(t: SimTime) -> bool {
     t.0.unsigned_abs() <= 2 * SimTime::LONGEST.0 as u64
 }
 
 /// Returns whether a local time is valid or never.
 fn due(t: SimTime) -> bool {
-    t == SimTime::NEVER || moment(t)
+    t == SimTime::NEVER || is_valid_time(t)
 }
 
 fn aims(target: &Target) -> bool {
     !matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite()))
 }
 
-impl Check<'_> {
+impl RowValidator<'_> {
     /// Validates that everything that runs belongs to something that exists.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
@@ -65,13 +65,13 @@ impl Check<'_> {
         want(gcds.len() <= groups, "more global cooldowns than there are groups")?;
         want(gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
         let gcd = |&Gcd { group: _, seq, start, end, root: _ }: &Gcd| {
-            moment(start) && moment(end) && end >= start && seq < row.next_seq
+            is_valid_time(start) && is_valid_time(end) && end >= start && seq < row.next_seq
         };
         want(gcds.iter().all(gcd), "a global cooldown")?;
         want(held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
-        let input = |Held { input: _, since, retry: _, target }: &Held| moment(*since) && aims(target);
+        let input = |HeldInput { input: _, since, retry: _, target }: &HeldInput| is_valid_time(*since) && aims(target);
         want(held.iter().all(input), "an input")?;
-        // What a set gave may be gone by now: revoking it looks for each.
+        // What a set granted may have been removed: revoking it checks each part.
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()
         };
@@ -80,7 +80,7 @@ impl Check<'_> {
 
     fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
         let Some(more) = g.more.as_deref() else { return Ok(()) };
-        // Who granted it and its level were looked at before; an input is a name.
+        // The granting effect and the level were validated before; an input is only a name.
         let GrantMore { by: _, level: _, input: _, set, params, charges, restrictions } = more;
         let max = self.limits.params_per_grant as usize;
         want(params.len() <= max && restrictions.len() <= max, "a grant's parameters")?;
@@ -90,12 +90,12 @@ impl Check<'_> {
         want(*set == 0 || row.play().sets.iter().any(|s| s.seq == *set), "a grant that no set explains")?;
         let Some(Charge { have, max, start, end, seq }) = *charges else { return Ok(()) };
         let charged = self.defs.ability(self.rules, g.ability).is_some_and(|d| d.charges.is_some());
-        let sound = have <= max && moment(start) && due(end) && end >= start && seq < row.next_seq;
+        let sound = have <= max && is_valid_time(start) && due(end) && end >= start && seq < row.next_seq;
         want(charged && sound, "a grant's charges")
     }
 
     fn activation(&self, row: &Row, a: &Activation) -> Result<(), &'static str> {
-        // Its number was looked at before. Where it comes from, how far it came and who is meant may be anything.
+        // Its number was validated before. Origin, progress and source are unrestricted.
         let Activation {
             seq: _,
             birth: _,
@@ -131,7 +131,7 @@ impl Check<'_> {
         let pending = a.state == AbilityState::PendingConfirmation;
         want(!pending || def.validation.is_some() && !a.committed, "an activation that waits for nothing")?;
         want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
-        want(moment(a.start) && due(a.deadline), "an activation's time")?;
+        want(is_valid_time(a.start) && due(a.deadline), "an activation's time")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
         // The effect may have been removed since.
         let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
@@ -158,7 +158,7 @@ impl Check<'_> {
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
-        // Its number was looked at before; how often it was passed over and what is left of a fork may be anything.
+        // Its number was validated before; its age and the remaining branches of a fork are unrestricted.
         let Task { seq: _, of: _, parent: _, due: _, since: _, value: _, pc: _, age: _, left: _, code: _ } = t;
         let play = row.play();
         let Some(a) = play.activation(t.of) else { return Err("a task without activation") };
@@ -170,7 +170,7 @@ impl Check<'_> {
         want(t.code.len() <= STATE, "the state of a task's code")?;
         let parent = |p: &Task| p.of == t.of && p.seq < t.seq;
         want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent")?;
-        want(due(t.due) && moment(t.since) && !t.value.is_nan(), "a task's values")
+        want(due(t.due) && is_valid_time(t.since) && !t.value.is_nan(), "a task's values")
     }
 
     /// Returns whether the wait of a coded ability is valid.
@@ -185,7 +185,7 @@ impl Check<'_> {
         let def = self.defs.ability(self.rules, a.ability).and_then(|d| d.cast);
         let casts = def.is_some_and(|d| d.ticks.max(1) == ticks);
         let counts = next > 0 && next <= ticks && seq < row.next_seq;
-        let times = moment(start) && length >= SimTime::ZERO && length <= SimTime::LONGEST;
+        let times = is_valid_time(start) && length >= SimTime::ZERO && length <= SimTime::LONGEST;
         want(casts && counts && times && a.state == AbilityState::Active, "a cast")
     }
 }

@@ -1,6 +1,6 @@
 //! A controller outside its sim: an image for rollback, a journal for replay, a portable for saving and hand-off.
 
-use crate::flow::{Captured, Journal, JournalWhat};
+use crate::flow::{Captured, Journal, JournalEvent};
 use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
@@ -50,7 +50,7 @@ impl RowJournal {
     /// Iterates over the recorded ops with their times and ids.
     pub fn ops(&self) -> impl Iterator<Item = (SimTime, OpId, &Op)> {
         self.inner.entries.iter().filter_map(|e| match &e.what {
-            JournalWhat::Op(id, op) => Some((e.at, *id, op)),
+            JournalEvent::Op(id, op) => Some((e.at, *id, op)),
             _ => None,
         })
     }

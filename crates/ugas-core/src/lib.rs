@@ -39,6 +39,7 @@ mod op;
 mod query;
 mod read_error;
 mod refusal;
+mod refusal_text;
 mod rng;
 mod rules;
 mod sim;
@@ -60,8 +61,8 @@ pub use image::{Portable, RowImage, RowJournal};
 pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
-    AbilityGrant, Anchor, Answer, Change, DefId, EffectFilter, EventData, Hit, Op, Outcome, SpawnSpec, Spec, SpecExtra,
-    Target, Which,
+    AbilityGrant, Anchor, Answer, DefId, EffectFilter, EffectUpdate, EventData, Hit, Op, Outcome, SpawnSpec, Spec,
+    SpecExtra, Target, Which,
 };
 pub use query::{ActivationView, CastView, Castable, Reason, Timer};
 pub use query::{
@@ -71,8 +72,8 @@ pub use read_error::ReadError;
 pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
-    DamageCx, HookCx, HookReads, LoadError, LoadIssue, News, Next, Progression, Read, ReadKey, Resume, Rules,
-    RulesBuilder, Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, Wake, tag_parents, tag_segments,
+    DamageCx, HookCx, HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, Resume, Rules, RulesBuilder,
+    Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
 };
 pub use sim::{
     AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,

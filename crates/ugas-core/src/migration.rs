@@ -144,7 +144,7 @@ pub enum ReloadError {
         error: LoadError,
     },
     /// Abilities that end keep starting others that have to end.
-    Restless {
+    Unstable {
         /// The controller.
         who: ControllerId,
     },
@@ -163,7 +163,7 @@ impl fmt::Display for ReloadError {
             ReloadError::Definition { name, error } => {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
             }
-            ReloadError::Restless { who } => {
+            ReloadError::Unstable { who } => {
                 write!(
                     f,
                     "on controller {} abilities that end are activated again without end; check OnCancel of its abilities",

@@ -281,7 +281,7 @@ impl Anchor {
 
 /// A change of an active effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Change {
+pub enum EffectUpdate {
     /// Sets the level; magnitudes that depend on it are evaluated again.
     Level(u32),
     /// Sets the remaining time, from now.
@@ -372,7 +372,7 @@ pub enum Op {
         /// The application.
         key: EffectKey,
         /// The change.
-        change: Change,
+        change: EffectUpdate,
     },
     /// Changes every effect that matches.
     ChangeMatching {
@@ -381,7 +381,7 @@ pub enum Op {
         /// Which effects.
         filter: EffectFilter,
         /// The change.
-        change: Change,
+        change: EffectUpdate,
     },
     /// Registers an attribute set.
     AddSet {

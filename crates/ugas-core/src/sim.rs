@@ -19,8 +19,8 @@ pub use remote::{
 };
 
 use crate::flow::{
-    Captured, CapturedAt, Doubts, FastApplication, FastCommit, Flow, Log, Replay, Scratch, State, TargetRow, View,
-    Work, server_op,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, Scratch,
+    State, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -113,7 +113,7 @@ impl Sim {
             replay: None,
             root: OpId::default(),
             link: 0,
-            doubts: None,
+            non_finite: None,
             sure: false,
             fast: self.fast_paths_open(),
         }
@@ -134,7 +134,7 @@ impl Sim {
             replay: None,
             cause: Cause::default(),
             depth: 0,
-            work: Work {
+            work: FrameConfig {
                 frame: self.config.frame,
                 budget: self.config.task_budget,
                 timelines: self.config.timelines,
@@ -142,12 +142,12 @@ impl Sim {
             },
             back: SimTime::ZERO,
             fast,
-            doubts: Doubts::default(),
+            non_finite: NonFiniteConditions::default(),
             host: None,
         }
     }
 
-    /// A flow that replays one row from a journal. It takes no fast path.
+    /// Returns a flow that replays one row from a journal. It takes no fast path.
     pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
         Flow { replay: Some(replay), fast: false, ..self.flow() }
     }
@@ -226,8 +226,8 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Returns whether fast paths may be taken. All of them ask this one gate; each adds only what its own definitions and rows
-    /// must fulfil. Traces, journals and hooks see steps that fast paths leave out.
+    /// Returns whether fast paths may be taken. All of them use this condition; each adds only what its own definitions
+    /// and rows must fulfil. Traces, journals and hooks need steps that fast paths leave out.
     #[inline]
     pub(crate) fn fast_paths_open(&self) -> bool {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
@@ -420,7 +420,7 @@ mod tests {
 
     // covers: UGAS-7.2-06
     #[test]
-    fn removing_an_absent_tag_is_told_and_skipped() {
+    fn removing_an_absent_tag_is_reported_and_skipped() {
         let rules = Rules::builder()
             .add(AttributeSet::new("S").with(Attribute::new("A", 1.0)))
             .add(Effect::infinite("GE_Mark").grants("State.Marked"))

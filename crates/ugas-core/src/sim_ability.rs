@@ -63,7 +63,7 @@ impl Sim {
         let cause = self.door(who);
         if matches!(target, Target::None)
             && self.fast_paths_open()
-            && let Some(refusal) = self.refused_again(who, ability)
+            && let Some(refusal) = self.cached_refusal(who, ability)
         {
             return Err(refusal);
         }
@@ -86,7 +86,7 @@ impl Sim {
 
     /// Returns the cached refusal of an activation without target, if it is still valid.
     #[inline(always)]
-    fn refused_again(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
+    fn cached_refusal(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
         let cached = CachedRefusal::of(self.state(), self.rules(), who, ability)?;
         let (now, layouts) = (self.now(), self.layouts());
         cached.remembered(cached.first(), now, layouts).or_else(|| self.refused_by(who, cached.def, cached.first()))

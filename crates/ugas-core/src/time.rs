@@ -125,19 +125,19 @@ impl Rate {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,
-    pace: Option<Box<Pace>>,
+    pace: Option<Box<ClockAnchor>>,
 }
 
 /// The anchor and rate of a clock that changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-struct Pace {
+struct ClockAnchor {
     anchor_local: SimTime,
     rate: Rate,
     active: bool,
 }
 
-impl Pace {
-    const PLAIN: Pace = Pace { anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true };
+impl ClockAnchor {
+    const PLAIN: ClockAnchor = ClockAnchor { anchor_local: SimTime::ZERO, rate: Rate::ONE, active: true };
 
     fn running(&self) -> Rate {
         if self.active { self.rate } else { Rate::ZERO }
@@ -149,8 +149,8 @@ impl Clock {
         Clock { anchor: now, pace: None }
     }
 
-    fn pace(&self) -> Pace {
-        self.pace.as_deref().copied().unwrap_or(Pace::PLAIN)
+    fn pace(&self) -> ClockAnchor {
+        self.pace.as_deref().copied().unwrap_or(ClockAnchor::PLAIN)
     }
 
     #[inline]
@@ -172,13 +172,13 @@ impl Clock {
     #[inline]
     pub(crate) fn due(&self, local: SimTime) -> SimTime {
         let Some(pace) = &self.pace else { return SimTime(self.anchor.0.saturating_add(local.0)) };
-        let ahead = local.0.saturating_sub(pace.anchor_local.0);
+        let elapsed = local.0.saturating_sub(pace.anchor_local.0);
         match pace.running() {
-            Rate::ONE => SimTime(self.anchor.0.saturating_add(ahead)),
+            Rate::ONE => SimTime(self.anchor.0.saturating_add(elapsed)),
             Rate::ZERO => SimTime::NEVER,
             _ if local == SimTime::NEVER => SimTime::NEVER,
             rate => {
-                let scaled = ((ahead as i128) << 16) + rate.0 as i128 - 1;
+                let scaled = ((elapsed as i128) << 16) + rate.0 as i128 - 1;
                 SimTime(self.anchor.0.saturating_add(scaled.div_euclid(rate.0 as i128).min(i64::MAX as i128) as i64))
             }
         }
@@ -205,7 +205,7 @@ impl Clock {
 
     pub(crate) fn set(&mut self, now: SimTime, rate: Rate, active: bool) {
         if (rate, active) != (self.rate(), self.active()) {
-            self.pace = Some(Box::new(Pace { anchor_local: self.local(now), rate, active }));
+            self.pace = Some(Box::new(ClockAnchor { anchor_local: self.local(now), rate, active }));
             self.anchor = now;
         }
     }
@@ -216,13 +216,13 @@ impl Clock {
     }
 
     /// Returns whether a clock from outside is in the range whose sums never overflow.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
         fits(self.anchor) && fits(self.pace().anchor_local) && self.rate().0 <= 1000 << 16
     }
 
     pub(crate) fn words(&self) -> [u64; 3] {
-        let Pace { anchor_local, rate, active } = self.pace();
+        let ClockAnchor { anchor_local, rate, active } = self.pace();
         [self.anchor.0 as u64, anchor_local.0 as u64, (rate.0 as u64) << 1 | active as u64]
     }
 }
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn due_is_the_first_moment_that_shows_the_local_time() {
+    fn due_is_the_first_sim_time_of_a_local_time() {
         for rate in [1u32, 77, 1 << 15, 65535, 65537, 3 << 16, 1000 << 16] {
             let mut clock = Clock::starting(SimTime(1_000));
             clock.set(SimTime(5_000), Rate(rate), true);

@@ -55,8 +55,8 @@ pub fn why_not(
     let now = runner.sim.now();
     let line = |reason: &ugas_core::Reason| {
         // A refusal uses the controller's clock; the output uses the clock of the timeline.
-        let refusal = reason.heals.map_or(reason.refusal, |at| reason.refusal.with_remaining(at - now));
-        let ready = match (reason.heals, refusal.remaining()) {
+        let refusal = reason.clears_at.map_or(reason.refusal, |at| reason.refusal.with_remaining(at - now));
+        let ready = match (reason.clears_at, refusal.remaining()) {
             (Some(at), _) => format!(" (ready at {at})"),
             (None, Some(left)) if left != SimTime::NEVER => {
                 format!(" (on {actor}'s own clock, which is stopped)")

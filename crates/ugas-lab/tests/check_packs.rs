@@ -1,6 +1,6 @@
 //! `check` on a folder of packs: each is a set of its own, with what it requires.
 
-#[path = "../../ugas-data/tests/folder/mod.rs"]
+#[path = "../../ugas-data/tests/suite/kit/folder.rs"]
 mod folder;
 
 use folder::Folder;

@@ -189,7 +189,7 @@ fn the_keys_of_the_studio_are_those_of_its_pages() {
 fn the_tests_that_the_security_page_names_exist() {
     let page = fs::read_to_string(root().join("book/src/security.md")).expect("the page");
     let mut tests = String::new();
-    for entry in fs::read_dir(root().join("crates/ugas-net/tests/boundary")).expect("the tests") {
+    for entry in fs::read_dir(root().join("crates/ugas-net/tests/suite/boundary")).expect("the tests") {
         tests += &fs::read_to_string(entry.expect("an entry").path()).expect("a test");
     }
     let rows = page.lines().filter_map(|l| l.strip_prefix("| ")?.split(" | ").nth(1)).filter(|c| c.starts_with('`'));

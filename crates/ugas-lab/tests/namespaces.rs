@@ -1,6 +1,6 @@
 //! Packs that use the same words, and packs that change what others define.
 
-#[path = "../../ugas-data/tests/folder/mod.rs"]
+#[path = "../../ugas-data/tests/suite/kit/folder.rs"]
 mod folder;
 
 use folder::Folder;

@@ -1,7 +1,7 @@
 //! What is wrong is told once, at the words a person has to change: in packs under a scenario, in its entities, in its
 //! verbs.
 
-#[path = "../../ugas-data/tests/folder/mod.rs"]
+#[path = "../../ugas-data/tests/suite/kit/folder.rs"]
 mod folder;
 
 use folder::Folder;

@@ -1,11 +1,11 @@
-//! What the server looks at before it does what a client asks.
+//! Validation of the commands of clients.
 //!
-//! Everything a client sends is a claim. The claim is tested in a fixed order (who asks, when, by what ability, at what
-//! target, with which effect) before an op exists at all; what passes then meets the same checks as an op of the host's.
+//! The server validates a command in a fixed order (controller, tick, ability, policy, target, effect) before it becomes an op.
+//! The op then passes the same checks as an op of the host.
 
-mod claims;
+mod cooldowns;
 
-pub use claims::Claims;
+pub use cooldowns::CooldownHistory;
 
 use crate::carrier::CarrierError;
 use crate::message::{Command, Request};
@@ -18,91 +18,91 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, AbilityTask, Value};
 
-/// Why something a client sent was not done. Counted by the server.
+/// Why the server rejected something that a client sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
-pub enum Reason {
-    /// More packets than one client may send.
+pub enum RejectReason {
+    /// The client exceeded its packet rate.
     PacketRate,
-    /// A datagram that cannot be read: too long, damaged, of nobody who is connected, or with claims that cannot be true.
+    /// A malformed datagram: too long, damaged, from an unknown peer, or with impossible acks.
     Packet,
-    /// A datagram that was read before. Networks double some, and whoever replays what he recorded sends them.
+    /// A duplicate datagram, from the network or from a replay attack.
     Duplicate,
-    /// A datagram older than the newest that was read: it was overtaken on its way. What it said is said again.
+    /// A datagram older than the newest one received. Its content is resent.
     Outdated,
-    /// A payload that cannot be read.
+    /// A malformed payload.
     Payload,
-    /// A reliable message that cannot be read or does not belong here.
+    /// A malformed or unexpected reliable message.
     Message,
-    /// More commands than one client may send.
+    /// The client exceeded its command rate.
     CommandRate,
-    /// A command for a tick too far ahead.
+    /// The tick of the command is too far in the future.
     Future,
-    /// A command for a tick too long ago.
+    /// The tick of the command is too far in the past.
     Past,
-    /// A key that was used before with another command, or is older than the last one done, or names no command that was
-    /// refused where one is meant.
+    /// The key was used for another command, is older than the last one that ran, or does not name a rejected command where
+    /// one is required.
     Key,
-    /// In the name of a controller that is not the client's.
+    /// The client does not own the controller.
     Authority,
-    /// An ability that was not granted.
+    /// The ability is not granted.
     Ability,
-    /// An ability that runs elsewhere, or may not be cancelled by a client.
+    /// The net execution policy does not allow it, or a client may not cancel the ability.
     Policy,
-    /// A target that cannot be reached, or does not exist.
+    /// The target does not exist or is not valid.
     Target,
-    /// An effect the ability may not apply.
+    /// The ability does not have the effect.
     EffectClass,
-    /// An effect for the authority only.
+    /// The effect is for the authority only.
     AuthoritativeOnly,
-    /// An application by an ability that does not run: nothing was paid for it.
+    /// The ability of an application is not active and committed.
     Idle,
-    /// An answer to a task that does not wait, or to a question that is not the client's to answer.
+    /// The task does not wait, or a client may not answer it.
     Task,
-    /// A place the host says the controller cannot have come to.
+    /// The target policy rejects the position.
     Pose,
-    /// A number that is none, or out of range.
+    /// A number is not finite or out of range.
     Number,
-    /// A late command whose cooldown had not passed when it was claimed to be given.
+    /// A late command whose ability was on cooldown at its tick.
     Early,
-    /// The rules of the game refused it.
+    /// The rules refused the op.
     Rules,
 }
 
-impl From<&CarrierError> for Reason {
-    fn from(error: &CarrierError) -> Reason {
+impl From<&CarrierError> for RejectReason {
+    fn from(error: &CarrierError) -> RejectReason {
         match error {
-            CarrierError::Duplicate { .. } => Reason::Duplicate,
-            CarrierError::Stale { .. } => Reason::Outdated,
-            _ => Reason::Packet,
+            CarrierError::Duplicate { .. } => RejectReason::Duplicate,
+            CarrierError::Stale { .. } => RejectReason::Outdated,
+            _ => RejectReason::Packet,
         }
     }
 }
 
-/// Targets that one answer may name.
+/// The most targets of one answer.
 const MAX_TARGETS: usize = 64;
-/// No world is larger: beyond this, squares and sums of places lose what they are about.
+/// The largest coordinate: beyond it squares and sums lose their precision.
 const FARTHEST: f64 = 1e9;
 
-/// What a host adds to the question whether a target can be reached: sight, teams, its own rules.
-pub trait Reach: Send + Sync {
-    /// Whether `who` may act on `target` by `ability`.
-    fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
+/// Decides which targets and positions are valid: line of sight, teams, movement speed. Set it with
+/// [`Server::set_target_policy`](crate::server::Server::set_target_policy).
+pub trait TargetPolicy: Send + Sync {
+    /// Returns whether `who` may target `target` with `ability`.
+    fn can_target(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
 
-    /// Whether `who` may have come to a place by itself, e.g. at the speed it has. Anywhere, unless a host knows better.
-    fn may_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> bool {
+    /// Returns whether `who` may move to a position, for example at its speed. The default accepts every position.
+    fn can_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> bool {
         let _ = (sim, who, to);
         true
     }
 }
 
-/// The range an ability is authored with, measured between anchors. Whoever has no anchor is not in space and always
-/// within range.
+/// Checks the authored range of an ability, measured between anchors. A controller without an anchor is always in range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AuthoredRange;
 
-impl Reach for AuthoredRange {
-    fn reaches(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool {
+impl TargetPolicy for AuthoredRange {
+    fn can_target(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool {
         let Some(range) = sim.ability_doc(ability).and_then(|doc| doc.max_range) else { return true };
         let place = |id| sim.anchor(id).ok().flatten().map(|a| a.position);
         let (Some(here), Some(there)) = (place(who), place(target)) else { return true };
@@ -111,26 +111,26 @@ impl Reach for AuthoredRange {
     }
 }
 
-/// What one client may do: judged from the sim as it is now.
-pub struct Judge<'a> {
+/// Validates the commands of one client against the current sim.
+pub struct CommandValidator<'a> {
     /// The authoritative sim.
     pub sim: &'a Sim,
-    /// The client's own controllers.
+    /// The controllers of the client.
     pub owned: &'a [ControllerId],
-    /// The host's view of reach.
-    pub reach: &'a dyn Reach,
-    /// Which effects each ability may apply.
-    pub effects: &'a Whitelist,
+    /// The target policy of the host.
+    pub target_policy: &'a dyn TargetPolicy,
+    /// The effects that each ability may apply.
+    pub effects: &'a AllowedEffects,
 }
 
-impl Judge<'_> {
-    /// The op a command stands for, or why not.
-    pub fn judge(&self, command: &Command) -> Result<Op, (Reason, Refusal)> {
+impl CommandValidator<'_> {
+    /// Returns the op of a command, or why it is rejected.
+    pub fn validate(&self, command: &Command) -> Result<Op, (RejectReason, Refusal)> {
         let request = &command.request;
         check_numbers(request)?;
         let who = request.who();
         if !self.owned.contains(&who) {
-            return Err((Reason::Authority, Refusal::Authority));
+            return Err((RejectReason::Authority, Refusal::Authority));
         }
         let level = match request {
             Request::Activate { ability, .. }
@@ -148,30 +148,30 @@ impl Judge<'_> {
             Request::Cancel { .. } | Request::End { .. } | Request::Commit { .. } => {}
             Request::Apply { ability, effect, target, .. } => {
                 self.check_aim(Target::Controller(*target))?;
-                self.check_reach(who, *ability, *target)?;
+                self.check_range(who, *ability, *target)?;
                 if self.sim.rules().is_for_authority(*effect) {
-                    return Err((Reason::AuthoritativeOnly, Refusal::AuthoritativeOnly));
+                    return Err((RejectReason::AuthoritativeOnly, Refusal::AuthoritativeOnly));
                 }
                 if !self.effects.allows(self.sim, *ability, *effect) {
-                    return Err((Reason::EffectClass, Refusal::Authority));
+                    return Err((RejectReason::EffectClass, Refusal::Authority));
                 }
                 self.check_running(who, *ability)?;
             }
             Request::Complete { key, answer } => self.check_answer(*key, answer)?,
             Request::Move { anchor, .. } => {
-                if !self.reach.may_move(self.sim, who, anchor) {
-                    return Err((Reason::Pose, Refusal::Authority));
+                if !self.target_policy.can_move(self.sim, who, anchor) {
+                    return Err((RejectReason::Pose, Refusal::Authority));
                 }
             }
             Request::Aim { key, target } => {
-                let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r.into()))?;
+                let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
-                let ability = ability.ok_or((Reason::Idle, Refusal::StaleHandle))?;
+                let ability = ability.ok_or((RejectReason::Idle, Refusal::StaleHandle))?;
                 self.check_aim_of(who, ability, *target)?;
                 self.sim.remote().check_aim(*key, *target).map_err(misaimed)?;
             }
             Request::Mispredicted { ability, target, .. } => {
-                // What could not be reached is why it was refused; there is something to clean up all the same.
+                // An invalid target may be why the command was rejected; the clean-up runs without it.
                 if self.check_aim_of(who, *ability, *target).is_err() {
                     return Ok(Op::Mispredicted { who, ability: *ability, target: Target::None });
                 }
@@ -181,105 +181,110 @@ impl Judge<'_> {
         Ok(request.op(level))
     }
 
-    /// Whether what a command says its first tick aimed at exists and can be reached. Whether what it activates lets a
-    /// client choose, and the target is one for it, the sim knows when that runs.
-    pub fn judge_first_aim(&self, command: &Command, aim: Target) -> Result<(), (Reason, Refusal)> {
+    /// Returns whether the target that the first predicted tick chose exists and is in range. The sim checks the rest when
+    /// the ability runs.
+    pub fn validate_first_aim(&self, command: &Command, aim: Target) -> Result<(), (RejectReason, Refusal)> {
         check_point(&aim)?;
         match command.request {
             Request::Activate { who, ability, .. } => self.check_aim_of(who, ability, aim),
             Request::Press { who, input, .. } => self.check_press(who, input, aim),
-            _ => Err((Reason::Target, Refusal::NoTarget)),
+            _ => Err((RejectReason::Target, Refusal::NoTarget)),
         }
     }
 
-    /// The level of the grant.
-    fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (Reason, Refusal)> {
-        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r.into()))?;
+    /// Returns the level of the grant.
+    fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (RejectReason, Refusal)> {
+        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let grant = grants.iter().find(|g| g.ability == ability);
-        grant.map(|g| g.level).ok_or((Reason::Ability, Refusal::NotGranted))
+        grant.map(|g| g.level).ok_or((RejectReason::Ability, Refusal::NotGranted))
     }
 
-    fn check_policy(&self, request: &Request) -> Result<(), (Reason, Refusal)> {
+    fn check_policy(&self, request: &Request) -> Result<(), (RejectReason, Refusal)> {
         match policy_of(self.sim, request) {
             Ok(policy) if is_for_server(policy) => Ok(()),
-            Ok(_) | Err(Refusal::Authority) => Err((Reason::Policy, Refusal::Authority)),
-            Err(refusal) => Err((Reason::Authority, refusal)),
+            Ok(_) | Err(Refusal::Authority) => Err((RejectReason::Policy, Refusal::Authority)),
+            Err(refusal) => Err((RejectReason::Authority, refusal)),
         }
     }
 
-    /// An input may activate whatever is bound to it: all of that is looked at.
-    fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (Reason, Refusal)> {
+    /// An input may activate every ability bound to it: all of them are checked.
+    fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
-        let grants = self.sim.grants(who).map_err(|r| (Reason::Authority, r.into()))?;
+        let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
             if let Target::Controller(target) = target {
-                self.check_reach(who, grant.ability, target)?;
+                self.check_range(who, grant.ability, target)?;
             }
         }
         Ok(())
     }
 
-    /// Effects come from an ability that runs and was paid for, as often as it likes; never from one that could be used.
-    fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (Reason, Refusal)> {
-        let mut running = self.sim.activations(who).map_err(|r| (Reason::Authority, r.into()))?;
+    /// Effects must come from an active, committed ability.
+    fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (RejectReason, Refusal)> {
+        let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
-        if running.any(is) { Ok(()) } else { Err((Reason::Idle, Refusal::Inactive)) }
+        if running.any(is) { Ok(()) } else { Err((RejectReason::Idle, Refusal::Inactive)) }
     }
 
-    /// A client answers tasks of what it may run; validations are the host's. Each target is named once and within reach.
-    fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (Reason, Refusal)> {
-        let tasks = self.sim.tasks(key.who).map_err(|r| (Reason::Authority, r.into()))?;
+    /// A client may answer tasks of its abilities, but not validations. Each target must be unique and in range.
+    fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (RejectReason, Refusal)> {
+        let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
-            return Err((Reason::Task, Refusal::StaleHandle));
+            return Err((RejectReason::Task, Refusal::StaleHandle));
         };
         if answer.targets.len() > MAX_TARGETS {
-            return Err((Reason::Target, Refusal::BadValue { what: BadValue::Number }));
+            return Err((RejectReason::Target, Refusal::BadValue { what: BadValue::Number }));
         }
         for (at, &target) in answer.targets.iter().enumerate() {
             if answer.targets.iter().take(at).any(|&t| t == target) {
-                return Err((Reason::Target, Refusal::NoTarget));
+                return Err((RejectReason::Target, Refusal::NoTarget));
             }
             self.check_aim(Target::Controller(target))?;
-            self.check_reach(key.who, task.ability, target)?;
+            self.check_range(key.who, task.ability, target)?;
         }
         Ok(())
     }
 
-    fn check_aim_of(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), (Reason, Refusal)> {
+    fn check_aim_of(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        target: Target,
+    ) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
         match target {
-            Target::Controller(target) => self.check_reach(who, ability, target),
+            Target::Controller(target) => self.check_range(who, ability, target),
             _ => Ok(()),
         }
     }
 
-    fn check_aim(&self, target: Target) -> Result<(), (Reason, Refusal)> {
+    fn check_aim(&self, target: Target) -> Result<(), (RejectReason, Refusal)> {
         match target {
-            Target::Controller(id) if !self.sim.exists(id) => Err((Reason::Target, Refusal::StaleHandle)),
+            Target::Controller(id) if !self.sim.exists(id) => Err((RejectReason::Target, Refusal::StaleHandle)),
             _ => Ok(()),
         }
     }
 
-    fn check_reach(
+    fn check_range(
         &self,
         who: ControllerId,
         ability: AbilityId,
         target: ControllerId,
-    ) -> Result<(), (Reason, Refusal)> {
-        if who == target || self.reach.reaches(self.sim, who, ability, target) {
+    ) -> Result<(), (RejectReason, Refusal)> {
+        if who == target || self.target_policy.can_target(self.sim, who, ability, target) {
             return Ok(());
         }
-        Err((Reason::Target, Refusal::NoTarget))
+        Err((RejectReason::Target, Refusal::NoTarget))
     }
 }
 
-/// Why an ability may not aim at what a client chose: the choice is not the client's, or the target is none for it.
-pub(crate) fn misaimed(refusal: Refusal) -> (Reason, Refusal) {
-    let reason = if refusal == Refusal::Authority { Reason::Policy } else { Reason::Target };
+/// The reason for a rejected target: the client may not choose it, or it is not valid.
+pub(crate) fn misaimed(refusal: Refusal) -> (RejectReason, Refusal) {
+    let reason = if refusal == Refusal::Authority { RejectReason::Policy } else { RejectReason::Target };
     (reason, refusal)
 }
 
-/// What is smaller than any normal number came from no clock and no map; it only makes sums slow.
+/// Whether a number is zero or normal. Subnormal numbers only slow down sums.
 fn is_sound(v: &f64) -> bool {
     *v == 0.0 || v.is_normal()
 }
@@ -288,18 +293,17 @@ fn is_place(v: &f64) -> bool {
     is_sound(v) && v.abs() <= FARTHEST
 }
 
-fn check_point(target: &Target) -> Result<(), (Reason, Refusal)> {
+fn check_point(target: &Target) -> Result<(), (RejectReason, Refusal)> {
     match target {
         Target::Point(p) if !p.iter().all(is_place) => Err(BAD_NUMBER),
         _ => Ok(()),
     }
 }
 
-const BAD_NUMBER: (Reason, Refusal) = (Reason::Number, Refusal::BadValue { what: BadValue::Number });
+const BAD_NUMBER: (RejectReason, Refusal) = (RejectReason::Number, Refusal::BadValue { what: BadValue::Number });
 
-/// Numbers that no honest machine asks with. Clients look at their own requests too, so that nothing is played ahead that
-/// the server will not have.
-pub(crate) fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> {
+/// Checks the numbers of a request. Clients check their own requests too, so that they do not predict what the server rejects.
+pub(crate) fn check_numbers(request: &Request) -> Result<(), (RejectReason, Refusal)> {
     let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(is_place);
     let fine = match request {
         Request::Press { target, .. }
@@ -313,25 +317,25 @@ pub(crate) fn check_numbers(request: &Request) -> Result<(), (Reason, Refusal)> 
     if fine { Ok(()) } else { Err(BAD_NUMBER) }
 }
 
-/// Which effects each ability may apply in a client's name: those its task lists name.
+/// The effects that each ability may apply for a client: those that its task lists name.
 #[derive(Clone, Debug, Default)]
-pub struct Whitelist {
+pub struct AllowedEffects {
     known: BTreeMap<AbilityId, BTreeSet<EffectId>>,
 }
 
-impl Whitelist {
-    /// Of all abilities of the rules.
-    pub fn of(sim: &Sim) -> Whitelist {
+impl AllowedEffects {
+    /// Collects the effects of all abilities of the rules.
+    pub fn of(sim: &Sim) -> AllowedEffects {
         let rules = sim.rules();
         let list = rules.ability_list().filter_map(|(id, _)| Some((id, effects_of(sim, rules.ability_doc(id)?))));
-        Whitelist { known: list.collect() }
+        AllowedEffects { known: list.collect() }
     }
 
-    /// Whether the ability names the effect.
+    /// Returns whether the ability names the effect.
     pub fn allows(&self, sim: &Sim, ability: AbilityId, effect: EffectId) -> bool {
         match self.known.get(&ability) {
             Some(list) => list.contains(&effect),
-            // Made at run time, after the list.
+            // Defined at run time.
             None => sim.ability_doc(ability).is_some_and(|doc| effects_of(sim, doc).contains(&effect)),
         }
     }
@@ -360,14 +364,13 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     }
 }
 
-/// Whether a tick can be meant by a command that comes when the tick `now` is over: it runs in the next one, no more than
-/// `behind` ticks late.
-pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), Reason> {
+/// Checks the tick of a command that arrives after the tick `now`: it may be `ahead` ticks early and `behind` ticks late.
+pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), RejectReason> {
     if tick.0 > now.0.saturating_add(ahead) {
-        return Err(Reason::Future);
+        return Err(RejectReason::Future);
     }
     if tick.0.saturating_add(behind) <= now.0 {
-        return Err(Reason::Past);
+        return Err(RejectReason::Past);
     }
     Ok(())
 }

@@ -1,11 +1,10 @@
 //! A server and its clients over simulated links, stepped in virtual time.
 //!
-//! For tests of games as much as for tests of this crate: a [`Harness`] takes a [`Server`], lets any number of named
-//! clients join it over links with a profile each, and moves everything one tick at a time. One seed decides all that
-//! happens to datagrams, so that what went wrong once goes wrong again.
+//! A [`Harness`] is for tests of games and of this crate. It takes a [`Server`], lets named clients join over links with a
+//! profile each, and steps everything by one tick. One seed determines all loss and delay, so a failure is reproducible.
 //!
-//! A step is: what has arrived at the server, its tick, its datagrams into the links; and half a tick later what has
-//! arrived at clients, their update and their datagrams. The half tick stands for clocks that never strike together.
+//! In a step the server receives, runs its tick and sends; half a tick later the clients receive, update and send. The half
+//! tick models clocks that are not aligned.
 
 use ugas_core::{ControllerId, Host, NoHost, SimTime};
 
@@ -14,7 +13,7 @@ use crate::link::{Link, LinkProfile};
 use crate::server::{ConnectError, Server};
 use crate::types::{PeerId, Tick};
 
-/// A client of a [`Harness`], its links and what it owns.
+/// A client of a [`Harness`] with its links and owned controllers.
 #[derive(Clone)]
 pub struct Player {
     name: String,
@@ -29,33 +28,33 @@ pub struct Player {
 }
 
 impl Player {
-    /// What it was called when it joined.
+    /// Returns its name.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The number of its connection, while it has one.
+    /// Returns its peer number while it is connected.
     pub fn peer(&self) -> Option<PeerId> {
         self.peer
     }
 
-    /// The controllers it joined with.
+    /// Returns the controllers it joined with.
     pub fn owns(&self) -> &[ControllerId] {
         &self.owns
     }
 
-    /// Its side of the session.
+    /// Returns its client session.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Its side of the session, to give commands and take facts.
+    /// Returns its client session, to send commands and take facts.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 }
 
-/// One server, its clients, the links between them, and virtual time.
+/// A server, its clients and the links between them, in virtual time.
 ///
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
@@ -86,13 +85,13 @@ pub struct Harness {
 }
 
 impl Harness {
-    /// A server nobody has joined yet.
+    /// Creates a harness without clients.
     pub fn new(server: Server, seed: u64) -> Harness {
-        let now = server.tick().time(server.length());
+        let now = server.tick().time(server.tick_length());
         Harness { server, players: Vec::new(), now, seed, links: 0, peers: 0 }
     }
 
-    /// Lets a client join whose links are alike both ways.
+    /// Adds a client with the same link profile in both directions.
     ///
     /// # Panics
     /// If the name is taken.
@@ -100,7 +99,7 @@ impl Harness {
         self.join_over(name, ClientConfig::default(), [profile, profile], owns)
     }
 
-    /// Lets a client join over a link up to the server and another down from it.
+    /// Adds a client with one profile up to the server and another down from it.
     ///
     /// # Panics
     /// If the name is taken.
@@ -120,11 +119,11 @@ impl Harness {
         Ok(())
     }
 
-    /// Ends a client's connection, as when its process is stopped: what is under way is lost, its controllers stay and
-    /// let go of what they held down.
+    /// Ends a client's connection, as when its process is killed: datagrams in flight are lost, its controllers stay and
+    /// release their inputs.
     ///
     /// # Panics
-    /// If nobody has that name.
+    /// If no client has that name.
     pub fn disconnect(&mut self, name: &str) {
         let player = find(&mut self.players, name);
         if let Some(peer) = player.peer.take() {
@@ -134,10 +133,10 @@ impl Harness {
         player.down.clear();
     }
 
-    /// Lets a client join again, with nothing remembered, over the same links and with the same controllers.
+    /// Reconnects a client with a new session, over the same links and with the same controllers.
     ///
     /// # Panics
-    /// If nobody has that name.
+    /// If no client has that name.
     pub fn reconnect(&mut self, name: &str) -> Result<(), ConnectError> {
         self.disconnect(name);
         let owns = find(&mut self.players, name).owns.clone();
@@ -149,15 +148,15 @@ impl Harness {
         Ok(())
     }
 
-    /// One tick of virtual time, with a host that does nothing.
+    /// Runs one tick without a host.
     pub fn step(&mut self) {
         self.step_with(&mut NoHost);
     }
 
-    /// One tick of virtual time, with the server's host.
+    /// Runs one tick with a host of the server.
     pub fn step_with(&mut self, host: &mut dyn Host) {
         let Harness { server, players, now, .. } = self;
-        let length = server.length();
+        let length = server.tick_length();
         let midway = *now + SimTime(length.0 / 2);
         for player in players.iter_mut() {
             let Some(peer) = player.peer else { continue };
@@ -180,14 +179,14 @@ impl Harness {
         *now += length;
     }
 
-    /// So many ticks.
+    /// Runs a number of ticks.
     pub fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             self.step();
         }
     }
 
-    /// Ticks until something holds, at most so many. Gives how many it took, or `None` if it never held.
+    /// Runs ticks until a condition holds, at most `most`. Returns how many it took, or `None` if it never held.
     pub fn run_until(&mut self, most: u32, mut holds: impl FnMut(&Harness) -> bool) -> Option<u32> {
         for tick in 0..most {
             if holds(self) {
@@ -198,75 +197,75 @@ impl Harness {
         holds(self).then_some(most)
     }
 
-    /// All links become perfect; what is under way arrives as it would have.
-    pub fn heal(&mut self) {
+    /// Makes all links perfect. Datagrams in flight keep their delay.
+    pub fn restore_links(&mut self) {
         for link in self.players.iter_mut().flat_map(|player| [&mut player.up, &mut player.down]) {
             link.set_profile(LinkProfile::PERFECT);
             link.cut(SimTime::ZERO);
         }
     }
 
-    /// Whatever is sent to or by a client is lost for this long.
+    /// Loses everything to and from a client for a time.
     ///
     /// # Panics
-    /// If nobody has that name.
-    pub fn cut(&mut self, name: &str, length: SimTime) {
+    /// If no client has that name.
+    pub fn interrupt_link(&mut self, name: &str, length: SimTime) {
         let until = self.now + length;
         let player = find(&mut self.players, name);
         player.up.cut(until);
         player.down.cut(until);
     }
 
-    /// The server.
+    /// Returns the server.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// The server, for the host's own ops.
+    /// Returns the server, for ops of the host.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
 
-    /// A client.
+    /// Returns a client.
     ///
     /// # Panics
-    /// If nobody has that name.
+    /// If no client has that name.
     pub fn client(&self, name: &str) -> &Client {
         self.player(name).client()
     }
 
-    /// A client, to give commands and take facts.
+    /// Returns a client, to send commands and take facts.
     ///
     /// # Panics
-    /// If nobody has that name.
+    /// If no client has that name.
     pub fn client_mut(&mut self, name: &str) -> &mut Client {
         &mut find(&mut self.players, name).client
     }
 
-    /// A client with its links.
+    /// Returns a client with its links.
     ///
     /// # Panics
-    /// If nobody has that name.
+    /// If no client has that name.
     pub fn player(&self, name: &str) -> &Player {
         self.players.iter().find(|player| player.name == name).unwrap_or_else(|| panic!("no client is named {name}"))
     }
 
-    /// Everybody who joined, in order.
+    /// Returns all clients in the order they joined.
     pub fn players(&self) -> &[Player] {
         &self.players
     }
 
-    /// Everybody who joined, to change their links.
+    /// Returns all clients, to change their links.
     pub fn players_mut(&mut self) -> &mut [Player] {
         &mut self.players
     }
 
-    /// Virtual time.
+    /// Returns the virtual time.
     pub fn now(&self) -> SimTime {
         self.now
     }
 
-    /// The server's tick.
+    /// Returns the server's tick.
     pub fn tick(&self) -> Tick {
         self.server.tick()
     }
@@ -278,7 +277,7 @@ impl Harness {
         Ok(peer)
     }
 
-    /// Each link has chance of its own: who joins later changes nothing for those who are here.
+    /// Each link has its own seed: a later client changes nothing for the others.
     fn link(&mut self, profile: LinkProfile) -> Link {
         self.links += 1;
         Link::new(profile, self.seed.wrapping_add(self.links.wrapping_mul(0xD605_BBB5_8C8A_BC03)))

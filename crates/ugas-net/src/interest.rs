@@ -1,16 +1,15 @@
-//! Who hears of whom, how urgently and how often.
+//! Interest management: which actors a client receives, in which order and how often.
 //!
-//! A client is told of what is relevant to it ([`Relevance`]), no more often than its kind needs ([`RateTable`]), the most
-//! urgent first ([`Priority`]) and only as much as its line takes ([`Bandwidth`]). What does not fit grows more urgent
-//! until it does. A [`Schedule`] keeps that for one client: per controller the tick the client has and how long it has
-//! waited. What the bytes say is [`crate::view`]'s business.
+//! A client receives the actors that are relevant to it ([`Relevance`]), at the rate of their kind ([`RateTable`]), by
+//! priority ([`Priority`]) and within its bandwidth ([`Bandwidth`]). The priority of an actor that does not fit rises until
+//! it does. A `Schedule` keeps this per client: for each actor the tick that the client has and how long it has waited.
 
-mod plan;
+pub(crate) mod plan;
 mod rate;
 mod relevance;
-mod schedule;
+pub(crate) mod schedule;
 
-pub use plan::{Ask, Interest, Pick, Plan};
+pub(crate) use plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
-pub use relevance::{Asked, ByDistance, Everything, Near, Priority, Relevance, Viewer};
-pub use schedule::Schedule;
+pub use relevance::{AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer};
+pub(crate) use schedule::Schedule;

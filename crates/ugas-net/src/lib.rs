@@ -1,31 +1,33 @@
-//! Replication and prediction for `ugas` sims: world changes become datagrams, datagrams become world changes.
+//! Replication and prediction for `ugas` sims: an authoritative server, predicting clients, and the datagrams between them.
 //!
-//! A game with a server needs the same rules on two machines that never agree on the time. This crate makes the one
-//! the authority and lets the other act at once: a client runs its own controller ahead with the same code, the server
-//! says what really happened, and what differs is rolled back and replayed within the tick it is heard of.
+//! The server owns the state. A client predicts its own controllers with the same code, compares with the server's state
+//! when it arrives, and rolls back and resimulates where they differ, within the tick it receives it.
 //!
 //! - [`server::Server`] and [`client::Client`]: the two sessions; [`client::Client::command`] takes a [`message::Request`];
-//! - [`client::NetFacts`]: what a client hears, each fact with how sure it is;
+//! - [`client::NetFacts`]: the facts of a client, each with its certainty;
 //! - [`harness::Harness`]: both over a [`link::LinkProfile`] in virtual time, for tests of games;
-//! - [`authority::Reach`], [`interest::Relevance`]: what a host adds to what may be reached and who is told of whom.
+//! - [`authority::TargetPolicy`], [`interest::Relevance`]: what a host adds to target checks and to interest management.
 //!
-//! Nothing here opens a socket, reads a clock or starts a thread: a host passes datagrams and ticks in and out, so that
-//! a test can run a whole session in virtual time ([`link`], [`harness`]) and any transport can carry it.
+//! The crate opens no socket, reads no clock and starts no thread: a host passes datagrams and ticks in and out. A test can
+//! run a complete session in virtual time ([`link`], [`harness`]), and any transport can move the datagrams.
 
 pub mod authority;
-pub mod carrier;
 pub mod client;
-mod echo;
+mod confirm;
 pub mod harness;
 pub mod interest;
+#[doc(hidden)]
+pub mod internals;
 pub mod link;
 pub mod mask;
 pub mod message;
 mod policy;
 pub mod server;
 pub mod types;
-pub mod view;
-pub mod wire;
+
+// The modules of `internals` under their short names.
+pub use internals::carrier::ConnectionConfig;
+use internals::{carrier, view, wire};
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/network.md")]

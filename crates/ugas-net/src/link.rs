@@ -1,18 +1,16 @@
 //! A simulated link with a seed: latency, jitter, loss in bursts, reordering, duplication, bandwidth.
 //!
-//! A network is judged by its bad days, and those must come again when a test fails. A [`Link`] carries datagrams one
-//! way in virtual time; what happens to each follows from the profile, the seed and the calls alone. Two links make a
-//! connection, and need not be alike.
+//! A [`Link`] moves datagrams in one direction in virtual time. Its behaviour depends on the profile, the seed and the calls
+//! only, so a failing test is reproducible. Two links make a connection and may differ.
 //!
-//! Jitter alone never changes the order, as in a network of queues; datagrams that are overtaken are asked for apart
-//! ([`LinkProfile::reorder`]).
+//! Jitter alone does not change the order; [`LinkProfile::reorder`] does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 
-/// What a link does to datagrams, one way.
+/// The properties of a link, in one direction.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -25,29 +23,29 @@ use ugas_core::{FLICKS_PER_SECOND, SimTime};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct LinkProfile {
-    /// Mean time from one end to the other.
+    /// The mean latency.
     pub latency: SimTime,
-    /// How much earlier or later than the mean, at most.
+    /// The largest deviation from the mean latency.
     pub jitter: SimTime,
-    /// Share of datagrams lost, from 0 to 1.
+    /// The share of lost datagrams, from 0 to 1.
     pub loss: f64,
-    /// Mean number of datagrams lost in a row (Gilbert–Elliott). Losses are independent of each other where this is
-    /// below the length that chance alone gives, 1 / (1 − loss).
+    /// The mean number of consecutive losses (Gilbert–Elliott). Losses are independent where this is below 1 / (1 − loss), the
+    /// mean of independent losses.
     pub burst: f64,
-    /// Share of datagrams that arrive twice.
+    /// The share of duplicated datagrams.
     pub duplicate: f64,
-    /// Share of datagrams held back for up to half a latency more, so that later ones overtake them.
+    /// The share of datagrams delayed by up to half the latency, so that later ones overtake them.
     pub reorder: f64,
-    /// Bytes a second; without it nothing queues.
+    /// The bytes per second; `None` is unlimited.
     pub bandwidth: Option<u32>,
-    /// Bytes that may wait for bandwidth; what comes then is dropped.
+    /// The most bytes that wait for bandwidth; more are dropped.
     pub queue: usize,
-    /// The longest datagram carried; a longer one is dropped.
+    /// The longest datagram; longer ones are dropped.
     pub mtu: usize,
 }
 
 impl LinkProfile {
-    /// Everything arrives at once.
+    /// No latency, nothing lost.
     pub const PERFECT: LinkProfile = LinkProfile {
         latency: SimTime::ZERO,
         jitter: SimTime::ZERO,
@@ -76,7 +74,7 @@ impl LinkProfile {
     /// Round trip 300 ms ± 100, 60 % lost.
     pub const TORTURE: LinkProfile = LinkProfile { loss: 0.6, ..LinkProfile::round_trip(300, 100) };
 
-    /// The five profiles figures are told for, from kind to cruel.
+    /// The five standard profiles, from good to bad.
     pub const ALL: [(&'static str, LinkProfile); 5] = [
         ("lan", LinkProfile::LAN),
         ("good", LinkProfile::GOOD),
@@ -85,7 +83,7 @@ impl LinkProfile {
         ("torture", LinkProfile::TORTURE),
     ];
 
-    /// The profile of that name among [`LinkProfile::ALL`], in any case, or `perfect`.
+    /// Returns the profile of a name in [`LinkProfile::ALL`], case-insensitive, or `perfect`.
     pub fn named(name: &str) -> Option<LinkProfile> {
         if name.eq_ignore_ascii_case("perfect") {
             return Some(LinkProfile::PERFECT);
@@ -93,7 +91,7 @@ impl LinkProfile {
         LinkProfile::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, profile)| *profile)
     }
 
-    /// One way of a round trip of so many milliseconds, give or take so many, both ways alike.
+    /// Returns one direction of a symmetric link with this round trip and jitter in milliseconds.
     pub const fn round_trip(millis: i64, jitter: i64) -> LinkProfile {
         LinkProfile {
             latency: SimTime(SimTime::millis(millis).0 / 2),
@@ -103,20 +101,20 @@ impl LinkProfile {
     }
 }
 
-/// What happened on a link so far.
+/// The counters of a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounts {
     /// Datagrams sent.
     pub sent: u64,
     /// Bytes in them.
     pub bytes: u64,
-    /// Datagrams that came out, copies included.
+    /// Datagrams received, duplicates included.
     pub delivered: u64,
-    /// Lost on the way, or while the link was cut.
+    /// Datagrams lost, or sent while the link was interrupted.
     pub lost: u64,
-    /// Copied.
+    /// Datagrams duplicated.
     pub duplicated: u64,
-    /// Held back.
+    /// Datagrams delayed.
     pub reordered: u64,
     /// Dropped because they were longer than the MTU.
     pub too_long: u64,
@@ -140,12 +138,12 @@ pub struct LinkCounts {
 pub struct Link {
     profile: LinkProfile,
     chance: Chance,
-    /// In a run of losses (Gilbert–Elliott).
+    /// Whether it is in a series of losses (Gilbert–Elliott).
     bad: bool,
     /// Until when the sender's queue is busy.
     busy_until: SimTime,
     cut_until: SimTime,
-    /// When the last datagram that was not held back arrives.
+    /// When the last datagram that was not delayed arrives.
     last_arrival: SimTime,
     order: u64,
     under_way: BinaryHeap<Reverse<(SimTime, u64, Vec<u8>)>>,
@@ -154,7 +152,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link on which nothing is under way.
+    /// Creates a link without datagrams.
     pub fn new(profile: LinkProfile, seed: u64) -> Link {
         let mut chance = Chance(seed);
         let bad = chance.happens(profile.loss);
@@ -172,12 +170,12 @@ impl Link {
         }
     }
 
-    /// What the link does.
+    /// Returns the profile.
     pub fn profile(&self) -> &LinkProfile {
         &self.profile
     }
 
-    /// Does something else from now on; what is under way arrives as it would have.
+    /// Sets the profile. Datagrams in flight keep their delay.
     pub fn set_profile(&mut self, profile: LinkProfile) {
         self.profile = profile;
         self.bad = self.chance.happens(profile.loss);
@@ -188,23 +186,23 @@ impl Link {
         self.cut_until = until;
     }
 
-    /// Loses everything under way.
+    /// Loses everything in flight.
     pub fn clear(&mut self) {
         self.counts.lost += self.under_way.len() as u64;
         self.under_way.clear();
     }
 
-    /// What happened so far.
+    /// Returns the counters.
     pub fn counts(&self) -> &LinkCounts {
         &self.counts
     }
 
-    /// Datagrams under way.
+    /// Returns the number of datagrams in flight.
     pub fn under_way(&self) -> usize {
         self.under_way.len()
     }
 
-    /// Puts a datagram in at this end.
+    /// Sends a datagram.
     pub fn send(&mut self, now: SimTime, datagram: &[u8]) {
         self.counts.sent += 1;
         self.counts.bytes += datagram.len() as u64;
@@ -236,7 +234,7 @@ impl Link {
         }
     }
 
-    /// Takes out at the other end what has arrived by now, in order of arrival.
+    /// Receives the datagrams that have arrived by now, in order of arrival.
     pub fn receive(&mut self, now: SimTime, take: &mut dyn FnMut(&[u8])) {
         while self.under_way.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
             let Some(Reverse((_, _, mut datagram))) = self.under_way.pop() else { break };
@@ -247,7 +245,7 @@ impl Link {
         }
     }
 
-    /// When the datagram leaves the sender's queue, if it finds room in it.
+    /// When the datagram leaves the sender's queue, if it fits.
     fn queued(&mut self, now: SimTime, length: usize) -> Option<SimTime> {
         let Some(bandwidth) = self.profile.bandwidth else { return Some(now) };
         let bandwidth = i64::from(bandwidth.max(1));

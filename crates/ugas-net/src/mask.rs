@@ -1,10 +1,9 @@
-//! Which parts of a controller its owner and others may see.
+//! Which parts of a controller its owning client and observers receive.
 //!
-//! A controller's replication mode says what leaves the server at all, and each attribute's own mode narrows that for
-//! its value. The two are put together here and nowhere else: whoever writes bytes asks a [`Mask`], so what a mask hides
-//! cannot reach the wire by another way.
+//! The replication mode of a controller says what is sent at all, and the mode of each attribute narrows that for its value.
+//! Both are combined here and nowhere else: all encoders use a [`Mask`].
 //!
-//! | Mode | Owner | Others |
+//! | Mode | Owning client | Observers |
 //! |---|---|---|
 //! | `None` | nothing | nothing |
 //! | `Minimal` | tags, cues | tags, cues |
@@ -14,34 +13,34 @@
 use ugas_core::{AttributeId, Rules, SetId};
 use ugas_doc::{ControllerReplication, ReplicationMode};
 
-/// From which side a controller is looked at.
+/// Who receives the state of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eye {
-    /// The client it belongs to.
+pub enum Recipient {
+    /// The owning client.
     Owner,
     /// Every other client.
     Observer,
 }
 
-/// What one side may see of a controller.
+/// What a recipient may see of a controller.
 ///
 /// ```
 /// use ugas_core::Rules;
 /// use ugas_doc::{Attribute, AttributeSet, ControllerReplication, ReplicationMode};
-/// use ugas_net::mask::{Eye, Mask};
+/// use ugas_net::mask::{Recipient, Mask};
 /// let mut gold = Attribute::new("Gold", 5.0);
 /// gold.replication_mode = ReplicationMode::OwnerOnly;
 /// let rules = Rules::builder().add(AttributeSet::new("S").with(Attribute::new("Health", 9.0)).with(gold)).build()?;
 /// let sets = [rules.set("S").unwrap()];
-/// let seen = |eye| Mask::new(&rules, &sets, ControllerReplication::Full, eye);
-/// assert_eq!(seen(Eye::Owner).attributes.count(), 2);
-/// assert_eq!(seen(Eye::Observer).attributes.count(), 1);
+/// let seen = |recipient| Mask::new(&rules, &sets, ControllerReplication::Full, recipient);
+/// assert_eq!(seen(Recipient::Owner).attributes.count(), 2);
+/// assert_eq!(seen(Recipient::Observer).attributes.count(), 1);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// One bit for each attribute of the sets: sets as registered, attributes as their documents list them.
-    pub attributes: Bits,
+    /// One bit for each attribute of the sets, in the order of the sets and of their documents.
+    pub attributes: BitSet,
     /// Whether active effects are sent.
     pub effects: bool,
     /// Whether tags are sent.
@@ -51,50 +50,53 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// What this eye sees of a controller with these sets in this mode.
-    pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, eye: Eye) -> Mask {
-        let mut mask =
-            Mask { attributes: Bits::default(), effects: details(mode, eye), tags: shows(mode), cues: shows(mode) };
+    /// Returns what a recipient may see of a controller with these sets in this mode.
+    pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, recipient: Recipient) -> Mask {
+        let mut mask = Mask {
+            attributes: BitSet::default(),
+            effects: details(mode, recipient),
+            tags: shows(mode),
+            cues: shows(mode),
+        };
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
         for (at, attribute) in attributes.enumerate() {
-            mask.attributes.put(at, mask.effects && admits(attribute.replication, eye));
+            mask.attributes.put(at, mask.effects && admits(attribute.replication, recipient));
         }
         mask
     }
 
-    /// The attributes of these sets, for which the mask was made, that are not seen.
+    /// Returns the hidden attributes of the sets for which the mask was made.
     pub fn hidden(&self, rules: &Rules, sets: &[SetId]) -> Box<[AttributeId]> {
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
         attributes.filter(|&(at, _)| !self.attributes.has(at)).map(|(_, a)| a.attribute).collect()
     }
 
-    /// Whether nothing at all is seen.
+    /// Returns whether nothing is visible.
     pub fn is_empty(&self) -> bool {
         !self.effects && !self.tags && !self.cues && self.attributes.count() == 0
     }
 }
 
-/// Whether an eye sees one attribute of a controller with these sets in this mode.
+/// Whether a recipient may see an attribute of a controller with these sets in this mode.
 pub(crate) fn is_seen(
     rules: &Rules,
     sets: &[SetId],
     mode: ControllerReplication,
-    eye: Eye,
+    recipient: Recipient,
     attribute: AttributeId,
 ) -> bool {
     let mut all = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten();
-    details(mode, eye) && all.any(|a| a.attribute == attribute && admits(a.replication, eye))
+    details(mode, recipient) && all.any(|a| a.attribute == attribute && admits(a.replication, recipient))
 }
 
-/// The attributes that no owner sees, of all sets there are: both sides leave out the same, whichever sets a controller
-/// has.
+/// The attributes that are hidden from owners, of all sets: both sides leave out the same ones.
 pub(crate) fn hidden_from_owners(rules: &Rules) -> Vec<AttributeId> {
     let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
     let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
-    all.filter(|a| !admits(a.replication, Eye::Owner)).map(|a| a.attribute).collect()
+    all.filter(|a| !admits(a.replication, Recipient::Owner)).map(|a| a.attribute).collect()
 }
 
-/// Whether the mode sends anything to anybody.
+/// Whether the mode sends anything.
 fn shows(mode: ControllerReplication) -> bool {
     match mode {
         ControllerReplication::None => false,
@@ -102,41 +104,41 @@ fn shows(mode: ControllerReplication) -> bool {
     }
 }
 
-/// Whether the mode lets this eye see effects and attributes.
-fn details(mode: ControllerReplication, eye: Eye) -> bool {
-    match (mode, eye) {
+/// Whether the mode sends effects and attributes to the recipient.
+fn details(mode: ControllerReplication, recipient: Recipient) -> bool {
+    match (mode, recipient) {
         (ControllerReplication::None | ControllerReplication::Minimal, _) => false,
-        (ControllerReplication::Mixed, Eye::Owner) => true,
-        (ControllerReplication::Mixed, Eye::Observer) => false,
+        (ControllerReplication::Mixed, Recipient::Owner) => true,
+        (ControllerReplication::Mixed, Recipient::Observer) => false,
         (ControllerReplication::Full, _) => true,
     }
 }
 
-/// Whether the attribute lets this eye see its value.
-fn admits(attribute: ReplicationMode, eye: Eye) -> bool {
-    match (attribute, eye) {
+/// Whether the mode of an attribute allows the recipient its value.
+fn admits(attribute: ReplicationMode, recipient: Recipient) -> bool {
+    match (attribute, recipient) {
         (ReplicationMode::None, _) => false,
-        (ReplicationMode::OwnerOnly, Eye::Owner) => true,
-        (ReplicationMode::OwnerOnly, Eye::Observer) => false,
+        (ReplicationMode::OwnerOnly, Recipient::Owner) => true,
+        (ReplicationMode::OwnerOnly, Recipient::Observer) => false,
         (ReplicationMode::All, _) => true,
     }
 }
 
-/// A set of small numbers, one bit each.
+/// A set of small integers, one bit each.
 ///
 /// ```
-/// let mut bits = ugas_net::mask::Bits::default();
+/// let mut bits = ugas_net::mask::BitSet::default();
 /// bits.put(70, true);
 /// assert!(bits.has(70) && !bits.has(69) && !bits.has(700));
 /// assert_eq!(bits.iter().collect::<Vec<_>>(), [70]);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bits {
+pub struct BitSet {
     words: Vec<u64>,
 }
 
-impl Bits {
-    /// Puts a number in or takes it out.
+impl BitSet {
+    /// Inserts or removes a number.
     pub fn put(&mut self, at: usize, on: bool) {
         let (word, bit) = (at / 64, 1 << (at % 64));
         if on && word >= self.words.len() {
@@ -147,17 +149,17 @@ impl Bits {
         }
     }
 
-    /// Whether a number is in it.
+    /// Returns whether it contains a number.
     pub fn has(&self, at: usize) -> bool {
         self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// How many are in it.
+    /// Returns how many numbers it contains.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Those in it, rising.
+    /// Returns its numbers in rising order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..self.words.len() * 64).filter(|&at| self.has(at))
     }
@@ -188,8 +190,8 @@ mod tests {
     /// Attributes, effects, tags, cues as the owner and as others see them.
     fn table(mode: ControllerReplication) -> [(Vec<usize>, bool, bool, bool); 2] {
         let rules = rules();
-        [Eye::Owner, Eye::Observer].map(|eye| {
-            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, eye);
+        [Recipient::Owner, Recipient::Observer].map(|recipient| {
+            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, recipient);
             (mask.attributes.iter().collect(), mask.effects, mask.tags, mask.cues)
         })
     }
@@ -208,9 +210,9 @@ mod tests {
     #[test]
     fn an_empty_mask_is_that_of_none_only() {
         let rules = rules();
-        for (mode, eye) in MODES.into_iter().flat_map(|m| [(m, Eye::Owner), (m, Eye::Observer)]) {
-            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, eye);
-            assert_eq!(mask.is_empty(), mode == ControllerReplication::None, "{mode:?} {eye:?}");
+        for (mode, recipient) in MODES.into_iter().flat_map(|m| [(m, Recipient::Owner), (m, Recipient::Observer)]) {
+            let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, recipient);
+            assert_eq!(mask.is_empty(), mode == ControllerReplication::None, "{mode:?} {recipient:?}");
         }
     }
 
@@ -218,11 +220,11 @@ mod tests {
     fn what_is_not_seen_is_hidden() {
         let rules = rules();
         let sets = [rules.set("S").unwrap()];
-        let hidden = |mode, eye| Mask::new(&rules, &sets, mode, eye).hidden(&rules, &sets);
+        let hidden = |mode, recipient| Mask::new(&rules, &sets, mode, recipient).hidden(&rules, &sets);
         let [nobody, owner] = ["Hidden", "Own"].map(|a| rules.attribute(a).unwrap());
-        assert_eq!(*hidden(ControllerReplication::Full, Eye::Owner), [nobody]);
-        assert_eq!(*hidden(ControllerReplication::Full, Eye::Observer), [nobody, owner]);
-        assert_eq!(hidden(ControllerReplication::Mixed, Eye::Observer).len(), 3);
+        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Owner), [nobody]);
+        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Observer), [nobody, owner]);
+        assert_eq!(hidden(ControllerReplication::Mixed, Recipient::Observer).len(), 3);
     }
 
     // covers: UGAS-13.2-05

@@ -1,8 +1,7 @@
-//! What the two sides say to each other.
+//! The messages between client and server.
 //!
-//! A client can ask for no more than a [`Request`] says: whatever else a sim can do cannot be put into words here, so it
-//! cannot be forged. Messages that must arrive go through the carrier's ordered stream; commands and states ride in the
-//! payloads of packets and are said again until they are heard.
+//! A client can request what [`Request`] contains and nothing else. Messages that must arrive use the reliable ordered
+//! stream; commands and states are in the payloads of packets and are resent until acknowledged.
 
 use crate::types::Tick;
 use serde::{Deserialize, Serialize};
@@ -12,29 +11,29 @@ use ugas_core::{
     Spec, Target, TaskKey, Which,
 };
 
-/// The version of what is said. Both sides must have the same.
+/// The protocol version. Both sides must have the same.
 pub const PROTOCOL: u32 = 1;
 
-/// What a client may ask for.
+/// What a client may request.
 ///
 /// ```
 /// use ugas_core::{AbilityId, ControllerId, Target};
 /// use ugas_net::message::Request;
-/// let ask = Request::Activate { who: ControllerId(3), ability: AbilityId(1), target: Target::None };
-/// assert_eq!(ask.who(), ControllerId(3));
+/// let request = Request::Activate { who: ControllerId(3), ability: AbilityId(1), target: Target::None };
+/// assert_eq!(request.who(), ControllerId(3));
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Request {
-    /// An input goes down.
+    /// Presses an input.
     Press {
         /// The controller.
         who: ControllerId,
         /// The input.
         input: InputId,
-        /// What abilities activated by it aim at.
+        /// The target of the abilities it activates.
         target: Target,
     },
-    /// An input goes up.
+    /// Releases an input.
     Release {
         /// The controller.
         who: ControllerId,
@@ -71,48 +70,48 @@ pub enum Request {
         /// The ability.
         ability: AbilityId,
     },
-    /// Applies an effect of an ability to a target: speculative here, looked at by the server before anything happens.
+    /// Applies an effect of an active ability to a target: predicted by the client, validated by the server.
     Apply {
-        /// Who does it.
+        /// The source.
         who: ControllerId,
-        /// By which ability.
+        /// The ability.
         ability: AbilityId,
-        /// Which effect.
+        /// The effect.
         effect: EffectId,
         /// The target.
         target: ControllerId,
     },
-    /// Answers a task that waits for the host.
+    /// Answers a waiting task.
     Complete {
         /// The task.
         key: TaskKey,
         /// The answer.
         answer: Answer,
     },
-    /// Says where the controller stands.
+    /// Moves the controller.
     Move {
         /// The controller.
         who: ControllerId,
-        /// Where.
+        /// The position and facing.
         anchor: Anchor,
     },
-    /// A running ability of one's own aims at something else: what its predicted tick chose. A client says it by itself.
+    /// Changes the target of an active ability to what its predicted tick chose. A client sends it by itself.
     Aim {
-        /// Which activation.
+        /// The activation.
         key: ActivationKey,
         /// The target.
         target: Target,
     },
-    /// Runs what an ability does after it was played ahead and refused, its `OnMispredicted`. A client asks for it by
-    /// itself, once for each use that was refused.
+    /// Runs the `OnMispredicted` of an ability whose predicted activation was rejected. A client sends it by itself, once per
+    /// rejected command.
     Mispredicted {
         /// The controller.
         who: ControllerId,
-        /// The Base of the command that was refused.
+        /// The Base of the rejected command.
         base: u32,
-        /// And its Sub.
+        /// The Sub of the rejected command.
         sub: u16,
-        /// Which ability it activated here.
+        /// The ability that the client activated.
         ability: AbilityId,
         /// The target.
         target: Target,
@@ -120,7 +119,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// The controller in whose name it is asked.
+    /// Returns the controller it is for.
     pub fn who(&self) -> ControllerId {
         match self {
             Request::Press { who, .. }
@@ -137,13 +136,13 @@ impl Request {
         }
     }
 
-    /// Whether it only lets go: a key that was let go stays down, and an ability goes on, if nobody hears of it, so that
-    /// it is asked for past the window and never comes too late.
-    pub(crate) fn lets_go(&self) -> bool {
+    /// Whether it only releases or cancels. Such a request is sent outside the prediction window and is never too late:
+    /// otherwise an input would stay down on the server.
+    pub(crate) fn is_release(&self) -> bool {
         matches!(self, Request::Release { .. } | Request::Cancel { .. })
     }
 
-    /// What abilities activated by it aim at.
+    /// The target of the abilities it activates.
     pub(crate) fn aim(&self) -> Option<Target> {
         match self {
             Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
@@ -151,7 +150,7 @@ impl Request {
         }
     }
 
-    /// What it does, on either side. An application has the level of the grant it comes from.
+    /// Returns the op, the same on both sides. An application has the level of its grant.
     pub fn op(&self, level: u32) -> Op {
         match self {
             Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
@@ -175,59 +174,59 @@ impl Request {
     }
 }
 
-/// A request, when it counts and under which key.
+/// A request with its tick and key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// The tick it belongs to.
     pub tick: Tick,
-    /// The key's Base: one for each tick with commands, rising.
+    /// The Base of its key: one for each tick with commands, rising.
     pub base: u32,
-    /// The key's Sub.
+    /// The Sub of its key.
     pub sub: u16,
-    /// What is asked.
+    /// The request.
     pub request: Request,
-    /// At what the first predicted tick of what it activated aimed, if it chose. Only the server's first tick reads it:
-    /// the checks of the activation look at the request's own target.
+    /// The target that the first predicted tick of the activated ability chose. Only the server's first tick uses it; the
+    /// activation is checked with the target of the request.
     pub aim: Option<Target>,
 }
 
 impl Command {
-    /// The id of the op, in the name of a client.
+    /// Returns the id of its op for a client.
     pub fn id(&self, client: u16) -> OpId {
         OpId::new(client, self.base, self.sub)
     }
 
-    /// As it stands in a packet, e.g. for a test that forges one.
+    /// Returns its bytes as in a packet, for tests that forge one.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 }
 
-/// What became of a command.
+/// The verdict of the server on a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The key's Base.
+    /// The Base of the command's key.
     pub base: u32,
-    /// The key's Sub.
+    /// The Sub of the command's key.
     pub sub: u16,
-    /// Whether it was refused. Why is nobody's business but the server's: a reason may name what the client is not shown.
-    pub refused: bool,
+    /// Whether it was rejected. The reason is not sent: it may reveal hidden state.
+    pub rejected: bool,
     /// The abilities it activated, in order.
-    pub done: Vec<AbilityId>,
+    pub activated: Vec<AbilityId>,
 }
 
-/// Why a server will not have a client.
+/// Why a server denied a client.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Denial {
-    /// Another version of the protocol.
-    #[error("the server speaks protocol {server} and this client {client}; install the same version of the game")]
+    /// A different protocol version.
+    #[error("the server has protocol version {server}, this client {client}; install the same version of the game")]
     Protocol {
         /// The server's.
         server: u32,
         /// The client's.
         client: u32,
     },
-    /// Other data.
+    /// Different rules.
     #[error("the server's rules have the hash {server:016x} and this client's {client:016x}; install the same data")]
     Rules {
         /// The server's.
@@ -237,110 +236,110 @@ pub enum Denial {
     },
 }
 
-/// What must arrive at a client.
+/// A reliable message to a client.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ToClient {
-    /// The server has the client.
+    /// The server accepted the client.
     Welcome {
-        /// Its number, in every key of its commands.
+        /// The number of the client, part of every key of its commands.
         client: u16,
-        /// The last base that was used under that number; its own are above it.
+        /// The last Base used under that number; the client's are above it.
         base: u32,
         /// Length of a tick.
         length: SimTime,
         /// Seed of the client's random stream.
         seed: u64,
-        /// The controllers that are its own.
+        /// The owned controllers.
         owned: Vec<ControllerId>,
     },
-    /// The server has not.
+    /// The server denied the client.
     Denied(Denial),
-    /// A definition made at run time, as JSON.
+    /// A run-time definition, as JSON.
     Define {
         /// Its number.
         id: DefId,
         /// The document.
         doc: String,
     },
-    /// Controllers that are gone or out of sight.
-    Gone {
-        /// Which, and since when.
+    /// Actors that were removed or are no longer relevant.
+    Removed {
+        /// The actors with the tick of each removal.
         gone: Vec<(ControllerId, Tick)>,
     },
-    /// What is seen of a controller, where that does not fit into a packet.
-    Seen {
+    /// The state of a remote actor that does not fit into a packet.
+    ActorState {
         /// The controller.
         who: ControllerId,
-        /// When it was so.
+        /// The tick of the state.
         tick: Tick,
         /// The section, as in packets.
         section: Vec<u8>,
     },
-    /// An owned controller whose state does not fit into a packet.
-    Owner {
+    /// The state of an owned controller that does not fit into a packet.
+    OwnerState {
         /// The controller.
         who: ControllerId,
-        /// When it was so.
+        /// The tick of the state.
         tick: Tick,
-        /// The state as a difference to nothing, and behind it what the client did to its own, as in packets.
+        /// The full state, followed by the confirmations for owned controllers, as in packets.
         state: Vec<u8>,
     },
-    /// Too many are gone to list them: of whoever is still there everything is told anew.
-    AllGone {
-        /// What was told up to this tick is out of date.
+    /// Too many actors were removed to list them: all present ones are sent again.
+    AllRemoved {
+        /// States up to this tick are out of date.
         tick: Tick,
     },
-    /// Something of somebody else's ability that bystanders see.
+    /// An ability event of a remote actor.
     Simulated {
         /// The controller.
         who: ControllerId,
-        /// What changed.
+        /// The event.
         what: Simulated,
     },
 }
 
-/// What must arrive at the server.
+/// A reliable message to the server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ToServer {
-    /// A client begins.
+    /// The first message of a client.
     Hello {
-        /// Its version.
+        /// The protocol version.
         protocol: u32,
-        /// The hash of its rules.
+        /// The hash of the rules.
         rules: u64,
-        /// Makes this longer than any answer, so that nobody gains by asking in another's name.
+        /// Makes the message longer than any answer, so that a forged sender address gains nothing.
         padding: Vec<u8>,
     },
-    /// The client could not read what it was told of others and wants everything anew.
-    Again,
+    /// The client could not read an update and requests all remote actors again.
+    Resync,
 }
 
 impl ToClient {
-    /// Reads one, e.g. in a test that looks at what a server says.
+    /// Reads a message, for tests.
     pub fn from_bytes(bytes: &[u8]) -> Option<ToClient> {
         decode(bytes)
     }
 
-    /// As it stands in the ordered stream, e.g. for a test that forges one.
+    /// Returns its bytes as in the reliable stream, for tests that forge one.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 }
 
 impl ToServer {
-    /// As it stands in the ordered stream, e.g. for a test that forges one.
+    /// Returns its bytes as in the reliable stream, for tests that forge one.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 }
 
-/// A message as bytes.
+/// Encodes a message.
 pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
-    // Writing into memory fails only for values that refuse to be written, and these do not.
+    // These types always serialize.
     postcard::to_allocvec(message).unwrap_or_default()
 }
 
-/// Reads a message; nothing may be left over.
+/// Decodes a message; no byte may be left over.
 pub(crate) fn decode<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((message, [])) => Some(message),

@@ -1,24 +1,23 @@
-//! Names shared by both sides.
+//! Types shared by client and server.
 
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use ugas_core::SimTime;
 
-/// The longest datagram either side sends or reads.
+/// The longest datagram that either side sends or accepts.
 pub const MAX_DATAGRAM: usize = 1200;
 
-/// Controllers one client may own.
+/// The most controllers that one client may own.
 pub const MAX_OWNED: usize = 16;
 
-/// How long a tick may be. A client takes no other length from a server: with shorter ones its window would hold more of
-/// them than it can keep.
+/// The valid tick lengths. A client accepts no other length from a server, so that its prediction window stays bounded.
 pub const TICK_LENGTHS: RangeInclusive<SimTime> = SimTime::millis(1)..=SimTime::millis(1000);
 
-/// A connection, as the transport or host numbers them. Never used again for another.
+/// A connection, numbered by the transport or host. A number is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
-/// A step of the fixed clock. Commands of tick n run at the end of tick n − 1; then the world moves one length on.
+/// A step of the fixed clock. Commands of tick n run at the end of tick n − 1; then the sim advances by one tick length.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -29,17 +28,17 @@ pub struct PeerId(pub u32);
 pub struct Tick(pub u32);
 
 impl Tick {
-    /// When the tick ends, at this length.
+    /// Returns the time at which the tick ends, with this tick length.
     pub fn time(self, length: SimTime) -> SimTime {
         SimTime(length.0.saturating_mul(self.0 as i64))
     }
 
-    /// So many ticks later.
+    /// Returns the tick this many ticks later.
     pub fn plus(self, ticks: u32) -> Tick {
         Tick(self.0.saturating_add(ticks))
     }
 
-    /// So many ticks earlier.
+    /// Returns the tick this many ticks earlier.
     pub fn minus(self, ticks: u32) -> Tick {
         Tick(self.0.saturating_sub(ticks))
     }

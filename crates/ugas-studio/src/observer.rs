@@ -5,7 +5,7 @@
 
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
-use ugas_net::view::{EffectSeen, Proxy};
+use ugas_net::internals::view::{Proxy, ProxyEffect};
 
 /// A sim with what is known of it.
 #[derive(Clone, Copy)]
@@ -116,7 +116,7 @@ impl<'w> Observer<'w> {
     }
 }
 
-fn replicated(e: &EffectSeen, now: SimTime) -> KnownEffect {
+fn replicated(e: &ProxyEffect, now: SimTime) -> KnownEffect {
     let runs = e.start != SimTime::NEVER;
     KnownEffect {
         key: e.key,

@@ -132,14 +132,14 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
     }];
     for player in session.connected() {
         let client = player.client();
-        let settled = client.owned().iter().filter_map(|&who| client.settled(who)).min();
+        let settled = client.owned().iter().filter_map(|&who| client.confirmed_tick(who)).min();
         sides.push(Side {
             client: Some(player.name().to_owned()),
             tick: client.tick().0,
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
-            refused: client.counts().refused,
-            clock_rate: client.bent(),
+            refused: client.counts().rejected,
+            clock_rate: client.clock_adjustment(),
             link: session.link_of(player.name()),
             actors: actors(Observer::Client(client)),
         });
@@ -261,7 +261,7 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
                 .map(|r| Reason {
                     kind: r.refusal.kind(),
                     text: r.refusal.describe(rules),
-                    ready_in: r.heals.map(|t| (t - now).as_seconds()),
+                    ready_in: r.clears_at.map(|t| (t - now).as_seconds()),
                 })
                 .collect(),
             cooldown: timer.map(|t| Progress { name: format!("{:.1}", t.remaining.as_seconds()), share: t.fraction() }),

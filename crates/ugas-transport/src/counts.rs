@@ -1,22 +1,22 @@
-//! What a server carried and what it turned away, so that an operator sees a flood before the players do.
+//! The counters of a server.
 
 /// Counters since the start; they only grow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Datagrams given to the host.
+    /// Datagrams received.
     pub received: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams of peers that were longer than allowed.
+    /// Datagrams of peers that were too long.
     pub too_long: u64,
-    /// Datagrams of peers that came faster than allowed.
+    /// Datagrams of peers above their rate.
     pub too_fast: u64,
-    /// Packets that are no packets, are forged, replayed, or come with a wrong key, protocol or token.
+    /// Packets that are malformed, forged, replayed, or have a wrong key, protocol or token.
     pub malformed: u64,
-    /// Packets of unknown addresses beyond what is looked at.
+    /// Packets from unknown addresses above the limit.
     pub strangers: u64,
-    /// Valid tokens that were turned away: full, or used before.
+    /// Valid tokens that were rejected: the server is full, or the token was used.
     pub denied: u64,
-    /// Datagrams that were not sent because the other side does not keep up.
+    /// Datagrams that were not sent because the peer reads too slowly.
     pub dropped: u64,
 }

@@ -1,4 +1,4 @@
-//! What can go wrong with a carrier itself. What a peer does wrong is no error: it is counted and dropped.
+//! Errors of a transport. A malformed packet of a peer is not an error: it is dropped and counted.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,60 +6,60 @@ use std::net::SocketAddr;
 use thiserror::Error;
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
-use crate::token::{Carrier, TokenError};
+use crate::token::{TokenError, TransportKind};
 
-/// Why a transport cannot be opened or cannot go on.
+/// Why a transport cannot be opened or failed.
 #[derive(Debug, Error)]
 pub enum TransportError {
-    /// The operating system does not give the address.
-    #[error("cannot open {carrier} on {address}: {cause}; another program may have the port (port 0 takes a free one)")]
+    /// The address cannot be bound.
+    #[error("cannot bind {carrier} to {address}: {cause}; choose another port (0 selects a free one)")]
     Bind {
         /// On what.
-        carrier: Carrier,
+        carrier: TransportKind,
         /// Where.
         address: SocketAddr,
         /// What the system says.
         cause: io::Error,
     },
-    /// The server's address is out of reach.
-    #[error("cannot reach {address} over {carrier}: {cause}; is the server running, and is this its port?")]
+    /// The server cannot be reached.
+    #[error("cannot reach {address} over {carrier}: {cause}; check that the server runs and its port")]
     Reach {
         /// On what.
-        carrier: Carrier,
+        carrier: TransportKind,
         /// Where.
         address: SocketAddr,
         /// What the system says.
         cause: io::Error,
     },
-    /// A socket that worked does not any more.
+    /// A socket failed.
     #[error("the {carrier} socket failed: {cause}")]
     Socket {
         /// Which.
-        carrier: Carrier,
+        carrier: TransportKind,
         /// What the system says.
         cause: io::Error,
     },
-    /// Nothing to listen on.
-    #[error("the listener has no socket: add udp, websocket or webtransport before it starts")]
+    /// The listener has no socket.
+    #[error("the listener has no socket; bind udp, websocket or webtransport before starting it")]
     NoSocket,
-    /// A listener that is reached at any address has to say which one its tokens name.
-    #[error("{carrier} listens on every address ({address}): say which one its players use, or tokens would name none")]
+    /// A listener on all addresses needs a public address for its tokens.
+    #[error("{carrier} listens on all addresses ({address}); set the public address for tokens")]
     NoPublicAddress {
         /// On what.
-        carrier: Carrier,
+        carrier: TransportKind,
         /// The address that means all of them.
         address: SocketAddr,
     },
-    /// The carrier is not part of this build.
+    /// The transport is not part of this build.
     #[error(
         "this build has no {carrier} here: turn on the feature of that name (for clients, WebTransport is the browsers')"
     )]
     NotBuilt {
         /// Which.
-        carrier: Carrier,
+        carrier: TransportKind,
     },
-    /// More peers than the protocol can count.
-    #[error("{wanted} peers are more than the {most} that one listener can serve")]
+    /// More peers than the protocol supports.
+    #[error("a listener serves at most {most} peers, found {wanted}")]
     TooManyPeers {
         /// What was asked for.
         wanted: usize,
@@ -67,19 +67,19 @@ pub enum TransportError {
         most: usize,
     },
     /// The server is full.
-    #[error("the server is full: all {peers} places are taken")]
+    #[error("the server is full: {peers} peers are connected")]
     Full {
         /// How many there are.
         peers: usize,
     },
-    /// A token cannot be made or used.
+    /// A token cannot be created or used.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The runtime that a carrier needs does not start.
-    #[error("the background threads of {carrier} do not start: {cause}")]
+    /// The background threads of a transport cannot start.
+    #[error("cannot start the background threads of {carrier}: {cause}")]
     Runtime {
         /// Which.
-        carrier: Carrier,
+        carrier: TransportKind,
         /// What the system says.
         cause: String,
     },
@@ -88,23 +88,23 @@ pub enum TransportError {
 /// Why a datagram was not sent.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
-    /// It is too long; the carrier does not cut.
+    /// The datagram is too long.
     #[error("a datagram of {length} bytes is longer than {MAX_DATAGRAM}")]
     TooLong {
         /// How long it is.
         length: usize,
     },
-    /// There is no such peer, or not any more.
+    /// The peer is not connected.
     #[error("peer {} is not connected", .0.0)]
     NoPeer(PeerId),
-    /// The client is not let in yet, or is out again.
+    /// The client is not connected.
     #[error("not connected")]
     NotConnected,
-    /// The other side does not read fast enough; the datagram is lost like any other.
-    #[error("the other side does not keep up; the datagram is dropped")]
+    /// The peer reads too slowly; the datagram is dropped.
+    #[error("the peer reads too slowly; the datagram is dropped")]
     Full,
-    /// The system refused.
-    #[error("the system refused to send: {0}")]
+    /// The system reported an error.
+    #[error("cannot send: {0}")]
     System(String),
 }
 

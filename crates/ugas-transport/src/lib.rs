@@ -1,14 +1,13 @@
-//! Carriers for the datagrams of `ugas-net`.
+//! Transports for the datagrams of `ugas-net`.
 //!
-//! A session of `ugas-net` takes and gives datagrams and never asks how they travel. Here is how: in one process
-//! ([`memory`]), over UDP and WebSocket with connect tokens and encryption ([`Listener`], [`Caller`]), and, with the
-//! feature `webtransport`, for browsers over WebTransport. One listener serves all of them at once. All carriers look
-//! the same to a host ([`ServerTransport`], [`ClientTransport`]): unreliable datagrams of at most
-//! [`MAX_DATAGRAM`] bytes between peers that have shown who they are.
+//! A session of `ugas-net` produces and consumes datagrams. This crate moves them: within one process ([`memory`]), over UDP
+//! and WebSocket with connect tokens and encryption ([`Listener`], [`Connector`]), and for browsers over WebTransport (feature
+//! `webtransport`). One listener serves all of them. All transports have the same interface ([`ServerTransport`],
+//! [`ClientTransport`]): unreliable datagrams of at most [`MAX_DATAGRAM`] bytes between authenticated peers.
 //!
-//! Security is the netcode standard of `renetcode2`: whoever holds the [`Key`] issues a [`Token`] for one player, and
-//! only who has a token is answered. The channels of `renet2` are not used: `ugas-net` has its own acknowledgements, and
-//! a second layer would only cost bytes and read foreign bytes once more.
+//! Authentication follows the netcode standard of `renetcode2`: the holder of the [`Key`] issues a [`Token`] per player, and
+//! the server answers peers with a valid token only. The channels of `renet2` are not used, because `ugas-net` has its own
+//! acks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -17,18 +16,18 @@
 //! let mut server = memory::MemoryServer::new(Limits::default());
 //! let mut client = server.connect(b"Ana")?;
 //! client.send(b"hello")?;
-//! let mut heard = Vec::new();
+//! let mut received = Vec::new();
 //! server.poll(Duration::ZERO, &mut |event| {
 //!     if let Event::Datagram(_, bytes) = event {
-//!         heard.push(bytes.to_vec());
+//!         received.push(bytes.to_vec());
 //!     }
 //! })?;
-//! assert_eq!(heard, [b"hello"]);
+//! assert_eq!(received, [b"hello"]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Deliberately absent: reliability, order, clocks. Time goes by as the host says ([`ServerTransport::poll`]); only a
-//! WebSocket client waits, once, for its connection to be made.
+//! Not here: reliability, order, clocks. The host passes the elapsed time ([`ServerTransport::poll`]). Only the connection of a
+//! WebSocket client blocks.
 
 mod bucket;
 mod counts;
@@ -43,9 +42,9 @@ mod transport;
 pub use counts::Counts;
 pub use error::{SendError, TransportError};
 pub use limits::Limits;
-pub use netcode::caller::{Caller, CallerConfig};
+pub use netcode::connector::{Connector, ConnectorConfig};
 pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
-pub use token::{Carrier, Identity, Key, MAX_USER_DATA, Token, TokenError, random_bytes};
+pub use token::{Identity, Key, MAX_USER_DATA, Token, TokenError, TransportKind, random_bytes};
 pub use transport::{ClientTransport, Event, Gone, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};
 

@@ -1,5 +1,5 @@
-//! Both sides in one process: for tests and for a single player against the same server code. Nothing is lost, doubled
-//! or late; the limits are the same as on a wire, so that what works here does not fail there for its size.
+//! Both sides in one process, for tests and single player. Nothing is lost, duplicated or delayed; the limits are the same as
+//! over a network.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,7 +17,7 @@ use crate::transport::{ClientTransport, Event, Gone, ServerTransport, State};
 /// What waits on one line, in one direction; more is dropped, as a socket's buffer would.
 const QUEUE: usize = 4_096;
 
-/// The server of an in-process game; [`connect`](Self::connect) makes its clients.
+/// The server of an in-process game; [`connect`](Self::connect) creates its clients.
 pub struct MemoryServer {
     limits: Limits,
     counts: Counts,
@@ -45,12 +45,12 @@ struct Line {
 }
 
 impl MemoryServer {
-    /// A server without clients.
+    /// Creates a server without clients.
     pub fn new(limits: Limits) -> MemoryServer {
         MemoryServer { limits, counts: Counts::default(), next: 0, peers: BTreeMap::new() }
     }
 
-    /// A client of this server; the next poll tells the host of it, with its user data.
+    /// Creates a client of this server; the next poll reports it with its user data.
     pub fn connect(&mut self, user_data: &[u8]) -> Result<MemoryClient, TransportError> {
         if user_data.len() > MAX_USER_DATA {
             return Err(TokenError::UserData { length: user_data.len() }.into());

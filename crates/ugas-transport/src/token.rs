@@ -1,5 +1,5 @@
-//! Who may come in: the key that a server (or the service that sends players to it) keeps, and the tokens made with it,
-//! one for each player and connection. A token is text, so that it goes through a file, a chat or a web page.
+//! Authentication: the secret key of a server or login service, and the tokens issued with it, one per player and connection. A
+//! token is text.
 
 use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
@@ -16,27 +16,27 @@ const HEADING: &str = "ugas connect token 1";
 /// A token with all 32 addresses is shorter than this.
 const MAX_TOKEN_BYTES: usize = 2_048;
 
-/// On what datagrams travel.
+/// The kind of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Carrier {
-    /// UDP: the first choice wherever it is possible.
+pub enum TransportKind {
+    /// UDP, the first choice.
     Udp,
-    /// WebSocket: for browsers and for networks that let nothing but the web through. Late packets delay those behind.
+    /// WebSocket, for browsers and networks that allow web traffic only. A late packet delays later ones.
     WebSocket,
-    /// WebTransport: for browsers that have it.
+    /// WebTransport, for browsers.
     WebTransport,
 }
 
-impl Carrier {
-    /// All of them; the position of one is the number of its socket in tokens.
-    pub const ALL: [Carrier; 3] = [Carrier::Udp, Carrier::WebSocket, Carrier::WebTransport];
+impl TransportKind {
+    /// All kinds; the index is the socket number in tokens.
+    pub const ALL: [TransportKind; 3] = [TransportKind::Udp, TransportKind::WebSocket, TransportKind::WebTransport];
 
-    /// The short name, as in `udp://127.0.0.1:4000`.
+    /// Returns the URL scheme, as in `udp://127.0.0.1:4000`.
     pub fn scheme(self) -> &'static str {
         match self {
-            Carrier::Udp => "udp",
-            Carrier::WebSocket => "ws",
-            Carrier::WebTransport => "wt",
+            TransportKind::Udp => "udp",
+            TransportKind::WebSocket => "ws",
+            TransportKind::WebTransport => "wt",
         }
     }
 
@@ -45,21 +45,21 @@ impl Carrier {
     }
 }
 
-impl fmt::Display for Carrier {
+impl fmt::Display for TransportKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Carrier::Udp => "UDP",
-            Carrier::WebSocket => "WebSocket",
-            Carrier::WebTransport => "WebTransport",
+            TransportKind::Udp => "UDP",
+            TransportKind::WebSocket => "WebSocket",
+            TransportKind::WebTransport => "WebTransport",
         })
     }
 }
 
-/// The secret of a server. Who has it can make tokens for anybody, so it never goes to a client.
+/// The secret key of a server. Its holder can issue tokens for everybody; never send it to a client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; NETCODE_KEY_BYTES]);
 
-/// Bytes from the system's source of randomness: for a server's secret, which nobody may guess.
+/// Returns random bytes from the operating system, e.g. for the secret of a server.
 ///
 /// ```
 /// assert_ne!(ugas_transport::random_bytes::<16>(), ugas_transport::random_bytes::<16>());
@@ -69,12 +69,12 @@ pub fn random_bytes<const N: usize>() -> [u8; N] {
 }
 
 impl Key {
-    /// A new one from the system's source of randomness.
+    /// Creates a random key.
     pub fn random() -> Key {
         Key(generate_random_bytes())
     }
 
-    /// The one with these bytes, for a server and a login service that share it.
+    /// Creates a key from bytes, for a server and a login service that share it.
     pub fn from_bytes(bytes: [u8; NETCODE_KEY_BYTES]) -> Key {
         Key(bytes)
     }
@@ -95,45 +95,45 @@ impl fmt::Debug for Key {
     }
 }
 
-/// Whom a token lets in, and where.
+/// The player and server of a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
-    /// Tells players apart: a second connection with the same number is refused while the first lasts.
+    /// The number of the player. A second connection with the same number is rejected while the first is open.
     pub client: u64,
-    /// What the server hears about the player with [`Event::Connected`](crate::Event::Connected); at most
-    /// [`MAX_USER_DATA`] bytes. The player cannot change it.
+    /// User data for [`Event::Connected`](crate::Event::Connected), at most [`MAX_USER_DATA`] bytes. The player cannot change
+    /// it.
     pub user_data: &'a [u8],
     /// On what.
-    pub carrier: Carrier,
-    /// The server's address as the player reaches it.
+    pub carrier: TransportKind,
+    /// The public address of the server.
     pub address: SocketAddr,
 }
 
-/// The right to connect once, as one player, to one server, for a short time.
+/// A connect token: valid for one connection of one player to one server, for a limited time.
 ///
 /// ```
 /// use std::time::Duration;
-/// use ugas_transport::{Carrier, Identity, Key, Token};
+/// use ugas_transport::{TransportKind, Identity, Key, Token};
 ///
 /// let key = Key::random();
 /// let address = "127.0.0.1:4000".parse()?;
-/// let ana = Identity { client: 7, user_data: b"Ana", carrier: Carrier::Udp, address };
+/// let ana = Identity { client: 7, user_data: b"Ana", carrier: TransportKind::Udp, address };
 /// let token = Token::issue(&key, 1, ana, Duration::from_secs(1_800_000_000), Duration::from_secs(60))?;
 /// assert_eq!(token.to_string().parse::<Token>()?, token);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    carrier: Carrier,
+    carrier: TransportKind,
     address: SocketAddr,
     inner: Box<ConnectToken>,
 }
 
 impl Token {
-    /// After this long without a packet either side takes the other for gone.
+    /// The timeout of a connection.
     pub const TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// A token that is good from `now` (since the Unix epoch) for `lifetime`. The protocol must be the server's.
+    /// Issues a token that is valid from `now` (since the Unix epoch) for `lifetime`, for the server's protocol.
     pub fn issue(
         key: &Key,
         protocol: u64,
@@ -156,12 +156,12 @@ impl Token {
         Ok(Token { carrier: who.carrier, address: who.address, inner: Box::new(inner) })
     }
 
-    /// On what it connects.
-    pub fn carrier(&self) -> Carrier {
+    /// Returns the transport it is for.
+    pub fn carrier(&self) -> TransportKind {
         self.carrier
     }
 
-    /// Where it connects to.
+    /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -205,17 +205,17 @@ impl FromStr for Token {
             return Err(unreadable("it expires before it was made".into()));
         }
         let address = inner.server_addresses[0].ok_or_else(|| unreadable("it names no server".into()))?;
-        let carrier = Carrier::ALL.get(inner.socket_id as usize).copied();
+        let carrier = TransportKind::ALL.get(inner.socket_id as usize).copied();
         let carrier = carrier.ok_or_else(|| unreadable(format!("no carrier has the number {}", inner.socket_id)))?;
         Ok(Token { carrier, address, inner: Box::new(inner) })
     }
 }
 
-/// Why a token cannot be made or read.
+/// Why a token cannot be created or read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TokenError {
     /// The text is something else.
-    #[error("expected the line `{HEADING}`, found `{found}`: this is no token, or one of another version")]
+    #[error("expected the line `{HEADING}`, found `{found}`; this is not a token of this version")]
     Heading {
         /// The first line, or its beginning.
         found: String,
@@ -227,19 +227,19 @@ pub enum TokenError {
         found: String,
     },
     /// The bytes are no token.
-    #[error("the token is damaged: {cause}; ask for a new one")]
+    #[error("the token is malformed: {cause}; request a new one")]
     Content {
         /// What is wrong with it.
         cause: String,
     },
-    /// Too much to say about a player.
+    /// The user data is too long.
     #[error("user data of {length} bytes is longer than {MAX_USER_DATA}")]
     UserData {
         /// How long it is.
         length: usize,
     },
-    /// It cannot be made.
-    #[error("the token cannot be made: {cause}")]
+    /// The token cannot be created.
+    #[error("cannot create the token: {cause}")]
     Make {
         /// What is wrong.
         cause: String,

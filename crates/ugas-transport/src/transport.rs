@@ -1,4 +1,4 @@
-//! What every carrier offers to a host: one trait for the side with many peers, one for the side with one.
+//! The interface of every transport: one trait for servers, one for clients.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,36 +8,36 @@ use ugas_net::types::PeerId;
 use crate::counts::Counts;
 use crate::error::{SendError, TransportError};
 
-/// Something that happened to a server.
+/// An event of a server transport.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A peer is there, with what its token says about it (a name, an account; at most 255 bytes).
+    /// A peer connected, with the user data of its token (a name, an account; at most 255 bytes).
     Connected(PeerId, &'a [u8]),
-    /// A peer is gone; its number is never used again.
+    /// A peer disconnected; its number is not reused.
     Disconnected(PeerId, Gone),
-    /// A peer sent this, whole and unchanged. Datagrams may be lost, doubled or out of order.
+    /// A datagram of a peer, complete and unchanged. Datagrams may be lost, duplicated or reordered.
     Datagram(PeerId, &'a [u8]),
 }
 
-/// Why a connection ended, or never came about.
+/// Why a connection ended or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gone {
-    /// The client ended it.
+    /// The client disconnected.
     ByClient,
-    /// The server ended it.
+    /// The server disconnected the client.
     ByServer,
-    /// Nothing was heard for too long.
+    /// No packet arrived for too long.
     TimedOut,
-    /// The carrier broke: the other side closed its connection without a word.
+    /// The underlying connection was closed.
     Lost,
-    /// The server answered with a no: it is full, or the token was used before or by somebody else.
+    /// The server rejected the connection: it is full, or the token was used before.
     Refused,
-    /// The server never answered: nobody is there, or it does not take this token, key or protocol.
+    /// The server did not answer: it is not running, or does not accept this token, key or protocol.
     NoAnswer,
-    /// The server never answered, and the machine it should be on says that nobody listens at the port. Only some machines
-    /// say so (UDP); others leave it at [`Gone::NoAnswer`].
+    /// The server did not answer, and its machine reports that the port is closed. Only some systems report that (UDP);
+    /// otherwise it is [`Gone::NoAnswer`].
     Nobody,
-    /// The token ran out before the server answered.
+    /// The token expired before the server answered.
     Expired,
 }
 
@@ -58,44 +58,44 @@ impl fmt::Display for Gone {
     }
 }
 
-/// Where a client stands.
+/// The state of a client transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Not let in yet.
+    /// The handshake is not complete.
     Connecting,
-    /// Datagrams go both ways.
+    /// Datagrams can be sent and received.
     Connected,
-    /// Over; a new connection needs a new transport.
+    /// The connection ended; create a new transport to connect again.
     Disconnected(Gone),
 }
 
-/// The side with many peers.
+/// The server side of a transport.
 pub trait ServerTransport {
-    /// Lets `elapsed` go by, then reads what has arrived. Never blocks and reads only so much at a time, so that a flood
-    /// cannot keep the host from its tick.
+    /// Advances by `elapsed`, then reads what has arrived. Does not block, and reads a bounded amount, so that a flood cannot
+    /// delay the host.
     fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError>;
 
-    /// Sends one datagram. An error says why it cannot be on its way; without one it may still be lost.
+    /// Sends a datagram. Without an error it may still be lost.
     fn send(&mut self, peer: PeerId, datagram: &[u8]) -> Result<(), SendError>;
 
-    /// Ends a connection; the next [`poll`](Self::poll) tells it as [`Event::Disconnected`] like any other end.
+    /// Disconnects a peer; the next [`poll`](Self::poll) reports [`Event::Disconnected`].
     fn disconnect(&mut self, peer: PeerId);
 
-    /// What was carried and what was turned away since the start.
+    /// Returns the counters since the start.
     fn counts(&self) -> Counts;
 }
 
-/// The side with one server.
+/// The client side of a transport.
 pub trait ClientTransport {
-    /// Lets `elapsed` go by, then reads what has arrived. Never blocks.
+    /// Advances by `elapsed`, then reads what has arrived. Does not block.
     fn poll(&mut self, elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError>;
 
-    /// Sends one datagram. An error says why it cannot be on its way; without one it may still be lost.
+    /// Sends a datagram. Without an error it may still be lost.
     fn send(&mut self, datagram: &[u8]) -> Result<(), SendError>;
 
-    /// Leaves, and tells the server so.
+    /// Disconnects and notifies the server.
     fn disconnect(&mut self);
 
-    /// Whether datagrams go through.
+    /// Returns the state of the connection.
     fn state(&self) -> State;
 }

@@ -1,11 +1,11 @@
-//! What a game adds to its `Cargo.toml`: the runtime, the documents and their reading under one name, and four
-//! small helpers for hosts.
+//! The crate a game depends on: runtime, documents and file loading under one name, and four helpers for hosts. The book's
+//! glossary (`book/src/glossary.md`) defines the terms.
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
 //! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
 //! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim and change nothing;
-//! - [`ids!`](crate::ids): resolves names to ids once, with every missing name in one error.
+//! - [`ids!`](crate::ids): resolves names to ids once, with every unknown name in one error.
 //!
 //! ```
 //! use ugas::prelude::*;
@@ -48,8 +48,8 @@ pub mod prelude {
     pub use crate::{Observers, SpecHandle, ids, load_folder, load_str};
     pub use ugas_core::{
         AbilityGrant, AbilityId, ActorId, Anchor, AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind,
-        Facts, Host, InputId, NoHost, Op, Outcome, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig, SimTime,
-        SpawnSpec, Spec, TagId, TagQuery, Target, Which,
+        Facts, Host, InputId, NoHost, Op, Outcome, Preview, Rate, Read, Reason, Refusal, Rules, Sim, SimConfig,
+        SimTime, SpawnSpec, Spec, TagId, TagQuery, Target, Which,
     };
     pub use ugas_doc::{
         Ability, Attribute, AttributeSet, Controller, Curve, Doc, Effect, Magnitude, Modifier, Operation, TagRegistry,

@@ -1,21 +1,21 @@
-//! From files to rules in one call.
+//! Loads files into rules in one call.
 
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{LoadError, LoadIssue, Rules, RulesBuilder, Severity};
 use ugas_data::{Diagnostic, Loaded, PackSet, ReadError, ReadErrors};
 
-/// Why documents did not become rules. Both kinds list everything that is wrong, with file, line and what to do.
+/// Why documents did not compile. Lists every error with file, line and suggestion.
 pub enum LoadFailure {
-    /// There was no document to read.
+    /// The folder or text contains no document.
     Empty(String),
-    /// A file could not be read or understood.
+    /// A file could not be read or parsed.
     Read(ReadErrors),
-    /// The documents do not fit together.
+    /// The documents do not compile.
     Build {
-        /// What the rules builder says.
+        /// The errors of the rules builder.
         error: LoadError,
-        /// The same at the exact words of the files, with what may have been meant.
+        /// The same errors with their locations in the files and suggestions.
         findings: Vec<ReadError>,
     },
 }
@@ -44,7 +44,7 @@ impl std::fmt::Debug for LoadFailure {
 }
 impl std::error::Error for LoadFailure {}
 
-/// Adds every document of a folder, and of the packs its `pack.yaml` requires, to a builder and builds.
+/// Compiles all documents of a folder, and of the packs its `pack.yaml` requires, together with the content of a builder.
 ///
 /// ```no_run
 /// let rules = ugas::load_folder("packs/rpg", ugas::core::Rules::builder())?;
@@ -56,7 +56,7 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
     build(&place, packs.docs().cloned().collect(), builder, |issue| packs.place(issue))
 }
 
-/// Adds every document of a text to a builder and builds; `name` stands for the file in messages.
+/// Compiles all documents of a text together with the content of a builder; `name` is the file name in messages.
 ///
 /// ```
 /// let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n  - {Name: Health, DefaultBaseValue: 100}\n";

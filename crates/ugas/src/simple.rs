@@ -1,5 +1,5 @@
-//! Health, damage, buffs and cooldowns in code, without any file: enough for a jam, and the same runtime underneath,
-//! so that nothing has to be thrown away when the jam becomes a game.
+//! Health, damage, buffs and cooldowns in code without any file: enough for a game jam. It uses the same runtime, so a jam
+//! game can grow into a full one.
 //!
 //! ```
 //! use ugas::simple::Game;
@@ -17,7 +17,7 @@
 //! game.act(hero, "Rage", hero)?;
 //! game.act(hero, "Slash", orc)?;
 //! assert_eq!((game.get(hero, "Attack")?, game.get(orc, "Health")?), (15.0, 75.0));
-//! assert!(game.act(hero, "Slash", orc).is_err()); // 1.5 s to go
+//! assert!(game.act(hero, "Slash", orc).is_err()); // 1.5 s remaining
 //! game.act(hero, "Poison", orc)?;
 //! game.pass(10.0);
 //! assert_eq!((game.get(hero, "Attack")?, game.get(orc, "Health")?), (10.0, 25.0));
@@ -47,54 +47,54 @@ impl Default for Game {
 }
 
 impl Game {
-    /// Nothing yet.
+    /// Creates an empty game.
     pub fn new() -> Game {
         Game { set: AttributeSet::new(SET), effects: Vec::new(), cooldowns: Vec::new() }
     }
 
-    /// A number everyone has.
+    /// Adds an attribute that every actor has.
     pub fn stat(mut self, name: &str, value: f64) -> Game {
         self.set = self.set.with(Attribute::new(name, value));
         self
     }
 
-    /// A number between 0 and another one.
+    /// Adds an attribute that is clamped between 0 and another one.
     pub fn resource(mut self, name: &str, value: f64, max: &str) -> Game {
         self.set = self.set.with(Attribute::new(name, value).category(Category::Resource).min(0.0).max(max));
         self
     }
 
-    /// An action that adds to a number at once; negative is damage.
+    /// Adds an action that changes an attribute instantly; a negative amount is damage.
     pub fn hit(mut self, name: &str, attribute: &str, by: f64) -> Game {
         self.effects.push(Effect::instant(name).add(attribute, by));
         self
     }
 
-    /// An action that raises a number by a share for some seconds: 0.5 is +50 %.
+    /// Adds an action that multiplies an attribute for some seconds: 0.5 is +50 %.
     pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
         self
     }
 
-    /// An action that adds to a number every so often for some seconds.
+    /// Adds an action that changes an attribute periodically for some seconds.
     pub fn over_time(mut self, name: &str, attribute: &str, by: f64, every: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).every(every).add(attribute, by));
         self
     }
 
-    /// Seconds before an action can be used again by the same one.
+    /// Sets the cooldown of an action in seconds.
     pub fn cooldown(mut self, action: &str, seconds: f64) -> Game {
         self.cooldowns.push((action.to_owned(), seconds));
         self
     }
 
-    /// Any other effect, as documents write it.
+    /// Adds any other effect as an action.
     pub fn effect(mut self, effect: Effect) -> Game {
         self.effects.push(effect);
         self
     }
 
-    /// Compiles it, or says everything that is wrong.
+    /// Compiles the game, or returns every error.
     pub fn start(self) -> Result<Running, LoadError> {
         let mut builder = Rules::builder().add(self.set);
         for effect in self.effects {
@@ -169,13 +169,13 @@ impl Running {
         Ok(self.rules.effect(name)?)
     }
 
-    /// Someone new.
+    /// Spawns an actor.
     pub fn spawn(&mut self) -> Result<ControllerId, ActionError> {
         let set = self.rules.set(SET)?;
         Ok(self.sim.spawn(SpawnSpec::sets([set]))?)
     }
 
-    /// Uses an action of `who` on `target`, unless it is on cooldown.
+    /// Applies an action of `who` to `target`, unless it is on cooldown.
     pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), ActionError> {
         let effect = self.action(action)?;
         let left = self.cooldown_left(who, action)?;
@@ -199,29 +199,29 @@ impl Running {
         Ok(left.map_or(0.0, SimTime::as_seconds))
     }
 
-    /// A number as it is now.
+    /// Returns the current value of an attribute.
     pub fn get(&self, who: ControllerId, name: &str) -> Result<f64, ActionError> {
         Ok(self.sim.get(who, self.attribute(name)?)?)
     }
 
-    /// Where a number comes from, in one line.
+    /// Explains the current value of an attribute in one line.
     pub fn explain(&self, who: ControllerId, name: &str) -> Result<String, ActionError> {
         Ok(self.sim.explain(who, self.attribute(name)?)?.short())
     }
 
-    /// Lets seconds pass; what happened is in [`Running::facts`] until the next call.
+    /// Advances time by some seconds; the facts are in [`Running::facts`] until the next call.
     pub fn pass(&mut self, seconds: f64) {
         let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
         self.sim.advance_to(until);
         self.sim.take_facts(&mut self.facts);
     }
 
-    /// What happened up to the last [`Running::pass`] and since the one before it.
+    /// Returns the facts of the last [`Running::pass`] and of the actions before it.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }
 
-    /// The sim underneath, for everything this module leaves out.
+    /// Returns the underlying sim.
     pub fn sim(&mut self) -> &mut Sim {
         &mut self.sim
     }

@@ -2,12 +2,12 @@
 
 use super::{Done, records};
 use ugas_core::SimTime;
-use ugas_net::carrier::{Carrier, CarrierConfig, FRAGMENT, MAX_MESSAGE, WINDOW};
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig, FRAGMENT, MAX_MESSAGE, WINDOW};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 /// Reads; now and then writes, so that there is something to acknowledge.
 pub fn carrier(bytes: &[u8], done: Done<'_>) {
-    let config = CarrierConfig::default();
+    let config = ConnectionConfig::default();
     let mut end = Carrier::new(config);
     let (mut out, mut verdicts) = (Vec::new(), Vec::new());
     for (turn, (kind, record)) in records(bytes).into_iter().enumerate() {
@@ -20,11 +20,11 @@ pub fn carrier(bytes: &[u8], done: Done<'_>) {
             assert!(out.len() <= MAX_DATAGRAM);
             continue;
         }
-        let before = (end.held(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+        let before = (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
         match end.read(now, record) {
             Ok(opened) => assert!(opened.payload.len() <= record.len()),
             Err(_) => {
-                let after = (end.held(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+                let after = (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
                 assert_eq!(before, after, "what is refused changes nothing");
             }
         }
@@ -33,7 +33,11 @@ pub fn carrier(bytes: &[u8], done: Done<'_>) {
         while let Some(message) = (kind % 4 == 2).then(|| end.next_message()).flatten() {
             assert!(message.len() <= MAX_MESSAGE);
         }
-        assert!(end.held() <= config.unread + 2 * MAX_MESSAGE + WINDOW as usize * FRAGMENT, "{}", end.held());
+        assert!(
+            end.retained() <= config.max_unread_bytes + 2 * MAX_MESSAGE + WINDOW as usize * FRAGMENT,
+            "{}",
+            end.retained()
+        );
         done("read");
     }
     assert!(verdicts.iter().all(|(number, _)| *number < end.next_number()), "a verdict on what was never sent");

@@ -26,12 +26,12 @@ pub fn client(bytes: &[u8], done: Done<'_>) {
         done("receive");
         if kind & 4 != 0 {
             client.update(LENGTH);
-            let is_lost = matches!(client.state(), ClientState::Lost(_));
+            let is_lost = matches!(client.state(), ClientState::Disconnected(_));
             client.send(&mut |datagram| assert!(datagram.len() <= 1200 && !is_lost));
             done("play");
         }
-        assert!(client.held() < 64 * 1024, "{} held", client.held());
-        assert!(client.proxies().len() <= ClientConfig::default().proxies);
+        assert!(client.retained() < 64 * 1024, "{} held", client.retained());
+        assert!(client.proxies().len() <= ClientConfig::default().max_proxies);
     }
     done("");
 }

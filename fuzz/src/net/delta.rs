@@ -4,9 +4,9 @@ use super::Done;
 use super::game::session;
 use std::sync::OnceLock;
 use ugas_core::{NoHost, Portable, Sim, SimTime, Spec};
-use ugas_net::wire::bits::{BitReader, BitWriter};
-use ugas_net::wire::delta::{Limits, decode, encode};
-use ugas_net::wire::token::Tokens;
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::wire::delta::{Limits, decode, encode};
+use ugas_net::internals::wire::token::Tokens;
 
 /// The state of a poisoned controller.
 fn known() -> &'static Tokens {

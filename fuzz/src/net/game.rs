@@ -45,7 +45,13 @@ pub(super) fn session() -> (Server, ControllerId, ControllerId) {
         sim.run(Op::Grant { who: own, grant: AbilityGrant::new(ability) }).expect("it can be granted");
     }
     let (mode, packets) = (ControllerReplication::Full, 1024);
-    let config = ServerConfig { mode, packets, commands: 64, length: LENGTH, ..ServerConfig::default() };
+    let config = ServerConfig {
+        replication: mode,
+        packets_per_tick: packets,
+        commands_per_tick: 64,
+        tick_length: LENGTH,
+        ..ServerConfig::default()
+    };
     let mut server = Server::new(sim, config, Secret::known(1));
     server.connect(PEER, &[own]).expect("nobody is there yet");
     (server, own, other)

@@ -33,7 +33,7 @@ pub fn server(bytes: &[u8], done: Done<'_>) {
             server.send(&mut |_, datagram| assert!(datagram.len() <= 1200));
             done("step");
         }
-        assert!(server.held() < 256 * 1024, "{} held", server.held());
+        assert!(server.retained() < 256 * 1024, "{} held", server.retained());
     }
     for _ in 0..4 {
         server.step(&mut NoHost);

@@ -2,9 +2,9 @@
 
 use super::game::{LENGTH, recorded, rules};
 use super::{Done, records};
+use ugas_net::internals::view::{Pose, Proxies, read_next};
+use ugas_net::internals::wire::bits::BitReader;
 use ugas_net::types::Tick;
-use ugas_net::view::{Pose, Proxies, read_next};
-use ugas_net::wire::bits::BitReader;
 
 /// Reads lists of actors as a session would.
 pub fn views(bytes: &[u8], done: Done<'_>) {

@@ -25,7 +25,7 @@ const HOSTS: &[&str] = &["ugas-cli", "ugas-playground"];
 
 /// What a game adds to its manifest: it re-exports these and holds nothing of its own.
 const FACADE: &str = "ugas";
-const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data"];
+const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data", "ugas-net"];
 
 /// Chores and measurements look at everything.
 const FREE: &[&str] = &["xtask", "ugas-bench"];
@@ -100,7 +100,7 @@ fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
     }
     if from == FACADE {
         let ours = layer(to).is_some();
-        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core and data only");
+        return (ours && !FACADE_USES.contains(&to)).then_some("the facade re-exports doc, core, data and net only");
     }
     if to == FACADE {
         return (!HOSTS.contains(&from)).then_some("the facade is for games and hosts; use the crate behind it");

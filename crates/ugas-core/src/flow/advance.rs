@@ -1,26 +1,26 @@
 //! Advance: visits each due time in the order of ruling R-02, so that a closed sim does not depend on the stride.
 
 use super::Flow;
-use crate::state::{Due, Effect, Row, Timer};
+use crate::state::{Due, Effect, Row, TimerKind};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
 
 /// How many rows are prefetched.
-const WARM: usize = 16;
+const PREFETCH: usize = 16;
 
 impl Flow<'_> {
     /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
-    fn warm_due(&self) {
+    fn prefetch_due(&self) {
         let mut seen = 0u64;
-        let mut rows: [Option<&Row>; WARM] = [None; WARM];
-        for (entry, place) in self.ix.agenda.upcoming(WARM).iter().zip(&mut rows) {
+        let mut rows: [Option<&Row>; PREFETCH] = [None; PREFETCH];
+        for (entry, place) in self.ix.agenda.upcoming(PREFETCH).iter().zip(&mut rows) {
             if let Some(slot) = self.st.controllers.slot(entry.who()) {
                 let row = self.row(slot);
                 seen ^= row.modded as u64 ^ row.due.len() as u64 ^ row.effects.len() as u64;
                 *place = Some(row);
             }
         }
-        let mut effects: [Option<&Effect>; WARM] = [None; WARM];
+        let mut effects: [Option<&Effect>; PREFETCH] = [None; PREFETCH];
         for (row, place) in rows.iter().flatten().zip(&mut effects) {
             seen ^= row.attrs.first().map_or(0, |a| a.base.to_bits());
             *place = row.due.last().and_then(|due| row.effects.get(due.place()));
@@ -34,7 +34,7 @@ impl Flow<'_> {
     /// Runs everything due up to `until`; returns how much, and whether that was all.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
         let mut done = 0;
-        let mut warmed = 0;
+        let mut prefetched = 0;
         while let Some(entry) = self.ix.agenda.pop(until) {
             let Some(target) = self.st.controllers.slot(entry.who()) else {
                 if entry.phase() == Due::FRAME {
@@ -52,11 +52,11 @@ impl Flow<'_> {
                 self.publish(target);
                 return (done, false);
             }
-            if warmed == 0 {
-                self.warm_due();
-                warmed = WARM;
+            if prefetched == 0 {
+                self.prefetch_due();
+                prefetched = PREFETCH;
             }
-            warmed -= 1;
+            prefetched -= 1;
             self.st.now = self.st.now.max(entry.at());
             self.run_due(target);
             done += 1;
@@ -105,11 +105,11 @@ impl Flow<'_> {
         self.cause = self.cause_of_timer(target, due);
         self.depth = 0;
         match due.which() {
-            Timer::Task => self.task_due(target, seq),
-            Timer::Charge => self.charge_due(target, seq),
-            Timer::Cast => self.cast_due(target, seq),
-            Timer::Gcd => self.gcd_due(target, seq),
-            Timer::Validation => self.validation_due(target, seq),
+            TimerKind::Task => self.task_due(target, seq),
+            TimerKind::Charge => self.charge_due(target, seq),
+            TimerKind::Cast => self.cast_due(target, seq),
+            TimerKind::Gcd => self.gcd_due(target, seq),
+            TimerKind::Validation => self.validation_due(target, seq),
         }
         self.finish_verb();
         self.react();
@@ -122,14 +122,14 @@ impl Flow<'_> {
     fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
         let (play, seq) = (self.row(target).play(), due.seq());
         let of = match due.which() {
-            Timer::Task => play.task(seq).map(|t| t.of),
-            Timer::Cast => play.cast.as_ref().map(|c| c.of),
-            Timer::Validation => Some(seq),
-            Timer::Gcd => {
+            TimerKind::Task => play.task(seq).map(|t| t.of),
+            TimerKind::Cast => play.cast.as_ref().map(|c| c.of),
+            TimerKind::Validation => Some(seq),
+            TimerKind::Gcd => {
                 let root = play.gcds.iter().find(|g| g.seq == seq).map(|g| g.root);
                 return Cause { root: root.unwrap_or_default(), link: 0 };
             }
-            Timer::Charge => None,
+            TimerKind::Charge => None,
         };
         let activation = of.and_then(|of| play.activation(of));
         activation.map_or(Cause::default(), |a| Cause { root: a.root, link: a.link })
@@ -148,7 +148,7 @@ impl Flow<'_> {
             e.cold_mut().missed = e.missed().saturating_add(1);
         }
         if let Some(next) = row.effects[at].due() {
-            row.schedule(next.lying_at(at));
+            row.schedule(next.with_hint(at));
         }
         if !inhibited {
             self.execute(target, due.seq());

@@ -1,13 +1,13 @@
-//! Apply: the only room that changes attributes and tags. First everything is checked and evaluated, then changed;
-//! a refusal leaves nothing behind.
+//! Applies effects: the only module that changes attributes and tags. Everything is checked and evaluated before the first
+//! change; a refusal has no side effects.
 //!
-//! Order of one application (ruling R-08): filters, immunity, before-hooks, captures, removal by tag, modifiers,
-//! executions, tags, grants, settle, attribute facts, tag facts, applied fact, cues, conditional effects, reactions.
+//! Order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle, executions, tags,
+//! attribute facts, tag facts, grants, applied fact, cues, conditional effects, reactions.
 
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, Notice, Recheck, Since, Via, stacked};
+use super::{EventCutoff, Flow, Recheck, RowEvent, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
 use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row, alert};
 use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
@@ -18,7 +18,7 @@ pub(crate) struct Saved {
     row: Box<Row>,
     lengths: [usize; 3],
     rechecks: Vec<Recheck>,
-    notices: Vec<(ControllerId, Notice, Cause, Since)>,
+    notices: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
 }
 
 /// An application that passed its checks: what is about to be changed.
@@ -96,11 +96,11 @@ impl Flow<'_> {
 
     /// Whether only the authority applies an effect.
     fn is_for_authority(&self, def: &EffectDef) -> bool {
-        def.authority || def.executions.iter().any(|x| !self.may_run_ahead(x.calculator))
+        def.authority || def.executions.iter().any(|x| !self.may_predict(x.calculator))
     }
 
     /// Whether this sim runs a calculation: code may say that it is not to be run ahead of the authority.
-    pub(crate) fn may_run_ahead(&self, calculator: CalcId) -> bool {
+    pub(crate) fn may_predict(&self, calculator: CalcId) -> bool {
         self.rules.calcs[calculator.index()].as_ref().is_none_or(|c| c.code.predictable())
     }
 
@@ -195,7 +195,7 @@ impl Flow<'_> {
         for tag in context {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
-        self.tell_applied(target, via, spec.level, spec.stacks);
+        self.emit_applied(target, via, spec.level, spec.stacks);
         self.burst_cues(def, spec.extra.as_deref(), target, via);
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
@@ -264,7 +264,7 @@ impl Flow<'_> {
             self.fact(spec.target, via, FactKind::ContextTag { tag });
         }
         let stacks = self.row(target).effect_at(seq).map_or(spec.stacks, |e| self.row(target).effects[e].stacks());
-        self.tell_applied(target, via, spec.level, stacks);
+        self.emit_applied(target, via, spec.level, stacks);
         if !def.rules.is_empty() {
             self.recharge(target);
         }
@@ -331,7 +331,7 @@ impl Flow<'_> {
         row.watching += def.watches as u16;
         row.immunities += def.refuses_others() as u16;
         if let Some(due) = effect.due() {
-            row.schedule(due.lying_at(row.effects.len()));
+            row.schedule(due.with_hint(row.effects.len()));
         }
         row.push_effect(effect);
         if captures {

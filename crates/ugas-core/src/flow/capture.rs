@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 /// An entry of a journal.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum JournalWhat {
+pub(crate) enum JournalEvent {
     /// An op on the row.
     Op(OpId, Op),
-    /// A foreign controller as it was when something from it was looked at.
-    Source { source: ControllerId, known: Box<Known> },
+    /// Another controller at the time something of it was read.
+    Source { source: ControllerId, known: Box<KnownController> },
     /// Tags changed elsewhere and the row's filters and requirements were rechecked. The row's own changes cause that
     /// by themselves; rechecking twice changes nothing.
     Recheck(Cause),
@@ -28,12 +28,12 @@ pub(crate) enum JournalWhat {
     /// Frame work; whose turn it is depends on all rows.
     Frame(FrameWork),
     /// Another row acted on the row.
-    Arrived(Box<Arrived>),
+    ForeignAction(Box<ForeignActionEntry>),
 }
 
 /// What a journal knows of a foreign controller: its tags, current values and place.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Known {
+pub(crate) struct KnownController {
     tags: Tags,
     values: Box<[(AttributeId, f64)]>,
     position: Option<[f64; 3]>,
@@ -41,8 +41,8 @@ pub(crate) struct Known {
 
 /// An action of another row on the row, and the point in time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Arrived {
-    what: Arrival,
+pub(crate) struct ForeignActionEntry {
+    what: ForeignAction,
     pub(crate) cause: Cause,
     depth: u32,
     /// Number of applications of that cause on the row so far, by birth.
@@ -53,7 +53,7 @@ pub(crate) struct Arrived {
 
 /// An action of one row on another.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Arrival {
+pub(crate) enum ForeignAction {
     /// An effect, with its birth.
     Apply(Spec, u64),
     Event(EventData),
@@ -79,7 +79,7 @@ pub(crate) struct JournalEntry {
     dues: u64,
     /// Recorded again: it precedes everything else from its serial on.
     again: bool,
-    pub(crate) what: JournalWhat,
+    pub(crate) what: JournalEvent,
 }
 
 /// A bounded record of what reached one row from outside.
@@ -119,12 +119,12 @@ impl Journal {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
         for (id, op) in ops {
-            let is_it = |e: &JournalEntry| matches!(&e.what, JournalWhat::Op(known, _) if known == id);
+            let is_it = |e: &JournalEntry| matches!(&e.what, JournalEvent::Op(known, _) if known == id);
             if let Some(found) = self.entries.range(place..).position(is_it) {
                 place += found + 1;
                 continue;
             }
-            let entry = JournalEntry { at, serial, dues: 0, again: true, what: JournalWhat::Op(*id, op.clone()) };
+            let entry = JournalEntry { at, serial, dues: 0, again: true, what: JournalEvent::Op(*id, op.clone()) };
             self.entries.insert(place, entry);
             place += 1;
         }
@@ -133,13 +133,13 @@ impl Journal {
     /// Removes an op and what other rows did to this one because of it.
     pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
-            JournalWhat::Op(op, _) => *op != id,
-            JournalWhat::Arrived(arrived) => arrived.cause.root != id,
+            JournalEvent::Op(op, _) => *op != id,
+            JournalEvent::ForeignAction(arrived) => arrived.cause.root != id,
             _ => true,
         });
     }
 
-    fn push(&mut self, limit: u32, at: SimTime, what: JournalWhat) {
+    fn push(&mut self, limit: u32, at: SimTime, what: JournalEvent) {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
         }
@@ -162,9 +162,9 @@ impl<'j> Replay<'j> {
     }
 
     /// Returns another controller at this point: the next record of this time, otherwise the last one.
-    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j Known> {
+    fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j KnownController> {
         let of = |e: &'j JournalEntry| match &e.what {
-            JournalWhat::Source { source, known } if *source == who => Some(&**known),
+            JournalEvent::Source { source, known } if *source == who => Some(&**known),
             _ => None,
         };
         let entries = &self.journal.entries;
@@ -189,15 +189,15 @@ impl<'j> Replay<'j> {
     }
 }
 
-/// When a row was captured, under which rules, and how far its journal had come.
+/// The time of a capture, its rules, and the position in the journal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CapturedAt {
     pub(crate) at: SimTime,
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
-    /// Whether it comes from another sim: how much of its due work ran before a moment of the journal cannot be told by
-    /// counting. An op of the host's comes after all that fell due before it.
+    /// Whether it comes from another sim: then counting cannot tell how much due work ran before an entry of the
+    /// journal. An op of the host follows everything that fell due before it.
     pub(crate) foreign: bool,
 }
 
@@ -239,20 +239,20 @@ impl Flow<'_> {
                 for &target in targets {
                     if let Some(j) = self.journals.get_mut(&target) {
                         let spec = Spec { target, ..spec.clone() };
-                        j.push(limit, at, JournalWhat::Op(id, Op::Apply(spec)));
+                        j.push(limit, at, JournalEvent::Op(id, Op::Apply(spec)));
                     }
                 }
             }
             Op::ApplyAll { specs } => {
                 for spec in specs {
                     if let Some(j) = self.journals.get_mut(&spec.target) {
-                        j.push(limit, at, JournalWhat::Op(id, Op::Apply(spec.clone())));
+                        j.push(limit, at, JournalEvent::Op(id, Op::Apply(spec.clone())));
                     }
                 }
             }
             _ => {
                 if let Some(j) = self.journals.get_mut(&op.target()) {
-                    j.push(limit, at, JournalWhat::Op(id, op.clone()));
+                    j.push(limit, at, JournalEvent::Op(id, op.clone()));
                 }
             }
         }
@@ -277,8 +277,8 @@ impl Flow<'_> {
         };
         let slots = &self.ix.layouts[row.layout as usize].slots;
         let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        let known = Known { tags: row.tags.clone(), values, position: row.side().anchor.map(|a| a.position) };
-        j.push(limit, at, JournalWhat::Source { source, known: Box::new(known) });
+        let known = KnownController { tags: row.tags.clone(), values, position: row.side().anchor.map(|a| a.position) };
+        j.push(limit, at, JournalEvent::Source { source, known: Box::new(known) });
     }
 
     #[inline]
@@ -289,7 +289,7 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&edge.target) {
             let (source, attribute) = (edge.source, edge.attribute);
-            j.push(limit, at, JournalWhat::Follow { source, attribute, value, cause, via });
+            j.push(limit, at, JournalEvent::Follow { source, attribute, value, cause, via });
         }
     }
 
@@ -301,7 +301,7 @@ impl Flow<'_> {
         let (limit, at) = (self.limits.journal, self.st.now);
         if let Some(j) = self.journals.get_mut(&who) {
             let frozen = frozen.map(|f| Box::new(f.clone()));
-            j.push(limit, at, JournalWhat::Gone { source, frozen });
+            j.push(limit, at, JournalEvent::Gone { source, frozen });
         }
     }
 
@@ -311,7 +311,7 @@ impl Flow<'_> {
         }
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalWhat::Recheck(cause));
+            j.push(limit, at, JournalEvent::Recheck(cause));
         }
     }
 
@@ -322,7 +322,7 @@ impl Flow<'_> {
         }
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalWhat::TargetLost { cast, cause });
+            j.push(limit, at, JournalEvent::TargetLost { cast, cause });
         }
     }
 
@@ -333,13 +333,18 @@ impl Flow<'_> {
         }
         let (limit, at) = (self.limits.journal, self.st.now);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalWhat::Frame(work()));
+            j.push(limit, at, JournalEvent::Frame(work()));
         }
     }
 
     /// Records what one row is about to do to another.
     #[inline]
-    pub(crate) fn journal_arrival(&mut self, from: ControllerId, to: ControllerId, what: impl FnOnce() -> Arrival) {
+    pub(crate) fn journal_foreign_action(
+        &mut self,
+        from: ControllerId,
+        to: ControllerId,
+        what: impl FnOnce() -> ForeignAction,
+    ) {
         if self.journals.is_empty() || self.replay.is_some() || from == to {
             return;
         }
@@ -347,8 +352,8 @@ impl Flow<'_> {
         if let Some(j) = self.journals.get_mut(&to) {
             let births = self.sc.births.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
             let reacted = std::mem::take(&mut j.reacted);
-            let arrived = Arrived { what: what(), cause, depth, births, reacted };
-            j.push(limit, at, JournalWhat::Arrived(Box::new(arrived)));
+            let arrived = ForeignActionEntry { what: what(), cause, depth, births, reacted };
+            j.push(limit, at, JournalEvent::ForeignAction(Box::new(arrived)));
         }
     }
 
@@ -365,32 +370,32 @@ impl Flow<'_> {
 
     /// Replays an action of another row at this point of the journal. The row's reactions wait: there may be more
     /// actions before them.
-    fn arrive_again(&mut self, who: ControllerId, arrived: &Arrived) {
+    fn replay_foreign_action(&mut self, who: ControllerId, arrived: &ForeignActionEntry) {
         (self.cause, self.depth) = (arrived.cause, arrived.depth);
         self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
         // What was refused then is refused now.
         match &arrived.what {
-            Arrival::Apply(spec, birth) => {
+            ForeignAction::Apply(spec, birth) => {
                 let _ = self.apply(spec, *birth);
             }
-            Arrival::Event(event) => {
+            ForeignAction::Event(event) => {
                 let _ = self.send_event(event.clone());
             }
-            Arrival::Remove(remove) => self.remove_from(who, who, remove),
+            ForeignAction::Remove(remove) => self.remove_from(who, who, remove),
         }
     }
 
     /// Returns whether an entry belongs to the current operation, so that the row's reactions follow it.
-    fn is_amid(&self, entry: &JournalEntry) -> bool {
+    fn is_part_of_cause(&self, entry: &JournalEntry) -> bool {
         match &entry.what {
-            JournalWhat::Source { .. } => true,
-            JournalWhat::Arrived(a) => !a.reacted && a.cause.root == self.cause.root && entry.at == self.st.now,
+            JournalEvent::Source { .. } => true,
+            JournalEvent::ForeignAction(a) => !a.reacted && a.cause.root == self.cause.root && entry.at == self.st.now,
             _ => false,
         }
     }
 
     /// Replays frame work at this point of the journal.
-    fn frame_again(&mut self, who: ControllerId, work: &FrameWork) {
+    fn replay_frame(&mut self, who: ControllerId, work: &FrameWork) {
         match work {
             FrameWork::Tick { seq, found } => {
                 self.tick_task(who, *seq, Some(found));
@@ -423,7 +428,7 @@ impl Flow<'_> {
         row.rebuild();
         self.st.controllers.replace(target, row, &self.rules.tags);
         let linked = self.link_row(target);
-        self.relisten(target);
+        self.refresh_listeners(target);
         self.refresh_frames(target);
         self.publish(target);
         linked
@@ -544,45 +549,45 @@ impl Flow<'_> {
             false => serials.contains(&e.serial),
         };
         for entry in journal.entries.iter().filter(is_due).filter(|e| e.at <= to) {
-            if !self.is_amid(entry) {
+            if !self.is_part_of_cause(entry) {
                 self.react();
             }
             self.read_to(entry.serial);
-            let all = from.taken.foreign && matches!(entry.what, JournalWhat::Op(..));
+            let all = from.taken.foreign && matches!(entry.what, JournalEvent::Op(..));
             self.run_row(who, entry.at, (!all).then_some(entry.dues), done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);
             match &entry.what {
-                JournalWhat::Op(id, op) => {
+                JournalEvent::Op(id, op) => {
                     // What was refused then is refused now; differences are the purpose of the replay.
                     let _ = self.run(*id, op);
                 }
-                JournalWhat::Follow { source, attribute, value, cause, via } => {
+                JournalEvent::Follow { source, attribute, value, cause, via } => {
                     self.cause = *cause;
-                    self.follow_again(who, *source, *attribute, *value, *via);
+                    self.replay_follow(who, *source, *attribute, *value, *via);
                 }
-                JournalWhat::Recheck(cause) => {
+                JournalEvent::Recheck(cause) => {
                     self.cause = *cause;
                     if let Some(target) = self.st.controllers.slot(who) {
                         self.recheck_all(target);
                     }
                     self.react();
                 }
-                JournalWhat::TargetLost { cast, cause } => {
+                JournalEvent::TargetLost { cast, cause } => {
                     self.cause = *cause;
                     if let Some(slot) = self.st.controllers.slot(who) {
                         self.lose_target(slot, *cast);
                     }
                     self.react();
                 }
-                JournalWhat::Gone { source, frozen } => {
+                JournalEvent::Gone { source, frozen } => {
                     if let Some(target) = self.st.controllers.slot(who) {
-                        self.gone_again(target, *source, frozen.as_deref());
+                        self.replay_source_change(target, *source, frozen.as_deref());
                     }
                 }
-                JournalWhat::Frame(work) => self.frame_again(who, work),
-                JournalWhat::Arrived(arrived) => self.arrive_again(who, arrived),
-                JournalWhat::Source { .. } => {}
+                JournalEvent::Frame(work) => self.replay_frame(who, work),
+                JournalEvent::ForeignAction(arrived) => self.replay_foreign_action(who, arrived),
+                JournalEvent::Source { .. } => {}
             }
             if self.st.controllers.slot(who).is_none() {
                 break;
@@ -630,7 +635,7 @@ impl Flow<'_> {
     }
 
     /// Replays a change of a followed attribute of another controller.
-    fn follow_again(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
+    fn replay_follow(&mut self, who: ControllerId, source: ControllerId, attribute: AttributeId, value: f64, via: Via) {
         let Some(target) = self.st.controllers.slot(who) else {
             return;
         };

@@ -5,10 +5,10 @@ use super::settle::Emit;
 use super::{Flow, Via, stacked};
 use crate::limits::MIN_PERIOD;
 use crate::state::{Mod, ModOp};
-use crate::{BadValue, Change, EffectChange, EffectFilter, EffectKey, FactKind, Refusal, SimTime, Spec};
+use crate::{BadValue, EffectChange, EffectFilter, EffectKey, EffectUpdate, FactKind, Refusal, SimTime, Spec};
 
 impl Flow<'_> {
-    pub(crate) fn change(&mut self, key: EffectKey, change: Change) -> Result<(), Refusal> {
+    pub(crate) fn change(&mut self, key: EffectKey, change: EffectUpdate) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
         let at = self.row(target).find(key).ok_or(Refusal::StaleHandle)?;
         let seq = self.row(target).effects[at].seq();
@@ -21,7 +21,7 @@ impl Flow<'_> {
         &mut self,
         target: usize,
         filter: &EffectFilter,
-        change: Change,
+        change: EffectUpdate,
     ) -> Result<u32, Refusal> {
         let matched = self.matching(target, filter);
         for &seq in &matched {
@@ -37,7 +37,7 @@ impl Flow<'_> {
         Ok(matched.len() as u32)
     }
 
-    fn check_change(&self, target: usize, seq: u64, change: Change) -> Result<(), Refusal> {
+    fn check_change(&self, target: usize, seq: u64, change: EffectUpdate) -> Result<(), Refusal> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else {
             return Err(Refusal::StaleHandle);
@@ -47,50 +47,54 @@ impl Flow<'_> {
         let bad = |what| Err(Refusal::BadValue { what });
         let timed = e.end != SimTime::NEVER;
         match change {
-            Change::Level(0) => bad(BadValue::Level),
-            Change::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
-            Change::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => bad(BadValue::Duration),
-            Change::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => bad(BadValue::Duration),
-            Change::Extend(t) if e.end + t > SimTime::LONGEST => bad(BadValue::Duration),
-            Change::Period(p) if e.periodic().is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
+            EffectUpdate::Level(0) => bad(BadValue::Level),
+            EffectUpdate::Stacks(n) if n == 0 || n > self.limits.stacks.min(limit) => bad(BadValue::Stacks),
+            EffectUpdate::Remaining(t) if !timed || t < SimTime::ZERO || t > SimTime::LONGEST => {
+                bad(BadValue::Duration)
+            }
+            EffectUpdate::Extend(t) if !timed || t.0.unsigned_abs() > SimTime::LONGEST.0 as u64 => {
+                bad(BadValue::Duration)
+            }
+            EffectUpdate::Extend(t) if e.end + t > SimTime::LONGEST => bad(BadValue::Duration),
+            EffectUpdate::Period(p) if e.periodic().is_none() || p < MIN_PERIOD || p > SimTime::LONGEST => {
                 bad(BadValue::Period)
             }
-            Change::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
-            Change::Level(_)
-            | Change::Stacks(_)
-            | Change::Remaining(_)
-            | Change::Extend(_)
-            | Change::Period(_)
-            | Change::SetByCaller(..) => Ok(()),
+            EffectUpdate::SetByCaller(_, v) if !v.is_finite() => bad(BadValue::Number),
+            EffectUpdate::Level(_)
+            | EffectUpdate::Stacks(_)
+            | EffectUpdate::Remaining(_)
+            | EffectUpdate::Extend(_)
+            | EffectUpdate::Period(_)
+            | EffectUpdate::SetByCaller(..) => Ok(()),
         }
     }
 
-    fn change_one(&mut self, target: usize, seq: u64, change: Change) -> Result<(), Refusal> {
+    fn change_one(&mut self, target: usize, seq: u64, change: EffectUpdate) -> Result<(), Refusal> {
         let now = self.row(target).clock.local(self.st.now);
         match change {
-            Change::Level(level) => {
+            EffectUpdate::Level(level) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.level = level;
-                self.evaluate_again(target, seq, &spec, true)?;
+                self.reevaluate(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::Level);
             }
-            Change::SetByCaller(key, value) => {
+            EffectUpdate::SetByCaller(key, value) => {
                 let mut spec = self.spec_of(target, seq);
                 spec.put(key, value);
-                self.evaluate_again(target, seq, &spec, true)?;
+                self.reevaluate(target, seq, &spec, true)?;
                 self.changed_fact(target, seq, EffectChange::SetByCaller);
             }
-            Change::Remaining(t) => {
+            EffectUpdate::Remaining(t) => {
                 self.reschedule(target, seq, |e| e.end = now + t);
                 self.changed_fact(target, seq, EffectChange::Duration);
                 self.expire_if_over(target, seq);
             }
-            Change::Extend(t) => {
+            EffectUpdate::Extend(t) => {
                 self.reschedule(target, seq, |e| e.end = (e.end + t).max(now));
                 self.changed_fact(target, seq, EffectChange::Duration);
                 self.expire_if_over(target, seq);
             }
-            Change::Period(period) => {
+            EffectUpdate::Period(period) => {
                 self.reschedule(target, seq, |e| {
                     if let Some(p) = e.periodic_mut() {
                         p.restart(period, now);
@@ -98,7 +102,7 @@ impl Flow<'_> {
                 });
                 self.changed_fact(target, seq, EffectChange::Period);
             }
-            Change::Stacks(stacks) => self.set_stacks(target, seq, stacks, EffectChange::Stacks),
+            EffectUpdate::Stacks(stacks) => self.set_stacks(target, seq, stacks, EffectChange::Stacks),
         }
         Ok(())
     }
@@ -113,7 +117,7 @@ impl Flow<'_> {
 
     /// Sets an active effect's level, source, set-by-caller values and stacks, and evaluates its magnitudes again. With
     /// `keep_frozen`, the stored values of a source that left the sim are kept.
-    pub(crate) fn evaluate_again(
+    pub(crate) fn reevaluate(
         &mut self,
         target: usize,
         seq: u64,

@@ -7,13 +7,13 @@ use crate::{AttributeId, ControllerId, Refusal};
 use std::collections::BTreeSet;
 
 /// An attribute of a controller.
-type Node = (ControllerId, u16);
+type AttributeNode = (ControllerId, u16);
 
 impl Flow<'_> {
     /// Refuses an application whose live modifiers would make an attribute depend on itself.
     pub(crate) fn check_cycles(&self, def: &EffectDef, target: usize, source: ControllerId) -> Result<(), Refusal> {
         let who = self.row(target).id;
-        let mut new: Vec<(Node, Node)> = Vec::new();
+        let mut new: Vec<(AttributeNode, AttributeNode)> = Vec::new();
         for m in def.modifiers.iter().filter(|m| def.acts_on_current(m)) {
             let Some((attribute, of_target)) = m.magnitude.live_on() else {
                 continue;
@@ -40,7 +40,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether a change of `from` can reach `goal`, over existing edges and `more`.
-    fn leads_to(&self, from: Node, goal: Node, more: &[(Node, Node)]) -> bool {
+    fn leads_to(&self, from: AttributeNode, goal: AttributeNode, more: &[(AttributeNode, AttributeNode)]) -> bool {
         let mut seen = BTreeSet::from([from]);
         let mut stack = vec![from];
         while let Some(node) = stack.pop() {
@@ -204,7 +204,7 @@ impl Flow<'_> {
     }
 
     /// Links others to a controller that is in the sim again.
-    pub(crate) fn welcome_back(&mut self, who: ControllerId) {
+    pub(crate) fn relink_returned(&mut self, who: ControllerId) {
         self.thaw_readers(who);
         self.relink_readers(who);
         self.settle(super::Via::NOTHING, super::settle::Emit::Facts);
@@ -288,7 +288,7 @@ impl Flow<'_> {
     }
 
     /// Replays that a source of a row's effects left the sim, with its last values, or came back.
-    pub(crate) fn gone_again(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
+    pub(crate) fn replay_source_change(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
         for at in 0..self.row(target).effects.len() {
             let e = &self.row(target).effects[at];
             let (seq, is_frozen) = (e.seq(), e.frozen().is_some());
@@ -314,7 +314,7 @@ impl Flow<'_> {
         for who in rows {
             let Some(target) = self.st.controllers.slot(who) else { continue };
             self.journal_gone(who, source, None);
-            self.gone_again(target, source, None);
+            self.replay_source_change(target, source, None);
         }
     }
 

@@ -60,7 +60,7 @@ impl Flow<'_> {
             let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
             let mine = captured.get(at..at + reads);
             at += reads;
-            if self.work.role == Role::Client && !(x.predictable && self.may_run_ahead(x.calculator)) {
+            if self.work.role == Role::Client && !(x.predictable && self.may_predict(x.calculator)) {
                 continue;
             }
             results.clear();

@@ -116,8 +116,8 @@ impl FastCommit<'_> {
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
-    let heard = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
-    if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & heard != 0 {
+    let alerts = alert::ATTRIBUTE | alert::EFFECT | alert::DEATH;
+    if !place.plain || row.is_modded(slot) || row.readers != 0 || row.alert & alerts != 0 {
         return None;
     }
     let attrs = &mut *row.attrs;
@@ -232,7 +232,7 @@ impl<'r> Flow<'r> {
             p.n = p.n.saturating_add(1);
         }
         match e.due() {
-            Some(next) => row.put_off(due, next.lying_at(at)),
+            Some(next) => row.put_off(due, next.with_hint(at)),
             None => row.unschedule(due),
         }
         if !row.hash_dirty {

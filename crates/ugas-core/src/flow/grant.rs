@@ -1,6 +1,6 @@
 //! What an effect grants: tags and abilities; all counted, all revoked.
 
-use super::{Flow, Notice, Via};
+use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;
 use crate::state::{TagFlip, alert};
 use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
@@ -64,7 +64,7 @@ impl Flow<'_> {
         if self.row(target).alert & alert::TAG != 0 {
             for f in flips.iter().filter(|f| f.presence) {
                 let (tag, added) = (f.tag, f.added);
-                self.notify(target, alert::TAG, || Notice::Tag { tag, added });
+                self.notify(target, alert::TAG, || RowEvent::Tag { tag, added });
             }
         }
         let kind =
@@ -77,8 +77,9 @@ impl Flow<'_> {
         facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
-    /// Effects that watch one of these tags of the row look again after the verb; others do not, so that an effect never
-    /// depends on what else is there. A count may matter without a flip: an effect's own grants do not count for it.
+    /// Schedules a recheck of the row's effects that watch one of these tags. Other effects are not rechecked, so that
+    /// an effect never depends on unrelated changes. A count may matter without a change of presence: an effect's own
+    /// grants do not count for it.
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             let (row, who) = (self.row(target), self.row(target).id);
@@ -96,12 +97,12 @@ impl Flow<'_> {
             self.recheck_later(target, &concerned);
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
-            self.tell_filters(target, tags);
+            self.report_filters(target, tags);
         }
     }
 
     /// Effects of other rows whose filters test this row's tags look again.
-    fn tell_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
+    fn report_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
         let who = self.row(target).id;
         let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
         let watchers: Vec<_> = self.ix.filters.range(range).map(|f| (f.1, f.2)).collect();
@@ -115,7 +116,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether any of `tags` is one of `watched` or lies below one.
+    /// Returns whether any of `tags` is one of `watched` or a descendant of one.
     fn is_among(&self, watched: &[TagId], tags: [&[TagId]; 2]) -> bool {
         watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }
@@ -147,21 +148,21 @@ impl Flow<'_> {
 
     /// Reports an application.
     #[inline]
-    pub(crate) fn tell_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
+    pub(crate) fn emit_applied(&mut self, target: usize, via: Via, level: u32, stacks: u32) {
         let row = self.row(target);
-        let (who, heard) = (row.id, row.alert & alert::EFFECT != 0);
+        let (who, is_listening) = (row.id, row.alert & alert::EFFECT != 0);
         self.fact(who, via, FactKind::EffectApplied { level, stacks });
-        if heard {
-            self.notify_anyway(target, Notice::Effect { effect: via.effect, source: via.source, applied: true });
+        if is_listening {
+            self.notify_anyway(target, RowEvent::Effect { effect: via.effect, source: via.source, applied: true });
         }
     }
 
     /// Reports a removal.
     #[inline]
-    pub(crate) fn tell_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
+    pub(crate) fn emit_removed(&mut self, target: usize, via: Via, reason: crate::RemoveReason) {
         let who = self.row(target).id;
         self.fact(who, via, FactKind::EffectRemoved { reason });
         let Via { source, effect, .. } = via;
-        self.notify(target, alert::EFFECT, || Notice::Effect { effect, source, applied: false });
+        self.notify(target, alert::EFFECT, || RowEvent::Effect { effect, source, applied: false });
     }
 }

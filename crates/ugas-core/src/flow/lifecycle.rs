@@ -1,7 +1,7 @@
 //! The lifecycle of a controller: spawned in the specified order, possessed, paused, destroyed in the specified order.
 
 use super::settle::Emit;
-use super::{Flow, Notice, Via};
+use super::{Flow, RowEvent, Via};
 use crate::rules::INITIAL_TAGS;
 use crate::state::{Effect, Row, Values, alert};
 use crate::{
@@ -66,7 +66,7 @@ impl Flow<'_> {
         self.settle(Via::NOTHING, Emit::Nothing);
         self.step(who, LifecycleStep::ActorsSet);
         self.fact(who, Via::NOTHING, FactKind::Spawned { owner });
-        self.furnish(spec, target);
+        self.apply_spawn_parts(spec, target);
         if spec.inactive || template.is_some_and(|t| !t.active) {
             self.set_clock(who, None, Some(false))?;
         }
@@ -143,7 +143,7 @@ impl Flow<'_> {
     }
 
     /// Grants abilities, then innate tags, then applies effects: effects see the others.
-    fn furnish(&mut self, spec: &SpawnSpec, target: usize) {
+    fn apply_spawn_parts(&mut self, spec: &SpawnSpec, target: usize) {
         let rules = self.rules;
         let who = self.row(target).id;
         let template = spec.template.and_then(|t| rules.templates[t.index()].as_ref());
@@ -177,7 +177,7 @@ impl Flow<'_> {
             start(self, Spec::new(effect, who).from(who));
         }
         let sets = template.iter().flat_map(|t| t.ability_sets.iter()).chain(&spec.ability_sets).copied();
-        self.furnish_sets(who, &sets.collect::<Vec<_>>());
+        self.grant_spawn_sets(who, &sets.collect::<Vec<_>>());
     }
 
     /// Grants innate tags through one automatic infinite effect, so that every tag has an effect. A tag that is listed
@@ -202,7 +202,7 @@ impl Flow<'_> {
         let (row, table) = (self.row_mut(target), &rules.tags);
         tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
-        self.tell_applied(target, via, 1, 1);
+        self.emit_applied(target, via, 1, 1);
         // An operation like any other: its reactions precede those of the next.
         self.finish_verb();
     }
@@ -322,7 +322,7 @@ impl Flow<'_> {
                 self.row_mut(target).side_mut().anchor = None;
             }
             self.fact(who, Via::NOTHING, FactKind::Possessed { old, new });
-            self.notify(target, alert::ABILITY, || Notice::Freed);
+            self.notify(target, alert::ABILITY, || RowEvent::Freed);
         }
         Ok(())
     }
@@ -374,7 +374,7 @@ impl Flow<'_> {
         self.retime(target);
         if active == Some(true) && !was {
             let states = alert::TAG | alert::ATTRIBUTE | alert::INPUT | alert::ABILITY;
-            self.notify(target, states, || Notice::Resumed);
+            self.notify(target, states, || RowEvent::Resumed);
         }
         self.publish(target);
         Ok(())

@@ -198,7 +198,7 @@ impl<'a> View<'a> {
         };
         code.run(&mut cx);
         if cx.not_finite {
-            self.doubt(spec.target, spec.effect);
+            self.note_non_finite(spec.target, spec.effect);
         }
         if self.sure && cx.draw.draw > 0 {
             return Err(Refusal::RandomCost { calculator: calc });

@@ -35,17 +35,17 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{Ahead, CachedRefusal, TriggerCause};
-pub(crate) use capture::{Arrival, Captured, CapturedAt, FrameWork, Journal, JournalWhat, Replay, Stop};
+pub(crate) use ability::{CachedRefusal, PredictedTargets, TriggerCause};
+pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
-pub(crate) use react::{AbilityNews, CatchUp, Notice, Reaction, Recheck, Since};
-pub(crate) use reload::{Catalogue, Layouts, Past};
+pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
+pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
-pub(crate) use task::{ListKind, Work};
-pub(crate) use view::{Doubts, View};
+pub(crate) use task::{FrameConfig, ListKind};
+pub(crate) use view::{NonFiniteConditions, View};
 
 use crate::limits::Limits;
 use crate::rules::{Layout, Rules};
@@ -130,7 +130,7 @@ pub(crate) struct Write {
 
 /// The value of an attribute before an application that settles several times.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Before {
+pub(crate) struct PreviousValue {
     pub(crate) row: u32,
     pub(crate) slot: u16,
     pub(crate) base: f64,
@@ -143,7 +143,7 @@ pub(crate) struct Scratch {
     pub(crate) dirty: Vec<(u32, u16)>,
     pub(crate) bits: Vec<u64>,
     pub(crate) writes: Vec<Write>,
-    pub(crate) before: Vec<Before>,
+    pub(crate) before: Vec<PreviousValue>,
     pub(crate) moved: Vec<(u32, u16, f64)>,
     pub(crate) flips: Vec<TagFlip>,
     pub(crate) units: Vec<f64>,
@@ -152,14 +152,14 @@ pub(crate) struct Scratch {
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<Recheck>,
     pub(crate) catch_ups: Vec<CatchUp>,
-    pub(crate) notices: Vec<(ControllerId, Notice, Cause, Since)>,
+    pub(crate) notices: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
     /// The combat results of the current application.
-    pub(crate) blows: Vec<combat::Blown>,
+    pub(crate) combat_results: Vec<combat::CombatResult>,
     /// Targets chosen by prediction.
-    pub(crate) ahead: Ahead,
+    pub(crate) predicted_targets: PredictedTargets,
 }
 
 /// A sim's parts, borrowed for one op or one due time.
@@ -176,13 +176,13 @@ pub(crate) struct Flow<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
-    pub(crate) work: Work,
+    pub(crate) work: FrameConfig,
     /// How long ago the op was requested: cooldowns count from then.
     pub(crate) back: SimTime,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
     /// Conditions with a part that is not finite, until the operation is done.
-    pub(crate) doubts: Doubts,
+    pub(crate) non_finite: NonFiniteConditions,
     /// The host inside a step; none outside an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

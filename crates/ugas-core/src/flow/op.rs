@@ -5,7 +5,7 @@ use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
 
 /// How many rows are prefetched.
-const WARM: usize = 32;
+const PREFETCH: usize = 32;
 
 impl Flow<'_> {
     /// Runs an op and its reactions.
@@ -109,8 +109,8 @@ impl Flow<'_> {
         let fast = self.fast_application(spec);
         let mut single = spec.clone();
         let mut applied = 0;
-        for some in targets.chunks(WARM) {
-            self.warm(some);
+        for some in targets.chunks(PREFETCH) {
+            self.prefetch(some);
             for &target in some {
                 // The fast path returns its key immediately: merged with the slow path's result it would be written in
                 // parts and read as a whole, and the processor would stall.
@@ -130,7 +130,7 @@ impl Flow<'_> {
 
     /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
     #[inline]
-    fn warm(&self, targets: &[ControllerId]) {
+    fn prefetch(&self, targets: &[ControllerId]) {
         let mut seen = 0;
         for &who in targets {
             if let Some(found) = self.st.controllers.slot(who) {

@@ -83,7 +83,7 @@ impl Flow<'_> {
             }
             self.publish(target);
         }
-        self.tell_applied(target, via, spec.level, spec.stacks);
+        self.emit_applied(target, via, spec.level, spec.stacks);
         self.finish_verb();
         self.cause = cause;
         Ok(key)

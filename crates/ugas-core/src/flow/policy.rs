@@ -71,7 +71,7 @@ impl Flow<'_> {
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if spec.level >= level {
             let merged = Spec { stacks, ..spec.clone() };
-            if let Err(r) = self.evaluate_again(target, seq, &merged, false) {
+            if let Err(r) = self.reevaluate(target, seq, &merged, false) {
                 self.cause = cause;
                 return Err(r);
             }
@@ -108,7 +108,7 @@ impl Flow<'_> {
         let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
-        if let Err(r) = self.evaluate_again(target, seq, &stacked, false) {
+        if let Err(r) = self.reevaluate(target, seq, &stacked, false) {
             self.cause = cause;
             return Err(r);
         }

@@ -3,7 +3,7 @@
 
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Arrival, Flow, Via, child_birth};
+use super::{Flow, ForeignAction, Via, child_birth};
 use crate::rules::EffectDef;
 use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
@@ -31,8 +31,8 @@ pub(crate) enum Reaction {
     Recheck(Recheck),
     Hear {
         who: ControllerId,
-        notice: Notice,
-        since: Since,
+        row_event: RowEvent,
+        since: EventCutoff,
         cause: Cause,
         depth: u32,
     },
@@ -52,19 +52,19 @@ pub(crate) struct CatchUp {
     cause: Cause,
 }
 
-/// Effects to look at again after the verb.
+/// Effects to recheck after the operation.
 #[derive(Clone, Debug)]
 pub(crate) struct Recheck {
     pub(crate) who: ControllerId,
-    /// The numbers of the effects that what changed matters to. One that begins later is not among them: it looks at its
-    /// requirements by itself, after its conditional effects.
+    /// The numbers of the affected effects. An effect that starts later is not among them: it checks its own
+    /// requirements, after its conditional effects.
     effects: Vec<u64>,
     cause: Cause,
 }
 
 /// The numbers of a row when something happened: listeners that started later do not receive it.
 #[derive(Clone, Debug)]
-pub(crate) struct Since {
+pub(crate) struct EventCutoff {
     /// Tasks and activations from this number on started later.
     pub(crate) seq: u64,
     /// The activation that was about to start, or 0: its own commit does not cancel it.
@@ -77,7 +77,7 @@ pub(crate) struct Since {
 
 /// An event that a row's tasks, triggers and cancel lists receive after an operation.
 #[derive(Clone, Debug)]
-pub(crate) enum Notice {
+pub(crate) enum RowEvent {
     Tag {
         tag: TagId,
         added: bool,
@@ -111,7 +111,7 @@ pub(crate) enum Notice {
     Ability {
         ability: AbilityId,
         key: ActivationKey,
-        news: AbilityNews,
+        news: AbilityEvent,
     },
     /// Something that blocked abilities ended: a cast, a restriction, the lack of an avatar.
     Freed,
@@ -119,21 +119,21 @@ pub(crate) enum Notice {
     Resumed,
 }
 
-impl Notice {
+impl RowEvent {
     /// Returns whether it can be the reason that a passive ability starts.
     pub(crate) fn may_start_passives(&self) -> bool {
         match self {
-            Notice::Tag { .. } | Notice::Attribute { .. } | Notice::Granted { .. } => true,
-            Notice::Freed | Notice::Resumed => true,
-            Notice::Ability { news, .. } => matches!(news, AbilityNews::Ended { .. }),
-            Notice::Died { .. } | Notice::Effect { .. } | Notice::Event(_) | Notice::Input { .. } => false,
+            RowEvent::Tag { .. } | RowEvent::Attribute { .. } | RowEvent::Granted { .. } => true,
+            RowEvent::Freed | RowEvent::Resumed => true,
+            RowEvent::Ability { news, .. } => matches!(news, AbilityEvent::Ended { .. }),
+            RowEvent::Died { .. } | RowEvent::Effect { .. } | RowEvent::Event(_) | RowEvent::Input { .. } => false,
         }
     }
 }
 
 /// The step of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AbilityNews {
+pub(crate) enum AbilityEvent {
     Activated,
     Committed,
     Ended { cancelled: bool, grant: GrantId },
@@ -177,7 +177,7 @@ impl Flow<'_> {
         self.sc.reactions.push_back(Reaction::Next { who, effect, cause: self.cause });
     }
 
-    /// Looks at some effects of a row again after the verb and its conditional effects.
+    /// Schedules a recheck of some effects of a row after the operation and its conditional effects.
     pub(crate) fn recheck_later(&mut self, target: usize, effects: &[u64]) {
         if effects.is_empty() {
             return;
@@ -189,14 +189,14 @@ impl Flow<'_> {
         }
     }
 
-    /// Looks at every effect of a row that watches tags again after the verb.
+    /// Schedules a recheck of every effect of a row that watches tags.
     pub(crate) fn recheck_all_later(&mut self, target: usize) {
         let watching = self.watching(target);
         self.recheck_later(target, &watching);
     }
 
-    /// Takes back the rechecks that were queued after the first `queued` reactions: a removal that is part of an
-    /// application makes others look at their requirements after the application's conditional effects (ruling R-08).
+    /// Withdraws the rechecks that were queued after the first `queued` reactions: a removal that is part of an
+    /// application rechecks others after the application's conditional effects (ruling R-08).
     pub(crate) fn withdraw_rechecks(&mut self, queued: usize) {
         if self.sc.reactions.len() <= queued {
             return;
@@ -216,24 +216,24 @@ impl Flow<'_> {
 
     /// Queues an event for a row, if something there listens to it.
     #[inline]
-    pub(crate) fn notify(&mut self, target: usize, heard: u8, notice: impl FnOnce() -> Notice) {
-        if self.row(target).alert & heard != 0 {
-            self.notify_anyway(target, notice());
+    pub(crate) fn notify(&mut self, target: usize, alerts: u8, row_event: impl FnOnce() -> RowEvent) {
+        if self.row(target).alert & alerts != 0 {
+            self.notify_anyway(target, row_event());
         }
     }
 
     /// Queues an event for a row.
-    pub(crate) fn notify_anyway(&mut self, target: usize, notice: Notice) {
+    pub(crate) fn notify_anyway(&mut self, target: usize, row_event: RowEvent) {
         let (row, cause) = (self.row(target), self.cause);
         let activating = row.play().activations.iter().find(|a| a.state == AbilityState::Activating);
         let mut passives = Vec::new();
-        if notice.may_start_passives() {
+        if row_event.may_start_passives() {
             let passive = |a: &&Activation| self.ability(a.ability).is_some_and(|d| d.passive);
             passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
         }
         let activating = activating.map_or(0, |a| a.seq);
-        let since = Since { seq: row.next_seq, activating, grants: row.next_grant, passives };
-        self.sc.notices.push((row.id, notice, cause, since));
+        let since = EventCutoff { seq: row.next_seq, activating, grants: row.next_grant, passives };
+        self.sc.notices.push((row.id, row_event, cause, since));
     }
 
     /// Ends an operation: rechecks of changed tags follow its conditional effects, then the events.
@@ -244,8 +244,8 @@ impl Flow<'_> {
         }
         self.sc.reactions.extend(self.sc.rechecks.drain(..).map(Reaction::Recheck));
         let depth = self.depth + 1;
-        for (who, notice, cause, since) in self.sc.notices.drain(..) {
-            self.sc.reactions.push_back(Reaction::Hear { who, notice, since, cause, depth });
+        for (who, row_event, cause, since) in self.sc.notices.drain(..) {
+            self.sc.reactions.push_back(Reaction::Hear { who, row_event, since, cause, depth });
         }
     }
 
@@ -257,8 +257,8 @@ impl Flow<'_> {
         if !idle {
             self.run_reactions();
         }
-        if !self.doubts.get_mut().is_empty() {
-            self.diagnose_doubts();
+        if !self.non_finite.get_mut().is_empty() {
+            self.diagnose_non_finite();
         }
         self.sc.reacted = 0;
         if !self.sc.births.is_empty() {
@@ -268,8 +268,8 @@ impl Flow<'_> {
 
     /// Emits a diagnostic for each condition that was false because a part of it is not finite.
     #[cold]
-    fn diagnose_doubts(&mut self) {
-        for (who, effect) in std::mem::take(self.doubts.get_mut()) {
+    fn diagnose_non_finite(&mut self) {
+        for (who, effect) in std::mem::take(self.non_finite.get_mut()) {
             self.diagnose(who, effect, DiagnosticKind::NonFiniteCondition);
         }
     }
@@ -356,7 +356,7 @@ impl Flow<'_> {
                 } else if self.replay.is_some_and(|r| r.only != spec.target) {
                     return;
                 } else {
-                    self.journal_arrival(from, spec.target, || Arrival::Apply(spec.clone(), birth));
+                    self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), birth));
                     self.apply(&spec, birth).map(|_| ())
                 };
                 // Effects may remove the target before its turn; that is not an error.
@@ -373,14 +373,14 @@ impl Flow<'_> {
                     self.start_next(target, effect);
                 }
             }
-            Reaction::Hear { who, notice, since, cause, depth } => {
+            Reaction::Hear { who, row_event, since, cause, depth } => {
                 (self.cause, self.depth) = (cause, depth);
                 self.journal_reaction(who);
                 if depth > self.limits.chain_depth {
                     let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 } else if let Some(target) = self.st.controllers.slot(who) {
-                    self.hear(target, &notice, &since);
+                    self.handle_event(target, &row_event, &since);
                 }
             }
             Reaction::Ticks { who, cast, cause } => {

@@ -2,7 +2,7 @@
 //! stop, conditional effects, reactions.
 
 use super::settle::Emit;
-use super::{Flow, Notice, Via};
+use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;
 use crate::state::{CauseWhat, Effect, alert};
 use crate::{BadValue, EffectChange, EffectFilter, EffectKey, Refusal, RemoveReason, SimTime, TagId};
@@ -152,7 +152,7 @@ impl Flow<'_> {
         }
         change(&mut row.effects[at]);
         if let Some(due) = row.effects[at].due() {
-            row.schedule(due.lying_at(at));
+            row.schedule(due.with_hint(at));
         }
         self.publish(target);
     }
@@ -186,10 +186,10 @@ impl Flow<'_> {
         self.emit_flips(target, &flips, via);
         self.sc.flips = flips;
         self.revoke_by(target, seq, via);
-        self.tell_removed(target, via, reason);
+        self.emit_removed(target, via, reason);
         if !def.rules.is_empty() {
             self.recharge(target);
-            self.notify(target, alert::ABILITY, || Notice::Freed);
+            self.notify(target, alert::ABILITY, || RowEvent::Freed);
         }
         if !e.inhibited() {
             self.release_cues(&def, target, via);

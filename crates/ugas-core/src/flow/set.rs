@@ -75,7 +75,7 @@ impl Flow<'_> {
         }
         let sets: Vec<SetId> = layout.sets.iter().copied().filter(|&s| s != set).collect();
         let kept = self.layout_for(&sets, who)?;
-        let gone = |slot: u16| layout.slots[slot as usize].set == set;
+        let is_removed = |slot: u16| layout.slots[slot as usize].set == set;
         let users = self.users_of(target, &layout, set);
         if let (Some(&(at, _)), false) = (users.first(), force) {
             return Err(Refusal::SetInUse { by: self.row(target).effects[at].key(who) });
@@ -83,7 +83,7 @@ impl Flow<'_> {
         for (at, index) in users {
             self.row_mut(target).effects[at].rest_mut().dropped.push(index);
         }
-        self.drop_mods_of(target, &gone);
+        self.drop_mods_of(target, &is_removed);
         self.freeze_attributes(target, &layout, set);
         let before: Vec<Attr> = self.row(target).attrs.to_vec();
         self.move_row(target, kept, &before);
@@ -111,10 +111,10 @@ impl Flow<'_> {
     }
 
     /// Removes the modifiers on a set before a forced removal; their effects stay.
-    fn drop_mods_of(&mut self, target: usize, gone: &dyn Fn(u16) -> bool) {
+    fn drop_mods_of(&mut self, target: usize, is_removed: &dyn Fn(u16) -> bool) {
         let who = self.row(target).id;
-        let doomed: Vec<_> = self.row(target).mods.iter().filter(|m| gone(m.slot)).copied().collect();
-        for m in &doomed {
+        let removed: Vec<_> = self.row(target).mods.iter().filter(|m| is_removed(m.slot)).copied().collect();
+        for m in &removed {
             let row = self.row(target);
             let Some(at) = row.effect_at(m.seq()) else { continue };
             let (def, source) = (row.effects[at].def, row.effects[at].source);
@@ -126,7 +126,7 @@ impl Flow<'_> {
             }
         }
         let row = self.row_mut(target);
-        row.mods.retain(|m| !gone(m.slot));
+        row.mods.retain(|m| !is_removed(m.slot));
         row.rebuild_modded();
     }
 

@@ -27,7 +27,7 @@ impl Flow<'_> {
             return Err(limit(LimitKind::Grants, grants));
         }
         let saved = self.save_row(target);
-        let given = self.give_parts(target, who, &def.sets, &def.effects);
+        let given = self.grant_parts(target, who, &def.sets, &def.effects);
         let (attributes, effects) = match given {
             Ok(given) => given,
             Err(refusal) => {
@@ -52,7 +52,7 @@ impl Flow<'_> {
     }
 
     /// Returns the attribute sets that this grant added or shares with another grant, and the keys of its effects.
-    fn give_parts(
+    fn grant_parts(
         &mut self,
         target: usize,
         who: ControllerId,
@@ -87,9 +87,9 @@ impl Flow<'_> {
         let sets = &self.row(target).play().sets;
         let at = sets.binary_search_by_key(&handle, |s| s.seq).map_err(|_| Refusal::StaleHandle)?;
         let taken = self.row_mut(target).play_mut().sets.remove(at);
-        let doomed: Vec<SetId> =
+        let removed: Vec<SetId> =
             taken.attributes.iter().rev().copied().filter(|&set| !is_shared(self.row(target), set)).collect();
-        if let Err(refusal) = self.can_lose(target, who, &doomed) {
+        if let Err(refusal) = self.can_lose(target, who, &removed) {
             self.row_mut(target).play_mut().sets.insert(at, taken);
             return Err(refusal);
         }
@@ -100,7 +100,7 @@ impl Flow<'_> {
             // One that ended before is skipped.
             let _ = self.remove(EffectKey { birth, target: who, ordinal }, None);
         }
-        for &set in &doomed {
+        for &set in &removed {
             // Obstacles were checked before; one that was removed already is skipped.
             let _ = self.remove_set(who, set, true);
         }
@@ -110,9 +110,9 @@ impl Flow<'_> {
     }
 
     /// Checks that a controller does not need these attribute sets.
-    fn can_lose(&mut self, target: usize, who: ControllerId, doomed: &[SetId]) -> Result<(), Refusal> {
+    fn can_lose(&mut self, target: usize, who: ControllerId, removed: &[SetId]) -> Result<(), Refusal> {
         let mut kept: Vec<SetId> = self.layout(target).sets.to_vec();
-        for &set in doomed.iter().filter(|s| self.layout(target).sets.contains(s)).collect::<Vec<_>>() {
+        for &set in removed.iter().filter(|s| self.layout(target).sets.contains(s)).collect::<Vec<_>>() {
             let layout = self.layout_for(&kept, who)?;
             if let Some(by) = self.ix.layouts[layout as usize].needed_by(self.rules, set) {
                 return Err(Refusal::SetNeeded { by });
@@ -126,7 +126,7 @@ impl Flow<'_> {
     }
 
     /// Grants the ability sets of a new controller; a refusal is a diagnostic, like that of an initial effect.
-    pub(crate) fn furnish_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
+    pub(crate) fn grant_spawn_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
         for &set in sets {
             if let Err(refusal) = self.grant_set(who, set) {
                 self.diagnose(who, crate::EffectId::NONE, crate::DiagnosticKind::ReactionRefused { refusal });

@@ -4,7 +4,7 @@
 //! attributes of all rows are ordered first; among independent attributes the order is (controller id, slot).
 
 use super::write::Window;
-use super::{Before, Flow, Notice, Via, Write};
+use super::{Flow, PreviousValue, RowEvent, Via, Write};
 use crate::rules::{Layout, Slot, SlotBound};
 use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
 use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
@@ -32,8 +32,8 @@ impl Rescaling {
         super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
     }
 
-    /// A write to what is rescaled starts from the rescaled value and moves it by as much as it would have before. An
-    /// Override ends where it says.
+    /// Shifts a write to a rescaled value: it starts from the rescaled value and changes it by the same amount. An
+    /// Override keeps its end value.
     fn shift(&self, write: &mut Write) {
         let by = write.end - write.start;
         write.start = self.of(write.start);
@@ -43,7 +43,7 @@ impl Rescaling {
     }
 }
 
-struct Node {
+struct AffectedNode {
     row: u32,
     waiting: u32,
     dirty: bool,
@@ -182,7 +182,7 @@ impl Flow<'_> {
                 let known = self.sc.before.iter().any(|b| b.row == row as u32 && b.slot == slot as u16);
                 if !known {
                     let (row, slot) = (row as u32, slot as u16);
-                    self.sc.before.push(Before { row, slot, base: old.base, current: old.current });
+                    self.sc.before.push(PreviousValue { row, slot, base: old.base, current: old.current });
                 }
             }
             Emit::Nothing => {}
@@ -193,7 +193,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn changed(&mut self, row: usize, attribute: AttributeId, death: bool, old: Attr, new: Attr, via: Via) {
         let r = self.row(row);
-        let (who, heard) = (r.id, r.alert);
+        let (who, alerts) = (r.id, r.alert);
         self.fact(
             who,
             via,
@@ -209,12 +209,12 @@ impl Flow<'_> {
         if died {
             self.fact(who, via, FactKind::Died { attribute });
         }
-        if heard & (alert::ATTRIBUTE | alert::DEATH) != 0 {
+        if alerts & (alert::ATTRIBUTE | alert::DEATH) != 0 {
             if died {
-                self.notify(row, alert::DEATH, || Notice::Died { source: via.source });
+                self.notify(row, alert::DEATH, || RowEvent::Died { source: via.source });
             }
             let (old, new) = (old.current, new.current);
-            self.notify(row, alert::ATTRIBUTE, || Notice::Attribute { attribute, old, new });
+            self.notify(row, alert::ATTRIBUTE, || RowEvent::Attribute { attribute, old, new });
         }
     }
 
@@ -233,14 +233,14 @@ impl Flow<'_> {
         }
         self.sc.before = before;
         self.sc.before.clear();
-        if !self.sc.blows.is_empty() {
+        if !self.sc.combat_results.is_empty() {
             self.damage_facts(via);
         }
     }
 
     /// Restores what a failed application had written.
     pub(crate) fn undo_changes(&mut self) {
-        self.sc.blows.clear();
+        self.sc.combat_results.clear();
         let before = std::mem::take(&mut self.sc.before);
         for b in &before {
             self.row_mut(b.row as usize).attrs[b.slot as usize].base = b.base;
@@ -272,7 +272,7 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// How base keeps its share of a range whose bounds moved in this settle; none where they did not.
+    /// Returns how base keeps its share of a range whose bounds changed in this settle; `None` if they did not.
     fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
@@ -322,12 +322,12 @@ impl Flow<'_> {
     }
 
     /// Returns everything reachable from `starts`, with the number of affected inputs of each.
-    fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), Node> {
-        let mut nodes: BTreeMap<(ControllerId, u16), Node> = BTreeMap::new();
+    fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), AffectedNode> {
+        let mut nodes: BTreeMap<(ControllerId, u16), AffectedNode> = BTreeMap::new();
         let mut stack = Vec::new();
         for key in starts {
             if let (Some(row), false) = (self.st.controllers.slot(key.0), nodes.contains_key(&key)) {
-                nodes.insert(key, Node { row: row as u32, waiting: 0, dirty: false });
+                nodes.insert(key, AffectedNode { row: row as u32, waiting: 0, dirty: false });
                 stack.push(key);
             }
         }
@@ -335,7 +335,7 @@ impl Flow<'_> {
             self.successors(key, &mut |next| {
                 let node = nodes.entry(next).or_insert_with(|| {
                     stack.push(next);
-                    Node { row: self.st.controllers.slot(next.0).unwrap_or(0) as u32, waiting: 0, dirty: false }
+                    AffectedNode { row: self.st.controllers.slot(next.0).unwrap_or(0) as u32, waiting: 0, dirty: false }
                 });
                 node.waiting += 1;
             });
@@ -437,7 +437,7 @@ impl Flow<'_> {
 }
 
 fn arrive(
-    nodes: &mut BTreeMap<(ControllerId, u16), Node>,
+    nodes: &mut BTreeMap<(ControllerId, u16), AffectedNode>,
     ready: &mut BTreeSet<(ControllerId, u16)>,
     key: (ControllerId, u16),
     dirty: bool,

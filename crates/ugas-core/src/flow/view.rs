@@ -8,7 +8,7 @@ use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
 use std::cell::RefCell;
 
 /// Conditions with a part that is not finite: controller and effect.
-pub(crate) type Doubts = RefCell<Vec<(ControllerId, EffectId)>>;
+pub(crate) type NonFiniteConditions = RefCell<Vec<(ControllerId, EffectId)>>;
 
 /// A sim's parts to read.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(crate) struct View<'a> {
     /// The cause link, for refusals that name it.
     pub(crate) link: u32,
     /// Where conditions with a part that is not finite are recorded, if anywhere.
-    pub(crate) doubts: Option<&'a Doubts>,
+    pub(crate) non_finite: Option<&'a NonFiniteConditions>,
     /// Whether the numbers must be reproducible later: then nothing may be random.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
@@ -41,7 +41,7 @@ impl Flow<'_> {
             replay: self.replay,
             root: self.cause.root,
             link: self.cause.link,
-            doubts: Some(&self.doubts),
+            non_finite: Some(&self.non_finite),
             sure: false,
             fast: self.fast,
         }
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         match expr.condition(reads) {
             Ok(held) => held.unwrap_or(false),
             Err(NotFinite) => {
-                self.doubt(who, effect);
+                self.note_non_finite(who, effect);
                 false
             }
         }
@@ -62,11 +62,11 @@ impl<'a> View<'a> {
 
     /// Records a condition that has a part that is not finite.
     #[cold]
-    pub(crate) fn doubt(&self, who: ControllerId, effect: EffectId) {
-        if let Some(mut doubts) = self.doubts.and_then(|d| d.try_borrow_mut().ok())
-            && !doubts.contains(&(who, effect))
+    pub(crate) fn note_non_finite(&self, who: ControllerId, effect: EffectId) {
+        if let Some(mut non_finite) = self.non_finite.and_then(|d| d.try_borrow_mut().ok())
+            && !non_finite.contains(&(who, effect))
         {
-            doubts.push((who, effect));
+            non_finite.push((who, effect));
         }
     }
 

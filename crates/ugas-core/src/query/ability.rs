@@ -12,7 +12,7 @@ pub struct Reason {
     /// The refusal.
     pub refusal: Refusal,
     /// The sim time at which this check passes if nothing else changes; `None` if that is unknown.
-    pub heals: Option<SimTime>,
+    pub clears_at: Option<SimTime>,
 }
 
 /// Whether an ability could be activated now, regardless of its target.
@@ -112,7 +112,7 @@ impl Sim {
             }
         }
         if first {
-            into.push(Reason { refusal: Refusal::NotGranted, heals: None });
+            into.push(Reason { refusal: Refusal::NotGranted, clears_at: None });
         }
         Ok(())
     }

@@ -75,7 +75,7 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// The expression that computes the base, as the document writes it; none for an authored base.
+    /// The authored expression that computes the base; `None` for an authored base.
     pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
@@ -252,8 +252,8 @@ impl Explanation {
             for c in shares {
                 let who = names(&c.lines);
                 let _ = match &c.name {
-                    Some(name) => write!(s, " × {} ({name}: {who})", tidy(c.factor)),
-                    None => write!(s, " × {} ({who})", tidy(c.factor)),
+                    Some(name) => write!(s, " × {} ({name}: {who})", round_for_display(c.factor)),
+                    None => write!(s, " × {} ({who})", round_for_display(c.factor)),
                 };
             }
             if self.post != 0.0 {
@@ -269,7 +269,7 @@ impl Explanation {
 }
 
 /// Rounds a factor for display: `1.2000000000000002` becomes `1.2`.
-fn tidy(v: f64) -> f64 {
+fn round_for_display(v: f64) -> f64 {
     let rounded = (v * 1e12).round() / 1e12;
     if (rounded - v).abs() <= 1e-12 * v.abs() { rounded } else { v }
 }

@@ -21,7 +21,7 @@ impl Compiler<'_> {
             match self.find(Kind::Set, name) {
                 Some(set) => sets.push(SetId(set)),
                 None => {
-                    let near = self.near(Kind::Set, name);
+                    let near = self.nearest_suggestion(Kind::Set, name);
                     self.error("unknown-set", format!("AttributeSets: unknown attribute set {name}{near}"));
                 }
             }
@@ -56,7 +56,7 @@ impl Compiler<'_> {
     pub(crate) fn ability_set_ref(&mut self, place: &str, name: &str) -> Option<AbilitySetId> {
         let found = self.find(Kind::AbilitySet, name);
         if found.is_none() {
-            let near = self.near(Kind::AbilitySet, name);
+            let near = self.nearest_suggestion(Kind::AbilitySet, name);
             self.error("unknown-ability-set", format!("{place}: unknown ability set {name}{near}"));
         }
         found.map(AbilitySetId)

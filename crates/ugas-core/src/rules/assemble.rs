@@ -148,7 +148,7 @@ impl Compiler<'_> {
             self.error("unknown-task", message);
             return;
         };
-        self.misplaced(doc, kind, path);
+        self.report_misplaced_fields(doc, kind, path);
         match kind.parse {
             Some(_) => self.leaf(asm, doc, (id, kind), path, depth, quick),
             None => {
@@ -202,7 +202,7 @@ impl Compiler<'_> {
     }
 
     /// Reports fields that only other task types have.
-    fn misplaced(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
+    fn report_misplaced_fields(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
         let composite = kind.category == TaskCategory::Composite;
         let is = |name: &str| kind.name == name;
         let fields = [

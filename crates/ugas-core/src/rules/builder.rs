@@ -45,7 +45,7 @@ pub struct RulesBuilder {
 
 enum HookCode {
     Before(super::calc::Predicate),
-    After(super::calc::After),
+    After(super::calc::AfterHook),
     Damage(super::calc::OnDamage),
     Requirement(super::calc::Predicate),
     Avatar(super::calc::Predicate),

@@ -330,7 +330,7 @@ pub struct AfterCx<'a> {
 
 impl AfterCx<'_> {
     /// Returns the context of a before-hook, with the state after the application.
-    pub fn see(&self) -> &HookCx<'_> {
+    pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }
     /// Applies a further effect to the same target, from the same source, as a reaction.
@@ -382,13 +382,13 @@ impl DamageCx<'_> {
 
 pub(crate) type OnDamage = Arc<dyn Fn(&mut DamageCx<'_>) + Send + Sync>;
 pub(crate) type Predicate = Arc<dyn Fn(&HookCx<'_>) -> bool + Send + Sync>;
-pub(crate) type After = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
+pub(crate) type AfterHook = Arc<dyn Fn(&mut AfterCx<'_>) + Send + Sync>;
 
 /// Registered code other than calculators.
 #[derive(Clone, Default)]
 pub(crate) struct Hooks {
     pub(crate) before: Vec<(crate::HookId, Predicate)>,
-    pub(crate) after: Vec<After>,
+    pub(crate) after: Vec<AfterHook>,
     /// Hooks that run after each damage event.
     pub(crate) damage: Vec<OnDamage>,
     pub(crate) requirements: std::collections::BTreeMap<crate::HookId, Predicate>,

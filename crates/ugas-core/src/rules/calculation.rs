@@ -60,13 +60,13 @@ impl Calculator for Formulas {
     }
 
     fn run(&self, cx: &mut Calc<'_>) {
-        let _ = self.work_out(cx);
+        let _ = self.compute(cx);
     }
 }
 
 impl Formulas {
     /// Runs the calculation; `None` if a value is missing, with the refusal in the context.
-    fn work_out(&self, cx: &mut Calc<'_>) -> Option<()> {
+    fn compute(&self, cx: &mut Calc<'_>) -> Option<()> {
         let mut bound = [0.0; MAX_BOUND];
         for (i, expr) in self.bound.iter().enumerate() {
             bound[i] = expr.eval_with(&mut Running { cx, bound: &bound, params: &self.params })?;
@@ -162,13 +162,13 @@ impl Reads for Running<'_, '_> {
 }
 
 /// The names that the expressions of one calculation can use.
-struct Words<'w, 'c> {
+struct CalculationNames<'w, 'c> {
     c: &'w mut Compiler<'c>,
     bound: Vec<&'w str>,
     params: Vec<Arc<str>>,
 }
 
-impl Resolve for Words<'_, '_> {
+impl Resolve for CalculationNames<'_, '_> {
     fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
         Resolve::attribute(self.c, name).map_err(|why| {
             let near = if name.contains('.') { None } else { nearest(name, self.bound.iter().copied()) };
@@ -196,7 +196,7 @@ impl Resolve for Words<'_, '_> {
     }
 }
 
-impl Words<'_, '_> {
+impl CalculationNames<'_, '_> {
     fn expression(&mut self, place: &str, text: &str) -> Option<Expr> {
         let parsed = Expr::parse(text, Scope::CALCULATION, self);
         parsed.map_err(|why| self.c.error("bad-expression", format!("{place}: {why}"))).ok()
@@ -230,7 +230,7 @@ impl Compiler<'_> {
             self.error("too-long", format!("Let names more than {MAX_BOUND} values"));
             return None;
         }
-        let mut words = Words { c: self, bound: Vec::new(), params: Vec::new() };
+        let mut words = CalculationNames { c: self, bound: Vec::new(), params: Vec::new() };
         let mut bound = Vec::new();
         for (i, b) in doc.r#let.iter().enumerate() {
             let place = format!("Let[{i}].{}", b.name);

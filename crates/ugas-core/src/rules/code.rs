@@ -29,7 +29,7 @@ pub enum Progression {
 
 /// The kinds of events that can wake a custom task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum WakeKind {
     /// Tags that are added or removed.
     Tags,
     /// Attributes that change.
@@ -44,7 +44,7 @@ pub enum News {
 
 /// An event on its owner that wakes a custom task.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wake<'a> {
+pub enum WakeEvent<'a> {
     /// A tag was added or removed.
     Tag {
         /// The tag.
@@ -172,7 +172,7 @@ pub trait CustomTask: Send + Sync + 'static {
     fn activate(&self, state: &mut Self::State, cx: &TaskCx<'_>) -> Progression;
 
     /// Handles an event that the task listens to.
-    fn wake(&self, _state: &mut Self::State, _news: Wake<'_>, _cx: &TaskCx<'_>) -> Progression {
+    fn wake(&self, _state: &mut Self::State, _event: WakeEvent<'_>, _cx: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
 
@@ -185,7 +185,7 @@ pub trait CustomTask: Send + Sync + 'static {
     fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
 
     /// Returns the kinds of events that wake the task.
-    fn hears(&self) -> &[News] {
+    fn wakes_on(&self) -> &[WakeKind] {
         &[]
     }
 
@@ -202,17 +202,17 @@ pub trait CustomTask: Send + Sync + 'static {
 
 /// The function of a custom task to call.
 #[derive(Clone, Copy)]
-pub(crate) enum Call<'a> {
+pub(crate) enum TaskCall<'a> {
     Activate,
-    Wake(Wake<'a>),
+    Wake(WakeEvent<'a>),
     Tick(SimTime),
     End(bool),
 }
 
 /// A custom task whose state is bytes.
 pub(crate) trait ErasedTask: Send + Sync {
-    fn call(&self, state: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression;
-    fn hears(&self) -> &[News];
+    fn call(&self, state: &mut Vec<u8>, call: TaskCall<'_>, cx: &TaskCx<'_>) -> Progression;
+    fn wakes_on(&self) -> &[WakeKind];
     fn interval(&self) -> Option<SimTime>;
     fn priority(&self) -> i32;
 }
@@ -221,16 +221,16 @@ pub(crate) trait ErasedTask: Send + Sync {
 const STATE: usize = 256;
 
 impl<T: CustomTask> ErasedTask for T {
-    fn call(&self, bytes: &mut Vec<u8>, call: Call<'_>, cx: &TaskCx<'_>) -> Progression {
+    fn call(&self, bytes: &mut Vec<u8>, call: TaskCall<'_>, cx: &TaskCx<'_>) -> Progression {
         let read = |bytes: &[u8]| serde_json::from_slice::<T::State>(bytes).ok();
         let state = if bytes.is_empty() { Some(T::State::default()) } else { read(bytes) };
         // A task whose state cannot be decoded fails.
         let Some(mut state) = state else { return Progression::Fail };
-        let said = match call {
-            Call::Activate => self.activate(&mut state, cx),
-            Call::Wake(news) => self.wake(&mut state, news, cx),
-            Call::Tick(dt) => self.tick(&mut state, dt, cx),
-            Call::End(completed) => {
+        let progress = match call {
+            TaskCall::Activate => self.activate(&mut state, cx),
+            TaskCall::Wake(event) => self.wake(&mut state, event, cx),
+            TaskCall::Tick(dt) => self.tick(&mut state, dt, cx),
+            TaskCall::End(completed) => {
                 self.end(&mut state, completed, cx);
                 return Progression::Wait;
             }
@@ -240,10 +240,10 @@ impl<T: CustomTask> ErasedTask for T {
             // A task whose state cannot be encoded fails.
             _ => return Progression::Fail,
         }
-        said
+        progress
     }
-    fn hears(&self) -> &[News] {
-        CustomTask::hears(self)
+    fn wakes_on(&self) -> &[WakeKind] {
+        CustomTask::wakes_on(self)
     }
     fn interval(&self) -> Option<SimTime> {
         CustomTask::interval(self)

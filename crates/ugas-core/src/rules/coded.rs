@@ -74,7 +74,7 @@ impl Next {
     }
 
     /// Returns whether [`Next::or`] could have produced it: code or a file may contain something else.
-    pub(crate) fn is_sound(&self) -> bool {
+    pub(crate) fn is_valid(&self) -> bool {
         let single = |n: &Next| !matches!(n, Next::Any(_) | Next::End | Next::Cancel);
         let waits = self.waits();
         !waits.is_empty() && waits.len() <= WAITS && waits.iter().all(single)
@@ -113,7 +113,7 @@ pub enum Resume<'a> {
 
 /// A change that a coded ability requests; executed in order when the call returns.
 #[derive(Clone, Debug)]
-pub(crate) enum Act {
+pub(crate) enum AbilityAction {
     Apply(Box<Spec>),
     Remove { effect: EffectId },
     Send { tag: TagId, target: ControllerId, magnitude: f64 },
@@ -127,7 +127,7 @@ pub(crate) enum Act {
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
-///     cx.add_tag(tag); // there is no such door
+///     cx.add_tag(tag); // no such method
 /// }
 /// ```
 pub struct AbilityCx<'a> {
@@ -143,7 +143,7 @@ pub struct AbilityCx<'a> {
     /// Returns the refusal that a commit would get now.
     pub(crate) commits: &'a dyn Fn() -> Result<(), Refusal>,
     pub(crate) draw: DrawAt,
-    pub(crate) acts: Vec<Act>,
+    pub(crate) acts: Vec<AbilityAction>,
 }
 
 impl AbilityCx<'_> {
@@ -200,19 +200,19 @@ impl AbilityCx<'_> {
     }
     /// Applies the effect of a spec; its source is the owner.
     pub fn apply(&mut self, spec: Spec) {
-        self.acts.push(Act::Apply(Box::new(spec)));
+        self.acts.push(AbilityAction::Apply(Box::new(spec)));
     }
     /// Removes the owner's effects of a definition.
     pub fn remove_from_owner(&mut self, effect: EffectId) {
-        self.acts.push(Act::Remove { effect });
+        self.acts.push(AbilityAction::Remove { effect });
     }
     /// Sends a gameplay event.
     pub fn send(&mut self, tag: TagId, target: ControllerId, magnitude: f64) {
-        self.acts.push(Act::Send { tag, target, magnitude });
+        self.acts.push(AbilityAction::Send { tag, target, magnitude });
     }
     /// Triggers a burst cue.
     pub fn cue(&mut self, tag: TagId) {
-        self.acts.push(Act::Cue(tag));
+        self.acts.push(AbilityAction::Cue(tag));
     }
     /// Returns a parameter of the ability's grant.
     pub fn param(&self, param: ParamId) -> Option<f64> {
@@ -220,7 +220,7 @@ impl AbilityCx<'_> {
     }
     /// Sets a parameter of the ability's grant. A number that is not finite is ignored.
     pub fn set_param(&mut self, param: ParamId, value: f64) {
-        self.acts.push(Act::SetParam { param, value });
+        self.acts.push(AbilityAction::SetParam { param, value });
     }
     /// Returns a random number in [0, 1): the same number when this call is resimulated.
     pub fn random(&mut self) -> f64 {
@@ -233,7 +233,7 @@ impl AbilityCx<'_> {
     /// impossible, the ability is cancelled and nothing requested after the commit happens.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
-        self.acts.push(Act::Commit);
+        self.acts.push(AbilityAction::Commit);
         Ok(())
     }
 }
@@ -316,7 +316,7 @@ impl Rules {
             Next::Request(kind) => self.task_kinds().any(|(id, ..)| id == kind),
             _ => true,
         };
-        next.is_sound() && next.waits().iter().all(exists)
+        next.is_valid() && next.waits().iter().all(exists)
     }
 
     pub(crate) fn code_of(&self, ability: AbilityId) -> Option<Arc<dyn ErasedAbility>> {

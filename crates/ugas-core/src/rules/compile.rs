@@ -94,7 +94,7 @@ impl Compiler<'_> {
             self.error("undeclared-tag", message);
             return None;
         }
-        let near = match self.is_dear(self.rules.tags.len()) {
+        let near = match self.are_suggestions_too_costly(self.rules.tags.len()) {
             true => String::new(),
             false => suggestion(self.rules.tags.nearest_declared(name)),
         };
@@ -273,7 +273,7 @@ impl Compiler<'_> {
         (!failed).then_some(def)
     }
 
-    /// A duration; a constant one must be a length that an effect can have.
+    /// Compiles a duration; a constant one must be a valid length of an effect.
     fn duration(&mut self, doc: &Magnitude) -> Option<Mag> {
         let duration = self.magnitude("Duration", doc)?;
         let Mag::Value(seconds) = duration else { return Some(duration) };
@@ -371,7 +371,7 @@ impl Compiler<'_> {
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
         for s in &doc.attribute_sets {
             let Some(id) = self.find(Kind::Set, &s.name).map(SetId) else {
-                let near = self.near(Kind::Set, &s.name);
+                let near = self.nearest_suggestion(Kind::Set, &s.name);
                 self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
                 continue;
             };

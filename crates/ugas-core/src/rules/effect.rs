@@ -55,7 +55,7 @@ impl ModDef {
         !self.source_tags.is_empty() || !self.target_tags.is_empty()
     }
 
-    /// Whether it is one number whatever happens.
+    /// Returns whether it is a constant.
     fn is_plain(&self) -> bool {
         let ModDef { attribute: _, op: _, magnitude, channel: _, channel_name: _, source_tags, target_tags } = self;
         matches!(magnitude, Mag::Value(_)) && source_tags.is_empty() && target_tags.is_empty()
@@ -239,8 +239,8 @@ impl EffectDef {
         if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }
 
-    /// Whether an application does nothing but write or modify plain values and grant tags. Every field is named, so
-    /// that a new one cannot be forgotten here; `_` marks what both paths handle alike.
+    /// Returns whether an application only writes or modifies constant values and grants tags. Every field is named, so
+    /// that a new one cannot be forgotten here; `_` marks fields that both paths handle alike.
     fn is_simple(&self) -> bool {
         let EffectDef {
             id: _,
@@ -309,8 +309,8 @@ impl EffectDef {
             && !(period.is_some() && *execute_on_application)
     }
 
-    /// Whether a periodic execution does nothing but write plain values. Every field is named, as in
-    /// [`EffectDef::is_simple`]; `_` marks what matters to an application only, or what both paths handle alike.
+    /// Returns whether a periodic execution only writes constant values. Every field is named, as in
+    /// [`EffectDef::is_simple`]; `_` marks fields that only matter to an application or that both paths handle alike.
     fn has_plain_execution(&self) -> bool {
         let EffectDef {
             id: _,

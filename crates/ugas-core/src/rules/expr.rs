@@ -48,9 +48,9 @@ pub(crate) trait Resolve {
 }
 
 /// Reads attributes only.
-struct Values<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
+struct AttributeReads<'a>(&'a mut dyn FnMut(Side, AttributeId) -> Option<f64>);
 
-impl Reads for Values<'_> {
+impl Reads for AttributeReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         (self.0)(side, attribute)
     }
@@ -141,7 +141,7 @@ impl Expr {
         super::expr_parse::parse(text, scope, names)
     }
 
-    /// Returns the expression as the document writes it.
+    /// Returns the authored expression.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -171,7 +171,7 @@ impl Expr {
 
     /// Evaluates an expression that reads only attributes.
     pub(crate) fn eval(&self, read: &mut dyn FnMut(Side, AttributeId) -> Option<f64>) -> Option<f64> {
-        self.eval_with(&mut Values(read))
+        self.eval_with(&mut AttributeReads(read))
     }
 
     /// Evaluates a condition: true if the value is not 0. `None` if a value is missing; an error if an evaluated part
@@ -283,8 +283,8 @@ impl Expr {
 mod tests {
     use super::*;
 
-    struct Known;
-    impl Resolve for Known {
+    struct KnownNames;
+    impl Resolve for KnownNames {
         fn attribute(&mut self, name: &str) -> Result<AttributeId, String> {
             let at = ["Health", "Defense", "Zero"].iter().position(|x| *x == name);
             at.map(|i| AttributeId(i as u32)).ok_or(format!("unknown {name}"))
@@ -303,7 +303,7 @@ mod tests {
     }
 
     fn eval(text: &str) -> Result<f64, String> {
-        let expr = Expr::parse(text, Scope::VALUES, &mut Known)?;
+        let expr = Expr::parse(text, Scope::VALUES, &mut KnownNames)?;
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
     }
 
@@ -334,11 +334,11 @@ mod tests {
     }
 
     fn task(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::TASK, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::TASK, &mut KnownNames)?.eval_with(&mut World))
     }
 
     fn rule(text: &str) -> Result<Option<f64>, String> {
-        Ok(Expr::parse(text, Scope::RULE, &mut Known)?.eval_with(&mut World))
+        Ok(Expr::parse(text, Scope::RULE, &mut KnownNames)?.eval_with(&mut World))
     }
 
     #[test]
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_call_says_what_is_wrong() {
+    fn a_wrong_call_is_an_error_with_its_reason() {
         assert_eq!(
             eval("maxx(1, 2)").unwrap_err(),
             "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn slips_are_told_with_their_column() {
+    fn errors_name_their_column() {
         assert_eq!(eval("1 + ").unwrap_err(), "column 5: expected a number, a name or (, found the end");
         assert_eq!(eval("1 + Helth").unwrap_err(), "column 5: unknown Helth");
         assert!(eval("(1 + 2").unwrap_err().contains("expected )"));
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_and_lent_values_are_read_where_they_exist() {
+    fn tags_and_locals_are_read_in_their_scope() {
         assert_eq!(task("has_tag(self, State.Alive) && !has_tag( event , State.Alive )"), Ok(Some(1.0)));
         assert_eq!(task("level * 10 + cast.Tick + event.Magnitude / 4"), Ok(Some(42.0)));
         assert_eq!(task("param.Charge + 1"), Ok(Some(1.7)));
@@ -415,16 +415,16 @@ mod tests {
         assert_eq!(rule("event.Direct"), Ok(None));
         assert_eq!(task("param.Other"), Ok(None));
         assert_eq!(task("has_tag(target, State.Dead)"), Ok(None));
-        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut Known).unwrap().is_foreign());
-        assert!(!Expr::parse("Health > level", Scope::TASK, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("target.Health > 1", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
+        assert!(!Expr::parse("Health > level", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
-        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut Known).unwrap().is_foreign());
+        assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be read here");
         assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }
 
     #[test]
-    fn what_a_place_does_not_lend_is_a_slip_with_its_column() {
+    fn locals_outside_their_scope_are_errors_with_a_column() {
         assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
         assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be asked here");
         assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event, hit"));

@@ -23,7 +23,7 @@ pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result
         return Err(format!("longer than {MAX_TEXT} characters"));
     }
     let (code, curves) = (Vec::new(), Vec::new());
-    let mut p = Parser { text, at: 0, scope, names, code, curves, live: 0, deepest: 0, nesting: 0 };
+    let mut p = ExprParser { text, at: 0, scope, names, code, curves, live: 0, deepest: 0, nesting: 0 };
     p.binary(0)?;
     p.space();
     if p.at < text.len() {
@@ -32,7 +32,7 @@ pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result
     Ok(Expr { text: text.trim().into(), code: p.code.into(), curves: p.curves.into(), depth: p.deepest })
 }
 
-struct Parser<'a> {
+struct ExprParser<'a> {
     text: &'a str,
     at: usize,
     scope: Scope,
@@ -60,7 +60,7 @@ const LEVELS: [&[(&str, Option<Code>)]; 5] = [
     &[("*", Some(Code::Mul)), ("/", Some(Code::Div))],
 ];
 
-impl<'a> Parser<'a> {
+impl<'a> ExprParser<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }

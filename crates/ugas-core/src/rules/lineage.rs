@@ -11,29 +11,29 @@ use ugas_doc::Doc;
 
 /// A name whose id changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stranger {
+pub(crate) struct ChangedId {
     /// The kind of the name.
     pub(crate) kind: &'static str,
     pub(crate) name: Arc<str>,
 }
 
 /// A hash that implements `Write`, so that no string is allocated.
-struct Print {
+struct HashWriter {
     hash: u64,
     word: [u8; 8],
     len: usize,
 }
 
-impl Print {
+impl HashWriter {
     fn of(doc: &Doc) -> u64 {
-        let mut print = Print { hash: 1, word: [0; 8], len: 0 };
+        let mut print = HashWriter { hash: 1, word: [0; 8], len: 0 };
         // Writing into a hash cannot fail.
         let _ = write!(print, "{doc:?}");
         fold(print.hash, u64::from_le_bytes(print.word) ^ (print.len as u64) << 56)
     }
 }
 
-impl Write for Print {
+impl Write for HashWriter {
     fn write_str(&mut self, text: &str) -> std::fmt::Result {
         for &byte in text.as_bytes() {
             self.word[self.len] = byte;
@@ -59,7 +59,7 @@ fn fold_name(hash: u64, name: &str) -> u64 {
 impl Rules {
     /// Records a document for the hash of the rules and for [`Rules::changes_since`].
     pub(super) fn note(&mut self, doc: &Doc) {
-        let print = Print::of(doc);
+        let print = HashWriter::of(doc);
         self.fingerprint = fold(self.fingerprint, print);
         // Registries and input mappings may have several parts under one name.
         let known = self.prints.entry((doc.kind(), doc.name().into())).or_insert(0);
@@ -96,14 +96,14 @@ impl Rules {
     }
 
     /// Checks that every id of older rules has the same meaning here.
-    pub(crate) fn continues(&self, old: &Rules) -> Result<(), Stranger> {
+    pub(crate) fn continues(&self, old: &Rules) -> Result<(), ChangedId> {
         for ((kind, new), (_, old)) in self.tables().into_iter().zip(old.tables()) {
             let stays = |(at, name): (usize, &Arc<str>)| {
                 // Rules that were built from one another share their names.
                 new.list().get(at).is_some_and(|n| Arc::ptr_eq(n, name) || n == name)
             };
             if let Some((_, name)) = old.list().iter().enumerate().find(|&entry| !stays(entry)) {
-                return Err(Stranger { kind, name: name.clone() });
+                return Err(ChangedId { kind, name: name.clone() });
             }
         }
         Ok(())
@@ -121,8 +121,8 @@ impl Rules {
                 Some(_) => {}
             }
         }
-        let gone = old.prints.keys().filter(|key| !self.prints.contains_key(*key));
-        list.extend(gone.map(|key| change(key, DocumentWhat::Removed)));
+        let removed = old.prints.keys().filter(|key| !self.prints.contains_key(*key));
+        list.extend(removed.map(|key| change(key, DocumentWhat::Removed)));
         list.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         list
     }

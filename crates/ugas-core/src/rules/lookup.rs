@@ -30,9 +30,9 @@ impl Compiler<'_> {
     }
 
     /// Returns a suggestion to append to a message.
-    pub(crate) fn near(&self, kind: Kind, name: &str) -> String {
+    pub(crate) fn nearest_suggestion(&self, kind: Kind, name: &str) -> String {
         let names = self.names(kind);
-        if self.is_dear(names.len()) {
+        if self.are_suggestions_too_costly(names.len()) {
             return String::new();
         }
         suggestion(names.nearest_of(name, |id| self.defines(kind, id)))
@@ -40,7 +40,7 @@ impl Compiler<'_> {
 
     /// Returns whether there are so many errors among so many names that suggestions cost too much: each one compares
     /// every name.
-    pub(crate) fn is_dear(&self, names: usize) -> bool {
+    pub(crate) fn are_suggestions_too_costly(&self, names: usize) -> bool {
         const COMPARISONS: usize = 1 << 20;
         self.issues.len().saturating_mul(names) > COMPARISONS
     }
@@ -98,7 +98,7 @@ impl Compiler<'_> {
             rules.aliases.push((alias, set, plain));
             return Ok(alias);
         }
-        let near = match self.is_dear(self.rules.attributes.len()) {
+        let near = match self.are_suggestions_too_costly(self.rules.attributes.len()) {
             true => None,
             false => self.rules.attributes.nearest_of(name, |id| self.rules.is_defined(AttributeId(id))),
         };
@@ -168,13 +168,13 @@ impl Compiler<'_> {
     /// Resolves a curve of an expression.
     pub(crate) fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {
         let found = self.find(Kind::Curve, name).and_then(|id| self.rules.curves[id as usize].clone());
-        found.ok_or_else(|| format!("unknown curve {name}{}", self.near(Kind::Curve, name)))
+        found.ok_or_else(|| format!("unknown curve {name}{}", self.nearest_suggestion(Kind::Curve, name)))
     }
 
     pub(crate) fn effect_ref(&mut self, place: &str, name: &str) -> Option<EffectId> {
         let found = self.find(Kind::Effect, name);
         if found.is_none() {
-            let near = self.near(Kind::Effect, name);
+            let near = self.nearest_suggestion(Kind::Effect, name);
             self.error("unknown-effect", format!("{place}: unknown effect {name}{near}"));
         }
         found.map(EffectId)
@@ -183,7 +183,7 @@ impl Compiler<'_> {
     pub(crate) fn ability_ref(&mut self, place: &str, name: &str) -> Option<AbilityId> {
         let found = self.find(Kind::Ability, name);
         if found.is_none() {
-            let near = self.near(Kind::Ability, name);
+            let near = self.nearest_suggestion(Kind::Ability, name);
             self.error("unknown-ability", format!("{place}: unknown ability {name}{near}"));
         }
         found.map(AbilityId)
@@ -201,10 +201,10 @@ impl Compiler<'_> {
             }
         }
         // A calculation with errors of its own is reported at its own place.
-        let told = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
-        if found.is_none() && !told() {
+        let is_reported = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
+        if found.is_none() && !is_reported() {
             let known = |id: u32| self.rules.calcs[id as usize].is_some();
-            let near = match self.is_dear(self.rules.calc_names.len()) {
+            let near = match self.are_suggestions_too_costly(self.rules.calc_names.len()) {
                 true => String::new(),
                 false => suggestion(self.rules.calc_names.nearest_of(name, known)),
             };
@@ -260,7 +260,7 @@ impl Compiler<'_> {
                 },
                 Some(name) => {
                     let Some(curve) = self.find(Kind::Curve, name).map(CurveId) else {
-                        let near = self.near(Kind::Curve, name);
+                        let near = self.nearest_suggestion(Kind::Curve, name);
                         self.error("unknown-curve", format!("{place}: unknown curve {name}{near}"));
                         return None;
                     };

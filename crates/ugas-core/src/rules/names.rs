@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_finds_the_slip_and_not_the_stranger() {
+    fn nearest_finds_typos_and_not_unrelated_names() {
         let mut names = Names::default();
         names.intern("MaxHealth");
         assert_eq!(names.nearest("MaxHelth"), Some("MaxHealth"));

@@ -15,7 +15,7 @@ const SHOWN: usize = 8;
 
 /// The state of a set during the traversal.
 #[derive(Clone, Copy, PartialEq)]
-enum Walk {
+enum VisitState {
     New,
     /// Its dependencies are being traversed.
     Open,
@@ -37,7 +37,7 @@ impl Compiler<'_> {
             match self.find(Kind::Set, name) {
                 Some(set) => dependencies.push(SetId(set)),
                 None => {
-                    let near = self.near(Kind::Set, name);
+                    let near = self.nearest_suggestion(Kind::Set, name);
                     self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
                 }
             }
@@ -194,28 +194,28 @@ impl Compiler<'_> {
     /// Returns the sets that can be registered, in document order, and reports each cycle. The traversal has its own
     /// stack: a chain of sets may be longer than a thread's stack allows.
     fn whole_sets(&mut self, defined: &[(SetId, String, Option<ugas_doc::Origin>)]) -> Vec<SetId> {
-        let mut state = vec![Walk::New; self.rules.sets.len()];
+        let mut state = vec![VisitState::New; self.rules.sets.len()];
         for (start, name, origin) in defined {
-            if state[start.index()] != Walk::New {
+            if state[start.index()] != VisitState::New {
                 continue;
             }
             self.about(name, origin.clone());
-            state[start.index()] = Walk::Open;
+            state[start.index()] = VisitState::Open;
             let mut stack = vec![(*start, 0)];
             while let Some((set, next)) = stack.pop() {
                 let Some(&below) = self.dependencies(set).get(next) else {
-                    let rests = |d: &SetId| state[d.index()] == Walk::Whole;
+                    let rests = |d: &SetId| state[d.index()] == VisitState::Whole;
                     let whole = self.rules.set_def(set).is_some() && self.dependencies(set).iter().all(rests);
-                    state[set.index()] = if whole { Walk::Whole } else { Walk::Broken };
+                    state[set.index()] = if whole { VisitState::Whole } else { VisitState::Broken };
                     continue;
                 };
                 stack.push((set, next + 1));
                 match state[below.index()] {
-                    Walk::New => {
-                        state[below.index()] = Walk::Open;
+                    VisitState::New => {
+                        state[below.index()] = VisitState::Open;
                         stack.push((below, 0));
                     }
-                    Walk::Open => {
+                    VisitState::Open => {
                         let from = stack.iter().position(|&(s, _)| s == below).unwrap_or(0);
                         let circle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
                         let mut names: Vec<&str> = circle.take(SHOWN).collect();
@@ -223,11 +223,11 @@ impl Compiler<'_> {
                         let message = format!("sets depend on each other: {}", names.join(" → "));
                         self.error("cycle", message);
                     }
-                    Walk::Broken | Walk::Whole => {}
+                    VisitState::Broken | VisitState::Whole => {}
                 }
             }
         }
-        defined.iter().map(|&(set, ..)| set).filter(|s| state[s.index()] == Walk::Whole).collect()
+        defined.iter().map(|&(set, ..)| set).filter(|s| state[s.index()] == VisitState::Whole).collect()
     }
 
     /// Returns the set after all its dependencies.

@@ -46,27 +46,27 @@ pub(crate) struct TagDef {
 /// Finds the ranks of one span, four at a time: adding the difference between 0x8000 and a bound sets the top bit of
 /// each rank that is not below the bound.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sieve {
+pub(crate) struct RankFilter {
     start: u64,
     end: u64,
 }
 
-impl Sieve {
+impl RankFilter {
     /// Ranks must be below this; a span may end where others begin.
     pub(crate) const LIMIT: u32 = 0x7fff;
-    const NOTHING: Sieve = Sieve::new((0, 0));
+    const NOTHING: RankFilter = RankFilter::new((0, 0));
 
-    const fn new((start, end): (u32, u32)) -> Sieve {
+    const fn new((start, end): (u32, u32)) -> RankFilter {
         const fn four(bound: u32) -> u64 {
-            let bound = if bound < Sieve::LIMIT { bound } else { Sieve::LIMIT };
+            let bound = if bound < RankFilter::LIMIT { bound } else { RankFilter::LIMIT };
             0x0001_0001_0001_0001 * (0x8000 - bound) as u64
         }
-        Sieve { start: four(start), end: four(end) }
+        RankFilter { start: four(start), end: four(end) }
     }
 
     /// Returns bits that are set if one of four ranks is inside the span.
     #[inline]
-    pub(crate) fn sift(self, four: u64) -> u64 {
+    pub(crate) fn matches_in(self, four: u64) -> u64 {
         (four + self.start) & !(four + self.end)
     }
 
@@ -83,7 +83,7 @@ pub(crate) struct TagTable {
     defs: Vec<TagDef>,
     /// Ranks of each tag and its descendants: the first, which is the tag's own, and one past the last.
     spans: Vec<(u32, u32)>,
-    sieves: Vec<Sieve>,
+    sieves: Vec<RankFilter>,
     signatures: Vec<u32>,
     by_rank: Vec<TagId>,
     /// Number of ranks that share a bit of a signature, as a power of two.
@@ -178,7 +178,7 @@ impl TagTable {
             u32::MAX << first & u32::MAX >> (31 - last)
         };
         self.signatures = self.spans.iter().map(signature).collect();
-        self.sieves = self.spans.iter().map(|&span| Sieve::new(span)).collect();
+        self.sieves = self.spans.iter().map(|&span| RankFilter::new(span)).collect();
         self.order = self.by_rank.iter().fold(n as u64, |hash, tag| fold(hash, tag.0 as u64));
     }
 
@@ -212,8 +212,8 @@ impl TagTable {
     }
     /// Returns a sieve for the tag and its descendants; an empty one for a tag that does not exist.
     #[inline]
-    pub(crate) fn sieve(&self, tag: TagId) -> Sieve {
-        self.sieves.get(tag.index()).copied().unwrap_or(Sieve::NOTHING)
+    pub(crate) fn rank_filter(&self, tag: TagId) -> RankFilter {
+        self.sieves.get(tag.index()).copied().unwrap_or(RankFilter::NOTHING)
     }
     /// Returns whether `tag` is `of` or a descendant of it.
     #[inline]
@@ -273,7 +273,7 @@ impl TagQuery {
         text: &str,
         tag: &mut dyn FnMut(&str) -> Result<TagId, String>,
     ) -> Result<TagQuery, String> {
-        let mut p = Parser { text, at: 0, tag };
+        let mut p = QueryParser { text, at: 0, tag };
         let q = p.any()?;
         p.space();
         if p.at < text.len() {
@@ -299,7 +299,7 @@ impl TagQuery {
     }
 }
 
-struct Parser<'a> {
+struct QueryParser<'a> {
     text: &'a str,
     at: usize,
     tag: &'a mut dyn FnMut(&str) -> Result<TagId, String>,
@@ -308,7 +308,7 @@ struct Parser<'a> {
 /// Maximum depth of brackets.
 const MAX_DEPTH: usize = 64;
 
-impl Parser<'_> {
+impl QueryParser<'_> {
     fn space(&mut self) {
         self.at += self.text[self.at..].len() - self.text[self.at..].trim_start().len();
     }

@@ -176,7 +176,7 @@ fn combat_takes_no_short_way() {
 }
 
 #[test]
-fn pools_stand_before_what_they_guard_in_their_order() {
+fn pools_precede_their_attribute_in_order() {
     let pool = |name: &str, order: i32| Attribute {
         absorb: Some(Absorb { before: "Health".into(), order }),
         ..Attribute::new(name, 50.0)

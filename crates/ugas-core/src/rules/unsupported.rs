@@ -1,5 +1,6 @@
-//! Fields and values that a document may have and that the runtime does not act on. Each is a load error with the
-//! reason, because a field that is accepted does something (ruling R-104). When the behaviour lands, its entry here goes.
+//! Fields and values that a document may contain and that the runtime does not implement. Each is a load error with the
+//! reason, because every accepted field has an effect (ruling R-104). An entry is removed when its behaviour is
+//! implemented.
 
 use super::compile::Compiler;
 use ugas_doc::{Ability, Controller, Effect, InputAction, Timeline, TriggerBehavior};

@@ -8,7 +8,7 @@ use crate::limits::Limits;
 pub enum Role {
     /// Stand-alone: the authoritative sim, without clients.
     #[default]
-    Whole,
+    Standalone,
     /// The authoritative server sim; clients predict parts of it.
     Authority,
     /// A predicting client sim. Effects for the authoritative sim only are refused, and calculations that cannot be
@@ -53,7 +53,7 @@ impl Default for SimConfig {
             frame: SimTime::frames(1, 60),
             task_budget: u32::MAX,
             timelines: true,
-            role: Role::Whole,
+            role: Role::Standalone,
             slow_path: false,
         }
     }

@@ -1,7 +1,7 @@
 //! A controller moved from one sim to another, with everything in flight.
 
 use super::Sim;
-use crate::check::{Check, closes_circle};
+use crate::check::{RowValidator, closes_circle};
 use crate::flow::Via;
 use crate::image::{PORTABLE_VERSION, Portable};
 use crate::state::{Row, Tags};
@@ -77,11 +77,11 @@ impl Sim {
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
         // Nothing closes a circle: that was checked before.
         let _ = flow.link_row(target);
-        flow.relisten(target);
+        flow.refresh_listeners(target);
         flow.retime(target);
         flow.publish(target);
         flow.fact(who, Via::NOTHING, FactKind::Restored);
-        flow.welcome_back(who);
+        flow.relink_returned(who);
         Ok(who)
     }
 
@@ -97,9 +97,9 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns the checked row of a portable under this sim's numbers, and adopts its run-time definitions. `is_told` says
+    /// Returns the checked row of a portable under this sim's numbers, and adopts its run-time definitions. `is_owner_snapshot` says
     /// that it is a server's snapshot for the owning client.
-    pub(super) fn sound_row(&mut self, from: &Portable, is_told: bool) -> Result<Row, InsertError> {
+    pub(super) fn sound_row(&mut self, from: &Portable, is_owner_snapshot: bool) -> Result<Row, InsertError> {
         let mut row = from.row.clone();
         row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
         let known = self.state.definitions.list.len();
@@ -108,7 +108,8 @@ impl Sim {
         let checked = flow.layout_for(&from.sets, from.row.id).map_err(|_| "the sets").and_then(|layout| {
             row.layout = layout;
             let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            Check { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at, is_told }.row(&mut row)
+            RowValidator { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at, is_owner_snapshot }
+                .row(&mut row)
         });
         match checked {
             Ok(()) => Ok(row),

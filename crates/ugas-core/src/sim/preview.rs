@@ -1,8 +1,8 @@
 //! Previews: what an application, a batch or an activation would do, without doing it.
 //!
-//! A preview runs the op on a copy of the rows it reads, with the code that would run it. It starts with the rows the op
-//! names and with those that follow their attributes. Where the op asks for a further row, the copy is made again with
-//! that row. What looks through all rows, such as an area, gets a copy of all of them.
+//! A preview runs the op on a copy of the rows it reads, with the same code. It starts with the rows that the op names
+//! and their followers. If the op reads another row, the copy is made again with that row. An operation that visits all
+//! rows, such as an area effect, gets a copy of all of them.
 
 use super::Sim;
 use crate::flow::{Log, Scratch, State};
@@ -12,49 +12,49 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Copies that are made before all rows are copied.
+/// Maximum number of partial copies before all rows are copied.
 const MOST_COPIES: usize = 8;
 
-/// What an op would do.
+/// The result that an op would have.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
     /// Why the op would be refused. A refused op changes nothing, unless it is a batch.
     pub refusal: Option<Refusal>,
-    /// The answer to each part of a batch, in its order.
+    /// The result of each part of a batch, in order.
     pub parts: Vec<Result<(), Refusal>>,
-    /// The rows the op names and the rows it would change, by rising id.
+    /// The rows that the op names and the rows it would change, by rising id.
     pub rows: Vec<RowPreview>,
     /// The facts it would emit, reactions included.
     pub facts: Facts,
-    /// The diagnostics it would leave.
+    /// The diagnostics it would emit.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A controller before and after.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPreview {
-    /// Who.
+    /// The controller.
     pub who: ControllerId,
     /// Every attribute, in dependency order.
     pub attributes: Vec<AttributePreview>,
-    /// Tags it would have newly granted.
+    /// Tags that would be granted newly.
     pub tags_added: Vec<TagId>,
-    /// Tags of which no grant would be left.
+    /// Tags without any remaining grant.
     pub tags_removed: Vec<TagId>,
-    /// Effects that would become active or wait in a queue.
+    /// Effects that would become active or queued.
     pub effects_added: Vec<EffectView>,
     /// Effects that would end.
     pub effects_removed: Vec<EffectView>,
-    /// Effects that would have another level, stacks, state or remaining time: before and after.
+    /// Effects whose level, stacks, state or remaining time would change: before and after.
     pub effects_changed: Vec<(EffectView, EffectView)>,
-    /// Whether it would be destroyed. Its values after are those before.
+    /// Whether it would be destroyed. Its values after are then those before.
     pub destroyed: bool,
 }
 
 /// An attribute before and after.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttributePreview {
-    /// Which.
+    /// The attribute.
     pub attribute: AttributeId,
     /// Current value before.
     pub before: f64,
@@ -67,26 +67,26 @@ pub struct AttributePreview {
 }
 
 impl AttributePreview {
-    /// Whether its current or base value would change.
+    /// Returns whether its current or base value would change.
     pub fn is_changed(&self) -> bool {
         self.before != self.after || self.base_before != self.base_after
     }
 }
 
 impl Preview {
-    /// The row of a controller, if the op names or changes it.
+    /// Returns the row of a controller, if the op names or changes it.
     pub fn row(&self, who: ControllerId) -> Option<&RowPreview> {
         self.rows.iter().find(|r| r.who == who)
     }
 
-    /// An attribute of a controller.
+    /// Returns an attribute of a controller.
     pub fn attribute(&self, who: ControllerId, attribute: AttributeId) -> Option<AttributePreview> {
         self.row(who)?.attributes.iter().find(|a| a.attribute == attribute).copied()
     }
 }
 
 impl RowPreview {
-    /// Whether anything that is listed here would change.
+    /// Returns whether anything listed here would change.
     pub fn is_changed(&self) -> bool {
         self.destroyed
             || self.attributes.iter().any(AttributePreview::is_changed)
@@ -158,7 +158,7 @@ impl Sim {
         }
     }
 
-    /// Adds whoever follows an attribute of these rows, and whoever follows those.
+    /// Adds the followers of these rows' attributes, transitively.
     fn add_followers(&self, rows: &mut BTreeSet<ControllerId>) {
         let mut open: Vec<ControllerId> = rows.iter().copied().collect();
         while let Some(who) = open.pop() {
@@ -201,7 +201,7 @@ impl Sim {
         }
     }
 
-    /// The rows that differ in a copy, and those that were named.
+    /// Returns the rows that differ in a copy, and those that the op names.
     fn compare(&self, after: &Sim, named: &BTreeSet<ControllerId>) -> Vec<RowPreview> {
         let ids = after.state.controllers.ids();
         let kept = ids.chain(named.iter().copied().filter(|&who| self.exists(who)));
@@ -239,21 +239,21 @@ impl Sim {
             tags_added: new_tags.iter().copied().filter(|t| !old_tags.contains(t)).collect(),
             tags_removed: old_tags.iter().copied().filter(|t| !new_tags.contains(t)).collect(),
             effects_added: new.iter().copied().filter(|e| find(&old, e).is_none()).collect(),
-            effects_changed: changed.filter(|(old, new)| is_other(old, new)).collect(),
+            effects_changed: changed.filter(|(old, new)| is_different(old, new)).collect(),
             effects_removed: old.iter().copied().filter(|e| destroyed || find(&new, e).is_none()).collect(),
             destroyed,
         })
     }
 }
 
-/// Whether an effect is another before and after, for whoever looks at it.
-fn is_other(old: &EffectView, new: &EffectView) -> bool {
+/// Returns whether an effect differs visibly before and after.
+fn is_different(old: &EffectView, new: &EffectView) -> bool {
     let shown = |e: &EffectView| (e.level, e.stacks, e.source, e.remaining, e.total, e.executed, e.next_execution);
     let waits = |e: &EffectView| (e.state == EffectState::Inhibited, e.state == EffectState::Queued);
     shown(old) != shown(new) || waits(old) != waits(new)
 }
 
-/// The controllers an op names.
+/// Returns the controllers that an op names.
 fn rows_of(op: &Op) -> BTreeSet<ControllerId> {
     let of_spec = |s: &Spec| [s.target, s.source];
     let mut rows = BTreeSet::from([op.target()]);

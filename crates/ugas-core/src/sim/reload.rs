@@ -1,7 +1,7 @@
 //! Hot reload: migrates a running sim to new rules as a whole, or refuses.
 
 use super::Sim;
-use crate::flow::{Catalogue, Layouts, Past, Via, compile, server_op};
+use crate::flow::{Catalogue, Layouts, PreviousRules, Via, compile, server_op};
 use crate::migration::{Migration, ReloadError};
 use crate::rules::Rules;
 use crate::state::{CauseWhat, Definitions};
@@ -72,7 +72,7 @@ impl Sim {
         flow.retire(Catalogue { rules: &rules, definitions: &definitions }, &mut layouts, &mut report)?;
 
         let old = std::mem::replace(&mut sim.state.definitions, definitions);
-        let past = Past {
+        let past = PreviousRules {
             catalogue: Catalogue { rules: &self.rules, definitions: &old },
             layouts: std::mem::take(&mut sim.index.layouts),
         };
@@ -82,7 +82,7 @@ impl Sim {
         flow.migrate(&past, layouts, &mut report);
         let changed = other || report.touched();
         if changed {
-            flow.look_around();
+            flow.apply_new_rules();
             flow.journals.values_mut().for_each(|j| j.forget());
         }
         flow.react();

@@ -18,7 +18,7 @@ pub use journal::{JournalPosition, ResimulationStop};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
-use crate::flow::{Ahead, TriggerCause};
+use crate::flow::{PredictedTargets, TriggerCause};
 use crate::image::Portable;
 use crate::rules::TriggerDef;
 use crate::sim::Role;
@@ -220,9 +220,9 @@ impl RemoteMut<'_> {
         ago: SimTime,
         aim: Target,
     ) -> (Result<Outcome, Refusal>, Result<(), Refusal>) {
-        self.sim.scratch.ahead = Ahead { first: Some(aim), ..Ahead::default() };
+        self.sim.scratch.predicted_targets = PredictedTargets { first: Some(aim), ..PredictedTargets::default() };
         let done = self.run_late(id, op, ago);
-        let refused = std::mem::take(&mut self.sim.scratch.ahead).refused;
+        let refused = std::mem::take(&mut self.sim.scratch.predicted_targets).refused;
         (done, refused.map_or(Ok(()), Err))
     }
 

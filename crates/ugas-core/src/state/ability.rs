@@ -146,7 +146,7 @@ pub(crate) struct Play {
     /// By group.
     pub(crate) gcds: Vec<Gcd>,
     /// By input.
-    pub(crate) held: Vec<Held>,
+    pub(crate) held: Vec<HeldInput>,
     /// By rising number.
     pub(crate) sets: Vec<SetGrant>,
 }
@@ -275,7 +275,7 @@ pub(crate) struct Gcd {
 
 /// A pressed input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Held {
+pub(crate) struct HeldInput {
     pub(crate) input: InputId,
     /// When it was pressed, local.
     pub(crate) since: SimTime,

@@ -78,8 +78,8 @@ impl Causes {
     /// Grows the ring from any start; unassigned entries are never read.
     #[cold]
     fn grow(&mut self) {
-        let (what, nobody) = (CauseWhat::Op, ControllerId::NONE);
-        let step = CauseLink { what, who: nobody, source: nobody, at: SimTime::ZERO, root: OpId(0) };
+        let (what, none) = (CauseWhat::Op, ControllerId::NONE);
+        let step = CauseLink { what, who: none, source: none, at: SimTime::ZERO, root: OpId(0) };
         self.ring.resize(self.at + 1, Link { step, parent: 0 });
     }
 
@@ -107,7 +107,7 @@ impl Causes {
         out
     }
 
-    /// An empty ring that goes on with the numbers of this one.
+    /// Returns an empty ring that continues the numbers of this one.
     pub(crate) fn continued(&self) -> Causes {
         Causes { ring: Vec::new(), last: self.last, at: self.at }
     }

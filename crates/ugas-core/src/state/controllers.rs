@@ -32,36 +32,36 @@ pub(crate) struct Controllers {
     /// How many controllers were removed. Not state: for lists that are kept next to the sim.
     departed: u64,
     /// Controllers by avatar: derived from the rows, so that no search is needed.
-    avatars: BTreeMap<ActorId, Holders>,
-    /// Only in a copy of some rows: what was asked for beyond them.
+    avatars: BTreeMap<ActorId, AvatarHolders>,
+    /// In a partial copy: the rows that were requested but not copied.
     missed: Option<Arc<Mutex<Missed>>>,
 }
 
-/// What a copy of some rows was asked for beyond them.
+/// The rows that a partial copy was asked for and does not contain.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missed {
     pub(crate) ids: BTreeSet<ControllerId>,
-    /// Whether something looked through all rows.
+    /// Whether all rows were visited.
     pub(crate) all: bool,
 }
 
 /// The controllers that share one avatar: the count, and the two lowest ids; no query needs more.
 #[derive(Clone, Copy, Debug)]
-struct Holders {
+struct AvatarHolders {
     count: u32,
     lowest: [ControllerId; 2],
     /// False after one of the lowest ids left: the next one would have to be searched for.
     known: bool,
 }
 
-impl Holders {
-    fn come(&mut self, id: ControllerId) {
+impl AvatarHolders {
+    fn add(&mut self, id: ControllerId) {
         self.count += 1;
         let [first, second] = self.lowest;
         self.lowest = if id < first { [id, first] } else { [first, second.min(id)] };
     }
 
-    fn leave(&mut self, id: ControllerId) {
+    fn remove(&mut self, id: ControllerId) {
         self.count -= 1;
         let [first, second] = self.lowest;
         if self.lowest.contains(&id) {
@@ -96,7 +96,7 @@ impl Controllers {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if let Some(holders) = self.avatars.get_mut(&avatar) {
-            holders.leave(id);
+            holders.remove(id);
             if holders.count == 0 {
                 self.avatars.remove(&avatar);
             }
@@ -107,8 +107,8 @@ impl Controllers {
         let row = self.row(slot);
         let (avatar, id) = (row.avatar(), row.id);
         if avatar != ActorId::NONE {
-            let nobody = Holders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
-            self.avatars.entry(avatar).or_insert(nobody).come(id);
+            let none = AvatarHolders { count: 0, lowest: [ControllerId::NONE; 2], known: true };
+            self.avatars.entry(avatar).or_insert(none).add(id);
         }
     }
 
@@ -141,7 +141,7 @@ impl Controllers {
         (slot != NONE).then_some(slot as usize)
     }
 
-    /// Notes that somebody asked for a row, or for all of them.
+    /// Records a request for a row, or for all of them.
     #[cold]
     fn miss(&self, id: Option<ControllerId>) {
         let Some(missed) = &self.missed else { return };
@@ -152,7 +152,7 @@ impl Controllers {
         }
     }
 
-    /// A copy of some rows that remembers what else it is asked for.
+    /// Copies some rows; the copy records requests for other rows.
     pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>, table: &TagTable) -> Controllers {
         let mut copy = Controllers::default();
         for row in ids.iter().filter_map(|&id| self.get(id)) {
@@ -161,7 +161,7 @@ impl Controllers {
         Controllers { len: self.len, missed: Some(Arc::default()), ..copy }
     }
 
-    /// What a copy of some rows was asked for beyond them.
+    /// Returns the rows that a partial copy was asked for and does not contain.
     pub(crate) fn missed(&self) -> Missed {
         let missed = self.missed.as_ref();
         missed.map_or_else(Missed::default, |m| m.lock().unwrap_or_else(PoisonError::into_inner).clone())
@@ -242,7 +242,7 @@ impl Controllers {
         self.departed
     }
 
-    /// Ids of the rows that are here.
+    /// Iterates over the ids of the rows.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ControllerId> {
         self.pages
             .iter()

@@ -16,12 +16,12 @@ pub(crate) fn digest(value: &impl Serialize) -> u64 {
 struct Digest(u64);
 
 impl Digest {
-    fn put(&mut self, word: u64) -> Result<(), Never> {
+    fn put(&mut self, word: u64) -> Result<(), DigestError> {
         self.0 = fold(self.0, word);
         Ok(())
     }
 
-    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Never> {
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), DigestError> {
         self.put(bytes.len() as u64)?;
         for chunk in bytes.chunks(8) {
             let mut word = [0; 8];
@@ -34,23 +34,23 @@ impl Digest {
 
 /// An error that never occurs.
 #[derive(Debug)]
-struct Never;
+struct DigestError;
 
-impl std::fmt::Display for Never {
+impl std::fmt::Display for DigestError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a value cannot be written")
     }
 }
-impl std::error::Error for Never {}
-impl ser::Error for Never {
-    fn custom<T: std::fmt::Display>(_: T) -> Never {
-        Never
+impl std::error::Error for DigestError {}
+impl ser::Error for DigestError {
+    fn custom<T: std::fmt::Display>(_: T) -> DigestError {
+        DigestError
     }
 }
 
 macro_rules! words {
     ($($name:ident $kind:ty),*) => {$(
-        fn $name(self, v: $kind) -> Result<(), Never> {
+        fn $name(self, v: $kind) -> Result<(), DigestError> {
             self.put(v as u64)
         }
     )*};
@@ -58,7 +58,7 @@ macro_rules! words {
 
 impl Serializer for &mut Digest {
     type Ok = ();
-    type Error = Never;
+    type Error = DigestError;
     type SerializeSeq = Self;
     type SerializeTuple = Self;
     type SerializeTupleStruct = Self;
@@ -72,35 +72,35 @@ impl Serializer for &mut Digest {
         serialize_u8 u8, serialize_u16 u16, serialize_u32 u32, serialize_u64 u64, serialize_char char
     );
 
-    fn serialize_f32(self, v: f32) -> Result<(), Never> {
+    fn serialize_f32(self, v: f32) -> Result<(), DigestError> {
         self.put((v + 0.0).to_bits() as u64)
     }
-    fn serialize_f64(self, v: f64) -> Result<(), Never> {
+    fn serialize_f64(self, v: f64) -> Result<(), DigestError> {
         self.put((v + 0.0).to_bits())
     }
-    fn serialize_str(self, v: &str) -> Result<(), Never> {
+    fn serialize_str(self, v: &str) -> Result<(), DigestError> {
         self.bytes(v.as_bytes())
     }
-    fn serialize_bytes(self, v: &[u8]) -> Result<(), Never> {
+    fn serialize_bytes(self, v: &[u8]) -> Result<(), DigestError> {
         self.bytes(v)
     }
-    fn serialize_none(self) -> Result<(), Never> {
+    fn serialize_none(self) -> Result<(), DigestError> {
         self.put(0)
     }
-    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), Never> {
+    fn serialize_some<T: ?Sized + Serialize>(self, value: &T) -> Result<(), DigestError> {
         self.put(1)?;
         value.serialize(self)
     }
-    fn serialize_unit(self) -> Result<(), Never> {
+    fn serialize_unit(self) -> Result<(), DigestError> {
         self.put(0)
     }
-    fn serialize_unit_struct(self, _: &'static str) -> Result<(), Never> {
+    fn serialize_unit_struct(self, _: &'static str) -> Result<(), DigestError> {
         self.put(0)
     }
-    fn serialize_unit_variant(self, _: &'static str, index: u32, _: &'static str) -> Result<(), Never> {
+    fn serialize_unit_variant(self, _: &'static str, index: u32, _: &'static str) -> Result<(), DigestError> {
         self.put(index as u64)
     }
-    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), Never> {
+    fn serialize_newtype_struct<T: ?Sized + Serialize>(self, _: &'static str, value: &T) -> Result<(), DigestError> {
         value.serialize(self)
     }
     fn serialize_newtype_variant<T: ?Sized + Serialize>(
@@ -109,32 +109,44 @@ impl Serializer for &mut Digest {
         index: u32,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Never> {
+    ) -> Result<(), DigestError> {
         self.put(index as u64)?;
         value.serialize(self)
     }
-    fn serialize_seq(self, len: Option<usize>) -> Result<Self, Never> {
+    fn serialize_seq(self, len: Option<usize>) -> Result<Self, DigestError> {
         self.put(len.unwrap_or(0) as u64)?;
         Ok(self)
     }
-    fn serialize_tuple(self, _: usize) -> Result<Self, Never> {
+    fn serialize_tuple(self, _: usize) -> Result<Self, DigestError> {
         Ok(self)
     }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Self, DigestError> {
         Ok(self)
     }
-    fn serialize_tuple_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Never> {
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, DigestError> {
         self.put(index as u64)?;
         Ok(self)
     }
-    fn serialize_map(self, len: Option<usize>) -> Result<Self, Never> {
+    fn serialize_map(self, len: Option<usize>) -> Result<Self, DigestError> {
         self.put(len.unwrap_or(0) as u64)?;
         Ok(self)
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, Never> {
+    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Self, DigestError> {
         Ok(self)
     }
-    fn serialize_struct_variant(self, _: &'static str, index: u32, _: &'static str, _: usize) -> Result<Self, Never> {
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        index: u32,
+        _: &'static str,
+        _: usize,
+    ) -> Result<Self, DigestError> {
         self.put(index as u64)?;
         Ok(self)
     }
@@ -144,11 +156,11 @@ macro_rules! parts {
     ($($kind:ident $method:ident),*) => {$(
         impl ser::$kind for &mut Digest {
             type Ok = ();
-            type Error = Never;
-            fn $method<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+            type Error = DigestError;
+            fn $method<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), DigestError> {
                 value.serialize(&mut **self)
             }
-            fn end(self) -> Result<(), Never> {
+            fn end(self) -> Result<(), DigestError> {
                 Ok(())
             }
         }
@@ -163,11 +175,11 @@ macro_rules! fields {
     ($($kind:ident),*) => {$(
         impl ser::$kind for &mut Digest {
             type Ok = ();
-            type Error = Never;
-            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Result<(), Never> {
+            type Error = DigestError;
+            fn serialize_field<T: ?Sized + Serialize>(&mut self, _: &'static str, value: &T) -> Result<(), DigestError> {
                 value.serialize(&mut **self)
             }
-            fn end(self) -> Result<(), Never> {
+            fn end(self) -> Result<(), DigestError> {
                 Ok(())
             }
         }
@@ -177,14 +189,14 @@ fields!(SerializeStruct, SerializeStructVariant);
 
 impl ser::SerializeMap for &mut Digest {
     type Ok = ();
-    type Error = Never;
-    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), Never> {
+    type Error = DigestError;
+    fn serialize_key<T: ?Sized + Serialize>(&mut self, key: &T) -> Result<(), DigestError> {
         key.serialize(&mut **self)
     }
-    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), Never> {
+    fn serialize_value<T: ?Sized + Serialize>(&mut self, value: &T) -> Result<(), DigestError> {
         value.serialize(&mut **self)
     }
-    fn end(self) -> Result<(), Never> {
+    fn end(self) -> Result<(), DigestError> {
         Ok(())
     }
 }
@@ -194,7 +206,7 @@ mod tests {
     use super::digest;
 
     #[test]
-    fn tells_values_apart_and_not_their_zeros() {
+    fn distinguishes_values_but_not_signed_zeros() {
         assert_eq!(digest(&(1u8, "ab", 0.0f64)), digest(&(1u8, "ab", -0.0f64)));
         assert_ne!(digest(&vec![1u32, 2]), digest(&vec![2u32, 1]));
         assert_ne!(digest(&(vec![1u8], vec![2u8])), digest(&(vec![1u8, 2], Vec::<u8>::new())));

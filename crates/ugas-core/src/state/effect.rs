@@ -81,12 +81,12 @@ pub(crate) struct Cold {
     /// Executions to run when its requirements are met again: periodic ones that fell due while it was inhibited, and
     /// that of its application if it started inhibited.
     pub(crate) missed: u32,
-    pub(crate) rest: Option<Box<Rest>>,
+    pub(crate) rest: Option<Box<EffectExtras>>,
 }
 
 /// Rare fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Rest {
+pub(crate) struct EffectExtras {
     /// Used if the level does not fit into 16 bits.
     pub(crate) level: u32,
     /// 1 without this part.
@@ -164,10 +164,10 @@ mod bits {
     }
 }
 
-impl Default for Rest {
-    fn default() -> Rest {
+impl Default for EffectExtras {
+    fn default() -> EffectExtras {
         let (captures, units) = (Box::default(), Box::default());
-        Rest { level: 0, stacks: 1, extra: None, captures, units, dropped: Vec::new(), frozen: None }
+        EffectExtras { level: 0, stacks: 1, extra: None, captures, units, dropped: Vec::new(), frozen: None }
     }
 }
 
@@ -237,11 +237,11 @@ impl Effect {
         })
     }
 
-    pub(crate) fn rest(&self) -> Option<&Rest> {
+    pub(crate) fn rest(&self) -> Option<&EffectExtras> {
         self.cold.as_ref()?.rest.as_deref()
     }
 
-    pub(crate) fn rest_mut(&mut self) -> &mut Rest {
+    pub(crate) fn rest_mut(&mut self) -> &mut EffectExtras {
         self.cold_mut().rest.get_or_insert_default()
     }
 
@@ -363,7 +363,7 @@ pub(crate) const SEQ_BITS: u32 = 45;
 
 /// The kind of a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Timer {
+pub(crate) enum TimerKind {
     Task,
     Charge,
     Cast,
@@ -371,8 +371,9 @@ pub(crate) enum Timer {
     Validation,
 }
 
-impl Timer {
-    const ALL: [Timer; 5] = [Timer::Task, Timer::Charge, Timer::Cast, Timer::Gcd, Timer::Validation];
+impl TimerKind {
+    const ALL: [TimerKind; 5] =
+        [TimerKind::Task, TimerKind::Charge, TimerKind::Cast, TimerKind::Gcd, TimerKind::Validation];
 }
 
 impl Due {
@@ -387,13 +388,13 @@ impl Due {
     }
 
     /// Creates due work for a timer.
-    pub(crate) fn timer(at: SimTime, timer: Timer, seq: u64) -> Due {
-        Due::new(at, Due::TIMER, seq).lying_at(timer as usize)
+    pub(crate) fn timer(at: SimTime, timer: TimerKind, seq: u64) -> Due {
+        Due::new(at, Due::TIMER, seq).with_hint(timer as usize)
     }
 
     /// Returns it with another hint.
     #[inline]
-    pub(crate) fn lying_at(self, place: usize) -> Due {
+    pub(crate) fn with_hint(self, place: usize) -> Due {
         Due { rank: self.rank & !0xffff | place.min(0xffff) as u64, ..self }
     }
 
@@ -410,8 +411,8 @@ impl Due {
         (self.rank & 0xffff) as usize
     }
     /// Returns the kind of timer.
-    pub(crate) fn which(self) -> Timer {
-        Timer::ALL[self.place().min(Timer::ALL.len() - 1)]
+    pub(crate) fn which(self) -> TimerKind {
+        TimerKind::ALL[self.place().min(TimerKind::ALL.len() - 1)]
     }
     /// Returns its identity, without the hint.
     #[inline]

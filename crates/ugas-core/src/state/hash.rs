@@ -1,12 +1,12 @@
-//! The canonical hash of a row: the same state gives the same bits however it came about.
+//! The canonical hash of a row: the same state gives the same bits however it was reached.
 //!
-//! Every record is taken apart without `..`, so that a field that is added does not compile until it is hashed or named
-//! here as one that is not. The tests forge each field and look whether the hash moves.
+//! Every record is destructured without `..`, so that an added field does not compile until it is hashed or listed here
+//! as not hashed. The tests change each field and check that the hash changes.
 
 use super::ability::{Charge, Grant, GrantMore};
 use super::digest::digest;
-use super::effect::{Cold, Effect, Periodic, Queued, Rest};
-use super::row::{CueCount, Row, Side};
+use super::effect::{Cold, Effect, EffectExtras, Periodic, Queued};
+use super::row::{CueCount, Row, RowExtras};
 use super::{Attr, Mod};
 use crate::rng::{fold, mix};
 use crate::rules::{Layout, TagTable};
@@ -17,10 +17,10 @@ mod tests;
 
 /// Which of the numbers that effects keep go into a hash. What they lead to always does.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Kept {
-    /// None. Only its definition, which is not at hand, would say which number is for a hidden attribute.
+enum HashDetail {
+    /// None. Only the definition, which is not available here, would tell which number is for a hidden attribute.
     Nothing,
-    /// What they were given and what that comes to, not what they took from others when they began.
+    /// Given values and their results, not the values captured from others at the start.
     Given,
     /// All of them.
     All,
@@ -31,18 +31,18 @@ fn number(v: f64) -> u64 {
 }
 
 impl Row {
-    /// Returns the canonical hash. `sets` stands for the layout.
+    /// Returns the canonical hash. `sets` represents the layout.
     pub(crate) fn compute_hash(&self, sets: &[SetId], table: &TagTable) -> u64 {
-        self.hash_of(sets, table, Kept::All, |_| false)
+        self.hash_of(sets, table, HashDetail::All, |_| false)
     }
 
     /// Returns the same without some attributes, and without what effects took from others when they began.
     pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
-        let kept = if hidden.is_empty() { Kept::Given } else { Kept::Nothing };
+        let kept = if hidden.is_empty() { HashDetail::Given } else { HashDetail::Nothing };
         self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))
     }
 
-    fn hash_of(&self, sets: &[SetId], table: &TagTable, kept: Kept, hides: impl Fn(usize) -> bool) -> u64 {
+    fn hash_of(&self, sets: &[SetId], table: &TagTable, kept: HashDetail, hides: impl Fn(usize) -> bool) -> u64 {
         let Row {
             id,
             clock,
@@ -53,7 +53,7 @@ impl Row {
             tags,
             grants,
             side: _,
-            // Numbers yet to be given: what came and went again leaves no trace.
+            // Future numbers: what was added and removed again leaves no trace.
             last_birth: _,
             next_seq: _,
             next_grant: _,
@@ -73,7 +73,7 @@ impl Row {
             phase: _,
             due: _,
         } = self;
-        let Side { avatar: _, anchor, cues, queue, play: _ } = self.side();
+        let RowExtras { avatar: _, anchor, cues, queue, play: _ } = self.side();
         let mut h = mix(id.0 as u64);
         let mut put = |word: u64| h = fold(h, word);
         sets.iter().for_each(|s| put(s.0 as u64));
@@ -116,7 +116,7 @@ fn hash_mod(m: &Mod, put: &mut impl FnMut(u64)) {
     put((op as u64) << 8 | off as u64);
 }
 
-fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
+fn hash_effect(e: &Effect, kept: HashDetail, put: &mut impl FnMut(u64)) {
     // The number holds the row's number, the level and flags; whether it watches tags follows from its definition. The
     // link is a place in this sim's ring of causes.
     let Effect { number: _, birth, end, start, ordinal, def, source, link: _, cold } = e;
@@ -143,21 +143,23 @@ fn hash_effect(e: &Effect, kept: Kept, put: &mut impl FnMut(u64)) {
     }
     put(length.0 as u64);
     put(ability.0 as u64);
-    let Some(Rest { level: _, stacks: _, extra, captures, units, dropped, frozen }) = rest.as_deref() else { return };
+    let Some(EffectExtras { level: _, stacks: _, extra, captures, units, dropped, frozen }) = rest.as_deref() else {
+        return;
+    };
     hash_extra(extra.as_deref(), kept, put);
-    if kept >= Kept::All {
+    if kept >= HashDetail::All {
         captures.iter().for_each(|v| put(v.to_bits()));
         frozen.iter().for_each(|f| f.hash(put));
     }
-    if kept >= Kept::Given {
+    if kept >= HashDetail::Given {
         units.iter().for_each(|v| put(v.to_bits()));
         dropped.iter().for_each(|&i| put(i as u64));
     }
 }
 
-fn hash_extra(extra: Option<&SpecExtra>, kept: Kept, put: &mut impl FnMut(u64)) {
+fn hash_extra(extra: Option<&SpecExtra>, kept: HashDetail, put: &mut impl FnMut(u64)) {
     let Some(SpecExtra { set_by_caller, duration, period, origin, hit, causer, object }) = extra else { return };
-    if kept >= Kept::Given {
+    if kept >= HashDetail::Given {
         for (key, value) in set_by_caller {
             put(key.0 as u64);
             put(number(*value));
@@ -176,7 +178,7 @@ fn hash_extra(extra: Option<&SpecExtra>, kept: Kept, put: &mut impl FnMut(u64)) 
 }
 
 fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
-    // The level lies beside what fails of the status. The status is not state.
+    // The level is packed with the failing checks of the status. The status is not state.
     let Grant { id, ability, more, level_fails: _, seen: _, ready_at: _ } = g;
     put((id.0 as u64) << 32 | ability.0 as u64);
     put((g.level() as u64) << 32 | g.input().0 as u64);
@@ -192,7 +194,7 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         put(name.0 as u64);
         put(number(*value));
     }
-    // The number only orders recharges of one row that end at the same moment.
+    // The number only orders recharges of one row that end at the same time.
     if let Some(Charge { have, max, start, end, seq: _ }) = charges {
         put((*have as u64) << 32 | *max as u64);
         put(start.0 as u64);
@@ -201,7 +203,7 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
     restrictions.iter().for_each(|r| put(r.0 as u64));
 }
 
-fn hash_queued(q: &Queued, kept: Kept, put: &mut impl FnMut(u64)) {
+fn hash_queued(q: &Queued, kept: HashDetail, put: &mut impl FnMut(u64)) {
     // The target is the row itself, and the link a place in this sim's ring of causes.
     let Queued { spec, birth, ordinal, root, link: _ } = q;
     let Spec { effect, target: _, source, level, stacks, ability, extra } = spec;

@@ -81,7 +81,7 @@ impl Index {
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 
-    /// What of it is about some rows. It has no agenda: such a copy does not advance.
+    /// Copies the parts about some rows. The copy has no agenda: it cannot advance.
     pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>) -> Index {
         let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
         let of_effect =

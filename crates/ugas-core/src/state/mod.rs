@@ -16,7 +16,7 @@ mod tag;
 mod values;
 
 pub(crate) use ability::{
-    Activation, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, Held, Play, SetGrant, Status, Task,
+    Activation, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, HeldInput, Play, SetGrant, Status, Task,
 };
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};
@@ -24,8 +24,8 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Cold, Due, Effect, Frozen, Periodic, Queued, Rest, SEQ_BITS, Timer};
+pub(crate) use effect::{Cold, Due, Effect, EffectExtras, Frozen, Periodic, Queued, SEQ_BITS, TimerKind};
 pub(crate) use index::{Index, LiveEdge};
-pub(crate) use row::{CueCount, Row, Side, alert};
+pub(crate) use row::{CueCount, Row, RowExtras, alert};
 pub(crate) use tag::{TagFlip, Tags};
 pub(crate) use values::Values;

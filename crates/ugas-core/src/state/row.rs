@@ -1,7 +1,7 @@
 //! A row: everything one controller owns, stored together, because rollback, save, replication and hand-off work on one
 //! controller.
 
-use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, Timer, Values};
+use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, TimerKind, Values};
 use crate::rules::{INITIAL_TAGS, TagTable};
 use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
@@ -16,7 +16,7 @@ pub(crate) struct CueCount {
 
 /// Fields that many controllers do not have or that few operations read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Side {
+pub(crate) struct RowExtras {
     /// The avatar, if it is not the owner.
     pub(crate) avatar: Option<ActorId>,
     pub(crate) anchor: Option<Anchor>,
@@ -25,8 +25,8 @@ pub(crate) struct Side {
     pub(crate) play: Option<Box<Play>>,
 }
 
-impl Side {
-    const NONE: Side = Side { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new(), play: None };
+impl RowExtras {
+    const NONE: RowExtras = RowExtras { avatar: None, anchor: None, cues: Vec::new(), queue: Vec::new(), play: None };
 }
 
 /// The kinds of events that something on a row listens to.
@@ -95,7 +95,7 @@ pub(crate) struct Row {
     /// Number of live modifiers on this row.
     pub(crate) live: u32,
     pub(crate) next_grant: u32,
-    pub(crate) side: Option<Box<Side>>,
+    pub(crate) side: Option<Box<RowExtras>>,
 }
 
 const _: () = assert!(size_of::<Row>() == 512);
@@ -145,13 +145,13 @@ impl Row {
     }
 
     #[inline]
-    pub(crate) fn side(&self) -> &Side {
-        static NONE: Side = Side::NONE;
+    pub(crate) fn side(&self) -> &RowExtras {
+        static NONE: RowExtras = RowExtras::NONE;
         self.side.as_deref().unwrap_or(&NONE)
     }
 
-    pub(crate) fn side_mut(&mut self) -> &mut Side {
-        self.side.get_or_insert_with(|| Box::new(Side::NONE))
+    pub(crate) fn side_mut(&mut self) -> &mut RowExtras {
+        self.side.get_or_insert_with(|| Box::new(RowExtras::NONE))
     }
 
     pub(crate) fn avatar(&self) -> ActorId {
@@ -303,7 +303,7 @@ impl Row {
             e.cold.iter_mut().for_each(|c| map(&mut c.ability.0));
         }
         self.grants.iter_mut().for_each(|g| map(&mut g.ability.0));
-        let Some(Side { avatar: _, anchor: _, cues: _, queue, play }) = self.side.as_deref_mut() else { return };
+        let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play }) = self.side.as_deref_mut() else { return };
         for q in queue {
             map(&mut q.spec.effect.0);
             map(&mut q.spec.ability.0);
@@ -360,7 +360,7 @@ impl Row {
     /// Recomputes everything that is not state.
     pub(crate) fn rebuild(&mut self) {
         self.rebuild_modded();
-        self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.lying_at(at))).collect();
+        self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.with_hint(at))).collect();
         let timers = self.timers();
         self.due.extend(timers);
         self.due.sort_unstable_by(|a, b| b.cmp(a));
@@ -373,11 +373,11 @@ impl Row {
     fn timers(&self) -> Vec<Due> {
         let play = self.play();
         let charges = self.grants.iter().filter_map(|g| g.more.as_ref()?.charges.as_ref());
-        let tasks = play.tasks.iter().map(|t| Due::timer(t.due, Timer::Task, t.seq));
-        let casts = play.cast.iter().map(|c| Due::timer(c.next_at(), Timer::Cast, c.seq));
-        let gcds = play.gcds.iter().map(|g| Due::timer(g.end, Timer::Gcd, g.seq));
-        let pending = play.activations.iter().map(|a| Due::timer(a.deadline, Timer::Validation, a.seq));
-        let charges = charges.map(|c| Due::timer(c.end, Timer::Charge, c.seq));
+        let tasks = play.tasks.iter().map(|t| Due::timer(t.due, TimerKind::Task, t.seq));
+        let casts = play.cast.iter().map(|c| Due::timer(c.next_at(), TimerKind::Cast, c.seq));
+        let gcds = play.gcds.iter().map(|g| Due::timer(g.end, TimerKind::Gcd, g.seq));
+        let pending = play.activations.iter().map(|a| Due::timer(a.deadline, TimerKind::Validation, a.seq));
+        let charges = charges.map(|c| Due::timer(c.end, TimerKind::Charge, c.seq));
         tasks.chain(casts).chain(gcds).chain(pending).chain(charges).filter(|d| d.at != SimTime::NEVER).collect()
     }
 }

@@ -6,12 +6,12 @@
 //! explicit grants because nothing else is stored.
 
 use crate::TagId;
-use crate::rules::{Sieve, TagTable};
+use crate::rules::{RankFilter, TagTable};
 
 /// Number of tags stored in the row.
 const FEW: usize = 12;
 /// No tag. Tags of this rank or higher are stored outside the row.
-const NONE: u16 = Sieve::LIMIT as u16;
+const NONE: u16 = RankFilter::LIMIT as u16;
 
 /// An explicit tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,12 +41,12 @@ pub(crate) struct Tags {
     innate: u16,
     len: u8,
     /// All tags, if they do not fit into the row.
-    many: Option<Box<Many>>,
+    many: Option<Box<ManyTags>>,
 }
 
 /// More tags than fit into the row.
 #[derive(Clone, Debug)]
-struct Many {
+struct ManyTags {
     list: Vec<Count>,
     /// One bit per rank: whether the tag or a descendant is granted.
     shown: Box<[u64]>,
@@ -65,7 +65,7 @@ impl PartialEq for Tags {
 }
 
 /// The position of an explicit tag: its index or the insertion point, and the neighbouring ranks.
-struct Place {
+struct TagPosition {
     at: usize,
     found: bool,
     /// One more than the previous rank; 0 if there is none.
@@ -73,7 +73,7 @@ struct Place {
     after: u32,
 }
 
-impl Place {
+impl TagPosition {
     /// Returns whether the tag of this span has any other descendant.
     #[inline]
     fn holds(&self, (start, end): (u32, u32)) -> bool {
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-impl Many {
+impl ManyTags {
     #[inline]
     fn has(&self, rank: u32) -> bool {
         self.shown.get(rank as usize / 64).is_some_and(|word| word >> (rank % 64) & 1 != 0)
@@ -118,8 +118,8 @@ impl Many {
         flips.iter().filter(|f| f.presence).for_each(|f| self.put(table.span(f.tag).0, f.added));
     }
 
-    fn new(list: Vec<Count>, table: &TagTable) -> Many {
-        let mut many = Many { list: Vec::new(), shown: vec![0; table.len().div_ceil(64)].into() };
+    fn new(list: Vec<Count>, table: &TagTable) -> ManyTags {
+        let mut many = ManyTags { list: Vec::new(), shown: vec![0; table.len().div_ceil(64)].into() };
         for c in &list {
             let mut next = Some(table.at_rank(c.rank));
             while let Some(t) = next.filter(|&t| !many.has(table.span(t).0)) {
@@ -127,7 +127,7 @@ impl Many {
                 next = table.parent(t);
             }
         }
-        Many { list, ..many }
+        ManyTags { list, ..many }
     }
 }
 
@@ -145,7 +145,7 @@ impl Tags {
             return None;
         }
         let count = |&(tag, count, innate): &(TagId, u32, bool)| Count { rank: table.span(tag).0, count, innate };
-        let many = Many::new(list.iter().map(count).collect(), table);
+        let many = ManyTags::new(list.iter().map(count).collect(), table);
         let mut tags = Tags { many: Some(Box::new(many)), ..Tags::default() };
         tags.draw_in(FEW);
         Some(tags)
@@ -176,26 +176,26 @@ impl Tags {
         if let Some(many) = &self.many {
             return many.shows(table, tag);
         }
-        let (sieve, fours) = (table.sieve(tag), self.ranks.as_chunks::<4>().0);
-        Sieve::any(fours.iter().fold(0, |found, four| found | sieve.sift(joined(*four))))
+        let (sieve, fours) = (table.rank_filter(tag), self.ranks.as_chunks::<4>().0);
+        RankFilter::any(fours.iter().fold(0, |found, four| found | sieve.matches_in(joined(*four))))
     }
 
     #[inline]
-    fn find(&self, rank: u32) -> Place {
+    fn find(&self, rank: u32) -> TagPosition {
         if let Some(many) = &self.many {
             let found = many.list.binary_search_by_key(&rank, |c| c.rank);
             let (Ok(at) | Err(at)) = found;
             let rank = |at: usize| many.list.get(at).map(|c| c.rank);
             let before = at.checked_sub(1).and_then(rank).map_or(0, |r| r + 1);
             let after = rank(at + found.is_ok() as usize).unwrap_or(u32::MAX);
-            return Place { at, found: found.is_ok(), before, after };
+            return TagPosition { at, found: found.is_ok(), before, after };
         }
         let at = self.ranks.iter().map(|&r| ((r as u32) < rank) as usize).sum::<usize>().min(self.len as usize);
         let rank_at = |at: usize| self.ranks.get(at).map_or(NONE, |&r| r);
         let found = rank_at(at) as u32 == rank && at < self.len as usize;
         let before = if at == 0 { 0 } else { rank_at(at - 1) as u32 + 1 };
         let after = rank_at(at + found as usize);
-        Place { at, found, before, after: if after == NONE { u32::MAX } else { after as u32 } }
+        TagPosition { at, found, before, after: if after == NONE { u32::MAX } else { after as u32 } }
     }
 
     /// Returns how often the tag itself is granted.
@@ -262,7 +262,7 @@ impl Tags {
         if self.many.is_none() && (!fits || rank >= NONE as u32) {
             self.move_out(table);
         }
-        let (told, at) = (flips.len(), place.at);
+        let (reported, at) = (flips.len(), place.at);
         if !place.found {
             place.flip(table, tag, true, flips);
             *signature |= 1 << table.stretch(rank);
@@ -272,7 +272,7 @@ impl Tags {
                 many.list[at].count += 1;
             } else {
                 many.list.insert(at, Count { rank, count: 1, innate: false });
-                many.show(table, &flips[told..]);
+                many.show(table, &flips[reported..]);
             }
             return many.list[at].count;
         }
@@ -302,7 +302,7 @@ impl Tags {
         if !place.found {
             return false;
         }
-        let (told, at) = (flips.len(), place.at);
+        let (reported, at) = (flips.len(), place.at);
         let left = match &mut self.many {
             Some(many) => {
                 many.list[at].count -= 1;
@@ -324,7 +324,7 @@ impl Tags {
         match &mut self.many {
             Some(many) => {
                 many.list.remove(at);
-                many.show(table, &flips[told..]);
+                many.show(table, &flips[reported..]);
                 // With hysteresis: a tag that is added and removed repeatedly must not move all of them each time.
                 self.draw_in(FEW / 2);
             }
@@ -344,7 +344,7 @@ impl Tags {
     #[cold]
     fn move_out(&mut self, table: &TagTable) {
         let list = self.entries().collect();
-        *self = Tags { many: Some(Box::new(Many::new(list, table))), ..Tags::default() };
+        *self = Tags { many: Some(Box::new(ManyTags::new(list, table))), ..Tags::default() };
     }
 
     /// Moves the tags back into the row if there are at most `most`.

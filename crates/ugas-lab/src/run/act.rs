@@ -5,8 +5,8 @@ use super::look::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, Change, ControllerId, EffectFilter, EffectId, Hit, InputId, Op,
-    Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
+    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, ControllerId, EffectFilter, EffectId, EffectUpdate, Hit,
+    InputId, Op, Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
 };
 
 /// The id of a controller that never existed; commands to it are refused as stale.
@@ -144,12 +144,12 @@ impl Runner<'_> {
     fn change(&mut self, handle: &Name, to: &ChangeTo) -> Result<(), Refusal> {
         let key = self.key(handle)?;
         let change = match to {
-            ChangeTo::Level(level) => Change::Level(*level),
-            ChangeTo::Remaining(time) => Change::Remaining(*time),
-            ChangeTo::Period(time) => Change::Period(*time),
-            ChangeTo::Stacks(stacks) => Change::Stacks(*stacks),
+            ChangeTo::Level(level) => EffectUpdate::Level(*level),
+            ChangeTo::Remaining(time) => EffectUpdate::Remaining(*time),
+            ChangeTo::Period(time) => EffectUpdate::Period(*time),
+            ChangeTo::Stacks(stacks) => EffectUpdate::Stacks(*stacks),
             ChangeTo::SetByCaller(name, value) => match self.world.rules.find_key(&name.text) {
-                Some(key) => Change::SetByCaller(key, *value),
+                Some(key) => EffectUpdate::SetByCaller(key, *value),
                 None => return Ok(()),
             },
         };

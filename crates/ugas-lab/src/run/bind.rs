@@ -151,15 +151,7 @@ impl<'a> Binder<'a> {
             },
             Verb::ChangeEffect { handle, changes } => {
                 self.handle(handle);
-                for change in changes {
-                    match change {
-                        ChangeTo::Remaining(time) => {
-                            self.possible_time(step, "Remaining", Some(*time), SimTime::ZERO);
-                        }
-                        ChangeTo::Period(time) => self.possible_time(step, "Period", Some(*time), MIN_PERIOD),
-                        ChangeTo::Level(_) | ChangeTo::Stacks(_) | ChangeTo::SetByCaller(..) => {}
-                    }
-                }
+                changes.iter().for_each(|change| self.change(step, change));
             }
             Verb::Move { actor, .. }
             | Verb::Possess { actor, .. }
@@ -204,6 +196,14 @@ impl<'a> Binder<'a> {
                 }
                 actor.iter().for_each(|n| self.actor(n));
             }
+        }
+    }
+
+    fn change(&mut self, step: &Step, change: &ChangeTo) {
+        match change {
+            ChangeTo::Remaining(time) => self.possible_time(step, "Remaining", Some(*time), SimTime::ZERO),
+            ChangeTo::Period(time) => self.possible_time(step, "Period", Some(*time), MIN_PERIOD),
+            ChangeTo::Level(_) | ChangeTo::Stacks(_) | ChangeTo::SetByCaller(..) => {}
         }
     }
 

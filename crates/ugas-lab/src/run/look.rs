@@ -7,7 +7,7 @@ use crate::scenario::{Found, Scenario, did_you_mean};
 use ugas_core::{
     AttributeId, ControllerId, EffectFilter, EffectId, EffectState, EffectView, NameKind, Refusal, Sim, SimTime, TagId,
 };
-use ugas_net::view::EffectSeen;
+use ugas_net::client::ProxyEffect;
 
 /// The value that a path refers to.
 #[derive(Clone, Debug, PartialEq)]
@@ -290,8 +290,8 @@ fn of_effects_now(run: &Runner<'_>, actor: &str, id: EffectId, of: OfEffects) ->
 }
 
 /// Reads the replicated effects of a remote actor.
-fn effects_seen(all: &[EffectSeen], id: EffectId, of: OfEffects, now: SimTime) -> Found {
-    let (queued, here): (Vec<&EffectSeen>, Vec<&EffectSeen>) =
+fn effects_seen(all: &[ProxyEffect], id: EffectId, of: OfEffects, now: SimTime) -> Found {
+    let (queued, here): (Vec<&ProxyEffect>, Vec<&ProxyEffect>) =
         all.iter().filter(|e| e.effect == id).partition(|e| e.state == EffectState::Queued);
     match of {
         OfEffects::Count => Found::Number(here.len() as f64),

@@ -97,7 +97,7 @@ fn play<'s>(
         machines.push(Machine { peer: None, joins, part, up: link(0), down: link(1) });
     }
     let mut peers = 0;
-    let length = server.server().length();
+    let length = server.server().tick_length();
     let end = options.until.map_or(server.end(), |until| server.last_tick_at(until));
     let mut now = SimTime::ZERO;
     server.look(watch);

@@ -27,7 +27,7 @@ use ugas_core::{
     ControllerId, Diagnostic, EffectKey, Fact, FactKind, Facts, Refusal, Rules, Sim, SimConfig, SimTime, Trace,
 };
 use ugas_data::ReadError;
-use ugas_net::view::Snapshot;
+use ugas_net::client::ProxySnapshot;
 use world::{BuildError, World};
 
 /// The limit of time steps of one scenario.
@@ -93,7 +93,7 @@ pub(crate) struct Runner<'a> {
     handles: BTreeMap<String, Handle>,
     marks: BTreeMap<String, u64>,
     /// The replicated state of remote actors on a client; their effects and cues do not run there.
-    seen: BTreeMap<ControllerId, Snapshot>,
+    seen: BTreeMap<ControllerId, ProxySnapshot>,
     keeps: KeptStreams,
     buffer: Facts,
     facts: Facts,

@@ -129,7 +129,7 @@ impl Scenario {
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
         let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
-        let config = ServerConfig { length: network.tick, ..ServerConfig::default() };
+        let config = ServerConfig { tick_length: network.tick, ..ServerConfig::default() };
         let (due, end) = self.due(None, network.tick)?;
         let (server, facts, wires) = (Server::new(sim, config, secret), Facts::default(), Vec::new());
         let mut part = ServerPart { runner, server, due, end, facts, wires };
@@ -231,7 +231,7 @@ impl<'s> ServerPart<'s> {
 
     /// Returns the tick of a time.
     pub(super) fn last_tick_at(&self, time: SimTime) -> Tick {
-        tick_at(time, self.server.length())
+        tick_at(time, self.server.tick_length())
     }
 
     /// Calls `watch` with the sim of the session.
@@ -248,9 +248,9 @@ impl<'s> ServerPart<'s> {
             let template = actor.controller.as_ref().and_then(|name| rules.find_template(&name.text));
             if let Some(mode) = template.and_then(|t| rules.template_replication(t))
                 && self.server.sim().exists(who)
-                && self.server.mode(who) != mode
+                && self.server.replication(who) != mode
             {
-                self.server.set_mode(who, mode);
+                self.server.set_replication(who, mode);
             }
         }
     }
@@ -341,7 +341,7 @@ impl ClientPart<'_> {
 
     /// Returns whether the server has confirmed the last tick.
     pub fn is_over(&self) -> bool {
-        let is_settled = |&who: &ControllerId| self.client.settled(who).is_some_and(|tick| tick >= self.end);
+        let is_settled = |&who: &ControllerId| self.client.confirmed_tick(who).is_some_and(|tick| tick >= self.end);
         self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
     }
 
@@ -380,7 +380,7 @@ impl ClientPart<'_> {
             let time = tick.time(self.length().unwrap_or_default());
             let why = match self.client.state() {
                 ClientState::Denied(denial) => format!("the server rejected it: {denial}"),
-                ClientState::Lost(loss) => format!("it lost its connection: {loss}"),
+                ClientState::Disconnected(loss) => format!("it lost its connection: {loss}"),
                 _ if self.is_cut => "it is disconnected; use `Reconnect` earlier".to_owned(),
                 _ => "it is still connecting, which takes about two round trips".to_owned(),
             };
@@ -402,7 +402,7 @@ impl ClientPart<'_> {
     /// Returns the client's actors and the hashes of their last confirmed state.
     pub fn hashes(&self) -> Vec<(String, u64)> {
         let name = |who: &ControllerId| self.runner.who_is.get(who).cloned().unwrap_or_default();
-        let hash = |who: &ControllerId| Some((name(who), self.client.settled_hash(*who)?));
+        let hash = |who: &ControllerId| Some((name(who), self.client.confirmed_hash(*who)?));
         self.client.owned().iter().filter_map(hash).collect()
     }
 

@@ -462,6 +462,8 @@ pub(crate) fn combat(rng: &mut Rng, e: &mut Effect, attributes: &[String], abili
         if permission || event && rng.percent(15) {
             rule.restrict = true;
             rule.stacks = false;
+            // A restriction stops the whole event; one of an attribute is a load error.
+            rule.attribute = None;
         } else if rng.percent(50) {
             rule.modify = Some(Modify {
                 operation: ModifyOperation::Add,

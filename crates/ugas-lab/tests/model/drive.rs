@@ -462,14 +462,14 @@ impl Both {
         }
     }
 
-    fn change(&self, change: &Change) -> core::Change {
+    fn change(&self, change: &Change) -> core::EffectUpdate {
         match change {
-            Change::Level(n) => core::Change::Level(*n),
-            Change::Remaining(t) => core::Change::Remaining(SimTime(*t)),
-            Change::Extend(t) => core::Change::Extend(SimTime(*t)),
-            Change::Period(t) => core::Change::Period(SimTime(*t)),
-            Change::Stacks(n) => core::Change::Stacks(*n),
-            Change::SetByCaller(key, v) => core::Change::SetByCaller(self.key_id(key), *v),
+            Change::Level(n) => core::EffectUpdate::Level(*n),
+            Change::Remaining(t) => core::EffectUpdate::Remaining(SimTime(*t)),
+            Change::Extend(t) => core::EffectUpdate::Extend(SimTime(*t)),
+            Change::Period(t) => core::EffectUpdate::Period(SimTime(*t)),
+            Change::Stacks(n) => core::EffectUpdate::Stacks(*n),
+            Change::SetByCaller(key, v) => core::EffectUpdate::SetByCaller(self.key_id(key), *v),
         }
     }
 }

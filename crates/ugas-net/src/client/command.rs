@@ -1,9 +1,9 @@
-//! Commands: what a player asks for, played at once where it may be.
+//! Commands: what a player requests, predicted where the policy allows it.
 
-use super::told::Certainty;
-use super::{Client, ClientState, Commanded, MAX_PENDING, Pending};
+use super::facts::Certainty;
+use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
 use crate::authority::check_numbers;
-use crate::echo::is_shown;
+use crate::confirm::is_shown;
 use crate::message::{Command, Request, encode};
 use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
@@ -13,67 +13,67 @@ use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refus
 use ugas_doc::NetExecution;
 
 impl Client {
-    /// How many ticks the client may be ahead of what is settled.
-    pub fn window(&self) -> u32 {
+    /// Returns how many ticks the client may predict beyond the last confirmed one.
+    pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
         let wanted = self.carrier.round_trip().unwrap_or(SimTime::ZERO) + SimTime(tick * 4);
-        let cap = self.config.window.clamp(SimTime::ZERO, SimTime::millis(500));
+        let cap = self.config.prediction_window.clamp(SimTime::ZERO, SimTime::millis(500));
         let least = SimTime::millis(250).min(cap);
         (wanted.clamp(least, cap).0 / tick).max(1) as u32
     }
 
-    /// Whether commands may be played ahead: what is settled is no further back than the window.
-    pub fn is_open(&self) -> bool {
+    /// Returns whether commands are predicted: the last confirmed tick is within the prediction window.
+    pub fn can_predict(&self) -> bool {
         let first = self.rows.iter().filter_map(|r| r.settled.as_ref()).map(|s| s.0).min();
-        self.is_within(first.unwrap_or(self.heard))
+        self.is_within(first.unwrap_or(self.newest_tick))
     }
 
-    /// Whether time may go on: the server was heard of within the window. While it keeps its word back, e.g. until a
-    /// validation is decided, nothing new is played ahead, but the clock goes on, and with it the talk.
+    /// Whether time may advance: a packet arrived within the window. While the server sends no state, for example until a
+    /// validation is decided, nothing new is predicted, but the clock continues.
     pub(super) fn is_near(&self) -> bool {
-        self.is_within(self.heard)
+        self.is_within(self.newest_tick)
     }
 
     fn is_within(&self, last: Tick) -> bool {
-        self.tick.0.saturating_sub(last.0) < self.window()
+        self.tick.0.saturating_sub(last.0) < self.prediction_window()
     }
 
-    /// Asks for something in the name of an own controller. What may be played ahead happens now; the server hears of it
-    /// with the next packet. Past the window nothing is played ahead: what lets go (a release, a cancel) is still asked
-    /// for, everything else is refused as [`Refusal::PredictionWindowClosed`] until the server's word opens the window again
-    /// ([`Client::is_open`]); whoever still wants it then asks again.
-    pub fn command(&mut self, request: Request) -> Result<Commanded, Refusal> {
+    /// Requests something for an owned controller. A predicted request takes effect now and is sent with the next packet.
+    ///
+    /// While the prediction window is closed ([`Client::can_predict`]), a release or a cancel is still sent without
+    /// prediction, and everything else returns [`Refusal::PredictionWindowClosed`]; ask again when the window is open.
+    pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
-        let is_open = self.is_open();
-        // A key that was let go stays down, and an ability goes on, if nobody tells the server.
-        if !is_open && !request.lets_go() || self.pending.len() >= MAX_PENDING {
-            self.counts.closed += 1;
+        let is_open = self.can_predict();
+        // Without it a released key would stay down on the server, and a cancelled ability active.
+        if !is_open && !request.is_release() || self.pending.len() >= MAX_PENDING {
+            self.counts.window_closed += 1;
             return Err(Refusal::PredictionWindowClosed);
         }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
-        self.drain();
+        self.emit_pending();
         if let Request::Aim { key, target } = request {
             self.sim.remote().check_aim(key, target)?;
         }
         let policy = policy_of(&self.sim, &request)?;
         if policy == NetExecution::LocalOnly {
-            let done = self.local.run(&self.sim, &request, &mut self.out).map(Commanded::Local);
-            self.watch();
+            let done = self.local.run(&self.sim, &request, &mut self.out).map(CommandStatus::Local);
+            self.run_triggers();
             return done;
         }
         let next = self.tick.plus(1);
         self.open_base(next);
         let mut command = Command { tick: next, base: self.base, sub: self.sub, request, aim: None };
         if encode(&command).len() > MAX_COMMAND as usize {
-            // The server would not read it.
+            // The server rejects longer commands.
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let id = command.id(self.client);
-        let played = policy == NetExecution::LocalPredicted && is_open;
-        let mut done = Commanded::Sent(id);
-        if played {
+        let is_predicted = policy == NetExecution::LocalPredicted && is_open;
+        let mut done = CommandStatus::Sent(id);
+        if is_predicted {
             let level = self.level_of(&command.request);
             let outcome = match self.sim.run_as(id, &command.request.op(level)) {
                 Ok(outcome) => outcome,
@@ -83,33 +83,33 @@ impl Client {
                 }
             };
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
-                // The input is down all the same: a press that activates nothing is still a press.
-                self.counts.refused += u64::from(refusal.is_misuse());
+                // The input is down all the same: a press that activates nothing is a press.
+                self.counts.rejected += u64::from(refusal.is_misuse());
             }
             command.aim = self.take_aims(Some(&outcome));
-            done = Commanded::Predicted(id, outcome);
-            self.tell(next);
-            self.watch();
+            done = CommandStatus::Predicted(id, outcome);
+            self.emit_facts(next);
+            self.run_triggers();
             self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
             self.sub = self.sub.saturating_add(1);
         }
-        self.pending.push_back(Pending { command, played, heard: false });
+        self.pending.push_back(PendingCommand { command, is_predicted, is_acked: false });
         for (key, target) in std::mem::take(&mut self.aimed) {
-            self.say_aim(next, key, target);
+            self.send_aim(next, key, target);
         }
         Ok(done)
     }
 
-    /// One Base for each tick with commands.
+    /// Each tick with commands has its own Base.
     fn open_base(&mut self, tick: Tick) {
         if self.base_tick != tick {
             (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, tick);
         }
     }
 
-    /// What predicted ticks aimed at: the server's are to aim there too. What the first tick of the ability that a command
-    /// itself activated aims at goes with the command, so that the server's first tick knows it.
+    /// Collects the targets that predicted ticks chose, for the server's ticks. Returns the target of the first tick of the
+    /// ability that a command activated: it is sent with the command.
     pub(super) fn take_aims(&mut self, done: Option<&Outcome>) -> Option<Target> {
         self.sim.remote_mut().take_aims(&mut self.aimed);
         let first = match done? {
@@ -121,16 +121,16 @@ impl Client {
         target
     }
 
-    /// Says what the ticks of abilities aimed at in the tick just played. The server plays that tick later: it knows
-    /// before its own ticks run.
-    pub(super) fn say_aims(&mut self) {
+    /// Sends the targets that abilities chose in the tick just simulated. The server simulates that tick later, so it has
+    /// them in time.
+    pub(super) fn send_aims(&mut self) {
         self.take_aims(None);
         for (key, target) in std::mem::take(&mut self.aimed) {
-            self.say_aim(self.tick, key, target);
+            self.send_aim(self.tick, key, target);
         }
     }
 
-    fn say_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
+    fn send_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
         if self.pending.len() >= MAX_PENDING || !self.owned.contains(&key.who) {
             return;
         }
@@ -138,12 +138,12 @@ impl Client {
         let request = Request::Aim { key, target };
         let command = Command { tick, base: self.base, sub: self.sub, request, aim: None };
         self.sub = self.sub.saturating_add(1);
-        // One whose ability is over by now is said all the same: its last tick is still to come there.
+        // Also if the ability has ended here: its last tick is still to come on the server.
         let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
-        self.pending.push_back(Pending { command, played: true, heard: false });
+        self.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: false });
     }
 
-    /// A command that was played ahead was refused: its ability may have something to do about that.
+    /// Queues the `OnMispredicted` of a rejected predicted command.
     pub(super) fn note_mispredicted(&mut self, id: OpId, command: &Command) {
         let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
         let acts = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
@@ -153,12 +153,11 @@ impl Client {
         }
     }
 
-    /// Lets abilities that were refused do what they do about it, as commands like any other: played here at once, and
-    /// on the server in the same tick.
+    /// Sends the queued `OnMispredicted` requests as commands: predicted here, run on the server in the same tick.
     pub(super) fn clean_up(&mut self) {
-        while self.is_open() && self.pending.len() < MAX_PENDING {
+        while self.can_predict() && self.pending.len() < MAX_PENDING {
             let Some(request) = self.mispredicted.pop_front() else { return };
-            // An ability that is not granted any more has nothing to clean up.
+            // An ability that is no longer granted has nothing to clean up.
             let _ = self.command(request);
         }
     }
@@ -169,41 +168,41 @@ impl Client {
         grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
     }
 
-    /// Tells what was just played.
-    pub(super) fn tell(&mut self, tick: Tick) {
+    /// Emits the facts of what was just simulated as predicted.
+    pub(super) fn emit_facts(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
         for fact in &self.facts.list {
             let other = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
             let own = other.is_none();
             match (fact.kind, other) {
-                // Nobody tells what it really is.
+                // The server does not report it, so it could never be confirmed.
                 (_, Some(other)) if !is_shown(&self.sim, other.shape(), fact) => continue,
                 (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
-                    other.foresee(burst_key(fact.key, fact.root, fact.who), tag);
+                    other.note_predicted(burst_key(fact.key, fact.root, fact.who), tag);
                 }
                 _ => {}
             }
-            self.waiting.predict(tick, fact, own, &self.facts, &mut self.out);
+            self.pending_facts.predict(tick, fact, own, &self.facts, &mut self.out);
         }
     }
 
-    /// Sets off what runs here only by what was told of own controllers since.
-    pub(super) fn watch(&mut self) {
-        // What it tells itself may set off more; a circle of that ends here.
+    /// Matches the triggers of local abilities with new facts about own controllers.
+    pub(super) fn run_triggers(&mut self) {
+        // Facts of local abilities may trigger more; this bounds a cycle.
         let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
-        while self.watched < self.out.facts.list.len().min(end) {
-            let (fact, certainty) = (self.out.facts.list[self.watched], self.out.certainty[self.watched]);
-            self.watched += 1;
+        while self.triggered < self.out.facts.list.len().min(end) {
+            let (fact, certainty) = (self.out.facts.list[self.triggered], self.out.certainty[self.triggered]);
+            self.triggered += 1;
             let is_news = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
             if is_news && self.owned.contains(&fact.who) {
-                self.local.watch(&self.sim, &fact, &mut self.out);
+                self.local.trigger(&self.sim, &fact, &mut self.out);
             }
         }
-        self.watched = self.out.facts.list.len();
+        self.triggered = self.out.facts.list.len();
     }
 
-    /// Tells what was played since.
-    pub(super) fn drain(&mut self) {
-        self.tell(self.tick);
+    /// Emits the facts since the last tick as predicted.
+    pub(super) fn emit_pending(&mut self) {
+        self.emit_facts(self.tick);
     }
 }

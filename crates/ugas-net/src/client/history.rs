@@ -1,44 +1,43 @@
-//! An owned controller on its client: what it was at each tick that the server has not spoken about, and the last state
-//! the server did.
+//! An owned controller on its client: its predicted state at each unconfirmed tick, and the last confirmed state.
 
 use crate::types::Tick;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
 use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
 
-/// States of the server's that differences may refer to.
+/// The most server states kept as baselines.
 const KEPT: usize = 128;
 
-/// The end of one tick.
+/// An owned controller at the end of a tick.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Stop {
+pub(crate) struct TickEnd {
     pub(crate) tick: Tick,
     pub(crate) mark: JournalPosition,
     pub(crate) image: RowImage,
 }
 
-/// An owned controller.
+/// The history of an owned controller.
 #[derive(Clone, Debug)]
-pub(crate) struct History {
+pub(crate) struct OwnedHistory {
     pub(crate) who: ControllerId,
-    /// Attributes the server does not show even to the owner.
+    /// Attributes that are hidden from the owner.
     pub(crate) hidden: Vec<AttributeId>,
-    /// Ticks after the last one that is settled.
-    pub(crate) stops: VecDeque<Stop>,
-    /// What it was at the last settled tick.
+    /// Ticks after the last confirmed one.
+    pub(crate) stops: VecDeque<TickEnd>,
+    /// Its state at the last confirmed tick.
     pub(crate) settled: Option<(Tick, RowImage)>,
-    /// States the server sent, by rising tick.
+    /// Baselines: states the server sent, by rising tick.
     states: VecDeque<(Tick, Tokens)>,
-    spare: Vec<Stop>,
-    /// Hashes the server was told, by rising tick.
+    spare: Vec<TickEnd>,
+    /// Hashes sent to the server, by rising tick.
     told: VecDeque<(Tick, u32)>,
-    /// The server's word cannot be used: it is asked for the state by telling it no hash.
-    pub(crate) asks: bool,
+    /// The server's confirmation cannot be used: sending no hash requests the state.
+    pub(crate) requests_state: bool,
 }
 
-impl History {
-    pub(crate) fn new(who: ControllerId) -> History {
-        History {
+impl OwnedHistory {
+    pub(crate) fn new(who: ControllerId) -> OwnedHistory {
+        OwnedHistory {
             who,
             hidden: Vec::new(),
             stops: VecDeque::new(),
@@ -46,22 +45,22 @@ impl History {
             states: VecDeque::new(),
             spare: Vec::new(),
             told: VecDeque::new(),
-            asks: false,
+            requests_state: false,
         }
     }
 
-    /// The newest state of the server's that this client holds.
+    /// The newest baseline.
     pub(crate) fn have(&self) -> Option<Tick> {
         self.states.back().map(|(tick, _)| *tick)
     }
 
-    /// A state that a difference refers to.
+    /// The baseline of a delta.
     pub(crate) fn state(&self, tick: Tick) -> Option<&Tokens> {
         let at = self.states.binary_search_by_key(&tick, |(t, _)| *t).ok()?;
         Some(&self.states[at].1)
     }
 
-    /// Keeps a state of the server's.
+    /// Keeps a state of the server as a baseline.
     pub(crate) fn keep_state(&mut self, tick: Tick, tokens: Tokens) {
         if self.have().is_some_and(|newest| newest >= tick) {
             return;
@@ -72,19 +71,19 @@ impl History {
         self.states.push_back((tick, tokens));
     }
 
-    /// The server will not refer to states before this one any more.
+    /// Drops baselines that the server no longer uses.
     pub(crate) fn drop_states_before(&mut self, tick: Tick) {
         while self.states.front().is_some_and(|(t, _)| *t < tick) {
             self.states.pop_front();
         }
     }
 
-    /// A place for the end of a tick, with memory of one that is settled.
-    pub(crate) fn new_stop(&mut self) -> Stop {
+    /// An entry for the end of a tick, with reused memory.
+    pub(crate) fn new_stop(&mut self) -> TickEnd {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// The tick is settled: what is older is forgotten. Gives the mark of the journal then.
+    /// Confirms a tick and drops older ones. Returns the journal position at the tick.
     pub(crate) fn settle(&mut self, tick: Tick, image: RowImage) -> Option<JournalPosition> {
         let mut mark = None;
         while self.stops.front().is_some_and(|s| s.tick <= tick) {
@@ -97,26 +96,26 @@ impl History {
         mark
     }
 
-    /// Keeps the ends of so many ticks; what is older will not be played again.
+    /// Limits the number of kept ticks; older ones are not resimulated.
     pub(crate) fn keep_stops(&mut self, most: usize) {
         while self.stops.len() > most {
             self.spare.extend(self.stops.pop_front());
         }
     }
 
-    /// Forgets the ends of ticks: nobody will speak about them.
+    /// Drops all kept ticks.
     pub(crate) fn forget_stops(&mut self) {
         self.spare.extend(self.stops.drain(..));
     }
 
-    /// The end of a tick that is not settled yet.
-    pub(crate) fn stop(&self, tick: Tick) -> Option<&Stop> {
+    /// The state at the end of an unconfirmed tick.
+    pub(crate) fn stop(&self, tick: Tick) -> Option<&TickEnd> {
         let at = self.stops.binary_search_by_key(&tick, |s| s.tick).ok()?;
         Some(&self.stops[at])
     }
 
-    /// Notes that the server was told a hash for a tick.
-    pub(crate) fn note_told(&mut self, tick: Tick, hash: u32) {
+    /// Records that a hash was sent for a tick.
+    pub(crate) fn note_sent_hash(&mut self, tick: Tick, hash: u32) {
         if self.told.back() == Some(&(tick, hash)) {
             return;
         }
@@ -126,22 +125,22 @@ impl History {
         self.told.push_back((tick, hash));
     }
 
-    /// The server says that what it was told for a tick is right, and that nothing has changed up to another: the newest
-    /// tick in between that was played so. None if it is not known any more which that was.
+    /// The server confirmed the hash of a tick and that nothing changed until another tick. Returns the newest predicted tick
+    /// in between with that hash; `None` if the hash is no longer known.
     pub(crate) fn confirmed(&self, rules: &Rules, tick: Tick, until: Tick) -> Option<(Tick, RowImage)> {
         let mut told = self.told.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash);
         let hash = told.next()?;
         if told.any(|other| other != hash) {
             return None;
         }
-        let is_it = |s: &&Stop| {
+        let is_it = |s: &&TickEnd| {
             let same = || s.image.hash_without(rules, &self.hidden).map(|h| h as u32) == Some(hash);
             (tick..=until).contains(&s.tick) && same()
         };
         self.stops.iter().rev().find(is_it).map(|s| (s.tick, s.image.clone()))
     }
 
-    /// The hash of the newest tick, as the server computes it.
+    /// The hash of the newest tick, without hidden attributes.
     pub(crate) fn newest_hash(&self, rules: &Rules) -> Option<(Tick, u32)> {
         let stop = self.stops.back()?;
         Some((stop.tick, stop.image.hash_without(rules, &self.hidden)? as u32))

@@ -1,39 +1,39 @@
-//! Prediction keys: every activation that one command caused has one of its own, so that each can be confirmed or
-//! rejected by itself, and a parent takes its children with it.
+//! Prediction keys: each activation that a command caused has its own key, so that each can be confirmed or rejected
+//! separately. Rejecting a parent rejects its children.
 
 use std::collections::VecDeque;
 use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim};
 
-/// Activations that are remembered.
+/// The most activations that are kept.
 const KEPT: usize = 256;
 
-/// Names one activation that was played ahead (ruling C-57).
+/// The key of a predicted activation (ruling C-57).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PredictionKey {
-    /// One for each tick with commands, rising; 0 is the server's own.
+    /// One for each tick with commands, rising; 0 belongs to the server.
     pub base: u32,
-    /// The position in the tick.
+    /// The position within the tick.
     pub sub: u16,
-    /// The Sub of the activation that caused it; none for what a command itself triggered.
+    /// The Sub of the activation that caused it; `None` for the activation of the command itself.
     pub parent: Option<u16>,
-    /// The client.
+    /// The number of the client.
     pub client: u16,
-    /// The seed of its random stream, given by the server.
+    /// The seed of the client's random stream, assigned by the server.
     pub seed: u64,
 }
 
-/// How an activation that was played ahead stands.
+/// The status of a predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
-    /// The server has not spoken.
-    Waiting,
-    /// It happened.
+pub enum PredictionStatus {
+    /// The verdict has not arrived.
+    Pending,
+    /// The server activated it too.
     Confirmed,
-    /// It did not happen.
+    /// The server did not activate it.
     Rejected,
 }
 
-/// An activation that was played ahead.
+/// A predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
     /// Its key.
@@ -42,24 +42,24 @@ pub struct Prediction {
     pub ability: AbilityId,
     /// The activation's own key, the same on the server.
     pub activation: ActivationKey,
-    /// How it stands.
-    pub standing: Standing,
+    /// Its status.
+    pub status: PredictionStatus,
 }
 
-/// The activations of the last commands.
+/// The predicted activations of the latest commands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     list: VecDeque<(OpId, Prediction)>,
 }
 
 impl Keys {
-    /// Notes the activations among what an op just did; how many.
+    /// Records the activations among the facts of an op. Returns how many.
     pub(crate) fn note(&mut self, id: OpId, seed: u64, sim: &Sim, facts: &Facts) -> u16 {
         let mut made: Vec<Prediction> = Vec::new();
         for fact in facts.list.iter().filter(|f| f.root == id) {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
             let causes = sim.chain(fact.link);
-            // The nearest is the activation itself; another one of the same ability is not its parent for that.
+            // The nearest cause is the activation itself.
             let caused = causes.iter().skip(1).filter_map(|link| match link.what {
                 CauseWhat::Activated(by) | CauseWhat::Ended(by) => made.iter().rev().find(|p| p.ability == by),
                 _ => None,
@@ -67,7 +67,7 @@ impl Keys {
             let parent = caused.map(|p| p.key.sub).next().or(made.first().map(|p| p.key.sub));
             let sub = id.sub().saturating_add(made.len() as u16);
             let key = PredictionKey { base: id.base(), sub, parent, client: id.client(), seed };
-            made.push(Prediction { key, ability, activation, standing: Standing::Waiting });
+            made.push(Prediction { key, ability, activation, status: PredictionStatus::Pending });
         }
         let count = made.len() as u16;
         for prediction in made {
@@ -84,27 +84,27 @@ impl Keys {
         self.list.iter().find(|(of, p)| *of == id && p.key.parent.is_none()).map(|(_, p)| p.ability)
     }
 
-    /// The server's word: the abilities that really were activated, in order, or none if the command was refused.
-    /// What is missing is rejected, and with it what it caused. Gives the abilities that were.
-    pub(crate) fn judge(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
+    /// Takes a verdict: the abilities that the server activated in order, none if it rejected the command. Missing
+    /// activations are rejected with what they caused. Returns the rejected abilities.
+    pub(crate) fn apply_verdict(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
         let (mut left, mut gone) = (done.to_vec(), Vec::new());
         let mut rejected: Vec<u16> = Vec::new();
-        for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.standing == Standing::Waiting) {
+        for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.status == PredictionStatus::Pending) {
             let orphan = p.key.parent.is_some_and(|parent| rejected.contains(&parent));
             let at = left.iter().position(|&a| a == p.ability).filter(|_| !orphan);
-            p.standing = match at {
+            p.status = match at {
                 Some(at) => {
                     left.remove(at);
-                    Standing::Confirmed
+                    PredictionStatus::Confirmed
                 }
                 None => {
                     rejected.push(p.key.sub);
                     gone.push(p.ability);
-                    Standing::Rejected
+                    PredictionStatus::Rejected
                 }
             };
         }
-        // Of one that was activated twice and once in truth nobody can say which facts are whose.
+        // If an ability was predicted twice and activated once, the facts of the two cannot be told apart.
         gone.retain(|a| !done.contains(a));
         gone
     }

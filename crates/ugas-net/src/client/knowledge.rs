@@ -52,7 +52,7 @@ impl Client {
     /// # let mut sim = Sim::new(rules.clone(), SimConfig::default());
     /// # let spec = || SpawnSpec::sets([rules.set("S").unwrap()]);
     /// # let (hero, foe) = (sim.spawn(spec())?, sim.spawn(spec())?);
-    /// # let config = ServerConfig { mode: ControllerReplication::Full, ..ServerConfig::default() };
+    /// # let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     /// # let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
     /// # net.join("Ana", LinkProfile::GOOD, &[hero])?;
     /// # net.run(60);

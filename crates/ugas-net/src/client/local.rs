@@ -1,25 +1,25 @@
-//! Abilities that run on the player's machine only. The controller they belong to is the server's; they run on a copy of
-//! it in a sim of their own, so that nothing of them is ever sent or taken back.
+//! Abilities that run on this client only (`LocalOnly`). They run on a copy of their controller in a separate sim, so they are
+//! never sent or rolled back.
 
-use super::told::{Certainty, NetFacts};
+use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
 use crate::policy::execution;
 use ugas_core::{ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime, Target, TriggerAction};
 use ugas_doc::NetExecution;
 
-/// The sim of what is local.
+/// The sim of local abilities.
 #[derive(Clone, Default)]
-pub(crate) struct Local {
+pub(crate) struct LocalAbilities {
     sim: Option<Sim>,
     facts: Facts,
     ops: u32,
 }
 
-/// The client number of local ops; no server gives it.
+/// The client number of local ops; no server assigns it.
 const LOCAL: u16 = u16::MAX;
 
-impl Local {
-    /// Runs a request on a copy of the controller as it is now; while something runs on an older copy, on that one.
+impl LocalAbilities {
+    /// Runs a request on a copy of the controller. While an ability is active on an older copy, that copy is used.
     pub(crate) fn run(&mut self, from: &Sim, request: &Request, out: &mut NetFacts) -> Result<Outcome, Refusal> {
         let who = request.who();
         let sim = self.sim.get_or_insert_with(|| Sim::new(from.rules().clone(), from.config().clone()));
@@ -34,13 +34,12 @@ impl Local {
         }
         self.ops += 1;
         let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op(1));
-        self.tell(out);
+        self.emit_facts(out);
         outcome
     }
 
-    /// What was told of an own controller sets off abilities that run here only, and ends those that last with a tag that
-    /// is gone.
-    pub(crate) fn watch(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
+    /// Activates local abilities that a fact about an owned controller triggers, and cancels those whose tag was removed.
+    pub(crate) fn trigger(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
         let is_local = |ability| execution(from, ability) == NetExecution::LocalOnly;
         for grant in from.grants(fact.who).unwrap_or_default().iter().filter(|g| is_local(g.ability)) {
             let (who, ability) = (fact.who, grant.ability);
@@ -49,16 +48,16 @@ impl Local {
                 Some(TriggerAction::Cancel) => Request::Cancel { who, ability },
                 None => continue,
             };
-            // What cannot start is no mistake: nobody asked for it.
+            // A triggered ability that cannot be activated is not an error.
             let _ = self.run(from, &request, out);
         }
     }
 
-    /// Time went on. A copy on which nothing runs any more goes.
+    /// Advances the time. A copy without active abilities is removed.
     pub(crate) fn advance(&mut self, to: SimTime, host: &mut dyn Host, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
         sim.advance_with(to, host);
-        self.tell(out);
+        self.emit_facts(out);
         let Some(sim) = &mut self.sim else { return };
         for who in sim.controllers().collect::<Vec<ControllerId>>() {
             if sim.activations(who).is_ok_and(|mut list| list.next().is_none()) {
@@ -67,8 +66,8 @@ impl Local {
         }
     }
 
-    /// Tells what local ops did; what else happens to a copy is told of the original.
-    fn tell(&mut self, out: &mut NetFacts) {
+    /// Emits the facts of local ops; other facts of a copy are emitted for the original.
+    fn emit_facts(&mut self, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
         sim.take_facts(&mut self.facts);
         for fact in self.facts.list.iter().filter(|f| f.root.client() == LOCAL) {

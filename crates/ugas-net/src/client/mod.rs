@@ -1,161 +1,164 @@
 //! The client session: prediction, reconciliation, proxies.
 //!
-//! The client's sim holds its own controllers, run ahead with the same code as the server's, and a proxy row for everybody
-//! else it hears of. When the server's word about a tick differs from what was played, the controller is put to the
-//! server's state and everything since is run again, within the call that brought the word: no tick in between shows half
-//! of a correction.
+//! The client's sim contains its owned controllers, predicted with the same code as on the server, and a proxy row for each
+//! remote actor. When the server's state of a tick differs from the prediction, the controller is rolled back to that state
+//! and resimulated, within the call that received it: no tick shows a partial correction.
+//!
+//! A command is a `PendingCommand` of the [`Client`] until its verdict arrives.
 
+mod clock_jump;
+mod clock_sync;
 mod command;
+mod facts;
 mod history;
 mod keys;
 mod knowledge;
-mod leap;
 mod local;
-mod others;
-mod own;
-mod pace;
-mod proxies;
+mod owned;
+mod positions;
 mod receive;
 mod reconcile;
-mod shown;
-mod told;
+mod remote;
+mod visible;
 
-pub use keys::{Prediction, PredictionKey, Standing};
+pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};
+pub use clock_jump::DisconnectReason;
+pub use facts::{Certainty, NetFacts};
+pub use keys::{Prediction, PredictionKey, PredictionStatus};
 pub use knowledge::{ClientExplanation, Knowledge};
-pub use leap::Loss;
-pub use told::{Certainty, NetFacts};
 
-use crate::carrier::{Carrier, CarrierConfig, PacketNumber};
+use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
 use crate::types::Tick;
-use crate::view::{Change, Proxies};
+use crate::view::ProxyChange;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};
 
-use history::History;
+use clock_jump::JumpBudget;
+use clock_sync::ClockSync;
+use facts::PendingFacts;
+use history::OwnedHistory;
 use keys::Keys;
-use leap::Leap;
-use local::Local;
-use pace::Pace;
-use proxies::Places;
+use local::LocalAbilities;
+use positions::RemotePositions;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
-use told::Waiting;
 use ugas_core::{
     ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role, Rules,
     Sim, SimConfig, SimTime, Target,
 };
 
-/// Commands that may wait for a verdict.
+/// The most commands without a verdict.
 const MAX_PENDING: usize = 256;
 
-/// Bytes of definitions made at run time that a client takes from a server.
+/// The most bytes of run-time definitions that a client accepts from a server.
 const MAX_DEFINED: usize = 16 * 1024 * 1024;
 
-/// How a client is set up.
+/// The configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How far the client may run ahead of the last state the server spoke about; at most half a second. Beyond it commands
-    /// are refused as pending ([`Client::command`]).
-    pub window: SimTime,
-    /// Differences of attributes above this share of the larger value ask for a blend.
-    pub blend: f64,
-    /// How much later than they are heard of others are shown, so that they move evenly.
-    pub interpolation: SimTime,
-    /// Controllers of others that are shown at most. Of more only their number is known ([`ClientCounts::crowded`]).
-    pub proxies: usize,
-    /// Limits and patience of the connection.
-    pub carrier: CarrierConfig,
-    /// The sim's setup; its role and seed do not matter.
+    /// How far the client may predict beyond the last confirmed state; at most half a second. Beyond it commands return
+    /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see [`Client::command`].
+    pub prediction_window: SimTime,
+    /// A correction that changes an attribute by more than this share of the larger value is a [`ValueCorrection`].
+    pub correction_threshold: f64,
+    /// The delay with which remote actors are shown, so that their positions can be interpolated.
+    pub interpolation_delay: SimTime,
+    /// The most remote actors. Further ones are skipped and counted ([`ClientCounts::skipped_proxies`]).
+    pub max_proxies: usize,
+    /// Limits and timeouts of the connection.
+    pub connection: ConnectionConfig,
+    /// The configuration of the sim; its role and seed are not used.
     pub sim: SimConfig,
 }
 
 impl Default for ClientConfig {
     fn default() -> ClientConfig {
         ClientConfig {
-            window: SimTime::frames(16, 60),
-            blend: 0.05,
-            interpolation: SimTime::millis(100),
-            proxies: 4096,
-            carrier: CarrierConfig::default(),
+            prediction_window: SimTime::frames(16, 60),
+            correction_threshold: 0.05,
+            interpolation_delay: SimTime::millis(100),
+            max_proxies: 4096,
+            connection: ConnectionConfig::default(),
             sim: SimConfig::default(),
         }
     }
 }
 
-/// Where a client stands.
+/// The state of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClientState {
-    /// It waits for the server's first word.
+    /// The client waits for the server's welcome.
     Connecting,
-    /// It plays.
+    /// The client has joined.
     Playing,
-    /// The server will not have it.
+    /// The server denied the client.
     Denied(Denial),
-    /// It will not have the server any more: it hears and says nothing, and plays no further.
-    Lost(Loss),
+    /// The client ended the session: it neither receives nor sends nor predicts.
+    Disconnected(DisconnectReason),
 }
 
-/// What became of a command at once.
+/// What [`Client::command`] did with a request.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Commanded {
-    /// It was played ahead under this key, with this outcome.
+pub enum CommandStatus {
+    /// The client predicted it, under this key and with this outcome.
     Predicted(OpId, Outcome),
-    /// It was sent under this key; the server plays it first.
+    /// The client sends it under this key; the server runs it first.
     Sent(OpId),
-    /// It is played here only.
+    /// It runs on this client only.
     Local(Outcome),
 }
 
-/// A value that jumped by a correction; a host that shows it moves it smoothly instead.
+/// A value that a correction changed by more than [`ClientConfig::correction_threshold`], for a host that smooths it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Blend {
+pub struct ValueCorrection {
     /// The controller.
     pub who: ControllerId,
-    /// Which attribute.
+    /// The attribute.
     pub attribute: AttributeId,
-    /// What was shown.
+    /// The predicted value.
     pub from: f64,
-    /// What is true.
+    /// The corrected value.
     pub to: f64,
 }
 
-/// Counts of what a client did.
+/// The counters of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Corrections: states of the server's that differed from what was played.
+    /// Corrections: states of the server that differed from the prediction.
     pub corrections: u64,
-    /// Ticks that were run again.
-    pub rerun: u64,
-    /// The most ticks that were run again at once.
-    pub longest: u64,
-    /// Commands the server refused.
-    pub refused: u64,
-    /// Packets and messages that could not be read.
-    pub damaged: u64,
-    /// Packets that had been read before: networks double some.
+    /// Resimulated ticks.
+    pub resimulated: u64,
+    /// The most ticks in one resimulation.
+    pub longest_resimulation: u64,
+    /// Commands that the server rejected.
+    pub rejected: u64,
+    /// Malformed packets and messages.
+    pub malformed: u64,
+    /// Duplicate packets.
     pub duplicate: u64,
-    /// Packets older than the newest that was read: they were overtaken on their way. What they said is said again.
+    /// Packets older than the newest one received. Their content is resent.
     pub outdated: u64,
-    /// Commands that were not played because the window was closed.
-    pub closed: u64,
-    /// Sections about controllers that are not shown because too many are shown already.
-    pub crowded: u64,
+    /// Commands refused because the prediction window was closed.
+    pub window_closed: u64,
+    /// Updates of remote actors that were skipped because there were too many actors.
+    pub skipped_proxies: u64,
 }
 
+/// A command without a verdict.
 #[derive(Clone)]
-struct Pending {
+struct PendingCommand {
     command: Command,
-    /// Whether it was played ahead.
-    played: bool,
-    /// Whether the server has it.
-    heard: bool,
+    /// Whether it was predicted.
+    is_predicted: bool,
+    /// Whether the server acknowledged it.
+    is_acked: bool,
 }
 
-/// A player's machine.
+/// The session of a client.
 #[derive(Clone)]
 pub struct Client {
     sim: Sim,
@@ -165,54 +168,54 @@ pub struct Client {
     client: u16,
     seed: u64,
     keys: Keys,
-    local: Local,
-    /// What refused abilities do about it, once everything is put back.
+    local: LocalAbilities,
+    /// `OnMispredicted` requests of rejected abilities, to be sent after the rollback.
     mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
-    /// Where the window begins: the newest tick of the server's that was heard of, and the first own one until then.
-    heard: Tick,
-    leap: Leap,
+    /// The start of the prediction window: the newest tick received from the server; until then the first own tick.
+    newest_tick: Tick,
+    jump_budget: JumpBudget,
     now: SimTime,
-    pace: Option<Pace>,
-    rows: Vec<History>,
+    clock_sync: Option<ClockSync>,
+    rows: Vec<OwnedHistory>,
     owned: Vec<ControllerId>,
     proxies: Proxies,
-    places: Places,
-    /// Marks of journals of proxies something was done to here, by tick.
+    positions: RemotePositions,
+    /// Journal positions of proxies that predictions changed, by tick.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
-    pending: VecDeque<Pending>,
-    carried: VecDeque<(u64, Vec<(u32, u16)>)>,
+    pending: VecDeque<PendingCommand>,
+    sent_commands: VecDeque<(u64, Vec<(u32, u16)>)>,
     base: u32,
     sub: u16,
     base_tick: Tick,
-    waiting: Waiting,
+    pending_facts: PendingFacts,
     out: NetFacts,
-    /// Up to where the packet that is read says what the client did to its own controllers.
-    said: Option<Tick>,
-    /// What was told of own controllers and turned out not to have happened, until it is seen what is there instead.
-    untrue: Vec<Fact>,
-    /// What abilities aimed at by themselves.
+    /// The tick up to which the packet being read confirms what the client did to its own controllers.
+    confirmed_until: Option<Tick>,
+    /// Mispredicted facts about own controllers, until they are compared with the corrected state.
+    mispredicted_facts: Vec<Fact>,
+    /// Targets that predicted abilities chose.
     aimed: Vec<(ActivationKey, Target)>,
-    /// Facts that abilities which run here only have heard of.
-    watched: usize,
-    blends: Vec<Blend>,
+    /// How many facts were matched with the triggers of local abilities.
+    triggered: usize,
+    blends: Vec<ValueCorrection>,
     counts: ClientCounts,
     coder: Coder,
     writer: BitWriter,
     facts: Facts,
-    changes: Vec<(ControllerId, Change)>,
-    fates: Vec<(PacketNumber, bool)>,
-    /// Bytes of definitions made at run time.
+    changes: Vec<(ControllerId, ProxyChange)>,
+    packet_results: Vec<(PacketNumber, bool)>,
+    /// Bytes of run-time definitions received.
     defined: usize,
 }
 
 impl Client {
-    /// A client that wants to play under these rules.
+    /// Creates a client with these rules; it sends its hello with the first packet.
     pub fn new(rules: Arc<Rules>, config: ClientConfig) -> Client {
-        let mut carrier = Carrier::new(config.carrier);
+        let mut carrier = Carrier::new(config.connection);
         let hello = ToServer::Hello { protocol: PROTOCOL, rules: rules.fingerprint(), padding: vec![0; 256] };
-        // An empty queue takes it.
+        // An empty queue accepts it.
         let _ = carrier.push(&encode(&hello));
         let sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..config.sim.clone() });
         let (length, hidden) = (SimTime::frames(1, 60), hidden_from_owners(&rules));
@@ -223,182 +226,182 @@ impl Client {
             client: 0,
             seed: 0,
             keys: Keys::default(),
-            local: Local::default(),
+            local: LocalAbilities::default(),
             mispredicted: VecDeque::new(),
             length,
             tick: Tick(0),
-            heard: Tick(0),
-            leap: Leap::default(),
+            newest_tick: Tick(0),
+            jump_budget: JumpBudget::default(),
             now: SimTime::ZERO,
-            pace: None,
+            clock_sync: None,
             rows: Vec::new(),
             owned: Vec::new(),
             proxies: Proxies::new(rules, length),
-            places: Places::default(),
+            positions: RemotePositions::default(),
             touched: BTreeMap::new(),
             pending: VecDeque::new(),
-            carried: VecDeque::new(),
+            sent_commands: VecDeque::new(),
             base: 0,
             sub: 0,
             base_tick: Tick(0),
-            waiting: Waiting::new(hidden),
+            pending_facts: PendingFacts::new(hidden),
             out: NetFacts::default(),
-            said: None,
-            untrue: Vec::new(),
+            confirmed_until: None,
+            mispredicted_facts: Vec::new(),
             aimed: Vec::new(),
-            watched: 0,
+            triggered: 0,
             blends: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
             writer: BitWriter::new(),
             facts: Facts::default(),
             changes: Vec::new(),
-            fates: Vec::new(),
+            packet_results: Vec::new(),
             defined: 0,
             config,
         }
     }
 
-    /// The world as this player sees it.
+    /// Returns the predicted world of this client.
     pub fn sim(&self) -> &Sim {
         &self.sim
     }
 
-    /// Where it stands.
+    /// Returns the state of the session.
     pub fn state(&self) -> &ClientState {
         &self.state
     }
 
-    /// The controllers that are its own.
+    /// Returns the owned controllers.
     pub fn owned(&self) -> &[ControllerId] {
         &self.owned
     }
 
-    /// What it hears of others.
+    /// Returns the remote actors.
     pub fn proxies(&self) -> &Proxies {
         &self.proxies
     }
 
-    /// The last tick it played.
+    /// Returns the last simulated tick.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// The last tick of an owned controller that the server spoke about.
-    pub fn settled(&self, who: ControllerId) -> Option<Tick> {
+    /// Returns the last confirmed tick of an owned controller.
+    pub fn confirmed_tick(&self, who: ControllerId) -> Option<Tick> {
         self.rows.iter().find(|r| r.who == who)?.settled.as_ref().map(|s| s.0)
     }
 
-    /// The hash of an owned controller at that tick, as its owner may know it.
-    pub fn settled_hash(&self, who: ControllerId) -> Option<u64> {
+    /// Returns the hash of an owned controller at its last confirmed tick, without hidden attributes.
+    pub fn confirmed_hash(&self, who: ControllerId) -> Option<u64> {
         let row = self.rows.iter().find(|r| r.who == who)?;
         row.settled.as_ref()?.1.hash_without(self.sim.rules(), &row.hidden)
     }
 
-    /// What it did so far.
+    /// Returns the counters.
     pub fn counts(&self) -> ClientCounts {
-        ClientCounts { crowded: self.proxies.refused(), ..self.counts }
+        ClientCounts { skipped_proxies: self.proxies.refused(), ..self.counts }
     }
 
-    /// The measured round trip.
+    /// Returns the measured round trip time.
     pub fn round_trip(&self) -> Option<SimTime> {
         self.carrier.round_trip()
     }
 
-    /// By how many percent its time passes faster, to be in time at the server.
-    pub fn bent(&self) -> f64 {
-        self.pace.as_ref().map_or(0.0, Pace::bent)
+    /// Returns by how many percent the clock runs faster, to stay in sync with the server.
+    pub fn clock_adjustment(&self) -> f64 {
+        self.clock_sync.as_ref().map_or(0.0, ClockSync::adjustment)
     }
 
-    /// Commands without a verdict.
-    pub fn unanswered(&self) -> usize {
+    /// Returns how many commands have no verdict yet.
+    pub fn pending_commands(&self) -> usize {
         self.pending.len()
     }
 
-    /// Whether what an effect or activation key names was played ahead and is not confirmed yet.
+    /// Returns whether the effect or activation with this birth is predicted and not confirmed yet.
     pub fn is_predicted(&self, birth: u64) -> bool {
-        self.pending.iter().any(|p| p.played && p.command.id(self.client).0 == birth)
+        self.pending.iter().any(|p| p.is_predicted && p.command.id(self.client).0 == birth)
     }
 
-    /// The last activations that were played ahead, with their keys and how they stand.
+    /// Returns the latest predicted activations.
     pub fn predictions(&self) -> impl Iterator<Item = &Prediction> {
         self.keys.iter()
     }
 
-    /// What is kept because the server may still speak about it: journals, ticks, facts. For tests of bounds.
-    pub fn held(&self) -> usize {
+    /// Returns how many journal entries, ticks and facts are kept for reconciliation. For tests of memory bounds.
+    pub fn retained(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.remote().journal_len(r.who)).sum();
         let proxies: usize =
             self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.remote().journal_len(who)).sum();
-        rows + proxies + self.pending.len() + self.waiting.len()
+        rows + proxies + self.pending.len() + self.pending_facts.len()
     }
 
-    /// Journal entries of own and other controllers: what would be run again.
-    pub fn journalled(&self) -> usize {
+    /// Returns how many journal entries a resimulation would run.
+    pub fn journal_entries(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| self.sim.remote().journal_len(r.who)).sum();
         rows + self.touched.keys().map(|&who| self.sim.remote().journal_len(who)).sum::<usize>()
     }
 
-    /// Swaps out what happened since this was last asked. Whoever does not ask for too long loses the oldest.
+    /// Swaps out the facts since the last call. Facts that are not taken for too long are dropped.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
-        self.watched = 0;
+        self.triggered = 0;
         std::mem::swap(&mut self.out, into);
     }
 
-    /// Nobody takes what happened: the oldest go.
+    /// Drops facts that the host does not take.
     fn forget_facts(&mut self) {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
-            self.watched = 0;
+            self.triggered = 0;
         }
         if self.blends.len() > most {
             self.blends.clear();
         }
     }
 
-    /// Swaps out the values that jumped.
-    pub fn take_blends(&mut self, into: &mut Vec<Blend>) {
+    /// Swaps out the value corrections since the last call.
+    pub fn take_corrections(&mut self, into: &mut Vec<ValueCorrection>) {
         into.clear();
         std::mem::swap(&mut self.blends, into);
     }
 
     // Time --------------------------------------------------------------------------------------------------------
 
-    /// Local time went on. Plays the ticks that are due, with nobody to answer questions of tasks; how many.
+    /// Advances the local time and simulates the ticks that are due, without a host for tasks. Returns how many.
     pub fn update(&mut self, elapsed: SimTime) -> u32 {
         self.update_with(elapsed, &mut NoHost)
     }
 
-    /// The same with a host that answers.
+    /// Advances like [`Client::update`], with a host that answers tasks.
     pub fn update_with(&mut self, elapsed: SimTime, host: &mut dyn Host) -> u32 {
         self.now += elapsed;
-        self.leap.pass(elapsed);
+        self.jump_budget.pass(elapsed);
         self.forget_facts();
-        if matches!(self.state, ClientState::Lost(_)) {
+        if matches!(self.state, ClientState::Disconnected(_)) {
             return 0;
         }
-        let Some(due) = self.pace.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
+        let Some(due) = self.clock_sync.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
         self.clean_up();
         let mut played = 0;
         while played < due && self.is_near() {
-            self.play(host);
+            self.simulate_tick(host);
             played += 1;
         }
         played
     }
 
-    /// Plays one tick.
-    fn play(&mut self, host: &mut dyn Host) {
-        self.drain();
-        let window = self.window() as usize;
+    /// Simulates one tick.
+    fn simulate_tick(&mut self, host: &mut dyn Host) {
+        self.emit_pending();
+        let window = self.prediction_window() as usize;
         self.tick = self.tick.plus(1);
         self.sim.advance_with(self.tick.time(self.length), host);
-        self.tell(self.tick);
-        self.say_aims();
+        self.emit_facts(self.tick);
+        self.send_aims();
         self.local.advance(self.sim.now(), host, &mut self.out);
-        self.watch();
+        self.run_triggers();
         for row in &mut self.rows {
             if row.settled.is_none() {
                 continue;
@@ -413,30 +416,30 @@ impl Client {
         self.mark_proxies(window);
     }
 
-    /// The server is at a tick this client has not played yet: it goes there at once. What it would have been in between
-    /// nobody asks for. Whether it may go so far.
+    /// Jumps to a tick of the server that this client has not simulated. The ticks in between are not kept. Returns whether
+    /// the jump is allowed.
     fn jump(&mut self, to: Tick) -> bool {
-        if !self.may_leap(to) {
+        if !self.may_jump(to) {
             return false;
         }
         if to.minus(1) > self.tick {
-            self.drain();
+            self.emit_pending();
             self.tick = to.minus(1);
             self.sim.advance_to(self.tick.time(self.length));
-            self.tell(self.tick);
-            self.rows.iter_mut().for_each(History::forget_stops);
+            self.emit_facts(self.tick);
+            self.rows.iter_mut().for_each(OwnedHistory::forget_stops);
         }
         if to > self.tick {
-            self.play(&mut NoHost);
+            self.simulate_tick(&mut NoHost);
         }
         true
     }
 
     // Out ---------------------------------------------------------------------------------------------------------
 
-    /// The datagram to send, if there is something to say.
+    /// Writes the datagram to send, if there is one.
     pub fn send(&mut self, out: &mut dyn FnMut(&[u8])) {
-        if matches!(self.state, ClientState::Lost(_)) {
+        if matches!(self.state, ClientState::Disconnected(_)) {
             return;
         }
         let mut keys = Vec::new();
@@ -452,15 +455,15 @@ impl Client {
                 if let Some(have) = have {
                     put_int(writer, tick.0 as i64 - have.0 as i64);
                 }
-                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.asks);
+                let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.requests_state);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
-                    row.note_told(*tick, hash);
+                    row.note_sent_hash(*tick, hash);
                 }
             }
             let mut body = BitWriter::new();
-            for p in pending.iter().filter(|p| !p.heard).take(MAX_COMMANDS as usize) {
+            for p in pending.iter().filter(|p| !p.is_acked).take(MAX_COMMANDS as usize) {
                 let bytes = encode(&p.command);
                 if writer.byte_len() + body.byte_len() + bytes.len() + 8 > room {
                     break;
@@ -471,16 +474,16 @@ impl Client {
             }
             put_uint(writer, keys.len() as u64);
             let bits = body.bit_len();
-            // The run of bits lies in the writer it was taken from.
+            // The bits were written by this writer, so they are in range.
             let _ = writer.append(body.finish(), 0, bits);
             bytes.extend_from_slice(writer.finish());
         };
         let mut datagram = Vec::new();
         let number = carrier.write(*now, *tick, &mut datagram, &mut payload);
         if let Some(number) = number {
-            self.carried.push_back((number.0, keys));
-            if self.carried.len() > 512 {
-                self.carried.pop_front();
+            self.sent_commands.push_back((number.0, keys));
+            if self.sent_commands.len() > 512 {
+                self.sent_commands.pop_front();
             }
             out(&datagram);
         }

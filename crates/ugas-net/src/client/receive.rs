@@ -1,13 +1,14 @@
-//! What the server says, taken in.
+//! Packets from the server.
 //!
-//! A packet is read to its end before anything of it is done: a verdict belongs to the state beside it.
+//! Everything about owned controllers in a packet is read before any of it is applied: a verdict belongs to the state next to
+//! it.
 
-use super::history::History;
-use super::pace::Pace;
-use super::reconcile::Told;
-use super::{Client, ClientState, MAX_DEFINED, Pending};
+use super::clock_sync::ClockSync;
+use super::history::OwnedHistory;
+use super::reconcile::ServerState;
+use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
-use crate::echo::read_echoes;
+use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
 use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
@@ -19,9 +20,9 @@ use crate::wire::token::Tokens;
 use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
 
 impl Client {
-    /// Takes in a datagram of the server's. What cannot be read is counted and changes nothing more.
+    /// Receives a datagram of the server. A malformed one is counted.
     pub fn receive(&mut self, datagram: &[u8]) {
-        if matches!(self.state, ClientState::Lost(_)) {
+        if matches!(self.state, ClientState::Disconnected(_)) {
             return;
         }
         self.forget_facts();
@@ -31,53 +32,53 @@ impl Client {
                 match error {
                     CarrierError::Duplicate { .. } => self.counts.duplicate += 1,
                     CarrierError::Stale { .. } => self.counts.outdated += 1,
-                    _ => self.counts.damaged += 1,
+                    _ => self.counts.malformed += 1,
                 }
                 return;
             }
         };
-        self.fates.clear();
-        self.carrier.take_verdicts(&mut self.fates);
-        for &(number, arrived) in &self.fates {
-            let Some(at) = self.carried.iter().position(|(n, _)| *n == number.0) else { continue };
-            let Some((_, keys)) = self.carried.remove(at) else { continue };
+        self.packet_results.clear();
+        self.carrier.take_verdicts(&mut self.packet_results);
+        for &(number, arrived) in &self.packet_results {
+            let Some(at) = self.sent_commands.iter().position(|(n, _)| *n == number.0) else { continue };
+            let Some((_, keys)) = self.sent_commands.remove(at) else { continue };
             if arrived {
-                let of = |p: &&mut Pending| keys.contains(&(p.command.base, p.command.sub));
-                self.pending.iter_mut().filter(of).for_each(|p| p.heard = true);
+                let of = |p: &&mut PendingCommand| keys.contains(&(p.command.base, p.command.sub));
+                self.pending.iter_mut().filter(of).for_each(|p| p.is_acked = true);
             }
         }
         while let Some(message) = self.carrier.next_message() {
             match decode(&message) {
-                Some(message) => self.hear(message, tick),
-                None => self.counts.damaged += 1,
+                Some(message) => self.receive_message(message, tick),
+                None => self.counts.malformed += 1,
             }
         }
         if self.state == ClientState::Playing && !payload.is_empty() && self.read(&payload, tick).is_err() {
-            // It says again what was not read, e.g. a state with a definition that is still under way.
+            // The server resends it, for example a state that needs a definition still in flight.
             self.carrier.disown();
-            self.ask_again();
+            self.request_resync();
         }
     }
 
-    pub(super) fn hear(&mut self, message: ToClient, tick: Tick) {
+    pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
                 let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !sound {
-                    self.counts.damaged += 1;
+                    self.counts.malformed += 1;
                     return;
                 }
                 (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
                 self.base = base;
                 self.sim.remote_mut().set_client_seed(client, seed);
-                self.rows = owned.into_iter().map(History::new).collect();
-                self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.proxies);
-                self.pace = Some(Pace::new(length));
+                self.rows = owned.into_iter().map(OwnedHistory::new).collect();
+                self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.max_proxies);
+                self.clock_sync = Some(ClockSync::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
                 self.tick = tick.plus(ahead as u32);
-                // Nothing more is said until the server knows that its welcome came, a round trip from now; that it is
-                // silent so long must not hold the clock, or every command comes late until it has caught up.
-                self.heard = self.tick;
+                // The next packet arrives a round trip from now, after the ack of the welcome. The clock must not wait for
+                // it, or every command would be late until it has caught up.
+                self.newest_tick = self.tick;
                 self.sim.advance_to(self.tick.time(length));
             }
             ToClient::Denied(denial) => self.state = ClientState::Denied(denial),
@@ -87,36 +88,36 @@ impl Client {
                 self.defined += doc.len();
                 let adopted = read.map(|doc| self.sim.remote_mut().adopt_definition(id, &doc));
                 if !matches!(adopted, Some(Ok(()))) {
-                    self.counts.damaged += 1;
+                    self.counts.malformed += 1;
                 }
             }
-            ToClient::Gone { gone } => gone.into_iter().for_each(|(who, tick)| self.lose(who, tick)),
-            ToClient::AllGone { tick } => {
-                // From the last one on, so that nobody has to move up.
+            ToClient::Removed { gone } => gone.into_iter().for_each(|(who, tick)| self.remove_proxy(who, tick)),
+            ToClient::AllRemoved { tick } => {
+                // In reverse order, so that removing is cheap.
                 let all: Vec<ControllerId> = self.proxies.iter().map(|p| p.who()).collect();
-                all.into_iter().rev().for_each(|who| self.lose(who, tick));
+                all.into_iter().rev().for_each(|who| self.remove_proxy(who, tick));
             }
-            ToClient::Seen { who, tick, section } => {
+            ToClient::ActorState { who, tick, section } => {
                 if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
-                    self.ask_again();
+                    self.request_resync();
                 }
             }
             ToClient::Simulated { who, what } => self.simulate(who, &what),
-            ToClient::Owner { who, tick, state } => {
+            ToClient::OwnerState { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
-                let own = read.and_then(|_| read_echoes(tick, &mut from));
+                let own = read.and_then(|_| read_confirmations(tick, &mut from));
                 match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
                     Ok(((echoes, said), image)) => {
-                        echoes.into_iter().for_each(|(at, echo)| self.waiting.hear(echo, at));
-                        self.said = Some(said);
+                        echoes.into_iter().for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
+                        self.confirmed_until = Some(said);
                         self.correct(at, tick, image, tokens);
-                        self.said = None;
-                        self.watch();
+                        self.confirmed_until = None;
+                        self.run_triggers();
                     }
-                    Err(_) => self.counts.damaged += 1,
+                    Err(_) => self.counts.malformed += 1,
                 }
             }
         }
@@ -125,89 +126,89 @@ impl Client {
     pub(super) fn read(&mut self, payload: &[u8], tick: Tick) -> Result<(), WireError> {
         let mut from = BitReader::new(payload);
         let first = from.bit()?;
-        self.drain();
+        self.emit_pending();
         if first {
             let slack = get_int(&mut from)?;
             let jitter = self.carrier.jitter().0 / self.length.0.max(1);
-            if let Some(pace) = &mut self.pace {
-                pace.hear(slack, 2 + jitter.clamp(0, 8));
+            if let Some(pace) = &mut self.clock_sync {
+                pace.update(slack, 2 + jitter.clamp(0, 8));
             }
             if !self.jump(tick) {
                 return Ok(());
             }
-            self.leap.hear();
-            self.heard = self.heard.max(tick);
-            // Nothing is done before everything about own controllers is understood: a verdict belongs to its state.
+            self.jump_budget.packet_arrived();
+            self.newest_tick = self.newest_tick.max(tick);
+            // Nothing is applied before everything about owned controllers is read: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
-            let (echoes, said) = read_echoes(tick, &mut from)?;
+            let (echoes, said) = read_confirmations(tick, &mut from)?;
             let mut news = Vec::with_capacity(self.rows.len());
             let all_right = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
-                let right = all_right.then_some(OwnerNews::Matched(tick));
+                let right = all_right.then_some(OwnerUpdate::Matched(tick));
                 news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
-            let own = match news.iter().any(|n| matches!(n, OwnerNews::State(_))) {
-                true => read_echoes(tick, &mut from).map(Some)?,
+            let own = match news.iter().any(|n| matches!(n, OwnerUpdate::State(_))) {
+                true => read_confirmations(tick, &mut from).map(Some)?,
                 false => None,
             };
-            let before = self.shown_of_touched();
-            let (struck, undone) = self.take_verdicts(&verdicts);
-            self.said = own.as_ref().map(|own| own.1);
+            let before = self.visible_touched();
+            let (is_rejected, undone) = self.take_verdicts(&verdicts);
+            self.confirmed_until = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
-            echoes.into_iter().chain(own).for_each(|(at, echo)| self.waiting.hear(echo, at));
+            echoes.into_iter().chain(own).for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
             for (at, news) in news.into_iter().enumerate() {
-                self.take_owned(at, tick, struck, news);
+                self.take_owned(at, tick, is_rejected, news);
             }
-            self.said = None;
-            self.places.hear(self.sim.now(), tick.time(self.length));
+            self.confirmed_until = None;
+            self.positions.packet_arrived(self.sim.now(), tick.time(self.length));
             let read = self.read_views(tick, &mut from);
-            self.settle_proxies(tick, struck);
-            self.settle_others(said, &before, undone);
+            self.settle_proxies(tick, is_rejected);
+            self.settle_remote_facts(said, &before, undone);
             read?;
             self.clean_up();
-            self.watch();
+            self.run_triggers();
         } else {
-            let before = self.shown_of_touched();
+            let before = self.visible_touched();
             let read = self.read_views(tick, &mut from);
-            self.tell_moved(&before, Vec::new());
+            self.emit_corrections(&before, Vec::new());
             read?;
         }
         self.read_places(tick, &mut from)
     }
 
-    /// Whether a command that was played was refused, and what was told of others because of it.
-    pub(super) fn take_verdicts(&mut self, verdicts: &[Judged]) -> (bool, Vec<Fact>) {
-        let (mut struck, mut undone) = (false, Vec::new());
-        for Judged { base, sub, done } in verdicts {
-            let of = |p: &Pending| (p.command.base, p.command.sub) == (*base, *sub);
+    /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
+    pub(super) fn take_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
+        let (mut is_rejected, mut undone) = (false, Vec::new());
+        for CommandVerdict { base, sub, done } in verdicts {
+            let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.command.id(self.client);
-            let rejected = self.keys.judge(id, done.as_deref().unwrap_or_default());
+            let rejected = self.keys.apply_verdict(id, done.as_deref().unwrap_or_default());
             if done.is_some() && !rejected.is_empty() {
-                // The command counts, but not everything it set off here.
+                // The command was accepted, but not everything it activated here.
                 let sim = &self.sim;
                 let is_false = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
-                undone.extend(self.waiting.undo(is_false, &mut self.out));
+                undone.extend(self.pending_facts.undo(is_false, &mut self.out));
             }
             if done.is_none() {
-                self.counts.refused += 1;
-                if pending.played {
-                    struck = true;
+                self.counts.rejected += 1;
+                if pending.is_predicted {
+                    is_rejected = true;
                     self.sim.remote_mut().discard_op(id);
-                    undone.extend(self.waiting.undo(|f| f.root == id, &mut self.out));
+                    undone.extend(self.pending_facts.undo(|f| f.root == id, &mut self.out));
                     self.note_mispredicted(id, &pending.command);
                 }
             }
         }
-        (struck, undone)
+        (is_rejected, undone)
     }
 
-    pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerNews, WireError> {
+    pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerUpdate, WireError> {
         Ok(match from.bits(2)? {
             MATCHED => {
                 let back = get_uint(from)?;
-                OwnerNews::Matched(Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32)))
+                OwnerUpdate::Matched(Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32)))
             }
             DELTA => {
                 let back = get_uint(from)?;
@@ -218,43 +219,43 @@ impl Client {
                     _ => {
                         let base = Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32));
                         self.rows[at].drop_states_before(base);
-                        self.rows[at].state(base).ok_or(WireError::BadValue { what: "a state this client has not" })?
+                        self.rows[at].state(base).ok_or(WireError::BadValue { what: "the baseline of a delta" })?
                     }
                 };
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
-                OwnerNews::State(Box::new((self.image_at(at, tick, &tokens)?, tokens)))
+                OwnerUpdate::State(Box::new((self.image_at(at, tick, &tokens)?, tokens)))
             }
-            GONE => OwnerNews::Gone,
-            _ => OwnerNews::Nothing,
+            GONE => OwnerUpdate::Gone,
+            _ => OwnerUpdate::Nothing,
         })
     }
 
-    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, struck: bool, news: OwnerNews) {
+    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, is_rejected: bool, news: OwnerUpdate) {
         match news {
-            OwnerNews::Matched(matched) => {
+            OwnerUpdate::Matched(matched) => {
                 match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
                     Some((tick, image)) => self.settle(at, tick, image, None),
-                    None => self.rows[at].asks |= !self.is_open(),
+                    None => self.rows[at].requests_state |= !self.can_predict(),
                 }
-                if struck {
-                    self.rerun(at);
+                if is_rejected {
+                    self.resimulate(at);
                 }
             }
-            OwnerNews::State(state) => {
+            OwnerUpdate::State(state) => {
                 let (image, tokens) = *state;
                 let ran = self.correct(at, tick, image, tokens);
-                if struck && !ran {
-                    self.rerun(at);
+                if is_rejected && !ran {
+                    self.resimulate(at);
                 }
             }
-            OwnerNews::Gone => self.depart(at, tick),
-            OwnerNews::Nothing if struck => self.rerun(at),
-            OwnerNews::Nothing => {}
+            OwnerUpdate::Gone => self.remove_owned(at, tick),
+            OwnerUpdate::Nothing if is_rejected => self.resimulate(at),
+            OwnerUpdate::Nothing => {}
         }
     }
 }
 
-/// Whether a fact tells of one of these abilities or of what it did.
+/// Whether one of these abilities caused a fact.
 fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
     let caused = |link: &CauseLink| match link.what {
         CauseWhat::Activated(a) | CauseWhat::Ended(a) => abilities.contains(&a),
@@ -263,24 +264,24 @@ fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
     sim.chain(fact.link).iter().any(caused)
 }
 
-/// What became of a command.
-pub(super) struct Judged {
+/// The verdict of a command.
+pub(super) struct CommandVerdict {
     pub(super) base: u32,
     pub(super) sub: u16,
-    /// The abilities it activated; none if it was refused.
+    /// The abilities it activated; `None` if it was rejected.
     pub(super) done: Option<Vec<AbilityId>>,
 }
 
-/// What a packet says of an own controller.
-pub(super) enum OwnerNews {
+/// What a packet contains about an owned controller.
+pub(super) enum OwnerUpdate {
     Nothing,
-    /// It is as it was played, at this tick.
+    /// The prediction of this tick is right.
     Matched(Tick),
-    State(Box<(Option<Told>, Tokens)>),
+    State(Box<(Option<ServerState>, Tokens)>),
     Gone,
 }
 
-fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
+fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError> {
     let mut verdicts = Vec::new();
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
@@ -292,7 +293,7 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<Judged>, WireError> {
                 done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
             }
         }
-        verdicts.push(Judged { base, sub, done });
+        verdicts.push(CommandVerdict { base, sub, done });
     }
     Ok(verdicts)
 }
@@ -348,13 +349,24 @@ mod tests {
         net.client_mut("Ana").command(ask()).unwrap();
         net.run(30);
         let ana = net.client_mut("Ana");
-        assert_eq!((ana.unanswered(), ana.journalled(), ana.waiting.len()), (0, 0, 0), "what is handled is forgotten");
+        assert_eq!(
+            (ana.pending_commands(), ana.journal_entries(), ana.pending_facts.len()),
+            (0, 0, 0),
+            "what is handled is forgotten"
+        );
         ana.command(ask()).unwrap();
         ana.take_facts(&mut super::super::NetFacts::default());
         let state = |ana: &super::Client| {
-            let facts = (ana.waiting.len(), ana.out.facts.list.len());
-            let standing = ana.predictions().map(|p| p.standing).collect::<Vec<_>>();
-            (ana.sim.row_hash(who).unwrap(), ana.pending.len(), ana.journalled(), facts, standing, ana.counts().refused)
+            let facts = (ana.pending_facts.len(), ana.out.facts.list.len());
+            let status = ana.predictions().map(|p| p.status).collect::<Vec<_>>();
+            (
+                ana.sim.row_hash(who).unwrap(),
+                ana.pending.len(),
+                ana.journal_entries(),
+                facts,
+                status,
+                ana.counts().rejected,
+            )
         };
         let before = state(ana);
         let tick = net.server().tick();
@@ -367,6 +379,6 @@ mod tests {
         // The one that waits is heard.
         ana.read(&packet(&[(2, 0, true)]), tick).unwrap();
         assert_ne!(state(ana), before);
-        assert_eq!((ana.unanswered(), ana.counts().refused), (0, 1));
+        assert_eq!((ana.pending_commands(), ana.counts().rejected), (0, 1));
     }
 }

@@ -1,8 +1,8 @@
-//! Reconciliation: an own controller put to what the server says, and everything since played again.
+//! Reconciliation: an owned controller is rolled back to the server's state and resimulated.
 
 use super::Client;
-use super::shown::{Shown, plain};
-use super::told::{Certainty, Run};
+use super::facts::{Certainty, Resimulated};
+use super::visible::{VisibleState, plain};
 use crate::mask::hidden_from_owners;
 use crate::message::Request;
 use crate::types::Tick;
@@ -11,7 +11,7 @@ use crate::wire::token::Tokens;
 use ugas_core::{Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage};
 
 impl Client {
-    /// A tick of an own controller is settled.
+    /// Confirms a tick of an owned controller.
     pub(super) fn settle(&mut self, at: usize, tick: Tick, image: RowImage, said: Option<Tick>) {
         let row = &mut self.rows[at];
         if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
@@ -27,12 +27,16 @@ impl Client {
             (f.who == who || !owned.contains(&f.who)) && !open
         };
         let said = said.map(|said| (said, client));
-        self.untrue.extend(self.waiting.confirm(tick, is_settled, said, &mut self.out));
+        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_settled, said, &mut self.out));
     }
 
-    /// The server's state of an own controller at a tick as an image, and what was noted up to then. None if a later
-    /// tick is settled already.
-    pub(super) fn image_at(&mut self, at: usize, tick: Tick, tokens: &Tokens) -> Result<Option<Told>, WireError> {
+    /// Imports the server's state of an owned controller at a tick. `None` if a later tick is confirmed already.
+    pub(super) fn image_at(
+        &mut self,
+        at: usize,
+        tick: Tick,
+        tokens: &Tokens,
+    ) -> Result<Option<ServerState>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
         if self.is_ancient(tick) || !self.jump(tick) {
             return Err(bad);
@@ -47,45 +51,45 @@ impl Client {
         }
         portable.set_at(tick.time(self.length));
         let mark = match &row.settled {
-            // Ticks before the first that was played here, and those that fell out of the window, have no mark.
+            // Ticks before the first simulated one and those outside the window have no recorded position.
             Some(_) => {
                 row.stop(tick).map_or_else(|| self.sim.remote().journal_at(row.who, tick.time(self.length)), |s| s.mark)
             }
             None => JournalPosition::default(),
         };
         let image = self.sim.remote_mut().import(&portable, mark).map_err(|_| bad)?;
-        Ok(Some(Told { image, mark }))
+        Ok(Some(ServerState { image, mark }))
     }
 
-    /// Takes over the server's state of an own controller at a tick. Whether the controller was run again.
-    pub(super) fn correct(&mut self, at: usize, tick: Tick, told: Option<Told>, tokens: Tokens) -> bool {
+    /// Applies the server's state of an owned controller at a tick: the correction. Returns whether it was resimulated.
+    pub(super) fn correct(&mut self, at: usize, tick: Tick, told: Option<ServerState>, tokens: Tokens) -> bool {
         let row = &mut self.rows[at];
-        let Some(Told { image, mark }) = told else {
+        let Some(ServerState { image, mark }) = told else {
             row.keep_state(tick, tokens);
             return false;
         };
-        row.asks = false;
+        row.requests_state = false;
         let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
         let told = image.hash_without(self.sim.rules(), &row.hidden);
         row.keep_state(tick, tokens);
         let who = row.who;
         let first = row.settled.is_none();
         if first {
-            self.arrive(at, tick);
+            self.add_owned(at, tick);
         }
-        // What was played and is not so, the server has said beside its state.
-        let said = self.said.filter(|_| played.is_some() && played != told);
+        // Next to a state that differs from the prediction the server sends confirmations.
+        let said = self.confirmed_until.filter(|_| played.is_some() && played != told);
         self.settle(at, tick, image, said);
         if first {
             self.list_owned();
-            // The journal begins with the first state.
+            // The journal starts with the first state.
             self.begin(at);
         }
-        let late = self.play_late_again(at, tick, mark);
+        let late = self.requeue_late(at, tick, mark);
         let differs = played.is_none() || played != told || late;
         if differs {
             self.counts.corrections += u64::from(played.is_some());
-            self.rerun(at);
+            self.resimulate(at);
         }
         if first {
             let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
@@ -94,10 +98,10 @@ impl Client {
         differs
     }
 
-    /// Commands of ticks the server has spoken about, but that have not come to it in time: they count after what it says,
-    /// until their verdict comes. Whether there are any.
-    pub(super) fn play_late_again(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
-        let open = self.pending.iter().filter(|p| p.played && p.command.tick <= tick);
+    /// Requeues predicted commands of confirmed ticks that the server has not processed: they are resimulated after its state
+    /// until their verdict arrives. Returns whether there are any.
+    pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
+        let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
         let level = |request: &Request| self.level_of(request);
         let late: Vec<(OpId, Op)> =
             open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
@@ -108,19 +112,19 @@ impl Client {
     pub(super) fn begin(&mut self, at: usize) {
         let who = self.rows[at].who;
         if let Some((_, image)) = &self.rows[at].settled {
-            // A row that was just checked finds its place.
+            // A row that was just checked can be created.
             let _ = self.sim.resimulate(image, None, &mut [ResimulationStop::at(self.sim.now())]);
         }
         let _ = self.sim.keep_journal(who);
         self.rows[at].hidden = hidden_from_owners(self.sim.rules());
     }
 
-    /// Runs an own controller again from the last settled tick.
-    pub(super) fn rerun(&mut self, at: usize) {
+    /// Resimulates an owned controller from the last confirmed tick.
+    pub(super) fn resimulate(&mut self, at: usize) {
         let row = &mut self.rows[at];
         let who = row.who;
         let Some((settled, image)) = &row.settled else { return };
-        let before = Shown::of(&self.sim, who);
+        let before = VisibleState::of(&self.sim, who);
         let length = self.length;
         let mut stops: Vec<ResimulationStop<'_>> = row
             .stops
@@ -130,27 +134,27 @@ impl Client {
         stops.push(ResimulationStop::at(self.sim.now()));
         let done = self.sim.resimulate(image, None, &mut stops);
         drop(stops);
-        self.counts.rerun += row.stops.len() as u64;
-        self.counts.longest = self.counts.longest.max(row.stops.len() as u64);
+        self.counts.resimulated += row.stops.len() as u64;
+        self.counts.longest_resimulation = self.counts.longest_resimulation.max(row.stops.len() as u64);
         let after = *settled;
         self.sim.take_facts(&mut self.facts);
         if done.is_err() {
-            self.counts.damaged += 1;
+            self.counts.malformed += 1;
         }
-        let run = Run { who, after, length: self.length, again: &self.facts };
+        let run = Resimulated { who, after, length: self.length, facts: &self.facts };
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
-        let mut touched = self.waiting.compare(run, is_open, &mut self.out);
-        touched.extend(self.untrue.drain(..).filter(|f| f.who == who));
-        let now = Shown::of(&self.sim, who);
+        let mut touched = self.pending_facts.compare(run, is_open, &mut self.out);
+        touched.extend(self.mispredicted_facts.drain(..).filter(|f| f.who == who));
+        let now = VisibleState::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
-        before.blends(&now, self.config.blend, &mut self.blends);
+        before.blends(&now, self.config.correction_threshold, &mut self.blends);
     }
 }
 
-/// A state of the server's.
-pub(super) struct Told {
+/// A state of the server.
+pub(super) struct ServerState {
     pub(super) image: RowImage,
-    /// The end of the journal at its tick.
+    /// The journal position at its tick.
     pub(super) mark: JournalPosition,
 }

@@ -1,28 +1,28 @@
-//! What is asked of a schedule, and what it answers.
+//! The inputs and results of a schedule.
 
-use super::{ByDistance, Everything, Priority, RateTable, Relevance, Viewer};
+use super::{AllRelevant, DistancePriority, Priority, RateTable, Relevance, Viewer};
 use crate::types::Tick;
-use crate::view::{ActorList, Board};
+use crate::view::{ActorList, ReplicationStore};
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
 use ugas_core::{ControllerId, SimTime};
 
-/// How clients are served: the same for all of a server.
+/// The interest management of a server.
 #[derive(Clone)]
 pub struct Interest {
-    /// Whom they are told of.
+    /// Which actors are relevant.
     pub relevance: Arc<dyn Relevance>,
-    /// Who comes first.
+    /// Which actors are sent first.
     pub priority: Arc<dyn Priority>,
-    /// How often.
+    /// How often actors are sent.
     pub rates: RateTable,
 }
 
 impl Default for Interest {
     fn default() -> Interest {
         Interest {
-            relevance: Arc::new(Everything),
-            priority: Arc::new(ByDistance::default()),
+            relevance: Arc::new(AllRelevant),
+            priority: Arc::new(DistancePriority::default()),
             rates: RateTable::default(),
         }
     }
@@ -34,9 +34,9 @@ impl std::fmt::Debug for Interest {
     }
 }
 
-/// What is asked of a schedule.
+/// The inputs of a schedule for one packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Ask<'a> {
+pub struct ScheduleRequest<'a> {
     /// The client.
     pub viewer: Viewer<'a>,
     /// The tick whose state is sent.
@@ -45,42 +45,42 @@ pub struct Ask<'a> {
     pub length: SimTime,
     /// The client's round trip.
     pub round_trip: SimTime,
-    /// Bytes there is room for now.
+    /// The bytes available now.
     pub room: usize,
-    /// Bytes there is room for in an empty packet. What is longer goes another way.
+    /// The bytes available in an empty packet. Longer sections use the reliable stream.
     pub packet: usize,
-    /// Whether so much is lost on the way that nobody should wait for word of it: what was sent is sent again, no more
-    /// often than its rate allows, until it is known to have arrived.
+    /// Whether the link loses so much that updates are resent at their rate until acknowledged, without waiting for a loss
+    /// report.
     pub lossy: bool,
 }
 
-/// A controller that goes into a packet.
+/// An actor in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pick {
-    /// The controller.
+pub struct PlannedUpdate {
+    /// The actor.
     pub who: ControllerId,
-    /// What the client has: everything later is written. If the packet is lost, this is what it still has.
+    /// The tick that the client has: later changes are written. If the packet is lost, the client still has this tick.
     pub since: Tick,
 }
 
-/// What goes into a packet. Lists are by rising id and keep their memory.
+/// The actors of a packet. Lists are by rising id and keep their memory.
 #[derive(Clone, Debug, Default)]
-pub struct Plan {
-    /// Sections.
-    pub state: Vec<Pick>,
-    /// Places.
-    pub poses: Vec<Pick>,
-    /// Sections that are longer than a packet: they go as reliable messages.
-    pub large: Vec<Pick>,
-    /// Who became relevant. A first section follows as soon as there is room.
+pub struct PacketPlan {
+    /// Actors whose state is written.
+    pub state: Vec<PlannedUpdate>,
+    /// Actors whose position is written.
+    pub poses: Vec<PlannedUpdate>,
+    /// Actors whose state is longer than a packet: it uses the reliable stream.
+    pub large: Vec<PlannedUpdate>,
+    /// Actors that became relevant.
     pub entered: Vec<ControllerId>,
-    /// Who is no longer relevant.
+    /// Actors that are no longer relevant.
     pub left: Vec<ControllerId>,
-    /// Whether something found no room.
+    /// Whether something did not fit.
     pub more: bool,
 }
 
-impl Plan {
+impl PacketPlan {
     pub(super) fn clear(&mut self) {
         self.state.clear();
         self.poses.clear();
@@ -90,21 +90,21 @@ impl Plan {
         self.more = false;
     }
 
-    /// Writes the sections as a list of actors.
-    pub fn write_state(&self, board: &mut Board, out: &mut BitWriter) {
+    /// Writes the states as a list of actors.
+    pub fn write_state(&self, store: &mut ReplicationStore, out: &mut BitWriter) {
         let mut list = ActorList::default();
         for pick in &self.state {
             list.open(pick.who, out);
-            board.write(pick.who, pick.since, out);
+            store.write(pick.who, pick.since, out);
         }
         list.close(out);
     }
 
-    /// Writes the places as a list of actors.
-    pub fn write_poses(&self, board: &Board, out: &mut BitWriter) {
+    /// Writes the positions as a list of actors.
+    pub fn write_poses(&self, store: &ReplicationStore, out: &mut BitWriter) {
         let mut list = ActorList::default();
         for pick in &self.poses {
-            if let Some(pose) = board.pose(pick.who) {
+            if let Some(pose) = store.pose(pick.who) {
                 list.open(pick.who, out);
                 pose.put(out);
             }

@@ -1,29 +1,29 @@
-//! How often actors are sent, and how much a line takes.
+//! How often actors are sent, and the bandwidth of a client.
 
 use std::ops::RangeInclusive;
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 
-/// A round trip above this counts as high latency.
+/// A round trip above this is high latency.
 pub const HIGH_LATENCY: SimTime = SimTime::millis(150);
 
-/// What kind of actor it is to a client; decides how often it is sent at most.
+/// The kind of an actor; it limits how often the actor is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActorKind {
     /// A player's character.
     Player,
-    /// Something the server plays that matters here.
+    /// An important actor of the server.
     Important,
-    /// Something far away.
+    /// A distant actor.
     Distant,
-    /// Something that hardly ever changes: sent at once when it does, else never.
+    /// An actor that rarely changes: sent on change only.
     Static,
 }
 
-/// Updates a second, from and to.
+/// Updates per second, from and to.
 pub type Rates = RangeInclusive<u32>;
 
-/// How often each kind of actor is sent at most, in updates a second. A rate is the upper end of its range, made slower to
-/// the next whole number of ticks.
+/// How often each kind of actor is sent at most, in updates per second. The upper end of a range counts, rounded to a whole
+/// number of ticks.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -34,15 +34,15 @@ pub type Rates = RangeInclusive<u32>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateTable {
-    /// Players over a fast line.
+    /// Players with low latency.
     pub player: Rates,
-    /// Players over a mobile line or one with high latency.
+    /// Players with high latency.
     pub player_slow: Rates,
-    /// What matters and is no player.
+    /// Important actors.
     pub important: Rates,
-    /// What is far away.
+    /// Distant actors.
     pub distant: Rates,
-    /// Attributes, tags and effects are sent at this fraction of the rate of places: 2 is every second time.
+    /// Attributes, tags and effects are sent at this fraction of the rate of positions: 2 is every second time.
     pub state_divisor: u32,
 }
 
@@ -53,7 +53,7 @@ impl Default for RateTable {
 }
 
 impl RateTable {
-    /// The range of a kind at a round trip; none for what is sent on change only.
+    /// Returns the range of a kind at a round trip; `None` for actors sent on change only.
     pub fn range(&self, kind: ActorKind, round_trip: SimTime) -> Option<&Rates> {
         match kind {
             ActorKind::Player if round_trip > HIGH_LATENCY => Some(&self.player_slow),
@@ -64,7 +64,7 @@ impl RateTable {
         }
     }
 
-    /// How many ticks lie between two places sent of an actor.
+    /// Returns the ticks between two positions of an actor.
     pub fn pose_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
         let Some(range) = self.range(kind, round_trip) else { return 1 };
         let (rate, tick) = ((*range.end()).max(1) as i64, tick.0.max(1));
@@ -72,14 +72,14 @@ impl RateTable {
         ticks.clamp(1, u32::MAX as i64) as u32
     }
 
-    /// How many ticks lie between two sections sent of an actor.
+    /// Returns the ticks between two state updates of an actor.
     pub fn state_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
         let divisor = if kind == ActorKind::Static { 1 } else { self.state_divisor.max(1) };
         self.pose_ticks(kind, round_trip, tick).saturating_mul(divisor)
     }
 }
 
-/// How many bytes a client may still be sent: so many a second, saved up to a limit.
+/// The bytes that may be sent to a client: a rate per second with a burst limit.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -93,33 +93,33 @@ impl RateTable {
 pub struct Bandwidth {
     per_second: u32,
     most: u32,
-    /// In bytes times flicks a second, so that no rounding adds up.
+    /// In bytes times flicks per second, so that rounding does not add up.
     saved: i64,
 }
 
 impl Bandwidth {
-    /// So many bytes a second, saved up to so many.
+    /// Creates a bandwidth with bytes per second and a burst limit.
     pub fn new(per_second: u32, most: u32) -> Bandwidth {
         Bandwidth { per_second, most, saved: most as i64 * FLICKS_PER_SECOND }
     }
 
-    /// Half as many bytes, saved up to half as many, but never less than a packet.
+    /// Returns half of the bandwidth, with a burst of at least one packet.
     pub fn half(&self) -> Bandwidth {
         Bandwidth::new(self.per_second / 2, (self.most / 2).max(crate::types::MAX_DATAGRAM as u32))
     }
 
-    /// Time went on.
+    /// Advances the time.
     pub fn pass(&mut self, time: SimTime) {
         let earned = (self.per_second as i64).saturating_mul(time.0.max(0));
         self.saved = self.saved.saturating_add(earned).min(self.most as i64 * FLICKS_PER_SECOND);
     }
 
-    /// Bytes that may be sent now.
+    /// Returns the bytes that may be sent now.
     pub fn left(&self) -> usize {
         (self.saved / FLICKS_PER_SECOND).max(0) as usize
     }
 
-    /// Bytes were sent; more than were left are owed.
+    /// Accounts for sent bytes; more than left become a debt.
     pub fn spend(&mut self, bytes: usize) {
         let spent = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(FLICKS_PER_SECOND);
         self.saved = self.saved.saturating_sub(spent);

@@ -1,13 +1,13 @@
-//! The server session: commands in, states out.
+//! The server session: receives commands, sends state.
 //!
-//! Each tick: commands whose tick has come are judged and run, the sim moves one length on, and what changed is noted
-//! once. Sending then only selects and copies: owners get the exact difference to what they have (nothing where they had
-//! it right themselves), everybody else gets the views.
+//! In each tick the server validates and runs the commands that are due, advances the sim, and collects the changes once.
+//! Sending then only selects and copies: owning clients get the exact delta to their baseline (nothing where their prediction
+//! is right), observers get the changed parts of the visible state.
 
-mod bystand;
-mod echo;
+mod confirm;
 mod numbers;
 mod observe;
+mod observed;
 mod owner;
 mod peer;
 mod receive;
@@ -15,19 +15,19 @@ mod run;
 mod secret;
 mod send;
 
-use crate::authority::{AuthoredRange, Claims, Reach, Reason, Whitelist};
-use crate::carrier::{CarrierConfig, PacketNumber};
+use crate::authority::{AllowedEffects, AuthoredRange, CooldownHistory, RejectReason, TargetPolicy};
+use crate::carrier::{ConnectionConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
 use crate::mask::hidden_from_owners;
 use crate::message::Denial;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
-use crate::view::Board;
+use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 
-use bystand::Bystand;
 use numbers::Numbers;
+use observed::ObservedActivations;
 pub use secret::Secret;
 
 pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
@@ -39,106 +39,106 @@ use thiserror::Error;
 use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
-/// Commands in one packet at most.
+/// The most commands in one packet.
 pub(crate) const MAX_COMMANDS: u64 = 64;
-/// Bytes of one command at most.
+/// The most bytes of one command.
 pub(crate) const MAX_COMMAND: u64 = 512;
-/// Activations one command may tell of.
+/// The most activations in one verdict.
 pub(crate) const MAX_DONE: u64 = 32;
-/// Bytes of the first message at least: longer than what is said to who may not play.
-pub(crate) const LEAST_HELLO: usize = 256;
-/// Bytes somebody who does not play yet may save up for answers.
+/// The fewest bytes of the first message: more than any answer to a denied client.
+pub(crate) const MIN_HELLO: usize = 256;
+/// The most bytes that a peer that has not joined may receive in advance.
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
-/// Verdicts in one packet at most.
+/// The most verdicts in one packet.
 pub(crate) const MAX_VERDICTS: u64 = 64;
 
-/// How a server is set up.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// Length of a tick. Clients take one within [`TICK_LENGTHS`] and no other.
+    /// The tick length. Clients accept a length within [`TICK_LENGTHS`] only.
     ///
     /// [`TICK_LENGTHS`]: crate::types::TICK_LENGTHS
-    pub length: SimTime,
-    /// How controllers are replicated for which nobody says otherwise.
-    pub mode: ControllerReplication,
-    /// How many ticks ahead of the server a command may be.
-    pub ahead: u32,
-    /// How many ticks late a command may come and still count from its own tick.
-    pub behind: u32,
-    /// Packets one client may send in a tick on average; four times as many at once.
-    pub packets: u32,
-    /// Commands one client may give in a tick on average; sixteen times as many at once.
-    pub commands: u32,
-    /// Datagrams to one client in a tick at most.
-    pub datagrams: u32,
-    /// Bytes a second to one client. Its own controllers and verdicts are sent in any case; others as far as there is room.
-    pub bandwidth: u32,
-    /// Whether a player who leaves lets go of what it holds down. Else the host does, or its controllers go on as they were.
-    pub release: bool,
-    /// Limits and patience of connections.
-    pub carrier: CarrierConfig,
+    pub tick_length: SimTime,
+    /// The replication mode of controllers without one of their own.
+    pub replication: ControllerReplication,
+    /// How many ticks a command may be early.
+    pub max_early_ticks: u32,
+    /// How many ticks a command may be late and still count from its own tick.
+    pub max_late_ticks: u32,
+    /// The packets that one client may send per tick on average; four times as many in a burst.
+    pub packets_per_tick: u32,
+    /// The commands that one client may send per tick on average; sixteen times as many in a burst.
+    pub commands_per_tick: u32,
+    /// The most datagrams per tick to one client.
+    pub datagrams_per_tick: u32,
+    /// The bytes per second to one client. Verdicts and owned controllers are always sent; remote actors use what is left.
+    pub bytes_per_second: u32,
+    /// Whether the held inputs of a client are released when it disconnects.
+    pub release_inputs: bool,
+    /// Limits and timeouts of connections.
+    pub connection: ConnectionConfig,
 }
 
 impl Default for ServerConfig {
     fn default() -> ServerConfig {
         ServerConfig {
-            length: SimTime::frames(1, 60),
-            mode: ControllerReplication::Mixed,
-            ahead: 60,
-            behind: 15,
-            packets: 4,
-            commands: 4,
-            datagrams: 4,
-            bandwidth: 128 * 1024,
-            release: true,
-            carrier: CarrierConfig::default(),
+            tick_length: SimTime::frames(1, 60),
+            replication: ControllerReplication::Mixed,
+            max_early_ticks: 60,
+            max_late_ticks: 15,
+            packets_per_tick: 4,
+            commands_per_tick: 4,
+            datagrams_per_tick: 4,
+            bytes_per_second: 128 * 1024,
+            release_inputs: true,
+            connection: ConnectionConfig::default(),
         }
     }
 }
 
-/// Why a connection was not taken.
+/// Why [`Server::connect`] failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ConnectError {
-    /// The number is in use.
-    #[error("peer {} is connected already; give each connection a number of its own", .0.0)]
-    Taken(PeerId),
-    /// A controller that is not there.
+    /// The peer number is in use.
+    #[error("peer {} is already connected; use a new number for each connection", .0.0)]
+    PeerInUse(PeerId),
+    /// A controller does not exist.
     #[error("controller {} does not exist; spawn it before its player connects", .0.0)]
-    NoController(ControllerId),
-    /// A controller of another player.
-    #[error("controller {} belongs to another player; one controller has one owner", .0.0)]
-    Owned(ControllerId),
+    UnknownController(ControllerId),
+    /// A controller belongs to another client.
+    #[error("controller {} is owned by another client; a controller has one owner", .0.0)]
+    AlreadyOwned(ControllerId),
     /// More controllers than one client may own.
-    #[error("{0} controllers are too many for one player; at most {MAX_OWNED} are played ahead on one machine")]
-    Many(usize),
-    /// Every number for clients is in use.
-    #[error("65,534 clients are here already, and keys have room for no more; let some leave, or start another server")]
-    Full,
+    #[error("a client may own at most {MAX_OWNED} controllers, found {0}")]
+    TooManyControllers(usize),
+    /// Every client number is in use.
+    #[error("the server is full: 65,534 clients are connected; start another server")]
+    ServerFull,
 }
 
-/// What clients sent that was not done, by reason.
+/// What clients sent and the server rejected, counted by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    list: BTreeMap<Reason, u64>,
+pub struct RejectionCounts {
+    list: BTreeMap<RejectReason, u64>,
 }
 
-impl Counts {
-    fn add(&mut self, reason: Reason) {
+impl RejectionCounts {
+    fn add(&mut self, reason: RejectReason) {
         *self.list.entry(reason).or_default() += 1;
     }
 
-    /// How often for this reason.
-    pub fn of(&self, reason: Reason) -> u64 {
+    /// Returns the count of a reason.
+    pub fn of(&self, reason: RejectReason) -> u64 {
         self.list.get(&reason).copied().unwrap_or(0)
     }
 
-    /// All reasons there were.
-    pub fn iter(&self) -> impl Iterator<Item = (Reason, u64)> {
+    /// Returns all reasons with their counts.
+    pub fn iter(&self) -> impl Iterator<Item = (RejectReason, u64)> {
         self.list.iter().map(|(reason, n)| (*reason, *n))
     }
 }
 
-/// The authority of a session.
+/// The session of an authoritative server.
 ///
 /// ```
 /// use ugas_core::{NoHost, Rules, Sim, SimConfig, SpawnSpec};
@@ -162,44 +162,44 @@ pub struct Server {
     tick: Tick,
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
-    board: Board,
-    /// How many controllers were gone when the board was last looked through.
+    store: ReplicationStore,
+    /// How many controllers had been removed when the store was last cleaned.
     departed: u64,
-    /// Attributes that even owners may not see.
+    /// Attributes that are hidden from owners.
     hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
-    /// Whose mode was set since the last tick.
+    /// Controllers whose mode was set since the last tick.
     remade: BTreeSet<ControllerId>,
-    reach: Arc<dyn Reach>,
+    target_policy: Arc<dyn TargetPolicy>,
     interest: Interest,
-    effects: Whitelist,
-    claims: Claims,
-    bystand: Bystand,
-    counts: Counts,
+    effects: AllowedEffects,
+    claims: CooldownHistory,
+    observed: ObservedActivations,
+    counts: RejectionCounts,
     facts: Facts,
-    /// The facts of the tick under way.
+    /// The facts of the current tick.
     noted: Facts,
     changed: Vec<ControllerId>,
-    fates: Vec<(PacketNumber, bool)>,
+    packet_results: Vec<(PacketNumber, bool)>,
     writer: BitWriter,
     coder: Coder,
     out: Vec<u8>,
 }
 
 impl Server {
-    /// A session about a sim. The sim's role becomes that of an authority. What clients roll comes out of the secret: on a
-    /// public host, sixteen bytes from the operating system.
+    /// Creates a session for a sim and sets its role to [`Authority`](ugas_core::Role::Authority). The random seeds of clients
+    /// are derived from the secret: use sixteen bytes from the operating system on a public server.
     pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
         sim.remote_mut().set_role(ugas_core::Role::Authority);
-        let board = Board::new(sim.rules().clone(), config.length);
-        let effects = Whitelist::of(&sim);
-        let tick = Tick((sim.now().0 / config.length.0.max(1)) as u32);
-        // A sim that was served before tells only what changes; who stands still is shown all the same.
+        let store = ReplicationStore::new(sim.rules().clone(), config.tick_length);
+        let effects = AllowedEffects::of(&sim);
+        let tick = Tick((sim.now().0 / config.tick_length.0.max(1)) as u32);
+        // A sim that had a session before reports changes only; unchanged controllers are added too.
         let remade = sim.controllers().collect();
         Server {
             departed: sim.remote().removed_count(),
             hidden: hidden_from_owners(sim.rules()),
-            board,
+            store,
             effects,
             sim,
             tick,
@@ -209,150 +209,150 @@ impl Server {
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
             remade,
-            reach: Arc::new(AuthoredRange),
-            claims: Claims::default(),
-            bystand: Bystand::default(),
+            target_policy: Arc::new(AuthoredRange),
+            claims: CooldownHistory::default(),
+            observed: ObservedActivations::default(),
             interest: Interest::default(),
-            counts: Counts::default(),
+            counts: RejectionCounts::default(),
             facts: Facts::default(),
             noted: Facts::default(),
             changed: Vec::new(),
-            fates: Vec::new(),
+            packet_results: Vec::new(),
             writer: BitWriter::new(),
             coder: Coder::default(),
             out: Vec::new(),
         }
     }
 
-    /// The authoritative world.
+    /// Returns the authoritative sim.
     pub fn sim(&self) -> &Sim {
         &self.sim
     }
 
-    /// The authoritative world, for the host's own ops between ticks.
+    /// Returns the authoritative sim, for ops of the host between ticks.
     pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.sim
     }
 
-    /// The last tick that is over.
+    /// Returns the last completed tick.
     pub fn tick(&self) -> Tick {
         self.tick
     }
 
-    /// Length of a tick.
-    pub fn length(&self) -> SimTime {
-        self.config.length
+    /// Returns the tick length.
+    pub fn tick_length(&self) -> SimTime {
+        self.config.tick_length
     }
 
-    /// What clients sent that was not done.
-    pub fn counts(&self) -> &Counts {
+    /// Returns what clients sent and the server rejected.
+    pub fn counts(&self) -> &RejectionCounts {
         &self.counts
     }
 
-    /// Who decides what can be reached, instead of the authored range.
-    pub fn set_reach(&mut self, reach: impl Reach + 'static) {
-        self.reach = Arc::new(reach);
+    /// Sets the target policy; the default is the authored range.
+    pub fn set_target_policy(&mut self, target_policy: impl TargetPolicy + 'static) {
+        self.target_policy = Arc::new(target_policy);
     }
 
-    /// Whom clients are told of, instead of everybody.
+    /// Sets the relevance; the default is all actors.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
         self.peers.values_mut().for_each(|p| p.views.reconsider());
     }
 
-    /// Who comes first and which kind of actor everybody is, instead of by distance.
+    /// Sets the priority and kind of actors; the default is by distance.
     pub fn set_priority(&mut self, priority: impl Priority + 'static) {
         self.interest.priority = Arc::new(priority);
     }
 
-    /// How often the kinds of actors are sent.
+    /// Sets how often the kinds of actors are sent.
     pub fn set_rates(&mut self, rates: RateTable) {
         self.interest.rates = rates;
     }
 
-    /// Bytes a second to one client, instead of what the setup says.
+    /// Sets the bytes per second to one client, instead of the configured ones.
     pub fn set_bandwidth(&mut self, peer: PeerId, per_second: u32) {
         if let Some(p) = self.peers.get_mut(&peer) {
             p.views.set_line(line(per_second));
         }
     }
 
-    /// How a controller is replicated from the next tick on, where it is not as the setup says. An owner that is then
-    /// told no more than others does not play it any more, until it is told everything again. Forgotten when the
-    /// controller leaves the sim, unless it belongs to a player who is here.
-    pub fn set_mode(&mut self, who: ControllerId, mode: ControllerReplication) {
+    /// Sets the replication mode of a controller from the next tick on. With a mode that sends its owner no exact state the
+    /// owning client cannot predict it. The mode is dropped when the controller leaves the sim, unless a connected client
+    /// owns it.
+    pub fn set_replication(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
         self.remade.insert(who);
     }
 
-    /// How a controller is replicated.
-    pub fn mode(&self, who: ControllerId) -> ControllerReplication {
-        self.modes.get(&who).copied().unwrap_or(self.config.mode)
+    /// Returns the replication mode of a controller.
+    pub fn replication(&self, who: ControllerId) -> ControllerReplication {
+        self.modes.get(&who).copied().unwrap_or(self.config.replication)
     }
 
-    /// The facts of the ticks since they were last taken. Whoever does not take them for too long loses the oldest.
+    /// Swaps out the facts since the last call. Facts that are not taken for too long are dropped.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
         std::mem::swap(&mut self.facts, into);
     }
 
-    /// A client's measured round trip.
+    /// Returns the measured round trip time of a client.
     pub fn round_trip(&self, peer: PeerId) -> Option<SimTime> {
         self.peers.get(&peer)?.carrier.round_trip()
     }
 
-    /// The hash of a controller as its owner may know it, after the last tick: what its client's
-    /// [`settled_hash`](crate::client::Client::settled_hash) comes to.
+    /// Returns the hash of a controller after the last tick without hidden attributes, equal to the
+    /// [`confirmed_hash`](crate::client::Client::confirmed_hash) of its owning client.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
         self.sim.remote().hash_without(who, &self.hidden)
     }
 
-    /// Peers that play.
+    /// Returns the peers that have joined.
     pub fn playing(&self) -> impl Iterator<Item = PeerId> {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
     }
 
-    /// Peers that may not play, and why. They are told, and stay connected until the host or they themselves end it.
+    /// Returns the denied peers with the reason. They stay connected until the host or the peer disconnects.
     pub fn denied(&self) -> impl Iterator<Item = (PeerId, &Denial)> {
         self.peers.iter().filter_map(|(id, p)| match &p.phase {
             Phase::Denied(denial) => Some((*id, denial)),
-            Phase::Silent | Phase::Playing => None,
+            Phase::AwaitingHello | Phase::Playing => None,
         })
     }
 
-    /// Memory that depends on what clients send: packets in flight, commands that wait, verdicts. For tests of bounds.
-    pub fn held(&self) -> usize {
-        self.peers.values().map(|p| p.flying.len() + p.waiting() + p.verdicts.len() + p.carrier.held()).sum()
+    /// Returns how many packets in flight, waiting commands and verdicts are kept. For tests of memory bounds.
+    pub fn retained(&self) -> usize {
+        self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
     }
 
-    /// Takes a connection whose player owns these controllers. The transport has made sure who it is. Gives the client's
-    /// number, which is in every key of its commands.
+    /// Adds a connection that owns these controllers; the transport has authenticated the peer. Returns the number of the
+    /// client, which is part of every key of its commands.
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
-            return Err(ConnectError::Taken(peer));
+            return Err(ConnectError::PeerInUse(peer));
         }
         if owns.len() > MAX_OWNED {
-            return Err(ConnectError::Many(owns.len()));
+            return Err(ConnectError::TooManyControllers(owns.len()));
         }
         if let Some(&who) = owns.iter().find(|&&who| !self.sim.exists(who)) {
-            return Err(ConnectError::NoController(who));
+            return Err(ConnectError::UnknownController(who));
         }
         let owned = |who: &&ControllerId| self.peers.values().any(|p| p.owned.contains(who));
         if let Some(&who) = owns.iter().find(owned) {
-            return Err(ConnectError::Owned(who));
+            return Err(ConnectError::AlreadyOwned(who));
         }
-        let number = self.numbers.take().ok_or(ConnectError::Full)?;
+        let number = self.numbers.take().ok_or(ConnectError::ServerFull)?;
         self.peers.insert(peer, Peer::new(number, owns, &self.config, self.tick));
         Ok(number.client)
     }
 
-    /// Forgets a connection. Its controllers stay; the inputs they hold down go up, by ops like any other, unless the
-    /// setup says otherwise ([`ServerConfig::release`]).
+    /// Removes a connection. Its controllers stay; their held inputs are released by ops
+    /// ([`ServerConfig::release_inputs`]).
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(gone) = self.peers.remove(&peer) {
-            for &who in gone.owned.iter().filter(|_| self.config.release) {
-                // One that is not there holds nothing.
+            for &who in gone.owned.iter().filter(|_| self.config.release_inputs) {
+                // A missing controller holds no input.
                 for input in self.sim.held_inputs(who).unwrap_or_default() {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
@@ -362,19 +362,19 @@ impl Server {
         }
     }
 
-    /// The next peer, by rising number.
+    /// Returns the next peer by rising number.
     fn peer_after(&self, last: Option<PeerId>) -> Option<PeerId> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         self.peers.range((from, Bound::Unbounded)).next().map(|(id, _)| *id)
     }
 }
 
-/// Whether an owner gets the exact state, and so may play ahead.
+/// Whether the owning client gets the exact state and can predict.
 fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }
 
-/// A line that takes so many bytes a second, and a tenth of a second's worth or a few packets at once.
+/// A bandwidth with bursts of a tenth of a second or a few packets.
 pub(crate) fn line(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }

@@ -1,15 +1,15 @@
-//! The numbers of clients, and the keys under them. A key holds the number of its client and a base that rises, and what
-//! was done under it may live in the world for ever. So a number is given again only when there is no fresh one, the one
-//! that has been free for longest first, and its next holder goes on from the base of the last: no key is used twice.
+//! The numbers of clients and the keys under them. A key contains the client number and a rising Base, and effects with that
+//! key may stay active for ever. A number is therefore reused only when there is no new one, the longest unused first, and its
+//! next client continues from the last Base: no key is used twice.
 
 use std::collections::VecDeque;
 
-/// The last number is for what clients do by themselves.
+/// The last number is reserved for local ops of clients.
 const LAST: u16 = u16::MAX - 1;
-/// A number with fewer bases left than this is not given again: one session of years needs no more.
+/// A number with fewer Bases left is not reused: a session of years needs no more.
 const LEAST_BASES: u32 = 1 << 30;
 
-/// A client's number, and the last base that was used under it.
+/// A client number, and the last Base used under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Number {
     pub(crate) client: u16,
@@ -20,15 +20,15 @@ pub(crate) struct Number {
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
-    /// The last that was given for the first time.
+    /// The last number that was assigned for the first time.
     given: u16,
-    /// Those that were given back, with the last base of each.
+    /// Returned numbers with the last Base of each.
     free: VecDeque<(u16, u32)>,
     serial: u64,
 }
 
 impl Numbers {
-    /// A number nobody has; none if everybody is here at once.
+    /// Returns an unused number; `None` if all are in use.
     pub(crate) fn take(&mut self) -> Option<Number> {
         let (client, base) = if self.given < LAST {
             self.given += 1;
@@ -40,7 +40,7 @@ impl Numbers {
         Some(Number { client, base, serial: self.serial })
     }
 
-    /// Its holder is gone, and this is the last base it used.
+    /// Returns a number with its last Base.
     pub(crate) fn give_back(&mut self, client: u16, base: u32) {
         if u32::MAX - base >= LEAST_BASES {
             self.free.push_back((client, base));

@@ -1,74 +1,74 @@
-//! What one client is told of controllers that are not its own: who is chosen, how it is written, and what becomes of it.
+//! The remote actors of one client: which are selected, how they are written, and whether they arrived.
 
-use super::peer::Told;
+use super::peer::SentPacket;
 use crate::carrier::{Carrier, FRAGMENT, Receipt};
-use crate::interest::{Ask, Bandwidth, Interest, Plan, Schedule, Viewer};
+use crate::interest::{Bandwidth, Interest, PacketPlan, Schedule, ScheduleRequest, Viewer};
 use crate::message::{ToClient, encode};
 use crate::types::Tick;
-use crate::view::Board;
+use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{ControllerId, SimTime};
 
-/// Bytes of a section above which it goes through the ordered stream: less than the smallest room a packet without owned
-/// controllers has.
+/// The bytes of a section above which it uses the reliable stream: less than the smallest space in a packet without owned
+/// controllers.
 const LARGE: usize = 512;
-/// Whom the client did something to, at most; the oldest is then told as others are.
+/// The most actors that the client's commands changed; the oldest then loses its priority.
 const MAX_TOUCHED: usize = 64;
-/// Ticks between two times everything is sent anew, so that a client cannot ask for more than its line takes.
+/// The fewest ticks between two complete resends, so that a client cannot request more than its bandwidth.
 const AGAIN: u32 = 15;
 
-/// Controllers that are gone and of which a client could not be told yet.
+/// The most removals that wait to be sent.
 const MAX_GONE: usize = 1024;
-/// How many of them are told in one message: as many as fit into a fragment.
+/// The removals per message: as many as fit into a fragment.
 const TOLD_GONE: usize = 40;
 
-/// What a packet is written from.
-pub(crate) struct Sight<'a> {
-    pub(crate) board: &'a mut Board,
+/// The inputs of a packet.
+pub(crate) struct ObserverContext<'a> {
+    pub(crate) store: &'a mut ReplicationStore,
     pub(crate) interest: &'a Interest,
     pub(crate) owned: &'a [ControllerId],
     pub(crate) place: Option<[f64; 3]>,
     pub(crate) tick: Tick,
     pub(crate) length: SimTime,
     pub(crate) round_trip: SimTime,
-    /// Whether much is lost on the way.
+    /// Whether the link loses many packets.
     pub(crate) lossy: bool,
-    /// Bits the packet may have.
+    /// The most bits of the packet.
     pub(crate) room: usize,
 }
 
-/// What one client is told of others.
+/// The remote actors of one client.
 #[derive(Clone, Debug)]
-pub(crate) struct Observing {
+pub(crate) struct ObserverStream {
     schedule: Schedule,
-    plan: Plan,
+    plan: PacketPlan,
     line: Bandwidth,
-    /// The half of the line that the ordered stream has to itself while something else finds no room.
+    /// Half of the bandwidth, reserved for the reliable stream while other data does not fit.
     stream: Bandwidth,
-    /// Packets in a row in which something found no room.
-    hungry: u32,
-    /// Who is gone or out of sight since when, until it can be told.
+    /// Consecutive packets in which something did not fit.
+    starved: u32,
+    /// Removals with their ticks, until they are sent.
     gone: BTreeMap<ControllerId, Tick>,
-    /// More are gone than can be listed: everybody is told of anew.
+    /// Too many removals to list: all actors are sent again.
     all_gone: bool,
-    /// Whom the client's commands changed, and when.
+    /// Actors that the client's commands changed, with the tick.
     touched: Vec<(ControllerId, Tick)>,
     targets: Vec<ControllerId>,
-    /// Sections in the ordered stream, with their ticks.
+    /// Sections in the reliable stream, with their ticks.
     streaming: VecDeque<(ControllerId, Tick, Receipt)>,
     wants_all: bool,
     all_at: Option<Tick>,
 }
 
-impl Observing {
-    pub(crate) fn new(line: Bandwidth) -> Observing {
-        Observing {
+impl ObserverStream {
+    pub(crate) fn new(line: Bandwidth) -> ObserverStream {
+        ObserverStream {
             schedule: Schedule::default(),
-            plan: Plan::default(),
+            plan: PacketPlan::default(),
             line,
             stream: line.half(),
-            hungry: 0,
+            starved: 0,
             gone: BTreeMap::new(),
             all_gone: false,
             touched: Vec::new(),
@@ -79,35 +79,35 @@ impl Observing {
         }
     }
 
-    /// Another line.
+    /// Sets the bandwidth.
     pub(crate) fn set_line(&mut self, line: Bandwidth) {
         (self.line, self.stream) = (line, line.half());
     }
 
-    /// A tick went by.
+    /// Advances by a tick.
     pub(crate) fn pass(&mut self, length: SimTime) {
         self.line.pass(length);
         self.stream.pass(length);
     }
 
-    /// So many bytes were sent, so many of them in the ordered stream.
+    /// Accounts for sent bytes, `reliable` of them in the reliable stream.
     pub(crate) fn spend(&mut self, bytes: usize, reliable: usize) {
         self.line.spend(bytes);
         self.stream.spend(reliable.min(self.stream.left()));
     }
 
-    /// Bytes the ordered stream may have of the next packet. What rides beside it has its share of each packet and of the
-    /// line; the stream always has half of the line, or nothing would ever arrive.
+    /// The bytes of the next packet that the reliable stream may use. It always has half of the bandwidth, so that it makes
+    /// progress.
     pub(crate) fn stream_share(&self) -> usize {
-        match self.hungry {
+        match self.starved {
             0 => self.line.left().max(self.stream.left()),
-            // Even one fragment may be too much beside what the client's own controllers need.
-            hungry if hungry % 4 == 0 => 0,
+            // Owned controllers may need the space of even one fragment.
+            starved if starved % 4 == 0 => 0,
             _ => self.stream.left().min(FRAGMENT + 8),
         }
     }
 
-    /// The client's commands changed somebody.
+    /// A command of the client changed an actor.
     pub(crate) fn touch(&mut self, who: ControllerId, tick: Tick) {
         if let Some(known) = self.touched.iter_mut().find(|t| t.0 == who) {
             known.1 = tick;
@@ -119,35 +119,35 @@ impl Observing {
         self.touched.push((who, tick));
     }
 
-    /// Whether the client is told of somebody.
-    pub(crate) fn is_told_of(&self, who: ControllerId) -> bool {
+    /// Whether an actor is relevant to the client.
+    pub(crate) fn is_relevant(&self, who: ControllerId) -> bool {
         self.schedule.is_relevant(who)
     }
 
-    /// Another relevance decides.
+    /// The relevance changed: all actors are evaluated again.
     pub(crate) fn reconsider(&mut self) {
         self.schedule.reconsider();
     }
 
-    /// The client could not read something.
-    pub(crate) fn again(&mut self) {
+    /// The client requested a complete resend.
+    pub(crate) fn request_resync(&mut self) {
         self.wants_all = true;
     }
 
-    /// What became of a packet.
-    pub(crate) fn settle(&mut self, told: &Told, arrived: bool) {
-        for pick in &told.actors {
+    /// A packet arrived or was lost.
+    pub(crate) fn settle(&mut self, sent: &SentPacket, arrived: bool) {
+        for pick in &sent.actors {
             match arrived {
-                true => self.schedule.confirmed(pick, told.tick),
-                false => self.schedule.lost(pick, told.tick),
+                true => self.schedule.confirmed(pick, sent.tick),
+                false => self.schedule.lost(pick, sent.tick),
             }
         }
         if !arrived {
-            told.poses.iter().for_each(|pick| self.schedule.lost_pose(pick.who, pick.since));
+            sent.poses.iter().for_each(|pick| self.schedule.lost_pose(pick.who, pick.since));
         }
     }
 
-    /// Sections in the ordered stream may have arrived.
+    /// Confirms sections of the reliable stream that arrived.
     pub(crate) fn settle_stream(&mut self, carrier: &Carrier) {
         while let Some(&(who, tick, receipt)) = self.streaming.front()
             && carrier.has_arrived(receipt)
@@ -157,11 +157,11 @@ impl Observing {
         }
     }
 
-    /// Tells who is gone, as far as there is room in the ordered stream; the rest waits.
+    /// Queues removals, as far as the reliable stream has room; the rest waits.
     pub(crate) fn push_gone(&mut self, carrier: &mut Carrier, tick: Tick) {
         if self.all_gone {
-            // Sections of this tick may have been written already.
-            if carrier.push(&encode(&ToClient::AllGone { tick: tick.minus(1) })).is_err() {
+            // Sections of this tick may be written already.
+            if carrier.push(&encode(&ToClient::AllRemoved { tick: tick.minus(1) })).is_err() {
                 return;
             }
             self.all_gone = false;
@@ -169,40 +169,40 @@ impl Observing {
         }
         while !self.gone.is_empty() {
             let gone: Vec<(ControllerId, Tick)> = self.gone.iter().take(TOLD_GONE).map(|(k, v)| (*k, *v)).collect();
-            if carrier.push(&encode(&ToClient::Gone { gone: gone.clone() })).is_err() {
+            if carrier.push(&encode(&ToClient::Removed { gone: gone.clone() })).is_err() {
                 return;
             }
             self.gone.retain(|who, _| gone.last().is_some_and(|last| *who > last.0));
         }
     }
 
-    /// Writes whom the client is told of in this packet; whether there is more to tell it now. Nothing is written into a
-    /// packet that is for this alone and has nothing to tell. Messages for the ordered stream are added to the list.
+    /// Writes the remote actors of this packet. Returns whether there is more to send now. Nothing is written into a packet
+    /// that is for this alone and has no updates. Messages for the reliable stream are added to the list.
     pub(crate) fn write(
         &mut self,
-        sight: Sight,
+        sight: ObserverContext,
         alone: bool,
         out: &mut BitWriter,
-        told: &mut Told,
+        sent: &mut SentPacket,
         messages: &mut Vec<Message>,
     ) -> bool {
-        let Sight { board, interest, owned, place, tick, length, round_trip, lossy, room } = sight;
+        let ObserverContext { store, interest, owned, place, tick, length, round_trip, lossy, room } = sight;
         if self.wants_all && self.all_at.is_none_or(|at| tick >= at.plus(AGAIN)) {
             (self.wants_all, self.all_at) = (false, Some(tick));
             self.schedule.resync(tick);
         }
-        let Observing { schedule, touched, targets, .. } = self;
-        touched.retain(|&(who, at)| schedule.owes(board, who, at));
+        let ObserverStream { schedule, touched, targets, .. } = self;
+        touched.retain(|&(who, at)| schedule.owes(store, who, at));
         targets.clear();
         targets.extend(touched.iter().map(|t| t.0));
-        // The ends of the two lists need a byte.
+        // The ends of the two lists need one byte.
         let free = (room / 8).saturating_sub(out.byte_len() + 1);
         let line = self.line.left().saturating_sub(out.byte_len());
         let viewer = Viewer { owned, targets, place };
-        let ask = Ask { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE, lossy };
-        schedule.pick(board, interest, &ask, &mut self.plan);
+        let ask = ScheduleRequest { viewer, tick, length, round_trip, room: free.min(line), packet: LARGE, lossy };
+        schedule.pick(store, interest, &ask, &mut self.plan);
         let plan = &self.plan;
-        self.hungry = if plan.more { self.hungry.saturating_add(1) } else { 0 };
+        self.starved = if plan.more { self.starved.saturating_add(1) } else { 0 };
         self.gone.extend(plan.left.iter().map(|&who| (who, tick)));
         if self.gone.len() > MAX_GONE {
             self.gone.clear();
@@ -210,22 +210,22 @@ impl Observing {
         }
         for pick in &plan.large {
             let mut section = BitWriter::new();
-            board.write(pick.who, pick.since, &mut section);
+            store.write(pick.who, pick.since, &mut section);
             let section = section.finish().to_vec();
-            let bytes = encode(&ToClient::Seen { who: pick.who, tick, section });
+            let bytes = encode(&ToClient::ActorState { who: pick.who, tick, section });
             messages.push(Message { who: pick.who, since: pick.since, bytes });
         }
-        told.tick = tick;
+        sent.tick = tick;
         if !alone || !plan.state.is_empty() || !plan.poses.is_empty() {
-            plan.write_state(board, out);
-            plan.write_poses(board, out);
-            told.actors.extend_from_slice(&plan.state);
-            told.poses.extend_from_slice(&plan.poses);
+            plan.write_state(store, out);
+            plan.write_poses(store, out);
+            sent.actors.extend_from_slice(&plan.state);
+            sent.poses.extend_from_slice(&plan.poses);
         }
         plan.more && free < line
     }
 
-    /// A section was put into the ordered stream, or there was no room for it.
+    /// A section was queued in the reliable stream, or did not fit.
     pub(crate) fn pushed(&mut self, message: &Message, tick: Tick, receipt: Option<Receipt>) {
         match receipt {
             Some(receipt) => self.streaming.push_back((message.who, tick, receipt)),
@@ -234,10 +234,10 @@ impl Observing {
     }
 }
 
-/// A section that goes through the ordered stream.
+/// A section for the reliable stream.
 pub(crate) struct Message {
     pub(crate) who: ControllerId,
-    /// From where it was written.
+    /// The tick it was written from.
     pub(crate) since: Tick,
     pub(crate) bytes: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What the server knows of a controller that a client runs ahead: what it was at each tick, and what the client has.
+//! An owned controller on the server: its hashes per tick, and the baseline that the client has.
 
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
@@ -8,46 +8,46 @@ use crate::wire::token::Tokens;
 use std::collections::VecDeque;
 use ugas_core::{ControllerId, Portable, Refusal, Sim};
 
-/// States that may be under way, and ticks whose hashes are remembered.
+/// The most states in flight and hashes kept.
 const KEPT: usize = 128;
 
-/// How an owned controller stands in a packet: two bits.
+/// The status of an owned controller in a packet, in two bits: nothing.
 pub(crate) const NOTHING: u64 = 0;
-/// The client has it right as of a tick.
+/// The prediction is right as of a tick.
 pub(crate) const MATCHED: u64 = 1;
-/// A difference follows.
+/// A delta follows.
 pub(crate) const DELTA: u64 = 2;
-/// It is gone.
+/// It was removed.
 pub(crate) const GONE: u64 = 3;
 
-/// What was written of an owned controller.
+/// What was written for an owned controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Written {
-    /// That it is right, or nothing.
+    /// A confirmation, or nothing.
     Word,
     /// Its state.
     State,
-    /// Nothing: its state was too long for the room, and is in the tokens last kept.
+    /// Nothing: its state was too long; it is the last kept baseline.
     TooLong,
 }
 
-/// One owned controller.
+/// An owned controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Owned {
     pub(crate) who: ControllerId,
-    /// Hashes of the last ticks, as the owner may know them.
+    /// Hashes of the latest ticks, without hidden attributes.
     hashes: VecDeque<(Tick, u32)>,
-    /// What the client says it had at ticks that are still to come here.
+    /// Hashes of the client for ticks that the server has not simulated.
     claims: VecDeque<(Tick, u32)>,
-    /// The last tick the client had right.
+    /// The last tick with a right prediction.
     matched: Option<Tick>,
-    /// States the client has or that are on their way, by rising tick. The first is what it surely has, if `have` says so.
+    /// Baselines: states the client has or that are in flight, by rising tick. The first is acknowledged if `have` says so.
     states: VecDeque<(Tick, Tokens)>,
     have: Option<Tick>,
     spare: Vec<Tokens>,
-    /// A state too long for a packet was sent in the ordered stream at this tick.
+    /// A state too long for a packet was queued in the reliable stream at this tick.
     streamed: Option<Tick>,
-    /// It is not there, or its owner is told no more than others.
+    /// It is not in the sim, or its owner gets no exact state.
     is_away: bool,
 }
 
@@ -66,8 +66,8 @@ impl Owned {
         }
     }
 
-    /// What it is after a tick, as its owner may know it; nothing if it is away. Of one that is away everything is
-    /// forgotten, since its owner forgets too: when it is back, it begins with a whole state.
+    /// Takes the hash after a tick; `None` if it is away. Everything is dropped then, as on the client: when it returns, it
+    /// starts with a full state.
     pub(crate) fn follow(&mut self, tick: Tick, hash: Option<u32>) {
         match hash {
             Some(hash) => {
@@ -84,12 +84,12 @@ impl Owned {
         }
     }
 
-    /// What the controller was at the last tick that was noted.
+    /// The hash of the last recorded tick.
     pub(crate) fn newest(&self) -> Option<u32> {
         self.hashes.back().map(|(_, hash)| *hash)
     }
 
-    /// The tick is over: what the controller is now.
+    /// Records the hash after a tick.
     fn note(&mut self, tick: Tick, hash: u32) {
         if self.hashes.len() >= KEPT {
             self.hashes.pop_front();
@@ -104,10 +104,10 @@ impl Owned {
         }
     }
 
-    /// What the client says it had at a tick, and the newest state it holds.
+    /// Takes the hash that the client sent for a tick, and its newest baseline.
     pub(crate) fn claim(&mut self, now: Tick, tick: Tick, hash: Option<u32>, have: Option<Tick>) {
         if have.is_none() {
-            // It has forgotten what it had, e.g. because it heard that the controller was gone.
+            // It dropped its baseline, for example because the controller was removed.
             self.have = None;
         }
         if have > self.have && self.states.iter().any(|(t, _)| Some(*t) == have) {
@@ -117,7 +117,7 @@ impl Owned {
             }
         }
         let Some(hash) = hash else {
-            // A client that cannot use what it was told asks for the state this way.
+            // A client that cannot use a confirmation requests the state this way.
             self.matched = None;
             return;
         };
@@ -135,18 +135,18 @@ impl Owned {
         }
     }
 
-    /// Whether the client had it right at this very tick.
+    /// Whether the prediction of exactly this tick is right.
     pub(crate) fn is_right(&self, tick: Tick) -> bool {
         self.matched == Some(tick)
     }
 
-    /// Whether nothing changed after a tick, as far as is remembered.
+    /// Whether nothing changed after a tick, as far as hashes are kept.
     fn is_still(&self, since: Tick) -> bool {
         let Ok(at) = self.hashes.binary_search_by_key(&since, |(t, _)| *t) else { return false };
         self.hashes.range(at..).all(|(_, hash)| *hash == self.hashes[at].1)
     }
 
-    /// Writes how the controller stands; `peek` gives what its owner may know of it. An error if it is away.
+    /// Writes the status of the controller; `peek` returns its redacted snapshot. Fails if it is away.
     pub(crate) fn write(
         &mut self,
         sim: &Sim,
@@ -165,7 +165,7 @@ impl Owned {
             put_uint(out, (tick.0 - matched.0) as u64);
             return Ok(Written::Word);
         }
-        // A whole state in the ordered stream takes its time.
+        // A full state is still in the reliable stream.
         if self.have.is_none() && self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {
             out.bits(NOTHING, 2);
             return Ok(Written::Word);
@@ -203,22 +203,22 @@ impl Owned {
         Ok(if fits { Written::State } else { Written::TooLong })
     }
 
-    /// There was no room for it in the ordered stream.
+    /// The full state did not fit into the reliable stream.
     pub(crate) fn not_streamed(&mut self) {
         self.streamed = None;
     }
 
-    /// The last tick the client had right.
+    /// The last tick with a right prediction.
     pub(crate) fn matched(&self) -> Option<Tick> {
         self.matched
     }
 
-    /// Whether it is not there, or its owner is told no more than others.
+    /// Whether it is not in the sim, or its owner gets no exact state.
     pub(crate) fn is_away(&self) -> bool {
         self.is_away
     }
 
-    /// The state last kept as a difference to nothing, for the ordered stream.
+    /// Writes the last kept state in full, for the reliable stream.
     pub(crate) fn whole(&mut self, tick: Tick, delta: &mut Coder, out: &mut BitWriter) -> bool {
         if self.streamed.is_some_and(|at| tick.0 - at.0 < 30) {
             return false;

@@ -1,56 +1,56 @@
-//! One client as the server knows it.
+//! The server's record of one client.
 
-use super::echo::Echoes;
+use super::confirm::ConfirmationQueue;
 use super::numbers::Number;
-use super::observe::Observing;
+use super::observe::ObserverStream;
 use super::owner::Owned;
 use super::{MAX_VERDICTS, ServerConfig, line};
-use crate::authority::{Reason, check_tick};
+use crate::authority::{RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
-use crate::interest::Pick;
+use crate::interest::PlannedUpdate;
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{AbilityId, ControllerId, Sim};
 
-/// Commands that may wait for their tick.
+/// The most commands waiting for their tick.
 const MAX_WAITING: usize = 256;
-/// Commands that were decided and may be said again: no fewer than a client keeps for a verdict.
+/// The most processed commands kept to recognise resends: no fewer than a client keeps.
 const MAX_DECIDED: usize = 256;
-/// Refused commands whose abilities may still clean up.
+/// The most rejected commands whose `OnMispredicted` may still run.
 const MAX_DENIED: usize = 64;
-/// Packets whose fate is not known; the carrier decides on each sooner.
+/// The most packets in flight; the connection decides on each sooner.
 const MAX_FLYING: usize = 1100;
 
-/// Bases above one for each tick that a client may use.
+/// The Bases that a client may use in addition to one per tick.
 const SPARE_BASES: u32 = 1024;
 
-/// How far a client is.
+/// The phase of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// It has not said what it is.
-    Silent,
-    /// It plays.
+    /// The hello has not arrived.
+    AwaitingHello,
+    /// The client has joined.
     Playing,
-    /// It was told why not.
+    /// The client was denied.
     Denied(Denial),
 }
 
-/// What one packet told: whom it showed since when, and how many verdicts it held.
+/// The content of a packet in flight.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct SentPacket {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
-    pub(crate) actors: Vec<Pick>,
-    pub(crate) poses: Vec<Pick>,
+    pub(crate) actors: Vec<PlannedUpdate>,
+    pub(crate) poses: Vec<PlannedUpdate>,
     pub(crate) verdicts: Vec<(u32, u16)>,
-    /// How much of what it did to others it has heard of then.
-    pub(crate) echoes: u64,
-    /// And of what it did to its own controllers.
-    pub(crate) own: u64,
+    /// The confirmations about remote actors that have arrived with it.
+    pub(crate) confirmations: u64,
+    /// The confirmations about owned controllers that have arrived with it.
+    pub(crate) own_confirmations: u64,
 }
 
-/// Tokens that fill up with the ticks: what a client may send.
+/// A token bucket: what a client may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     left: u32,
@@ -73,62 +73,61 @@ impl Bucket {
     }
 }
 
-/// How far ahead and how late a command may be, in ticks.
+/// How early and how late a command may be, in ticks.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) ahead: u32,
     pub(crate) behind: u32,
 }
 
-/// FNV-1a: tells a command said again from another under its key. Who finds two with one print fools nobody: the first
-/// counts.
+/// FNV-1a, to distinguish a resent command from another one with its key. A collision gains nothing: the first command counts.
 fn print_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// One client.
+/// The record of one client.
 #[derive(Clone, Debug)]
 pub(crate) struct Peer {
     pub(crate) number: Number,
-    /// The tick at which it came.
+    /// The tick at which it connected.
     since: Tick,
     pub(crate) phase: Phase,
     pub(crate) carrier: Carrier,
     pub(crate) owned: Vec<ControllerId>,
     pub(crate) rows: Vec<Owned>,
-    /// Commands that wait for their tick, by key, with their prints.
+    /// Commands waiting for their tick, by key, with their fingerprints.
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
-    /// Keys of commands that were done or refused, with the commands' prints, the oldest first.
+    /// Keys of processed commands with their fingerprints, the oldest first.
     decided: VecDeque<((u32, u16), u64)>,
-    /// The highest key that was decided and is not kept any more: nobody can tell what came under it or below.
+    /// The highest processed key that is no longer kept.
     forgotten: Option<(u32, u16)>,
-    /// The last key that was done, and its tick.
+    /// The last key that ran, and its tick.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
     pub(crate) verdicts: Vec<Verdict>,
-    /// Refused commands whose abilities may still clean up, the oldest first.
-    denied: VecDeque<Command>,
-    /// What it did to others.
-    pub(crate) echoes: Echoes,
-    /// What it did to its own controllers, said where their states are.
-    pub(crate) own: Echoes,
-    pub(crate) flying: VecDeque<Told>,
-    pub(crate) spare: Vec<Told>,
-    /// What it is told of others.
-    pub(crate) views: Observing,
+    /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
+    rejected: VecDeque<Command>,
+    /// Confirmations about remote actors.
+    pub(crate) confirmations: ConfirmationQueue,
+    /// Confirmations about owned controllers, sent next to their states.
+    pub(crate) own_confirmations: ConfirmationQueue,
+    pub(crate) in_flight: VecDeque<SentPacket>,
+    pub(crate) spare: Vec<SentPacket>,
+    /// The remote actors of the client.
+    pub(crate) views: ObserverStream,
     pub(crate) packets: Bucket,
     pub(crate) commands: Bucket,
-    /// By how many ticks the newest packet came before its tick.
+    /// By how many ticks the newest packet was early.
     pub(crate) slack: i32,
-    /// Definitions made at run time that were told.
+    /// Run-time definitions that were queued.
     pub(crate) defined: u32,
-    /// Those that have not arrived yet as far as is known: each message, and how many are there with it.
+    /// Definitions in flight: each message, and how many definitions have arrived with it.
     pub(crate) defining: VecDeque<(Receipt, u32)>,
-    /// How many have arrived.
+    /// Run-time definitions that have arrived.
     pub(crate) arrived: u32,
-    /// Bytes heard and not yet answered, while it is not known to be a player: it never gets more than it gave.
+    /// Bytes received and not yet answered before the client has joined: it never gets more than it sent.
     pub(crate) credit: usize,
-    /// Its welcome, once it was said: what rides in packets before it arrives the client cannot read.
+    /// The welcome message once it was queued: before it arrives, the client cannot read payloads.
     pub(crate) welcome: Option<Receipt>,
 }
 
@@ -137,8 +136,8 @@ impl Peer {
         Peer {
             number,
             since: now,
-            phase: Phase::Silent,
-            carrier: Carrier::new(config.carrier),
+            phase: Phase::AwaitingHello,
+            carrier: Carrier::new(config.connection),
             owned: owned.to_vec(),
             rows: Vec::new(),
             waiting: BTreeMap::new(),
@@ -147,14 +146,14 @@ impl Peer {
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
-            denied: VecDeque::new(),
-            echoes: Echoes::default(),
-            own: Echoes::default(),
-            flying: VecDeque::new(),
+            rejected: VecDeque::new(),
+            confirmations: ConfirmationQueue::default(),
+            own_confirmations: ConfirmationQueue::default(),
+            in_flight: VecDeque::new(),
             spare: Vec::new(),
-            views: Observing::new(line(config.bandwidth)),
-            packets: Bucket::new(config.packets.saturating_mul(4)),
-            commands: Bucket::new(config.commands.saturating_mul(16)),
+            views: ObserverStream::new(line(config.bytes_per_second)),
+            packets: Bucket::new(config.packets_per_tick.saturating_mul(4)),
+            commands: Bucket::new(config.commands_per_tick.saturating_mul(16)),
             slack: 0,
             defined: 0,
             defining: VecDeque::new(),
@@ -164,14 +163,20 @@ impl Peer {
         }
     }
 
-    /// Keeps a command until its tick; `bytes` are what it was read from. One that is known already is said again until
-    /// it is heard: no news. What was refused once stays refused.
-    pub(crate) fn keep(&mut self, command: &Command, bytes: &[u8], now: Tick, limits: Limits) -> Result<(), Reason> {
+    /// Keeps a command until its tick; `bytes` are its encoded form. A resent command is ignored. A rejected command stays
+    /// rejected.
+    pub(crate) fn keep(
+        &mut self,
+        command: &Command,
+        bytes: &[u8],
+        now: Tick,
+        limits: Limits,
+    ) -> Result<(), RejectReason> {
         let (key, print) = ((command.base, command.sub), print_of(bytes));
         let known = self.waiting.get(&key).map(|(_, print)| *print);
         let known = known.or_else(|| self.decided.iter().rev().find(|d| d.0 == key).map(|d| d.1));
         if let Some(known) = known {
-            return if known == print { Ok(()) } else { Err(Reason::Key) };
+            return if known == print { Ok(()) } else { Err(RejectReason::Key) };
         }
         let kept = self.may_wait(command, now, limits);
         match kept {
@@ -181,30 +186,30 @@ impl Peer {
         kept
     }
 
-    fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), Reason> {
+    fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), RejectReason> {
         let key = (command.base, command.sub);
         if Some(key) <= self.last.max(self.forgotten) || command.base <= self.number.base {
-            return Err(Reason::Key);
+            return Err(RejectReason::Key);
         }
-        // Paid for whatever becomes of it: what is refused for another reason gives its ability something to do, too.
+        // Every command uses the budget, also a rejected one: its `OnMispredicted` may run.
         if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
-            return Err(Reason::CommandRate);
+            return Err(RejectReason::CommandRate);
         }
         match check_tick(command.tick, now, limits.ahead, limits.behind) {
-            Err(Reason::Past) if command.request.lets_go() => {}
+            Err(RejectReason::Past) if command.request.is_release() => {}
             fits => fits?,
         }
-        // A base for each tick at most: nobody uses up the bases of those who have the number later.
+        // At most one Base per tick, so that the Bases last for later clients with this number.
         let ticks = command.tick.0.saturating_sub(self.since.0);
         if command.base - self.number.base > ticks.saturating_add(SPARE_BASES) {
-            return Err(Reason::Key);
+            return Err(RejectReason::Key);
         }
         // Keys rise with ticks.
         let fits = |(other, _): &(Command, u64)| {
             command.tick == other.tick || (key < (other.base, other.sub)) == (command.tick < other.tick)
         };
         if command.tick < self.last_tick || !self.waiting.values().all(fits) {
-            return Err(Reason::Key);
+            return Err(RejectReason::Key);
         }
         Ok(())
     }
@@ -216,7 +221,7 @@ impl Peer {
         self.decided.push_back((key, print));
     }
 
-    /// The next command whose tick has come, in the order of keys.
+    /// The next due command, in the order of keys.
     pub(crate) fn next_due(&mut self, now: Tick) -> Option<Command> {
         let first = self.waiting.first_entry()?;
         if first.get().0.tick > now {
@@ -228,9 +233,9 @@ impl Peer {
         Some(command)
     }
 
-    /// Keeps a verdict until the client has it. A client that hears nothing of a command waits for it for ever, so that
-    /// one that is refused on arrival has its verdict too.
-    pub(crate) fn judged(&mut self, verdict: Verdict) {
+    /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the client
+    /// would wait for ever.
+    pub(crate) fn push_verdict(&mut self, verdict: Verdict) {
         if self.verdicts.iter().any(|v| (v.base, v.sub) == (verdict.base, verdict.sub)) {
             return;
         }
@@ -240,26 +245,30 @@ impl Peer {
         self.verdicts.push(verdict);
     }
 
-    /// A command was refused. An honest client may have played it ahead and then has something to clean up, unless it
-    /// asked for what it could not have played.
-    pub(crate) fn deny(&mut self, command: &Command, reason: Reason) {
+    /// Keeps a rejected command whose `OnMispredicted` may run: one that an honest client may have predicted.
+    pub(crate) fn keep_rejected(&mut self, command: &Command, reason: RejectReason) {
         let honest = matches!(
             reason,
-            Reason::Rules | Reason::Early | Reason::Target | Reason::Past | Reason::Future | Reason::CommandRate
+            RejectReason::Rules
+                | RejectReason::Early
+                | RejectReason::Target
+                | RejectReason::Past
+                | RejectReason::Future
+                | RejectReason::CommandRate
         );
         if !honest || command.request.aim().is_none() {
             return;
         }
-        if self.denied.len() >= MAX_DENIED {
-            self.denied.pop_front();
+        if self.rejected.len() >= MAX_DENIED {
+            self.rejected.pop_front();
         }
-        self.denied.push_back(command.clone());
+        self.rejected.push_back(command.clone());
     }
 
-    /// Whether a refused command could have activated an ability; it is not asked for again.
-    pub(crate) fn take_denied(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
-        let Some(at) = self.denied.iter().position(|c| (c.base, c.sub) == key) else { return false };
-        let could = match self.denied[at].request {
+    /// Whether a rejected command could have activated an ability; it is removed then.
+    pub(crate) fn take_rejected(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
+        let Some(at) = self.rejected.iter().position(|c| (c.base, c.sub) == key) else { return false };
+        let could = match self.rejected[at].request {
             Request::Activate { ability: asked, .. } => asked == ability,
             Request::Press { who, input, .. } => {
                 sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == input))
@@ -267,53 +276,53 @@ impl Peer {
             _ => false,
         };
         if could {
-            self.denied.remove(at);
+            self.rejected.remove(at);
         }
         could
     }
 
-    /// The last base of a command that was done.
+    /// The Base of the last command that ran.
     pub(crate) fn last_base(&self) -> u32 {
         self.last.map_or(self.number.base, |(base, _)| base)
     }
 
-    /// How many commands wait.
+    /// How many commands wait for their tick.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Takes in what became of packets: what was lost is told again, what arrived need not be.
+    /// Processes acks and losses: lost content is sent again.
     pub(crate) fn settle(&mut self, verdicts: &mut Vec<(PacketNumber, bool)>) {
         verdicts.clear();
         self.carrier.take_verdicts(verdicts);
         for &(number, arrived) in verdicts.iter() {
-            let Ok(at) = self.flying.binary_search_by_key(&number.0, |t| t.number) else { continue };
-            let Some(mut told) = self.flying.remove(at) else { continue };
+            let Ok(at) = self.in_flight.binary_search_by_key(&number.0, |t| t.number) else { continue };
+            let Some(mut sent) = self.in_flight.remove(at) else { continue };
             if arrived {
-                self.verdicts.retain(|v| !told.verdicts.contains(&(v.base, v.sub)));
-                self.echoes.heard(told.echoes);
-                self.own.heard(told.own);
+                self.verdicts.retain(|v| !sent.verdicts.contains(&(v.base, v.sub)));
+                self.confirmations.acknowledge(sent.confirmations);
+                self.own_confirmations.acknowledge(sent.own_confirmations);
             }
-            self.views.settle(&told, arrived);
-            told.actors.clear();
-            told.poses.clear();
-            told.verdicts.clear();
-            (told.echoes, told.own) = (0, 0);
-            self.spare.push(told);
+            self.views.settle(&sent, arrived);
+            sent.actors.clear();
+            sent.poses.clear();
+            sent.verdicts.clear();
+            (sent.confirmations, sent.own_confirmations) = (0, 0);
+            self.spare.push(sent);
         }
         self.views.settle_stream(&self.carrier);
     }
 
-    /// Whether it plays and knows it.
+    /// Whether the client has joined and has its welcome.
     pub(crate) fn is_welcomed(&self) -> bool {
         self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
     }
 
-    /// Keeps what a packet told until its fate is known.
-    pub(crate) fn tell(&mut self, told: Told) {
-        if self.flying.len() >= MAX_FLYING {
-            self.flying.pop_front();
+    /// Keeps the content of a packet until its ack or loss.
+    pub(crate) fn track_packet(&mut self, sent: SentPacket) {
+        if self.in_flight.len() >= MAX_FLYING {
+            self.in_flight.pop_front();
         }
-        self.flying.push_back(told);
+        self.in_flight.push_back(sent);
     }
 }

@@ -1,54 +1,54 @@
-//! What clients send: looked at, counted, kept until its tick.
+//! Packets from clients: validated, counted, kept until their tick.
 
 use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Limits, Peer, Phase};
-use super::{Counts, LEAST_HELLO, MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, Server, ServerConfig};
-use crate::authority::Reason;
+use super::{MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, MIN_HELLO, RejectionCounts, Server, ServerConfig};
+use crate::authority::RejectReason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
 use crate::types::{PeerId, Tick};
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
 
 impl Server {
-    /// Takes in a datagram. What is wrong with it is counted, never an error: it is the client's.
+    /// Receives a datagram of a peer. A malformed one is counted; it is not an error of the host.
     pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else {
-            return self.counts.add(Reason::Packet);
+            return self.counts.add(RejectReason::Packet);
         };
         if !p.packets.take() {
-            return self.counts.add(Reason::PacketRate);
+            return self.counts.add(RejectReason::PacketRate);
         }
         p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
-        let now = self.tick.time(self.config.length);
+        let now = self.tick.time(self.config.tick_length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
-            Err(error) => return self.counts.add(Reason::from(&error)),
+            Err(error) => return self.counts.add(RejectReason::from(&error)),
         };
         let (tick, payload) = (opened.tick, opened.payload);
-        p.settle(&mut self.fates);
+        p.settle(&mut self.packet_results);
         while let Some(message) = self.peers.get_mut(&peer).and_then(|p| p.carrier.next_message()) {
-            self.hear(peer, &message);
+            self.receive_message(peer, &message);
         }
         let Some(p) = self.peers.get_mut(&peer) else { return };
         if p.phase == Phase::Playing && !payload.is_empty() {
             p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
             let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
             if read.is_err() {
-                self.counts.add(Reason::Payload);
+                self.counts.add(RejectReason::Payload);
             }
         }
     }
 
-    pub(super) fn hear(&mut self, peer: PeerId, message: &[u8]) {
+    pub(super) fn receive_message(&mut self, peer: PeerId, message: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else { return };
         let (protocol, rules) = match decode(message) {
-            Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= LEAST_HELLO => (protocol, rules),
-            Some(ToServer::Again) if p.phase == Phase::Playing => return p.views.again(),
-            _ => return self.counts.add(Reason::Message),
+            Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= MIN_HELLO => (protocol, rules),
+            Some(ToServer::Resync) if p.phase == Phase::Playing => return p.views.request_resync(),
+            _ => return self.counts.add(RejectReason::Message),
         };
-        if p.phase != Phase::Silent {
-            return self.counts.add(Reason::Message);
+        if p.phase != Phase::AwaitingHello {
+            return self.counts.add(RejectReason::Message);
         }
         let ours = self.sim.rules().fingerprint();
         let denial = if protocol != PROTOCOL {
@@ -68,15 +68,15 @@ impl Server {
                 let Number { client, base, serial } = p.number;
                 let seed = self.secret.seed_of(serial);
                 self.sim.remote_mut().set_client_seed(client, seed);
-                // All of them, whatever their modes: those it is not told everything of are away for it.
+                // All owned controllers, whatever their modes: those without exact state are away.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
-                ToClient::Welcome { client, base, length: self.config.length, seed, owned: p.owned.clone() }
+                ToClient::Welcome { client, base, length: self.config.tick_length, seed, owned: p.owned.clone() }
             }
         };
-        // A queue that is full here belongs to a client that never answers.
+        // The queue is full only for a client that never acknowledges.
         match p.carrier.push(&encode(&answer)) {
             Ok(receipt) => p.welcome = Some(receipt),
-            Err(_) => self.counts.add(Reason::Message),
+            Err(_) => self.counts.add(RejectReason::Message),
         }
     }
 }
@@ -87,7 +87,7 @@ fn read_payload(
     tick: Tick,
     now: Tick,
     config: &ServerConfig,
-    counts: &mut Counts,
+    counts: &mut RejectionCounts,
 ) -> Result<(), WireError> {
     let mut from = BitReader::new(payload);
     for row in &mut p.rows {
@@ -109,14 +109,14 @@ fn read_payload(
         match decode::<Command>(&bytes) {
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
-                let limits = Limits { ahead: config.ahead, behind: config.behind };
+                let limits = Limits { ahead: config.max_early_ticks, behind: config.max_late_ticks };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
-                    p.deny(&command, reason);
-                    p.judged(Verdict { base, sub, refused: true, done: Vec::new() });
+                    p.keep_rejected(&command, reason);
+                    p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new() });
                 }
             }
-            None => counts.add(Reason::Payload),
+            None => counts.add(RejectReason::Payload),
         }
     }
     Ok(())

@@ -1,15 +1,15 @@
-//! One tick: commands that are due, then time, then what changed.
+//! One tick: due commands, then time, then the collection of changes.
 
 use super::peer::{Peer, Phase};
 use super::{MAX_DONE, Server, is_exact};
-use crate::authority::{Judge, Reason, misaimed};
-use crate::echo::{echo_of, is_shown};
+use crate::authority::{CommandValidator, RejectReason, misaimed};
+use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
 
 impl Server {
-    /// One tick: commands, then time, then what changed.
+    /// Runs one tick: the due commands, then time, then the collection of changes.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
         let mut last = None;
@@ -17,38 +17,38 @@ impl Server {
             self.run_commands(id);
             last = Some(id);
         }
-        self.sim.advance_with(self.tick.time(self.config.length), host);
+        self.sim.advance_with(self.tick.time(self.config.tick_length), host);
         self.collect();
     }
 
     pub(super) fn run_commands(&mut self, id: PeerId) {
         let Some(p) = self.peers.get_mut(&id) else { return };
-        p.packets.fill(self.config.packets);
-        p.commands.fill(self.config.commands);
+        p.packets.fill(self.config.packets_per_tick);
+        p.commands.fill(self.config.commands_per_tick);
         while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
-            let mut done: Vec<AbilityId> = self.activated(id, &command, before);
-            done.truncate(MAX_DONE as usize);
+            let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
+            activated.truncate(MAX_DONE as usize);
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
-            let refused = match result {
+            let rejected = match result {
                 Ok(()) => false,
                 Err((reason, _)) => {
-                    p.deny(&command, reason);
+                    p.keep_rejected(&command, reason);
                     self.counts.add(reason);
                     true
                 }
             };
-            p.judged(Verdict { base: command.base, sub: command.sub, refused, done });
+            p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated });
         }
     }
 
-    /// The abilities of the client's own that a command activated.
+    /// The abilities of the client's controllers that a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
         let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
-        // A log that overflowed begins anew.
+        // A log that overflowed was cleared.
         let new = facts.get(before..).unwrap_or(facts);
         let of = |f: &Fact| match f.kind {
             FactKind::AbilityActivated { ability, .. } if f.root == key && p.owned.contains(&f.who) => Some(ability),
@@ -57,15 +57,20 @@ impl Server {
         new.iter().filter_map(of).collect()
     }
 
-    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (Reason, Refusal)> {
-        let Some(p) = self.peers.get(&id) else { return Err((Reason::Authority, Refusal::Authority)) };
+    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (RejectReason, Refusal)> {
+        let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
         if command.tick < p.last_tick {
-            return Err((Reason::Key, Refusal::Authority));
+            return Err((RejectReason::Key, Refusal::Authority));
         }
-        let judge = Judge { sim: &self.sim, owned: &p.owned, reach: &*self.reach, effects: &self.effects };
-        let op = judge.judge(command)?;
-        let aim = match command.aim.map(|aim| judge.judge_first_aim(command, aim).map(|()| aim)) {
-            // The use stands: only what it would have chosen ahead does not.
+        let validator = CommandValidator {
+            sim: &self.sim,
+            owned: &p.owned,
+            target_policy: &*self.target_policy,
+            effects: &self.effects,
+        };
+        let op = validator.validate(command)?;
+        let aim = match command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)) {
+            // The command is accepted; only the chosen target is not.
             Some(Err((reason, _))) => {
                 self.counts.add(reason);
                 None
@@ -73,14 +78,14 @@ impl Server {
             aim => aim.transpose()?,
         };
         let key = command.id(p.number.client);
-        self.bystand.note(key, &command.request);
+        self.observed.note(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
-            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_denied((base, sub), &self.sim, ability));
+            let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
             if !known {
-                return Err((Reason::Key, Refusal::StaleHandle));
+                return Err((RejectReason::Key, Refusal::StaleHandle));
             }
         }
-        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.length));
+        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.tick_length));
         let ago = if claimed >= now {
             SimTime::ZERO
         } else {
@@ -97,97 +102,98 @@ impl Server {
             None => self.sim.remote_mut().run_late(key, &op, ago),
         };
         match result {
-            Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((Reason::Rules, refusal)),
+            Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((RejectReason::Rules, refusal)),
             Ok(_) => Ok(()),
-            Err(refusal) => Err((Reason::Rules, refusal)),
+            Err(refusal) => Err((RejectReason::Rules, refusal)),
         }
     }
 
-    /// Notes what the tick changed, once for everybody.
+    /// Collects the changes of the tick, once for all clients.
     pub(super) fn collect(&mut self) {
         let mut facts = std::mem::take(&mut self.noted);
         self.sim.take_facts(&mut facts);
         self.sim.remote_mut().take_changed(&mut self.changed);
         self.remove_gone();
         for &who in &self.changed {
-            if self.sim.exists(who) && self.board.mode(who).is_none() {
-                let mode = self.modes.get(&who).copied().unwrap_or(self.config.mode);
-                // A controller that exists can be shown; one whose mode is None is not.
-                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            if self.sim.exists(who) && self.store.mode(who).is_none() {
+                let mode = self.modes.get(&who).copied().unwrap_or(self.config.replication);
+                // An existing controller can be added; one in mode `None` is left out.
+                let _ = self.store.add(&self.sim, who, mode, self.tick);
             }
         }
         for who in std::mem::take(&mut self.remade) {
-            let mode = self.mode(who);
-            if self.sim.exists(who) && self.board.mode(who) != Some(mode) {
-                let _ = self.board.add(&self.sim, who, mode, self.tick);
+            let mode = self.replication(who);
+            if self.sim.exists(who) && self.store.mode(who) != Some(mode) {
+                let _ = self.store.add(&self.sim, who, mode, self.tick);
             }
         }
-        self.board.update(&self.sim, self.tick, &self.changed);
-        self.board.bursts(&facts);
-        self.claims.note(&facts, self.tick.minus(self.config.behind.saturating_add(1)).time(self.config.length));
+        self.store.update(&self.sim, self.tick, &self.changed);
+        self.store.bursts(&facts);
+        self.claims
+            .note(&facts, self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
-                let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.mode);
-                // What did not change is what it was.
+                let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.replication);
+                // An unchanged controller keeps its hash.
                 let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
                 let hash = || self.sim.remote().hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
                 let is_there = is_exact(mode) && self.sim.exists(row.who);
                 row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
             }
         }
-        self.echo(&facts);
-        self.tell_bystanders(&facts);
+        self.queue_confirmations(&facts);
+        self.send_observer_events(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
-            // Nobody takes them.
+            // The host does not take them.
             self.facts = Facts::default();
         }
         self.facts.append(&facts);
         self.noted = facts;
     }
 
-    /// Notes what clients did, to others and to their own: they have shown it ahead. Nobody is told of what it may not
-    /// see, not even that there is something.
-    pub(super) fn echo(&mut self, facts: &Facts) {
+    /// Queues confirmations for clients: what their commands did to remote actors and to their own controllers. Hidden
+    /// changes are not confirmed.
+    pub(super) fn queue_confirmations(&mut self, facts: &Facts) {
         let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
-        let Server { peers, board, sim, hidden, tick, .. } = self;
+        let Server { peers, store, sim, hidden, tick, .. } = self;
         for fact in facts.list.iter().filter(may_be) {
-            let Some(echo) = echo_of(fact) else { continue };
+            let Some(hash) = confirmation_hash(fact) else { continue };
             let is_open = match fact.kind {
                 FactKind::AttributeChanged { attribute, .. } => !hidden.contains(&attribute),
                 _ => true,
             };
-            let is_shown = board.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
-            // Whoever asked for it has played it ahead, and whoever owns its source: two clients, if what one does sets
-            // off something at the other.
+            let is_shown = store.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
+            // The client that sent the command predicted it, and so did the client that owns its source: these are two
+            // clients if the command of one triggers something on the other.
             let asked = |p: &Peer| fact.root.client() != 0 && p.number.client == fact.root.client();
             for p in peers.values_mut().filter(|p| asked(p) || p.owned.contains(&fact.source)) {
                 if p.owned.contains(&fact.who) {
                     if is_open && asked(p) {
-                        p.own.note(*tick, echo);
+                        p.own_confirmations.note(*tick, hash);
                     }
                 } else if is_shown {
                     p.views.touch(fact.who, *tick);
-                    if p.views.is_told_of(fact.who) {
-                        p.echoes.note(*tick, echo);
+                    if p.views.is_relevant(fact.who) {
+                        p.confirmations.note(*tick, hash);
                     }
                 }
             }
         }
     }
 
-    /// Controllers that are no more are shown no more.
+    /// Removes controllers that left the sim from the store.
     pub(super) fn remove_gone(&mut self) {
         if std::mem::replace(&mut self.departed, self.sim.remote().removed_count()) == self.departed {
             return;
         }
         let mut at = 0;
-        while let Some(&who) = self.board.ids().get(at) {
+        while let Some(&who) = self.store.ids().get(at) {
             if self.sim.exists(who) {
                 at += 1;
                 continue;
             }
-            self.board.remove(who);
-            // A player's own may come back.
+            self.store.remove(who);
+            // An owned controller may return.
             if !self.peers.values().any(|p| p.owned.contains(&who)) {
                 self.modes.remove(&who);
             }

@@ -1,14 +1,13 @@
-//! What keeps the rolls of one client from another. Each client gets a seed, so that it can roll ahead what the server
-//! will roll; the seeds come out of a secret by SipHash-2-4, a keyed function made for this: who has any number of seeds
-//! knows neither the secret nor another seed.
+//! The random seeds of clients. Each client gets a seed to predict its own rolls. The seeds are derived from a secret with
+//! SipHash-2-4, a keyed hash function: knowing seeds reveals neither the secret nor another seed.
 
 use std::fmt;
 
-/// The key of the seeds that clients get: 128 bits that nobody else knows.
+/// The 128-bit secret from which the seeds of clients are derived.
 ///
 /// ```
 /// use ugas_net::server::Secret;
-/// // From the operating system's source of randomness, e.g. `ugas_transport::random_bytes()`.
+/// // Use the operating system's random source, e.g. `ugas_transport::random_bytes()`.
 /// let bytes = [7; 16];
 /// assert_eq!(format!("{:?}", Secret::new(bytes)), "Secret(..)");
 /// ```
@@ -16,14 +15,13 @@ use std::fmt;
 pub struct Secret([u8; 16]);
 
 impl Secret {
-    /// From sixteen random bytes. Take them from the operating system, anew for each start: who knows them knows what
-    /// everybody will roll.
+    /// Creates a secret from sixteen random bytes. Take new ones from the operating system at each start: whoever knows them
+    /// can predict every roll.
     pub fn new(bytes: [u8; 16]) -> Secret {
         Secret(bytes)
     }
 
-    /// One that whoever knows the number knows too: for tests, scenarios and games among friends, where the same rolls
-    /// are wanted each time.
+    /// Creates a secret that is not secret, from a number: for tests and scenarios that need the same rolls each time.
     ///
     /// ```
     /// use ugas_net::server::Secret;

@@ -1,24 +1,24 @@
-//! What clients are sent: verdicts, the states of their own controllers, views of others.
+//! Packets to clients: verdicts, states of owned controllers, updates of remote actors.
 
-use super::observe::{Message, Sight};
+use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
-use super::peer::{Phase, Told};
-use super::{GONE, LEAST_HELLO, MAX_VERDICTS, NOTHING, Server};
-use crate::mask::{Eye, is_seen};
+use super::peer::{Phase, SentPacket};
+use super::{GONE, MAX_VERDICTS, MIN_HELLO, NOTHING, Server};
+use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId};
 use crate::wire::bits::BitWriter;
 use crate::wire::number::{put_int, put_uint};
 use ugas_core::{AttributeId, ControllerId, SimTime};
 
-/// Packets of a thousand that are lost from which on nobody waits for word of a loss.
+/// The loss rate, per thousand packets, from which on updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
 
-/// Bytes in the ordered stream above which definitions wait for their turn.
+/// The bytes in the reliable stream above which definitions wait.
 const BULK: usize = 8 * 1024;
 
 impl Server {
-    /// Datagrams for everybody, after the tick.
+    /// Writes the datagrams for all peers, after the tick.
     pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
         let mut last = None;
         while let Some(id) = self.peer_after(last) {
@@ -27,10 +27,10 @@ impl Server {
         }
     }
 
-    /// Datagrams for one peer, e.g. to tell somebody why he may not play before the others begin.
+    /// Writes the datagrams for one peer, for example a denial before the game starts.
     pub fn send_to(&mut self, peer: PeerId, out: &mut dyn FnMut(&[u8])) {
         self.define(peer);
-        for round in 0..self.config.datagrams {
+        for round in 0..self.config.datagrams_per_tick {
             let more = self.write(peer, round == 0);
             if !self.out.is_empty() {
                 out(&self.out);
@@ -41,7 +41,7 @@ impl Server {
         }
     }
 
-    /// Tells a client of definitions made at run time that it does not have.
+    /// Queues run-time definitions that a client does not have.
     pub(super) fn define(&mut self, id: PeerId) {
         let given = self.sim.remote().definition_count();
         let Some(p) = self.peers.get_mut(&id) else { return };
@@ -58,8 +58,8 @@ impl Server {
         };
         for (def, doc) in self.sim.remote().definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
-            // What else must arrive does not wait behind all of them.
-            if p.carrier.queued() > BULK.min(self.config.carrier.backlog / 2) {
+            // Other messages must not wait behind all of them.
+            if p.carrier.queued() > BULK.min(self.config.connection.max_unacked_bytes / 2) {
                 return;
             }
             let Ok(message) = p.carrier.push(&encode(&ToClient::Define { id: def, doc })) else { return };
@@ -69,28 +69,28 @@ impl Server {
         p.defined = given;
     }
 
-    /// Writes one datagram for a client; whether there is more to say.
+    /// Writes one datagram for a client. Returns whether there is more to send.
     pub(super) fn write(&mut self, id: PeerId, first: bool) -> bool {
-        let (tick, now) = (self.tick, self.tick.time(self.config.length));
+        let (tick, now) = (self.tick, self.tick.time(self.config.tick_length));
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
-        if p.phase != Phase::Playing && p.credit < LEAST_HELLO {
+        if p.phase != Phase::Playing && p.credit < MIN_HELLO {
             return false;
         }
-        p.settle(&mut self.fates);
+        p.settle(&mut self.packet_results);
         let playing = p.is_welcomed();
-        let mut told = p.spare.pop().unwrap_or_default();
+        let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, board, interest, hidden, writer, coder, out, config, .. } = self;
+        let Server { sim, store, interest, hidden, writer, coder, out, config, .. } = self;
         let arrived = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
-        // One that is away is not played.
+        // A controller that is away is not predicted.
         if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
-            p.own.forget_until(matched);
+            p.own_confirmations.forget_until(matched);
         }
-        let (echoes, own) = (&p.echoes, &p.own);
+        let (echoes, own) = (&p.confirmations, &p.own_confirmations);
         let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
-        let (length, round_trip) = (config.length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
+        let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
         if first {
             views.pass(length);
@@ -105,20 +105,20 @@ impl Server {
                 return;
             }
             let room = room * 8;
-            // Whatever is said of a row that needs no state, and the end of the list of others.
+            // Room for rows without a state and for the end of the list of remote actors.
             let reserved = room.saturating_sub(64 + 48 * rows.len());
             writer.clear();
             writer.bit(first);
             if first {
                 put_int(writer, slack as i64);
-                write_verdicts(writer, verdicts, &mut told, room / 4);
-                told.echoes = echoes.write(tick, writer, room / 4);
+                write_verdicts(writer, verdicts, &mut sent, room / 4);
+                sent.confirmations = echoes.write(tick, writer, room / 4);
                 let knows = |who: ControllerId, attribute: AttributeId| {
-                    let (sets, mode) = (sim.set_list(who).unwrap_or_default(), board.mode(who));
-                    let eye = if owned.contains(&who) { Eye::Owner } else { Eye::Observer };
+                    let (sets, mode) = (sim.set_list(who).unwrap_or_default(), store.mode(who));
+                    let eye = if owned.contains(&who) { Recipient::Owner } else { Recipient::Observer };
                     mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
                 };
-                // Most packets: the client has played everything right, as of the packet's tick. One bit says so of all.
+                // Usually every prediction is right at the packet's tick: one bit confirms all.
                 let is_right = |row: &Owned| row.is_right(tick) && !sim.remote().awaits_validation(row.who);
                 let all_right = rows.iter().all(is_right);
                 if !rows.is_empty() {
@@ -126,13 +126,13 @@ impl Server {
                 }
                 let mut written = false;
                 for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
-                    // Who plays ahead of a validation knows better what will be.
+                    // During a predicted validation the client's state is ahead of the server's.
                     if sim.remote().awaits_validation(row.who) {
                         writer.bits(NOTHING, 2);
                         continue;
                     }
-                    // What names a definition that has not arrived cannot be read, and neither can the rest of its packet,
-                    // in which the definition may be.
+                    // A state that needs a missing definition cannot be read, nor can the rest of its packet, which may
+                    // contain the definition.
                     if sim.remote().definition_count() > arrived && sim.remote().required_definitions(row.who) > arrived
                     {
                         writer.bits(NOTHING, 2);
@@ -146,10 +146,10 @@ impl Server {
                             writer.bits(NOTHING, 2);
                             let mut whole = BitWriter::new();
                             if row.whole(tick, coder, &mut whole) {
-                                // A packet may be lost; it says what was heard of.
+                                // Not counted as received: this stream is resent until it arrives.
                                 own.write(tick, &mut whole, usize::MAX);
                                 let state = whole.finish().to_vec();
-                                streamed.push((at, encode(&ToClient::Owner { who: row.who, tick, state })));
+                                streamed.push((at, encode(&ToClient::OwnerState { who: row.who, tick, state })));
                             }
                         }
                         Err(_) => writer.bits(GONE, 2),
@@ -157,12 +157,12 @@ impl Server {
                 }
                 if written {
                     let left = room.saturating_sub(writer.bit_len() + 128);
-                    told.own = own.write(tick, writer, left.min(room / 4));
+                    sent.own_confirmations = own.write(tick, writer, left.min(room / 4));
                 }
             }
-            let sight = Sight { board, interest, owned, place, tick, length, round_trip, lossy, room };
+            let sight = ObserverContext { store, interest, owned, place, tick, length, round_trip, lossy, room };
             let begun = writer.bit_len();
-            more = views.write(sight, !first, writer, &mut told, &mut messages);
+            more = views.write(sight, !first, writer, &mut sent, &mut messages);
             if !first && writer.bit_len() == begun {
                 return;
             }
@@ -175,8 +175,8 @@ impl Server {
             }
         }
         p.views.push_gone(&mut p.carrier, tick);
-        // Half of the stream is for what cannot wait.
-        let most = config.carrier.backlog / 2;
+        // Half of the stream is reserved for urgent messages.
+        let most = config.connection.max_unacked_bytes / 2;
         for message in messages {
             let pushed = if p.carrier.queued() < most { p.carrier.push(&message.bytes).ok() } else { None };
             p.views.pushed(&message, tick, pushed);
@@ -185,16 +185,16 @@ impl Server {
         p.credit = p.credit.saturating_sub(self.out.len());
         match number {
             Some(number) => {
-                (told.number, told.tick) = (number.0, tick);
-                p.tell(told);
+                (sent.number, sent.tick) = (number.0, tick);
+                p.track_packet(sent);
             }
-            None => p.spare.push(told),
+            None => p.spare.push(sent),
         }
         more && self.out.len() <= MAX_DATAGRAM
     }
 }
 
-fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, room: usize) {
+fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
     let begun = out.bit_len();
     let mut kept = 0;
     let mut body = BitWriter::new();
@@ -202,20 +202,20 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], told: &mut Told, ro
         let before = body.bit_len();
         put_uint(&mut body, v.base as u64);
         put_uint(&mut body, v.sub as u64);
-        body.bit(v.refused);
-        if !v.refused {
-            put_uint(&mut body, v.done.len() as u64);
-            v.done.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
+        body.bit(v.rejected);
+        if !v.rejected {
+            put_uint(&mut body, v.activated.len() as u64);
+            v.activated.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
         }
         if begun + body.bit_len() > room {
             body.truncate(before);
             break;
         }
         kept += 1;
-        told.verdicts.push((v.base, v.sub));
+        sent.verdicts.push((v.base, v.sub));
     }
     put_uint(out, kept);
     let bits = body.bit_len();
-    // The run of bits lies in the writer it was taken from.
+    // The bits were written by this writer, so they are in range.
     let _ = out.append(body.finish(), 0, bits);
 }

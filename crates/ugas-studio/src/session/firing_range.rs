@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ugas_core::{
     AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Rules, Sim, SimTime, SpawnSpec, TagId, Target,
 };
-use ugas_net::client::{Certainty, ClientConfig, Commanded, NetFacts};
+use ugas_net::client::{Certainty, ClientConfig, CommandStatus, NetFacts};
 use ugas_net::harness::Harness;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
@@ -71,7 +71,7 @@ impl FiringRange {
         let target = spawn(SpawnSpec { base, anchor: at(9.0), ..SpawnSpec::sets([body]) })?;
         let mut net = Harness::new(super::server(sim, seed), seed ^ 0x5EED);
         let client = ClientConfig {
-            window: SimTime::millis(500),
+            prediction_window: SimTime::millis(500),
             sim: super::config_without_causes(0),
             ..ClientConfig::default()
         };
@@ -104,12 +104,13 @@ impl FiringRange {
         for (at, name) in NAMES.iter().enumerate() {
             let (who, bolt) = (self.shooters[at].who, self.bolt);
             let client = self.net.client_mut(name);
-            let settled = client.settled(who).map_or(0, |t| t.0);
+            let settled = client.confirmed_tick(who).map_or(0, |t| t.0);
             let confirmed = self.shooters[at].last.is_none_or(|last| settled >= last + self.ticks);
             let may = client.sim().check(who, bolt, target).is_ok();
             if may
                 && (at == 0 || confirmed)
-                && let Ok(Commanded::Predicted(..)) = client.command(Request::Activate { who, ability: bolt, target })
+                && let Ok(CommandStatus::Predicted(..)) =
+                    client.command(Request::Activate { who, ability: bolt, target })
             {
                 self.shooters[at].last = Some(client.tick().0 + 1);
             }

@@ -294,8 +294,11 @@ impl Session {
         }
         let profile = profile(self.link_of(client));
         // The longest window that is supported.
-        let config =
-            ClientConfig { window: SimTime::millis(500), sim: config_without_causes(0), ..ClientConfig::default() };
+        let config = ClientConfig {
+            prediction_window: SimTime::millis(500),
+            sim: config_without_causes(0),
+            ..ClientConfig::default()
+        };
         self.net.join_over(client, config, [profile; 2], owns).map_err(|e| e.to_string())
     }
 
@@ -476,6 +479,7 @@ fn config_without_causes(seed: u64) -> SimConfig {
 
 /// Creates a server with a secret that follows from the seed, so that a link reproduces the state. It has no real clients.
 fn server(sim: Sim, seed: u64) -> Server {
-    let config = ServerConfig { length: TICK, mode: ControllerReplication::Full, ..ServerConfig::default() };
+    let config =
+        ServerConfig { tick_length: TICK, replication: ControllerReplication::Full, ..ServerConfig::default() };
     Server::new(sim, config, Secret::known(seed))
 }

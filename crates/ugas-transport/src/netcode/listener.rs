@@ -1,4 +1,4 @@
-//! A server that takes players on every carrier it has a socket for.
+//! The server side of UDP, WebSocket and WebTransport.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -15,43 +15,42 @@ use crate::counts::Counts;
 use crate::error::{SendError, TransportError, fits};
 use crate::limits::Limits;
 use crate::socket::ServerSocket;
-use crate::token::{Carrier, Identity, Key, Token, unpack};
+use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{Event, Gone, ServerTransport};
 
 /// What netcode can count.
 const MOST_PEERS: usize = 1_024;
 
-/// Who may come in.
+/// Who may connect.
 #[derive(Clone, Debug)]
 pub enum Auth {
-    /// Who has a token that was made with this key.
+    /// Peers with a token of this key.
     Key(Key),
-    /// Everybody, as anybody: for development and for games among friends on one machine. Packets are encrypted, but who
-    /// listens from the start can read them.
+    /// Every peer, under any name: for development. Packets are encrypted with a known key.
     Open,
 }
 
-/// How a listener starts.
+/// The configuration of a [`Listener`].
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
-    /// The number of the game's protocol; a token for another one is not answered.
+    /// The protocol number of the game; tokens for another one get no answer.
     pub protocol: u64,
-    /// Who may come in.
+    /// Who may connect.
     pub auth: Auth,
-    /// How much of everything.
+    /// The limits.
     pub limits: Limits,
-    /// The time now, since the Unix epoch. From here on time goes by with [`ServerTransport::poll`].
+    /// The time since the Unix epoch. It advances with [`ServerTransport::poll`].
     pub now: Duration,
-    /// How long tokens live, in seconds. A token that could be older than the server is not taken, for it may have been
-    /// used before a restart; so tokens have to be made with at least this lifetime.
+    /// The lifetime of tokens, in seconds. A token that may be older than the start of the server is rejected, since it may
+    /// have been used before; tokens need at least this lifetime.
     pub token_lifetime: u16,
 }
 
-/// The server side of UDP, WebSocket and WebTransport, all at once.
+/// The server side of UDP, WebSocket and WebTransport.
 ///
 /// ```
 /// use std::time::Duration;
-/// use ugas_transport::{Auth, Carrier, Key, Limits, Listener, ListenerConfig};
+/// use ugas_transport::{Auth, TransportKind, Key, Limits, Listener, ListenerConfig};
 ///
 /// let config = ListenerConfig {
 ///     protocol: 1,
@@ -60,9 +59,9 @@ pub struct ListenerConfig {
 ///     now: Duration::from_secs(1_800_000_000),
 ///     token_lifetime: 60,
 /// };
-/// let listener = Listener::builder(config).bind(Carrier::Udp, "127.0.0.1:0".parse()?, None)?.start()?;
-/// let token = listener.issue(Carrier::Udp, 7, b"Ana")?;
-/// assert_eq!(Some(token.address()), listener.address(Carrier::Udp));
+/// let listener = Listener::builder(config).bind(TransportKind::Udp, "127.0.0.1:0".parse()?, None)?.start()?;
+/// let token = listener.issue(TransportKind::Udp, 7, b"Ana")?;
+/// assert_eq!(Some(token.address()), listener.address(TransportKind::Udp));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Listener {
@@ -72,7 +71,7 @@ pub struct Listener {
     sockets: [Option<Endpoint>; 3],
     peers: BTreeMap<PeerId, Peer>,
     by_client: BTreeMap<u64, PeerId>,
-    by_address: BTreeMap<(Carrier, SocketAddr), PeerId>,
+    by_address: BTreeMap<(TransportKind, SocketAddr), PeerId>,
     next: u32,
     strangers: Bucket,
     leaving: Vec<(PeerId, Gone)>,
@@ -90,35 +89,35 @@ struct Endpoint {
 struct Peer {
     client: u64,
     slot: usize,
-    carrier: Carrier,
+    carrier: TransportKind,
     address: SocketAddr,
     bucket: Bucket,
 }
 
-/// A listener that does not listen yet.
+/// Builds a [`Listener`].
 pub struct ListenerBuilder {
     config: ListenerConfig,
     sockets: [Option<Endpoint>; 3],
 }
 
 impl Listener {
-    /// Starts with no socket; [`ListenerBuilder::bind`] adds them.
+    /// Creates a builder without sockets; [`ListenerBuilder::bind`] adds them.
     pub fn builder(config: ListenerConfig) -> ListenerBuilder {
         ListenerBuilder { config, sockets: [None, None, None] }
     }
 
-    /// Where players reach it on a carrier.
-    pub fn address(&self, carrier: Carrier) -> Option<SocketAddr> {
+    /// Returns its public address on a transport.
+    pub fn address(&self, carrier: TransportKind) -> Option<SocketAddr> {
         self.sockets[carrier as usize].as_ref().map(|endpoint| endpoint.public)
     }
 
-    /// The hash of the certificate that a browser is to trust on this carrier (WebTransport).
-    pub fn certificate(&self, carrier: Carrier) -> Option<[u8; 32]> {
+    /// Returns the hash of the certificate that a browser must trust (WebTransport).
+    pub fn certificate(&self, carrier: TransportKind) -> Option<[u8; 32]> {
         self.sockets[carrier as usize].as_ref()?.certificate
     }
 
-    /// A token for this server, good from now on. See [`Identity`] for what is said about the player.
-    pub fn issue(&self, carrier: Carrier, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
+    /// Issues a token for this server, valid from now on. See [`Identity`] for the arguments.
+    pub fn issue(&self, carrier: TransportKind, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
         let address = self.address(carrier).ok_or(TransportError::NoSocket)?;
         let who = Identity { client, user_data, carrier, address };
         let now = self.config.now.saturating_add(self.elapsed);
@@ -131,7 +130,7 @@ impl Listener {
         Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
     }
 
-    fn read(&mut self, carrier: Carrier, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
+    fn read(&mut self, carrier: TransportKind, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         for _ in 0..self.config.limits.reads_per_poll {
             let Some(endpoint) = &mut self.sockets[carrier as usize] else { return Ok(()) };
             let next = endpoint.socket.receive(&mut self.buffer);
@@ -149,7 +148,7 @@ impl Listener {
     }
 
     /// Opens the packet in the buffer and does what it asks for.
-    fn open(&mut self, carrier: Carrier, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
+    fn open(&mut self, carrier: TransportKind, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
         let Some(endpoint) = &mut self.sockets[carrier as usize] else { return };
         let socket = &mut endpoint.socket;
         let packet = &mut self.buffer[..length];
@@ -207,7 +206,7 @@ impl Listener {
     fn join(
         &mut self,
         client: u64,
-        carrier: Carrier,
+        carrier: TransportKind,
         address: SocketAddr,
         user_data: &[u8],
         events: &mut dyn FnMut(Event<'_>),
@@ -284,7 +283,7 @@ impl ServerTransport for Listener {
         for peer in self.peers.values_mut() {
             peer.bucket.refill(elapsed);
         }
-        for carrier in Carrier::ALL {
+        for carrier in TransportKind::ALL {
             let Some(endpoint) = &mut self.sockets[carrier as usize] else { continue };
             endpoint.socket.update(elapsed, &mut self.lost);
             for who in self.lost.drain(..) {
@@ -294,7 +293,7 @@ impl ServerTransport for Listener {
             }
         }
         self.dismiss(events);
-        for carrier in Carrier::ALL {
+        for carrier in TransportKind::ALL {
             self.read(carrier, events)?;
         }
         self.keep(events);
@@ -344,11 +343,11 @@ impl Drop for Listener {
 }
 
 impl ListenerBuilder {
-    /// Listens on a carrier at this address (port 0 takes a free one). `public` is the address that players use, if it is
-    /// another one: behind a router, or when listening on all addresses. A second address for a carrier replaces the first.
+    /// Binds a transport to an address (port 0 selects a free one). `public` is the address that players use, if it differs:
+    /// behind a router, or when listening on all addresses. A second address for a transport replaces the first.
     pub fn bind(
         mut self,
-        carrier: Carrier,
+        carrier: TransportKind,
         address: SocketAddr,
         public: Option<SocketAddr>,
     ) -> Result<ListenerBuilder, TransportError> {
@@ -361,7 +360,7 @@ impl ListenerBuilder {
         Ok(self)
     }
 
-    /// Takes players from now on.
+    /// Starts the listener.
     pub fn start(self) -> Result<Listener, TransportError> {
         let ListenerBuilder { config, sockets } = self;
         if sockets.iter().all(Option::is_none) {
@@ -409,21 +408,21 @@ impl ListenerBuilder {
 
 type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
 
-fn open(carrier: Carrier, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
+fn open(carrier: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
     let cannot = |cause| TransportError::Bind { carrier, address, cause };
     match carrier {
         #[cfg(feature = "udp")]
-        Carrier::Udp => {
+        TransportKind::Udp => {
             let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
             Ok((Box::new(socket), bound, None))
         }
         #[cfg(feature = "websocket")]
-        Carrier::WebSocket => {
+        TransportKind::WebSocket => {
             let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, peers).map_err(cannot)?;
             Ok((Box::new(socket), bound, None))
         }
         #[cfg(feature = "webtransport")]
-        Carrier::WebTransport => {
+        TransportKind::WebTransport => {
             let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
             Ok((Box::new(socket), bound, Some(certificate)))
         }

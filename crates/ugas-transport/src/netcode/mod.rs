@@ -1,6 +1,6 @@
 //! The netcode standard over any socket: tokens, a challenge, then sealed packets that cannot be replayed.
 
-pub(crate) mod caller;
+pub(crate) mod connector;
 pub(crate) mod listener;
 mod packet;
 

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 
 use super::ServerSocket;
 use crate::error::TransportError;
-use crate::token::Carrier;
+use crate::token::TransportKind;
 
 pub(crate) struct WebTransport {
     inner: Inner,
@@ -24,7 +24,7 @@ impl WebTransport {
         address: SocketAddr,
         players: usize,
     ) -> Result<(WebTransport, SocketAddr, [u8; 32]), TransportError> {
-        let carrier = Carrier::WebTransport;
+        let carrier = TransportKind::WebTransport;
         let no_runtime = |cause: io::Error| TransportError::Runtime { carrier, cause: cause.to_string() };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(no_runtime)?;
         let cannot = |cause: String| TransportError::Bind { carrier, address, cause: io::Error::other(cause) };

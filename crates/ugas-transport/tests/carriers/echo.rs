@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::rig::{Heard, call, hear, join, key, listen, read, until};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{
-    Auth, Carrier, ClientTransport, Gone, Limits, MAX_DATAGRAM, PeerId, SendError, ServerTransport, State,
+    Auth, ClientTransport, Gone, Limits, MAX_DATAGRAM, PeerId, SendError, ServerTransport, State, TransportKind,
 };
 
 const DATAGRAMS: u32 = 1_000;
@@ -49,7 +49,7 @@ fn echo(server: &mut dyn ServerTransport, client: &mut dyn ClientTransport) -> V
 #[test]
 fn a_thousand_datagrams_over_udp() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let mut client = call(server.issue(Carrier::Udp, 1, b"Ana").expect("a token"));
+    let mut client = call(server.issue(TransportKind::Udp, 1, b"Ana").expect("a token"));
     join(&mut server, &mut client);
     let back = echo(&mut server, &mut client);
     let distinct: BTreeSet<u32> = back.iter().copied().collect();
@@ -60,7 +60,7 @@ fn a_thousand_datagrams_over_udp() {
 #[test]
 fn a_thousand_datagrams_over_websocket() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let mut client = call(server.issue(Carrier::WebSocket, 1, b"Ana").expect("a token"));
+    let mut client = call(server.issue(TransportKind::WebSocket, 1, b"Ana").expect("a token"));
     join(&mut server, &mut client);
     let all: Vec<u32> = (0..DATAGRAMS).collect();
     assert_eq!(echo(&mut server, &mut client), all, "nothing is lost and all is in order on a stream");
@@ -80,7 +80,7 @@ fn a_thousand_datagrams_in_process() {
 #[test]
 fn one_listener_serves_all_carriers_and_knows_who_is_who() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let names = [(Carrier::Udp, "Ana"), (Carrier::WebSocket, "Ben"), (Carrier::Udp, "Cem")];
+    let names = [(TransportKind::Udp, "Ana"), (TransportKind::WebSocket, "Ben"), (TransportKind::Udp, "Cem")];
     let mut clients: Vec<_> = names
         .iter()
         .zip(1..)
@@ -112,10 +112,10 @@ fn one_listener_serves_all_carriers_and_knows_who_is_who() {
 #[test]
 fn an_open_server_needs_no_token() {
     let mut server = listen(Auth::Open, Limits::default());
-    for (carrier, number) in [(Carrier::Udp, 1), (Carrier::WebSocket, 2)] {
+    for (carrier, number) in [(TransportKind::Udp, 1), (TransportKind::WebSocket, 2)] {
         let address = server.address(carrier).expect("it listens");
         let who = ugas_transport::Identity { client: number, user_data: b"Ana", carrier, address };
-        let mut client = ugas_transport::Caller::connect_open(crate::rig::PROTOCOL, who, crate::rig::CALL)
+        let mut client = ugas_transport::Connector::connect_open(crate::rig::PROTOCOL, who, crate::rig::CALL)
             .expect("the server listens");
         join(&mut server, &mut client);
     }
@@ -123,7 +123,7 @@ fn an_open_server_needs_no_token() {
 
 #[test]
 fn everybody_hears_of_an_end() {
-    for carrier in [Carrier::Udp, Carrier::WebSocket] {
+    for carrier in [TransportKind::Udp, TransportKind::WebSocket] {
         let mut server = listen(Auth::Key(key()), Limits::default());
         let mut ana = call(server.issue(carrier, 1, b"Ana").expect("a token"));
         let mut ben = call(server.issue(carrier, 2, b"Ben").expect("a token"));
@@ -157,7 +157,7 @@ fn everybody_hears_of_an_end() {
 
 #[test]
 fn silence_ends_a_connection() {
-    for carrier in [Carrier::Udp, Carrier::WebSocket] {
+    for carrier in [TransportKind::Udp, TransportKind::WebSocket] {
         let mut server = listen(Auth::Key(key()), Limits::default());
         let mut client = call(server.issue(carrier, 1, b"Ana").expect("a token"));
         let peer = join(&mut server, &mut client);

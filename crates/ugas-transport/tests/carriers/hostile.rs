@@ -7,20 +7,20 @@ use crate::rig::{CALL, Heard, NOW, PROTOCOL, call, hear, join, key, listen, read
 use renetcode2::{ClientAuthentication, ConnectToken, NetcodeClient};
 use ugas_transport::memory::MemoryServer;
 use ugas_transport::{
-    Auth, Caller, Carrier, ClientTransport, Gone, Identity, Key, Limits, Listener, MAX_DATAGRAM, MAX_USER_DATA,
-    SendError, ServerTransport, State, Token,
+    Auth, ClientTransport, Connector, Gone, Identity, Key, Limits, Listener, MAX_DATAGRAM, MAX_USER_DATA, SendError,
+    ServerTransport, State, Token, TransportKind,
 };
 
 const STEP: Duration = Duration::from_millis(1);
 const LIFETIME: Duration = Duration::from_secs(61);
 
-fn identity(server: &Listener, carrier: Carrier) -> Identity<'static> {
+fn identity(server: &Listener, carrier: TransportKind) -> Identity<'static> {
     let address = server.address(carrier).expect("it listens");
     Identity { client: 1, user_data: b"Mallory", carrier, address }
 }
 
 /// Lets a client try until it gives up; nobody may have come in.
-fn refused(server: &mut Listener, mut client: Caller) -> Gone {
+fn refused(server: &mut Listener, mut client: Connector) -> Gone {
     let mut gone = None;
     until("the refusal", || {
         assert_eq!(hear(server, STEP), [], "nobody comes in");
@@ -37,7 +37,7 @@ fn refused(server: &mut Listener, mut client: Caller) -> Gone {
 #[test]
 fn a_token_of_another_key_is_refused() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    for (carrier, expected) in [(Carrier::Udp, Gone::NoAnswer), (Carrier::WebSocket, Gone::Refused)] {
+    for (carrier, expected) in [(TransportKind::Udp, Gone::NoAnswer), (TransportKind::WebSocket, Gone::Refused)] {
         let who = identity(&server, carrier);
         let token = Token::issue(&Key::random(), PROTOCOL, who, NOW, LIFETIME).expect("a token");
         assert_eq!(refused(&mut server, call(token)), expected);
@@ -48,7 +48,7 @@ fn a_token_of_another_key_is_refused() {
 #[test]
 fn a_token_of_another_protocol_is_refused() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    for (carrier, expected) in [(Carrier::Udp, Gone::NoAnswer), (Carrier::WebSocket, Gone::Refused)] {
+    for (carrier, expected) in [(TransportKind::Udp, Gone::NoAnswer), (TransportKind::WebSocket, Gone::Refused)] {
         let who = identity(&server, carrier);
         let token = Token::issue(&key(), PROTOCOL + 1, who, NOW, LIFETIME).expect("a token");
         assert_eq!(refused(&mut server, call(token)), expected);
@@ -58,29 +58,30 @@ fn a_token_of_another_protocol_is_refused() {
 #[test]
 fn who_comes_without_a_token_is_refused_where_one_is_needed() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let who = identity(&server, Carrier::Udp);
-    let client = Caller::connect_open(PROTOCOL, who, CALL).expect("the server listens");
+    let who = identity(&server, TransportKind::Udp);
+    let client = Connector::connect_open(PROTOCOL, who, CALL).expect("the server listens");
     assert_eq!(refused(&mut server, client), Gone::NoAnswer);
 }
 
 #[test]
 fn a_token_for_another_carrier_or_of_yesterday_is_refused() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let address = server.address(Carrier::WebSocket).expect("it listens");
-    let crossed = Identity { address, ..identity(&server, Carrier::Udp) };
+    let address = server.address(TransportKind::WebSocket).expect("it listens");
+    let crossed = Identity { address, ..identity(&server, TransportKind::Udp) };
     let token = Token::issue(&key(), PROTOCOL, crossed, NOW, LIFETIME).expect("a token");
     // UDP packets to a port of TCP: nobody is there, and not every system says so.
     let why = refused(&mut server, call(token));
     assert!(why == Gone::Nobody || why == Gone::NoAnswer && !cfg!(target_os = "linux"), "{why:?}");
     let yesterday = NOW - Duration::from_secs(86_400);
-    let token = Token::issue(&key(), PROTOCOL, identity(&server, Carrier::Udp), yesterday, LIFETIME).expect("a token");
+    let token =
+        Token::issue(&key(), PROTOCOL, identity(&server, TransportKind::Udp), yesterday, LIFETIME).expect("a token");
     assert_eq!(refused(&mut server, call(token)), Gone::NoAnswer);
 }
 
 #[test]
 fn a_token_works_once() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let token = server.issue(Carrier::WebSocket, 1, b"Ana").expect("a token");
+    let token = server.issue(TransportKind::WebSocket, 1, b"Ana").expect("a token");
     let mut ana = call(token.clone());
     join(&mut server, &mut ana);
     assert_eq!(refused(&mut server, call(token)), Gone::Refused);
@@ -91,9 +92,9 @@ fn a_token_works_once() {
 #[test]
 fn a_full_server_says_so() {
     let mut server = listen(Auth::Key(key()), Limits { peers: 1, ..Limits::default() });
-    let mut ana = call(server.issue(Carrier::Udp, 1, b"Ana").expect("a token"));
+    let mut ana = call(server.issue(TransportKind::Udp, 1, b"Ana").expect("a token"));
     join(&mut server, &mut ana);
-    for carrier in [Carrier::Udp, Carrier::WebSocket] {
+    for carrier in [TransportKind::Udp, TransportKind::WebSocket] {
         let ben = call(server.issue(carrier, 2, b"Ben").expect("a token"));
         assert_eq!(refused(&mut server, ben), Gone::Refused);
     }
@@ -103,7 +104,7 @@ fn a_full_server_says_so() {
 fn a_flood_is_cut_to_the_burst_and_nobody_else_suffers() {
     const BURST: u32 = 40;
     let limits = Limits { per_second: 10, burst: BURST, ..Limits::default() };
-    for carrier in [Carrier::Udp, Carrier::WebSocket] {
+    for carrier in [TransportKind::Udp, TransportKind::WebSocket] {
         let mut server = listen(Auth::Key(key()), limits);
         let mut flood = call(server.issue(carrier, 1, b"Mallory").expect("a token"));
         let mut quiet = call(server.issue(carrier, 2, b"Ana").expect("a token"));
@@ -152,13 +153,13 @@ fn an_in_process_flood_is_cut_too() {
 #[test]
 fn datagrams_have_a_length_both_ways() {
     let mut server = listen(Auth::Key(key()), Limits::default());
-    let mut ana = call(server.issue(Carrier::Udp, 1, &[b'A'; MAX_USER_DATA]).expect("a token"));
+    let mut ana = call(server.issue(TransportKind::Udp, 1, &[b'A'; MAX_USER_DATA]).expect("a token"));
     let peer = join(&mut server, &mut ana);
     let long = [0; MAX_DATAGRAM + 1];
     let refusal = Err(SendError::TooLong { length: MAX_DATAGRAM + 1 });
     assert_eq!(server.send(peer, &long), refusal);
     assert_eq!(ana.send(&long), refusal);
-    assert!(server.issue(Carrier::Udp, 2, &[b'A'; MAX_USER_DATA + 1]).is_err());
+    assert!(server.issue(TransportKind::Udp, 2, &[b'A'; MAX_USER_DATA + 1]).is_err());
     let mut memory = MemoryServer::new(Limits::default());
     let mut client = memory.connect(b"").expect("a place");
     assert_eq!(client.send(&long), refusal);
@@ -173,7 +174,7 @@ struct Raw {
 
 impl Raw {
     fn join(server: &mut Listener, limits_client: u64) -> Raw {
-        let address = server.address(Carrier::Udp).expect("it listens");
+        let address = server.address(TransportKind::Udp).expect("it listens");
         let user_data = [0; 256];
         let token =
             ConnectToken::generate(NOW, PROTOCOL, 61, limits_client, 10, 0, vec![address], Some(&user_data), &[7; 32]);
@@ -270,11 +271,11 @@ fn damaged_packets_of_a_players_address_do_no_harm() {
 #[test]
 fn strangers_who_hold_lines_or_flood_do_not_keep_players_out() {
     let mut server = listen(Auth::Key(key()), Limits { strangers_per_second: 50, ..Limits::default() });
-    let mut ana = call(server.issue(Carrier::Udp, 1, b"Ana").expect("a token"));
+    let mut ana = call(server.issue(TransportKind::Udp, 1, b"Ana").expect("a token"));
     let ana_is = join(&mut server, &mut ana);
 
     // Silent lines of TCP, more than the server holds, and packets of nobody.
-    let websocket = server.address(Carrier::WebSocket).expect("it listens");
+    let websocket = server.address(TransportKind::WebSocket).expect("it listens");
     let mut silent = Vec::new();
     for _ in 0..20 {
         // Few at a time: the system's own queue is short.
@@ -282,7 +283,7 @@ fn strangers_who_hold_lines_or_flood_do_not_keep_players_out() {
         hear(&mut server, Duration::ZERO);
     }
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("a free port");
-    let udp = server.address(Carrier::Udp).expect("it listens");
+    let udp = server.address(TransportKind::Udp).expect("it listens");
     until("the flood is cut", || {
         for _ in 0..50 {
             let _ = stranger.send_to(&[0; 1_078], udp);
@@ -303,14 +304,14 @@ fn strangers_who_hold_lines_or_flood_do_not_keep_players_out() {
         read(&mut ana, Duration::from_secs(1));
         hear(&mut server, Duration::ZERO);
     }
-    let mut ben = call(server.issue(Carrier::WebSocket, 2, b"Ben").expect("a token"));
+    let mut ben = call(server.issue(TransportKind::WebSocket, 2, b"Ben").expect("a token"));
     join(&mut server, &mut ben);
 }
 
 #[test]
 fn a_damaged_token_is_refused_with_a_reason() {
     let server = listen(Auth::Key(key()), Limits::default());
-    let text = server.issue(Carrier::Udp, 1, b"Ana").expect("a token").to_string();
+    let text = server.issue(TransportKind::Udp, 1, b"Ana").expect("a token").to_string();
     assert_eq!(text.parse::<Token>().expect("it is whole").to_string(), text);
     let read = |text: &str| text.parse::<Token>().map(|_| ()).map_err(|error| error.to_string());
     assert!(read("").is_err_and(|why| why.contains("expected the line `ugas connect token 1`")));
@@ -325,7 +326,7 @@ fn a_damaged_token_is_refused_with_a_reason() {
         changed[at] = if changed[at] == b'f' { b'0' } else { b'f' };
         let changed = String::from_utf8(changed).expect("digits");
         if let Ok(token) = changed.parse::<Token>()
-            && token.carrier() == Carrier::Udp
+            && token.carrier() == TransportKind::Udp
         {
             let mut client = call(token);
             for _ in 0..3 {

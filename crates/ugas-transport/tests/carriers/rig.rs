@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use ugas_transport::{
-    Auth, Caller, CallerConfig, Carrier, ClientTransport, Event, Gone, Key, Limits, Listener, ListenerConfig, PeerId,
-    ServerTransport, State, Token,
+    Auth, ClientTransport, Connector, ConnectorConfig, Event, Gone, Key, Limits, Listener, ListenerConfig, PeerId,
+    ServerTransport, State, Token, TransportKind,
 };
 
 pub(crate) const PROTOCOL: u64 = 0x75_67_61_73;
 pub(crate) const NOW: Duration = Duration::from_secs(1_800_000_000);
-pub(crate) const CALL: CallerConfig = CallerConfig { now: NOW, patience: Duration::from_secs(10) };
+pub(crate) const CALL: ConnectorConfig = ConnectorConfig { now: NOW, patience: Duration::from_secs(10) };
 /// Rounds until a test gives up: twenty seconds of pauses.
 const ROUNDS: usize = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
@@ -26,13 +26,13 @@ pub(crate) fn loopback() -> SocketAddr {
 pub(crate) fn listen(auth: Auth, limits: Limits) -> Listener {
     let config = ListenerConfig { protocol: PROTOCOL, auth, limits, now: NOW, token_lifetime: 60 };
     let builder = Listener::builder(config);
-    let builder = builder.bind(Carrier::Udp, loopback(), None).expect("a free port");
-    let builder = builder.bind(Carrier::WebSocket, loopback(), None).expect("a free port");
+    let builder = builder.bind(TransportKind::Udp, loopback(), None).expect("a free port");
+    let builder = builder.bind(TransportKind::WebSocket, loopback(), None).expect("a free port");
     builder.start().expect("two sockets")
 }
 
-pub(crate) fn call(token: Token) -> Caller {
-    Caller::connect(token, CALL).expect("the server listens")
+pub(crate) fn call(token: Token) -> Connector {
+    Connector::connect(token, CALL).expect("the server listens")
 }
 
 /// What a server heard, in order.
@@ -74,7 +74,7 @@ pub(crate) fn until(what: &str, mut is_done: impl FnMut() -> bool) {
 }
 
 /// Connects and tells the peer's number.
-pub(crate) fn join(server: &mut Listener, client: &mut Caller) -> PeerId {
+pub(crate) fn join(server: &mut Listener, client: &mut Connector) -> PeerId {
     let mut found = None;
     until("joining", || {
         let heard = hear(server, PAUSE);

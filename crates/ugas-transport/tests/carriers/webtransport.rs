@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::rig::{NOW, PROTOCOL, hear, key, loopback};
-use ugas_transport::{Auth, Carrier, Limits, Listener, ListenerConfig};
+use ugas_transport::{Auth, Limits, Listener, ListenerConfig, TransportKind};
 
 #[test]
 fn it_listens_beside_the_others_and_tells_its_certificate() {
@@ -14,15 +14,15 @@ fn it_listens_beside_the_others_and_tells_its_certificate() {
         now: NOW,
         token_lifetime: 60,
     };
-    let mut server = Carrier::ALL
+    let mut server = TransportKind::ALL
         .into_iter()
         .try_fold(Listener::builder(config), |builder, carrier| builder.bind(carrier, loopback(), None))
         .and_then(|builder| builder.start())
         .expect("free ports");
     assert_eq!(hear(&mut server, Duration::from_millis(10)), []);
-    assert!(server.certificate(Carrier::WebTransport).is_some());
-    assert_eq!(server.certificate(Carrier::Udp), None);
-    let token = server.issue(Carrier::WebTransport, 1, b"Ana").expect("a token");
-    assert_eq!(Some(token.address()), server.address(Carrier::WebTransport));
-    assert!(ugas_transport::Caller::connect(token, crate::rig::CALL).is_err(), "only browsers have a client for it");
+    assert!(server.certificate(TransportKind::WebTransport).is_some());
+    assert_eq!(server.certificate(TransportKind::Udp), None);
+    let token = server.issue(TransportKind::WebTransport, 1, b"Ana").expect("a token");
+    assert_eq!(Some(token.address()), server.address(TransportKind::WebTransport));
+    assert!(ugas_transport::Connector::connect(token, crate::rig::CALL).is_err(), "only browsers have a client for it");
 }

@@ -1,11 +1,11 @@
 //! Activation: checks, validation, commit, start.
 
 use super::super::task::ListKind;
-use super::super::{AbilityNews, Flow, Notice, Via};
+use super::super::{AbilityEvent, Flow, RowEvent, Via};
 use super::EndHow;
-use super::check::Try;
-use super::state::Move;
-use crate::rules::{AbilityDef, Check};
+use super::check::ActivationAttempt;
+use super::state::AbilityTransition;
+use crate::rules::{AbilityDef, ActivationCheck};
 use crate::state::{Activation, CauseWhat, alert};
 use crate::{
     AbilityState, ActivationKey, BadValue, ControllerId, EventData, FactKind, GrantId, NameKind, Refusal, Role,
@@ -14,7 +14,7 @@ use crate::{
 
 /// The parameters of an activation.
 #[derive(Clone, Copy)]
-pub(crate) struct Wish<'w> {
+pub(crate) struct ActivationRequest<'w> {
     pub(crate) target: Target,
     /// The birth: what caused it.
     pub(crate) birth: u64,
@@ -39,18 +39,18 @@ impl Flow<'_> {
             return Err(Refusal::BadValue { what: BadValue::Position });
         }
         let source = event.as_ref().map(|e| e.instigator);
-        let wish = Wish { target, birth, event: event.as_deref(), source };
+        let request = ActivationRequest { target, birth, event: event.as_deref(), source };
         let (only, more) = {
             let mut meant = self.view().grants_of(slot, which)?;
             (meant.next(), meant.next().is_some())
         };
         let Some(only) = only else { return Err(Refusal::NotGranted) };
         if !more {
-            return self.try_activate(slot, only, wish);
+            return self.try_activate(slot, only, request);
         }
         let mut first = None;
         for grant in self.grants_of(slot, which)? {
-            match self.try_activate(slot, grant, wish) {
+            match self.try_activate(slot, grant, request) {
                 Ok(key) => return Ok(key),
                 Err(refusal) => first = first.or(Some(refusal)),
             }
@@ -63,7 +63,7 @@ impl Flow<'_> {
         &mut self,
         slot: usize,
         grant: GrantId,
-        wish: Wish<'_>,
+        request: ActivationRequest<'_>,
     ) -> Result<ActivationKey, Refusal> {
         let row = self.row(slot);
         let (Some(at), who) = (row.grant(grant), row.id) else { return Err(Refusal::NotGranted) };
@@ -71,41 +71,47 @@ impl Flow<'_> {
         let Some(def) = &self.ability(ability) else {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: ability.0 });
         };
-        if let Target::Controller(other) = wish.target {
+        if let Target::Controller(other) = request.target {
             self.journal_source(who, other);
         }
-        if let Some(other) = wish.source {
+        if let Some(other) = request.source {
             self.journal_source(who, other);
         }
-        let from = self.step_ability(who, (ability, grant), AbilityState::Granted, Move::Try);
+        let from = self.step_ability(who, (ability, grant), AbilityState::Granted, AbilityTransition::Try);
         self.refresh(slot, at, def);
-        let t = self.trying(slot, at, def, wish);
+        let t = self.trying(slot, at, def, request);
         let checked = self.view().first_refusal(&t).and_then(|()| self.view().room_to_run(slot));
         if let Err(refusal) = checked {
             return Err(self.fail(who, (ability, grant), from, refusal));
         }
-        if let Some(key) = self.activate_fast(&t, &wish) {
+        if let Some(key) = self.activate_fast(&t, &request) {
             return Ok(key);
         }
-        let seq = self.push_activation(slot, at, wish);
+        let seq = self.push_activation(slot, at, request);
         let key = self.key_of(slot, seq);
-        self.meant_first(slot, seq);
+        self.assign_first_target(slot, seq);
         // A predicting client does not wait if the author allows that.
         if let Some(v) = def.validation.as_ref().filter(|v| !(v.predicted && self.work.role == Role::Client)) {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
             // Its first tick runs when the answer arrives.
-            self.aim_first(slot, seq);
-            self.ask(slot, seq, deadline, def, from);
+            self.apply_first_target(slot, seq);
+            self.request_validation(slot, seq, deadline, def, from);
             return Ok(key);
         }
         self.launch(slot, seq, def)?;
         Ok(key)
     }
 
-    fn trying<'t>(&self, slot: usize, at: usize, def: &'t AbilityDef, wish: Wish<'_>) -> Try<'t> {
-        let t = self.view().attempt(slot, at, def, wish.target);
-        Try { source: wish.source.unwrap_or(t.source), ..t }
+    fn trying<'t>(
+        &self,
+        slot: usize,
+        at: usize,
+        def: &'t AbilityDef,
+        request: ActivationRequest<'_>,
+    ) -> ActivationAttempt<'t> {
+        let t = self.view().attempt(slot, at, def, request.target);
+        ActivationAttempt { source: request.source.unwrap_or(t.source), ..t }
     }
 
     /// Runs the `OnMispredicted` list of a predicted ability that was rejected; it is active only for that long.
@@ -117,8 +123,8 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let at = self.row(slot).grants.iter().position(|g| g.ability == ability).ok_or(Refusal::NotGranted)?;
-        let wish = Wish { target, birth: self.cause.root.0, event: None, source: None };
-        let seq = self.push_activation(slot, at, wish);
+        let request = ActivationRequest { target, birth: self.cause.root.0, event: None, source: None };
+        let seq = self.push_activation(slot, at, request);
         self.run_list(slot, seq, ListKind::Mispredicted);
         self.drop_activation(slot, seq);
         Ok(())
@@ -134,21 +140,21 @@ impl Flow<'_> {
         if self.log.tracing {
             self.trace(who, TraceKind::AbilityRefused { ability, refusal });
         }
-        self.step_ability(who, (ability, grant), from, Move::Fail);
+        self.step_ability(who, (ability, grant), from, AbilityTransition::Fail);
         refusal
     }
 
-    fn push_activation(&mut self, slot: usize, at: usize, wish: Wish<'_>) -> u64 {
+    fn push_activation(&mut self, slot: usize, at: usize, request: ActivationRequest<'_>) -> u64 {
         let g = &self.row(slot).grants[at];
         let (grant, ability, level) = (g.id, g.ability, g.level());
-        self.push_new(slot, (grant, ability, level), wish)
+        self.push_new(slot, (grant, ability, level), request)
     }
 
     /// Creates an activation for an ability that observers see.
     pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
-        let wish = Wish { target: what.target, birth: self.cause.root.0, event: None, source: None };
+        let request = ActivationRequest { target: what.target, birth: self.cause.root.0, event: None, source: None };
         // No grant has this number.
-        let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), wish);
+        let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), request);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(regs, 0);
             if let SimulatedStep::Tick(tick) = what.step {
@@ -158,15 +164,15 @@ impl Flow<'_> {
         seq
     }
 
-    fn push_new(&mut self, slot: usize, of: (GrantId, crate::AbilityId, u32), wish: Wish<'_>) -> u64 {
-        let ordinal = self.number(slot, wish.birth);
+    fn push_new(&mut self, slot: usize, of: (GrantId, crate::AbilityId, u32), request: ActivationRequest<'_>) -> u64 {
+        let ordinal = self.number(slot, request.birth);
         let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
         let row = self.row_mut(slot);
         let seq = row.take_seq();
         let (grant, ability, level) = of;
         let new = Activation {
             seq,
-            birth: wish.birth,
+            birth: request.birth,
             ordinal,
             grant,
             ability,
@@ -175,15 +181,15 @@ impl Flow<'_> {
             state: AbilityState::Activating,
             committed: false,
             level,
-            target: wish.target,
+            target: request.target,
             start: row.clock.local(now),
             deadline: SimTime::NEVER,
             owned: 0,
             acts: 0,
             tick: 0,
             repeats: Vec::new(),
-            event: wish.event.map(|e| Box::new(e.clone())),
-            source: wish.source.unwrap_or(row.id),
+            event: request.event.map(|e| Box::new(e.clone())),
+            source: request.source.unwrap_or(row.id),
             targets: Vec::new(),
             hit: None,
             held: 0.0,
@@ -230,16 +236,16 @@ impl Flow<'_> {
             self.cause = cause;
             return Ok(());
         }
-        let state = self.step_ability(who, ids, state, Move::Start);
+        let state = self.step_ability(who, ids, state, AbilityTransition::Start);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             (a.state, a.link) = (state, link);
         }
-        self.relisten(slot);
+        self.refresh_listeners(slot);
         let activation = self.key_of(slot, seq);
         self.fact(who, Via::NOTHING, FactKind::AbilityActivated { ability: def.id, grant, level, activation });
         self.cancel_matching(slot, &def.cancels, seq);
         let (ability, key) = (def.id, activation);
-        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Activated });
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news: AbilityEvent::Activated });
         if def.cast.is_none() || !def.manual && def.cast.is_some_and(|c| c.initial) {
             self.run_list(slot, seq, ListKind::Tick);
         }
@@ -268,12 +274,12 @@ impl Flow<'_> {
     }
 
     /// Repeats the checks of a validated activation; it does not block itself.
-    pub(super) fn check_again(&self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
+    pub(super) fn recheck_activation(&self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
         let t = self.view().attempt(slot, at, def, a.target);
-        let skip = Check::AlreadyActive.bit();
-        self.view().first_refusal(&Try { source: a.source, skip, level: a.level, ..t })
+        let skip = ActivationCheck::AlreadyActive.bit();
+        self.view().first_refusal(&ActivationAttempt { source: a.source, skip, level: a.level, ..t })
     }
 }

@@ -1,6 +1,6 @@
 //! What ends abilities from outside: a call, a tag, another ability, death.
 
-use super::super::{Flow, Since};
+use super::super::{EventCutoff, Flow};
 use super::EndHow;
 use crate::rules::TriggerDef;
 use crate::state::Activation;
@@ -54,7 +54,7 @@ impl Flow<'_> {
 
     /// Handles a tag added to a row: cancels abilities whose cancel list matches, and casts that movement interrupts.
     /// Tags that an ability owns do not cancel it.
-    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &Since) {
+    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &EventCutoff) {
         self.cancel_where(slot, |flow, a| {
             if a.seq >= since.seq || a.seq == since.activating {
                 return false;
@@ -102,7 +102,7 @@ impl Flow<'_> {
     }
 
     /// Cancels every ability on death that may not continue while dead.
-    pub(crate) fn die(&mut self, slot: usize, since: &Since) {
+    pub(crate) fn die(&mut self, slot: usize, since: &EventCutoff) {
         self.cancel_where(slot, |flow, a| a.seq < since.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }
 

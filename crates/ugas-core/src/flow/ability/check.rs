@@ -2,15 +2,15 @@
 //! `why_not` evaluates all, and the castable status caches those that depend on the row alone.
 
 use super::super::View;
-use super::reads::TryReads;
-use crate::rules::{AbilityDef, AbilityHookCx, Check, RuleOn};
+use super::reads::AttemptReads;
+use crate::rules::{AbilityDef, AbilityHookCx, ActivationCheck, RuleOn};
 use crate::state::{Activation, Grant};
 use crate::{AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
 use ugas_doc::GroupPolicy;
 
 /// An attempted activation: controller, grant and target.
 #[derive(Clone, Copy)]
-pub(crate) struct Try<'t> {
+pub(crate) struct ActivationAttempt<'t> {
     pub(crate) slot: usize,
     /// Index of the grant in its row.
     pub(crate) grant: usize,
@@ -26,65 +26,65 @@ pub(crate) struct Try<'t> {
 }
 
 /// A failed check: the refusal, and the local time at which it passes by itself, or [`SimTime::NEVER`].
-pub(crate) type Failed = (Refusal, SimTime);
-type CheckFn = fn(&View<'_>, &Try<'_>) -> Option<Failed>;
+pub(crate) type FailedCheck = (Refusal, SimTime);
+type CheckFn = fn(&View<'_>, &ActivationAttempt<'_>) -> Option<FailedCheck>;
 
-const CHECKS: [(Check, CheckFn); 21] = [
-    (Check::Inactive, |v, t| forever(!v.row(t.slot).clock.active(), Refusal::Inactive)),
-    (Check::NotInitialized, |v, t| {
+const CHECKS: [(ActivationCheck, CheckFn); 21] = [
+    (ActivationCheck::Inactive, |v, t| forever(!v.row(t.slot).clock.active(), Refusal::Inactive)),
+    (ActivationCheck::NotInitialized, |v, t| {
         forever(t.def.avatar && v.row(t.slot).avatar() == ActorId::NONE, Refusal::NotInitialized)
     }),
-    (Check::AlreadyActive, already_active),
-    (Check::Dead, dead),
-    (Check::RequiredTags, |v, t| {
+    (ActivationCheck::AlreadyActive, already_active),
+    (ActivationCheck::Dead, dead),
+    (ActivationCheck::RequiredTags, |v, t| {
         let missing = t.def.required.iter().find(|&&tag| !v.has(t.slot, tag))?;
         Some((Refusal::RequiredTags { missing: *missing }, SimTime::NEVER))
     }),
-    (Check::BlockedTags, |v, t| {
+    (ActivationCheck::BlockedTags, |v, t| {
         let found = t.def.blocked.iter().find(|&&tag| v.has(t.slot, tag))?;
         Some((Refusal::BlockedTags { found: *found }, v.tags_end(t.slot, &t.def.blocked)))
     }),
-    (Check::BlockedByTags, |v, t| {
+    (ActivationCheck::BlockedByTags, |v, t| {
         let found = t.def.blocked_by.iter().find(|&&tag| v.has(t.slot, tag))?;
         Some((Refusal::BlockedByTags { found: *found }, v.tags_end(t.slot, &t.def.blocked_by)))
     }),
-    (Check::BlockedByAbility, blocked_by_ability),
-    (Check::SourceTags, |v, t| {
+    (ActivationCheck::BlockedByAbility, blocked_by_ability),
+    (ActivationCheck::SourceTags, |v, t| {
         let tag = t.def.source_required.iter().find(|&&tag| !v.source_has(t.source, tag))?;
         Some((Refusal::SourceTags { tag: *tag }, SimTime::NEVER))
     }),
-    (Check::TargetTags, target_tags),
-    (Check::Group, group),
-    (Check::Query, |v, t| {
+    (ActivationCheck::TargetTags, target_tags),
+    (ActivationCheck::Group, group),
+    (ActivationCheck::Query, |v, t| {
         let tags = &v.row(t.slot).tags;
         let holds = |q: &crate::TagQuery| q.eval(&|tag| v.has(t.slot, tag), &|tag| tags.count(&v.rules.tags, tag) > 0);
         forever(t.def.query.as_ref().is_some_and(|q| !holds(q)), Refusal::Query)
     }),
-    (Check::Condition, condition),
-    (Check::Restricted, |v, t| {
+    (ActivationCheck::Condition, condition),
+    (ActivationCheck::Restricted, |v, t| {
         let own = v.grant(t).more.as_deref().is_some_and(|m| !m.restrictions.is_empty());
         forever(own || v.restricted(t.slot, RuleOn::AbilityUse, Some(t.def), None), Refusal::Restricted)
     }),
-    (Check::Casting, |v, t| {
+    (ActivationCheck::Casting, |v, t| {
         let cast = v.row(t.slot).play().cast.as_deref()?;
         let end = cast.start + cast.length;
         Some((Refusal::Casting { left: v.left(t.slot, end) }, end))
     }),
-    (Check::GlobalCooldown, |v, t| {
+    (ActivationCheck::GlobalCooldown, |v, t| {
         let (group, _) = t.def.gcd?;
         let left = v.gcd_left(t.slot, group)?;
         Some((Refusal::GlobalCooldown { left }, v.local(t.slot) + left))
     }),
-    (Check::Charges, |v, t| {
+    (ActivationCheck::Charges, |v, t| {
         let c = v.charges_of(t.slot, t.grant)?;
-        let heals = v.charged_in(t.slot, t.def, &c).map_or(SimTime::NEVER, |wait| v.local(t.slot) + wait);
+        let clears_at = v.charged_in(t.slot, t.def, &c).map_or(SimTime::NEVER, |wait| v.local(t.slot) + wait);
         let left = c.left.unwrap_or(SimTime::NEVER);
-        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, heals))
+        (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, clears_at))
     }),
-    (Check::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
-    (Check::Cooldown, |v, t| v.cooled(t).err()),
-    (Check::NoTarget, no_target),
-    (Check::OutOfRange, |v, t| {
+    (ActivationCheck::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
+    (ActivationCheck::Cooldown, |v, t| v.cooled(t).err()),
+    (ActivationCheck::NoTarget, no_target),
+    (ActivationCheck::OutOfRange, |v, t| {
         let max = t.range?;
         let distance = v.distance_to(t.slot, t.target)?;
         (distance > max).then_some((Refusal::OutOfRange { distance, max }, SimTime::NEVER))
@@ -101,20 +101,21 @@ const _: () = {
 };
 
 /// Checks of the target: never part of a status.
-pub(super) const OF_TARGET: u32 = Check::TargetTags.bit() | Check::NoTarget.bit() | Check::OutOfRange.bit();
+pub(super) const OF_TARGET: u32 =
+    ActivationCheck::TargetTags.bit() | ActivationCheck::NoTarget.bit() | ActivationCheck::OutOfRange.bit();
 
 /// Checks that read only what is in progress.
-const OF_PLAY: u32 = Check::AlreadyActive.bit()
-    | Check::BlockedByAbility.bit()
-    | Check::Group.bit()
-    | Check::Casting.bit()
-    | Check::GlobalCooldown.bit();
+const OF_PLAY: u32 = ActivationCheck::AlreadyActive.bit()
+    | ActivationCheck::BlockedByAbility.bit()
+    | ActivationCheck::Group.bit()
+    | ActivationCheck::Casting.bit()
+    | ActivationCheck::GlobalCooldown.bit();
 
-fn forever(failed: bool, refusal: Refusal) -> Option<Failed> {
+fn forever(failed: bool, refusal: Refusal) -> Option<FailedCheck> {
     failed.then_some((refusal, SimTime::NEVER))
 }
 
-fn already_active(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn already_active(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let row = v.row(t.slot);
     let id = row.grants[t.grant].id;
     let mine = || row.play().activations.iter().filter(|a| a.grant == id);
@@ -125,30 +126,30 @@ fn already_active(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     Some((Refusal::AlreadyActive { by: running.key(row.id) }, SimTime::NEVER))
 }
 
-fn dead(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn dead(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     if t.def.dead {
         return None;
     }
     let (attrs, layout) = (&v.row(t.slot).attrs, v.layout(t.slot));
-    let &gone = layout.deaths.iter().find(|&&slot| attrs[slot as usize].current <= 0.0)?;
-    Some((Refusal::Dead { attribute: layout.slots[gone as usize].attribute }, SimTime::NEVER))
+    let &zero = layout.deaths.iter().find(|&&slot| attrs[slot as usize].current <= 0.0)?;
+    Some((Refusal::Dead { attribute: layout.slots[zero as usize].attribute }, SimTime::NEVER))
 }
 
 /// Iterates over the activations of other grants.
-fn others<'v>(v: &View<'v>, t: &Try<'_>) -> impl Iterator<Item = &'v Activation> {
+fn others<'v>(v: &View<'v>, t: &ActivationAttempt<'_>) -> impl Iterator<Item = &'v Activation> {
     let row = v.row(t.slot);
     let id = row.grants[t.grant].id;
     row.play().activations.iter().filter(move |a| a.grant != id && a.state != AbilityState::PendingConfirmation)
 }
 
-fn blocked_by_ability(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn blocked_by_ability(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let hit =
         |blocks: &[TagId]| t.def.tags.iter().any(|&mine| blocks.iter().any(|&of| v.rules.tags.is_under(mine, of)));
     let by = others(v, t).find(|a| v.ability(a.ability).is_some_and(|d| hit(&d.blocks)))?;
     Some((Refusal::BlockedByAbility { by: by.ability }, SimTime::NEVER))
 }
 
-fn target_tags(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn target_tags(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let Target::Controller(target) = t.target else { return None };
     let tags = v.tags_of(target)?;
     let has = |tag: TagId| tags.has(&v.rules.tags, tag);
@@ -157,7 +158,7 @@ fn target_tags(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     Some((Refusal::TargetTags { tag: *tag }, SimTime::NEVER))
 }
 
-fn group(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn group(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let (mine, policy) = t.def.group?;
     if policy == GroupPolicy::Independent {
         return None;
@@ -168,9 +169,9 @@ fn group(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     Some((Refusal::Group { by: by.ability }, SimTime::NEVER))
 }
 
-fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn condition(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     if let Some(expr) = &t.def.condition
-        && !v.holds(expr, &mut TryReads { view: *v, of: *t }, v.row(t.slot).id, EffectId::NONE)
+        && !v.holds(expr, &mut AttemptReads { view: *v, of: *t }, v.row(t.slot).id, EffectId::NONE)
     {
         return Some((Refusal::Condition, SimTime::NEVER));
     }
@@ -194,7 +195,7 @@ fn condition(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
     forever(!holds, Refusal::Condition)
 }
 
-fn no_target(v: &View<'_>, t: &Try<'_>) -> Option<Failed> {
+fn no_target(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     let there = match t.target {
         Target::Controller(c) => v.st.controllers.get(c).is_some() && !(t.def.needs_living_target() && v.is_dead(c)),
         Target::None | Target::Point(_) => !t.def.flags.needs_target,
@@ -209,7 +210,7 @@ pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
 }
 
 impl<'a> View<'a> {
-    pub(crate) fn grant(&self, t: &Try<'_>) -> &'a Grant {
+    pub(crate) fn grant(&self, t: &ActivationAttempt<'_>) -> &'a Grant {
         &self.row(t.slot).grants[t.grant]
     }
 
@@ -248,10 +249,16 @@ impl<'a> View<'a> {
     }
 
     /// Creates an attempt by the owner itself.
-    pub(crate) fn attempt<'t>(&self, slot: usize, grant: usize, def: &'t AbilityDef, target: Target) -> Try<'t> {
+    pub(crate) fn attempt<'t>(
+        &self,
+        slot: usize,
+        grant: usize,
+        def: &'t AbilityDef,
+        target: Target,
+    ) -> ActivationAttempt<'t> {
         let row = self.row(slot);
         let (level, range) = (row.grants[grant].level(), def.start_range());
-        Try { slot, grant, def, level, target, source: row.id, range, skip: 0 }
+        ActivationAttempt { slot, grant, def, level, target, source: row.id, range, skip: 0 }
     }
 
     /// Returns the bits of the checks that depend only on the row and the rules. A restriction by a combat rule is
@@ -260,23 +267,23 @@ impl<'a> View<'a> {
     pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
         let mut bits = !OF_TARGET;
         if def.flags.foreign_condition || def.flags.foreign_hook {
-            bits &= !Check::Condition.bit();
+            bits &= !ActivationCheck::Condition.bit();
         }
         // Code may read anything.
         if !self.rules.hooks.before.is_empty() || def.flags.foreign_commit {
-            bits &= !(Check::Cost.bit() | Check::Cooldown.bit());
+            bits &= !(ActivationCheck::Cost.bit() | ActivationCheck::Cooldown.bit());
         }
         bits
     }
 
     /// Returns the bits of the checks to evaluate, and of those that the grant's status already contains.
     #[inline]
-    fn asked(&self, t: &Try<'_>) -> (u32, u32) {
+    fn asked(&self, t: &ActivationAttempt<'_>) -> (u32, u32) {
         let (row, grant) = (self.row(t.slot), self.grant(t));
         let current = grant.status().seen == row.stamp() && grant.level() == t.level;
         let mut known = if current { self.cached_checks(t.def) } else { 0 };
         if t.source != row.id {
-            known &= !Check::SourceTags.bit();
+            known &= !ActivationCheck::SourceTags.bit();
         }
         // Checks that are known to pass are skipped.
         let open = match t.target {
@@ -289,11 +296,12 @@ impl<'a> View<'a> {
     /// Returns the bits of the checks that can fail without a target: of the target checks only a missing target can.
     #[inline]
     pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
-        def.flags.checks & if def.flags.needs_target { !OF_TARGET | Check::NoTarget.bit() } else { !OF_TARGET }
+        def.flags.checks
+            & if def.flags.needs_target { !OF_TARGET | ActivationCheck::NoTarget.bit() } else { !OF_TARGET }
     }
 
     /// Returns the first failed check.
-    pub(crate) fn first_refusal(&self, t: &Try<'_>) -> Result<(), Refusal> {
+    pub(crate) fn first_refusal(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         let (mut asked, known) = self.asked(t);
         if asked & known & asked.wrapping_neg() != 0
             && let Some(refusal) = self.remembered(t, asked.trailing_zeros())
@@ -317,39 +325,40 @@ impl<'a> View<'a> {
     }
 
     /// Evaluates only these checks, in order.
-    pub(crate) fn refusal_among(&self, t: &Try<'_>, wanted: &[Check]) -> Result<(), Refusal> {
+    pub(crate) fn refusal_among(&self, t: &ActivationAttempt<'_>, wanted: &[ActivationCheck]) -> Result<(), Refusal> {
         let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
         self.refusal_in(t, mask)
     }
 
     /// Returns the first failed check, without the cache.
-    pub(crate) fn refusal_of(&self, t: &Try<'_>) -> Result<(), Refusal> {
+    pub(crate) fn refusal_of(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         self.refusal_in(t, !t.skip)
     }
 
     /// Returns the first failed check of those in `mask`.
-    pub(crate) fn refusal_in(&self, t: &Try<'_>, mask: u32) -> Result<(), Refusal> {
+    pub(crate) fn refusal_in(&self, t: &ActivationAttempt<'_>, mask: u32) -> Result<(), Refusal> {
         let hit = CHECKS.iter().filter(|(c, _)| mask & c.bit() != 0).find_map(|(_, failed)| failed(self, t));
         hit.map_or(Ok(()), |(refusal, _)| Err(refusal))
     }
 
     /// Collects every failed check, without short circuit and without the cache.
-    pub(crate) fn every_refusal(&self, t: &Try<'_>, into: &mut Vec<Reason>) {
+    pub(crate) fn every_refusal(&self, t: &ActivationAttempt<'_>, into: &mut Vec<Reason>) {
         let clock = &self.row(t.slot).clock;
         for (check, failed) in &CHECKS {
             if t.skip & check.bit() == 0
-                && let Some((refusal, heals)) = failed(self, t)
+                && let Some((refusal, clears_at)) = failed(self, t)
             {
-                let heals = (heals != SimTime::NEVER).then(|| clock.due(heals)).filter(|&at| at != SimTime::NEVER);
-                into.push(Reason { refusal, heals });
+                let clears_at =
+                    (clears_at != SimTime::NEVER).then(|| clock.due(clears_at)).filter(|&at| at != SimTime::NEVER);
+                into.push(Reason { refusal, clears_at });
             }
         }
-        into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, heals: None }));
+        into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, clears_at: None }));
     }
 
     /// Returns the failing checks of those in `mask` as bits, and when the last of them passes; never if one does not
     /// pass by itself.
-    pub(crate) fn failing(&self, t: &Try<'_>, mask: u32) -> (u32, SimTime) {
+    pub(crate) fn failing(&self, t: &ActivationAttempt<'_>, mask: u32) -> (u32, SimTime) {
         let mut asked = mask & t.def.flags.checks;
         if self.row(t.slot).is_at_rest() {
             asked &= !OF_PLAY;
@@ -357,9 +366,9 @@ impl<'a> View<'a> {
         let (mut bits, mut ready) = (0, SimTime::ZERO);
         while asked != 0 {
             let (check, failed) = &CHECKS[asked.trailing_zeros() as usize];
-            if let Some((_, heals)) = failed(self, t) {
+            if let Some((_, clears_at)) = failed(self, t) {
                 bits |= check.bit();
-                ready = ready.max(heals);
+                ready = ready.max(clears_at);
             }
             asked &= asked - 1;
         }

@@ -2,15 +2,21 @@
 //! happens whole or not at all.
 
 use super::super::task::ListKind;
-use super::super::{AbilityNews, Flow, Notice, child_birth};
+use super::super::{AbilityEvent, Flow, RowEvent, child_birth};
 use super::EndHow;
-use super::check::Try;
-use crate::rules::{AbilityDef, Check};
+use super::check::ActivationAttempt;
+use crate::rules::{AbilityDef, ActivationCheck};
 use crate::state::{EffectRef, ModOp, alert};
 use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, Which};
 
 /// What a commit asks once more.
-const AGAIN: [Check; 5] = [Check::Casting, Check::GlobalCooldown, Check::Charges, Check::Cost, Check::Cooldown];
+const AGAIN: [ActivationCheck; 5] = [
+    ActivationCheck::Casting,
+    ActivationCheck::GlobalCooldown,
+    ActivationCheck::Charges,
+    ActivationCheck::Cost,
+    ActivationCheck::Cooldown,
+];
 
 /// In the birth of an effect that a commit applies.
 const COMMIT: u64 = 32;
@@ -28,7 +34,7 @@ impl Flow<'_> {
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
         let (key, started) = (a.key(row.id), a.state == AbilityState::Active);
-        let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
+        let t = ActivationAttempt { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
         self.view().refusal_among(&t, &AGAIN)?;
         let effects = [def.cost, def.cooldown, def.owned];
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
@@ -73,7 +79,7 @@ impl Flow<'_> {
         };
         a.committed = true;
         let ability = def.id;
-        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news: AbilityNews::Committed });
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news: AbilityEvent::Committed });
         self.cast_begin(slot, seq);
         if started && def.cast.is_some_and(|c| c.initial) {
             self.run_list(slot, seq, ListKind::Tick);
@@ -114,7 +120,7 @@ impl Flow<'_> {
             return Err(Refusal::UnknownName { kind: NameKind::Ability, id: a.ability.0 });
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
-        let t = Try { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
+        let t = ActivationAttempt { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
         self.view().refusal_among(&t, &AGAIN)
     }
 
@@ -129,7 +135,7 @@ impl Flow<'_> {
     }
 
     /// Applies the cost, its numbers as combat rules leave them.
-    fn spend(&mut self, t: &Try<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    fn spend(&mut self, t: &ActivationAttempt<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
         let Some(def) = self.def(spec.effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
         };
@@ -139,7 +145,13 @@ impl Flow<'_> {
         self.spend_ruled(&def, t, spec, birth)
     }
 
-    fn spend_ruled(&mut self, def: &EffectRef<'_>, t: &Try<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    fn spend_ruled(
+        &mut self,
+        def: &EffectRef<'_>,
+        t: &ActivationAttempt<'_>,
+        spec: &Spec,
+        birth: u64,
+    ) -> Result<EffectKey, Refusal> {
         let ordinal = self.number(t.slot, birth);
         let key = EffectKey { birth, target: spec.target, ordinal };
         let plan = self.capture_magnitudes(def, spec, t.slot, key, 1)?;

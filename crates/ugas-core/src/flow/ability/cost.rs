@@ -3,20 +3,20 @@
 use super::super::magnitude::About;
 use super::super::write::{Window, operate};
 use super::super::{Flow, View, stacked};
-use super::check::{Failed, Try};
+use super::check::{ActivationAttempt, FailedCheck};
 use crate::rules::{CalcResult, EffectDef, RuleOn, StaticMask};
 use crate::state::{Effect, ModOp};
 use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, TagId};
 
 impl View<'_> {
     /// Creates the spec of an effect of the ability on its owner.
-    pub(crate) fn own_spec(&self, t: &Try<'_>, effect: EffectId) -> Spec {
+    pub(crate) fn own_spec(&self, t: &ActivationAttempt<'_>, effect: EffectId) -> Spec {
         let who = self.row(t.slot).id;
         Spec::new(effect, who).from(who).level(t.level)
     }
 
     /// Checks everything that could refuse an effect of the ability on its owner, except its numbers.
-    fn admits(&self, t: &Try<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
+    fn admits(&self, t: &ActivationAttempt<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
         let key = EffectKey { birth: self.root.0, target: spec.target, ordinal: 0 };
         self.check_attributes(def, t.slot)?;
         self.refuse(def, spec, t.slot, key)?;
@@ -25,7 +25,7 @@ impl View<'_> {
 
     /// Checks the cost (ruling R-12): for each attribute, the current value minus the cost must not be below the
     /// minimum. A cost that its own filters refuse is refused with their reason.
-    pub(crate) fn afford(&self, t: &Try<'_>) -> Result<(), Refusal> {
+    pub(crate) fn afford(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         let Some(effect) = t.def.cost else { return Ok(()) };
         let Some(def) = self.def(effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: effect.0 });
@@ -100,7 +100,7 @@ impl View<'_> {
     }
 
     /// Checks a cost of one fixed number if only that number matters; `None` otherwise.
-    fn afford_plain(&self, t: &Try<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
+    fn afford_plain(&self, t: &ActivationAttempt<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
         let (row, write) = (self.row(t.slot), def.plain_write.as_ref()?);
         let place = self.layout(t.slot).write_slot(write.attribute)?;
         let slot = place.slot as usize;
@@ -125,7 +125,7 @@ impl View<'_> {
     }
 
     /// Applies combat rules to one number of a cost: they scale the amount, never below zero.
-    pub(crate) fn scaled_cost(&self, t: &Try<'_>, op: ModOp, unit: f64) -> f64 {
+    pub(crate) fn scaled_cost(&self, t: &ActivationAttempt<'_>, op: ModOp, unit: f64) -> f64 {
         if op == ModOp::Override || t.def.fixed.has(StaticMask::COST) {
             return unit;
         }
@@ -133,7 +133,7 @@ impl View<'_> {
     }
 
     /// Checks that no cooldown is running, and that nothing refuses the new one or the tags the ability owns.
-    pub(crate) fn cooled(&self, t: &Try<'_>) -> Result<(), Failed> {
+    pub(crate) fn cooled(&self, t: &ActivationAttempt<'_>) -> Result<(), FailedCheck> {
         if let Some(&tag) = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag)) {
             let end = self.cooldown_of(t).map_or(SimTime::NEVER, |(_, end)| end);
             return Err((Refusal::Cooldown { tag, left: self.left(t.slot, end) }, end));
@@ -148,7 +148,7 @@ impl View<'_> {
     }
 
     /// Returns the local start and end of the effect that keeps the cooldown's tags longest.
-    pub(crate) fn cooldown_of(&self, t: &Try<'_>) -> Option<(SimTime, SimTime)> {
+    pub(crate) fn cooldown_of(&self, t: &ActivationAttempt<'_>) -> Option<(SimTime, SimTime)> {
         self.longest_with(t.slot, &t.def.cooldown_tags)
     }
 

@@ -3,25 +3,29 @@
 //! Where anything else could matter it returns without a change, and the slow path runs.
 
 use super::super::{Flow, Via};
-use super::activate::Wish;
-use super::check::Try;
+use super::activate::ActivationRequest;
+use super::check::ActivationAttempt;
 use crate::state::{CauseWhat, alert};
 use crate::{ActivationKey, EffectId, FactKind};
 
 impl Flow<'_> {
     /// Runs an activation whose checks just passed, from its start to its end. Returns `None`, with nothing changed, where
     /// the slow path is needed.
-    pub(super) fn activate_fast(&mut self, t: &Try<'_>, wish: &Wish<'_>) -> Option<ActivationKey> {
+    pub(super) fn activate_fast(
+        &mut self,
+        t: &ActivationAttempt<'_>,
+        request: &ActivationRequest<'_>,
+    ) -> Option<ActivationKey> {
         let (slot, def) = (t.slot, t.def);
         if !self.can_activate_fast(t) {
             return None;
         }
-        let ordinal = self.number(slot, wish.birth);
+        let ordinal = self.number(slot, request.birth);
         let row = self.row_mut(slot);
         row.next_seq += 1;
         let (who, grant) = (row.id, row.grants[t.grant].id);
-        let key = ActivationKey { birth: wish.birth, who, ordinal };
-        let source = wish.source.unwrap_or(who);
+        let key = ActivationKey { birth: request.birth, who, ordinal };
+        let source = request.source.unwrap_or(who);
         let cause = self.because(CauseWhat::Activated(def.id), who, source);
         for (position, effect) in [def.cost, def.cooldown].into_iter().enumerate() {
             let Some(effect) = effect else { continue };
@@ -39,7 +43,7 @@ impl Flow<'_> {
     }
 
     /// Whether the cost, the cooldown and the two facts are all that can come of it.
-    fn can_activate_fast(&self, t: &Try<'_>) -> bool {
+    fn can_activate_fast(&self, t: &ActivationAttempt<'_>) -> bool {
         let row = self.row(t.slot);
         let effects = [t.def.cost, t.def.cooldown];
         let plain = |effect: EffectId| self.def(effect).is_some_and(|d| d.simple);

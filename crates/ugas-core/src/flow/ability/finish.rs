@@ -2,9 +2,9 @@
 //! then the end is reported and OnCancel or OnInterrupt runs, then tasks. Every activation ends exactly once.
 
 use super::super::task::ListKind;
-use super::super::{AbilityNews, Flow, Notice, Via};
-use super::state::Move;
-use crate::state::{Activation, CauseWhat, Due, Timer, alert};
+use super::super::{AbilityEvent, Flow, RowEvent, Via};
+use super::state::AbilityTransition;
+use crate::state::{Activation, CauseWhat, Due, TimerKind, alert};
 use crate::{AbilityState, CastStep, CueType, FactKind, RemoveReason, SimTime, Span, TagId};
 
 /// How an activation ends.
@@ -25,14 +25,14 @@ impl Flow<'_> {
             AbilityState::Active => {}
             AbilityState::PendingConfirmation => {
                 // It was never active: nothing is reported.
-                self.step_ability(who, ids, AbilityState::PendingConfirmation, Move::Reject);
+                self.step_ability(who, ids, AbilityState::PendingConfirmation, AbilityTransition::Reject);
                 self.drop_activation(slot, seq);
                 return;
             }
             _ => return,
         }
         let cause = self.because(CauseWhat::Ended(ids.0), who, who);
-        let state = self.step_ability(who, ids, AbilityState::Active, Move::Finish);
+        let state = self.step_ability(who, ids, AbilityState::Active, AbilityTransition::Finish);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.state = state;
         }
@@ -58,9 +58,9 @@ impl Flow<'_> {
         }
         self.drop_cues(slot, seq);
         self.drop_activation(slot, seq);
-        self.step_ability(who, ids, AbilityState::Ending, Move::Done);
-        let news = AbilityNews::Ended { cancelled, grant };
-        self.notify(slot, alert::ABILITY, || Notice::Ability { ability, key, news });
+        self.step_ability(who, ids, AbilityState::Ending, AbilityTransition::Done);
+        let news = AbilityEvent::Ended { cancelled, grant };
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news });
         self.cause = cause;
     }
 
@@ -95,10 +95,10 @@ impl Flow<'_> {
         let Some(at) = row.play().activations.iter().position(|a| a.seq == seq) else { return };
         let Activation { deadline, .. } = row.play_mut().activations.remove(at);
         if deadline != SimTime::NEVER {
-            row.unschedule(Due::timer(deadline, Timer::Validation, seq));
+            row.unschedule(Due::timer(deadline, TimerKind::Validation, seq));
         }
         row.trim();
-        self.relisten(slot);
+        self.refresh_listeners(slot);
         self.publish(slot);
     }
 }

@@ -1,8 +1,8 @@
 //! Grants: the per-controller data of an ability.
 
-use super::super::{Flow, Notice, Via};
+use super::super::{Flow, RowEvent, Via};
 use super::EndHow;
-use super::state::Move;
+use super::state::AbilityTransition;
 use crate::state::{Grant, GrantMore, alert};
 use crate::{
     AbilityGrant, AbilityId, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId,
@@ -20,11 +20,11 @@ impl Flow<'_> {
         let who = row.id;
         self.init_charges(target, at);
         self.fact(who, via, FactKind::Granted { ability, grant: id, level, input });
-        self.step_ability(who, (ability, id), AbilityState::NotGranted, Move::Grant);
-        self.relisten(target);
+        self.step_ability(who, (ability, id), AbilityState::NotGranted, AbilityTransition::Grant);
+        self.refresh_listeners(target);
         // Passive abilities start after the operation that granted them.
         if self.ability(ability).is_some_and(|d| d.passive || d.lasts_with_tag()) {
-            self.notify_anyway(target, Notice::Granted { grant: id });
+            self.notify_anyway(target, RowEvent::Granted { grant: id });
         }
         id
     }
@@ -39,7 +39,7 @@ impl Flow<'_> {
                 // It was never active: nothing is reported.
                 let row = self.row(target);
                 let ability = row.grant(grant).map_or(AbilityId::NONE, |at| row.grants[at].ability);
-                self.step_ability(row.id, (ability, grant), state, Move::Fail);
+                self.step_ability(row.id, (ability, grant), state, AbilityTransition::Fail);
                 self.drop_activation(target, seq);
             } else {
                 self.finish(target, seq, EndHow::Cancelled);
@@ -50,8 +50,8 @@ impl Flow<'_> {
         let row = self.row_mut(target);
         let (who, g) = (row.id, row.take_grant(at));
         self.fact(who, via, FactKind::Revoked { ability: g.ability, grant });
-        self.step_ability(who, (g.ability, grant), AbilityState::Granted, Move::Revoke);
-        self.relisten(target);
+        self.step_ability(who, (g.ability, grant), AbilityState::Granted, AbilityTransition::Revoke);
+        self.refresh_listeners(target);
         self.publish(target);
     }
 
@@ -145,7 +145,7 @@ impl Flow<'_> {
                 if more.as_deref() == Some(&GrantMore::default()) {
                     *more = None;
                 }
-                self.notify(target, alert::ABILITY, || Notice::Freed);
+                self.notify(target, alert::ABILITY, || RowEvent::Freed);
             }
             _ => {}
         }

@@ -7,13 +7,13 @@ use crate::state::alert;
 
 impl Flow<'_> {
     /// Recomputes the kinds of events that a row listens to.
-    pub(crate) fn relisten(&mut self, slot: usize) {
+    pub(crate) fn refresh_listeners(&mut self, slot: usize) {
         let row = self.row(slot);
         let play = row.play();
         let mut bits = 0;
         for g in &row.grants {
             let Some(def) = self.ability(g.ability) else { continue };
-            for (said, heard) in [
+            for (listen_bit, alert_bit) in [
                 (listen::TAG, alert::TAG),
                 (listen::EVENT, alert::EVENT),
                 (listen::EFFECT, alert::EFFECT),
@@ -21,7 +21,7 @@ impl Flow<'_> {
                 (listen::ABILITY, alert::ABILITY),
                 (listen::DEATH, alert::DEATH),
             ] {
-                bits |= if def.flags.listens & said != 0 { heard } else { 0 };
+                bits |= if def.flags.listens & listen_bit != 0 { alert_bit } else { 0 };
             }
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;

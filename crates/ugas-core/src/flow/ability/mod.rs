@@ -1,7 +1,6 @@
 //! Abilities: granted, activated, committed, ended.
 
 mod activate;
-mod ahead;
 mod cancel;
 mod check;
 mod commit;
@@ -10,6 +9,7 @@ mod fast;
 mod finish;
 mod grant;
 mod listen;
+mod predicted_target;
 mod reads;
 mod state;
 mod status;
@@ -17,9 +17,9 @@ mod trigger;
 mod validate;
 mod view;
 
-pub(crate) use ahead::Ahead;
-pub(crate) use check::{Try, distance};
+pub(crate) use check::{ActivationAttempt, distance};
 pub(crate) use finish::EndHow;
+pub(crate) use predicted_target::PredictedTargets;
 pub(crate) use status::CachedRefusal;
 pub(crate) use trigger::TriggerCause;
 

@@ -1,17 +1,17 @@
 //! The values that an activation condition reads.
 
 use super::super::View;
-use super::check::Try;
+use super::check::ActivationAttempt;
 use crate::rules::{Bearer, Local, Reads, Side};
 use crate::{AttributeId, ControllerId, TagId, Target};
 
 /// A condition's view of an attempt.
-pub(crate) struct TryReads<'v, 't> {
+pub(crate) struct AttemptReads<'v, 't> {
     pub(crate) view: View<'v>,
-    pub(crate) of: Try<'t>,
+    pub(crate) of: ActivationAttempt<'t>,
 }
 
-impl TryReads<'_, '_> {
+impl AttemptReads<'_, '_> {
     fn target(&self) -> Option<ControllerId> {
         match self.of.target {
             Target::Controller(c) => Some(c),
@@ -20,7 +20,7 @@ impl TryReads<'_, '_> {
     }
 }
 
-impl Reads for TryReads<'_, '_> {
+impl Reads for AttemptReads<'_, '_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         let who = match side {
             Side::Own => self.view.row(self.of.slot).id,

@@ -20,7 +20,7 @@ use crate::{AbilityId, AbilityState, ControllerId, GrantId, TraceKind};
 
 /// A transition between states of an ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Move {
+pub(crate) enum AbilityTransition {
     Grant,
     Try,
     Fail,
@@ -35,35 +35,35 @@ pub(crate) enum Move {
 }
 
 /// Returns the state after a transition; `None` if there is no such transition.
-pub(crate) fn next(from: AbilityState, by: Move) -> Option<AbilityState> {
+pub(crate) fn next(from: AbilityState, by: AbilityTransition) -> Option<AbilityState> {
     use AbilityState::{Activating, Active, Ending, Granted, NotGranted, PendingConfirmation};
     match from {
         NotGranted => match by {
-            Move::Grant => Some(Granted),
+            AbilityTransition::Grant => Some(Granted),
             _ => None,
         },
         Granted => match by {
-            Move::Try => Some(Activating),
-            Move::Revoke => Some(NotGranted),
+            AbilityTransition::Try => Some(Activating),
+            AbilityTransition::Revoke => Some(NotGranted),
             _ => None,
         },
         Activating => match by {
-            Move::Fail => Some(Granted),
-            Move::Ask => Some(PendingConfirmation),
-            Move::Start => Some(Active),
+            AbilityTransition::Fail => Some(Granted),
+            AbilityTransition::Ask => Some(PendingConfirmation),
+            AbilityTransition::Start => Some(Active),
             _ => None,
         },
         PendingConfirmation => match by {
-            Move::Pass => Some(Activating),
-            Move::Reject => Some(Granted),
+            AbilityTransition::Pass => Some(Activating),
+            AbilityTransition::Reject => Some(Granted),
             _ => None,
         },
         Active => match by {
-            Move::Finish => Some(Ending),
+            AbilityTransition::Finish => Some(Ending),
             _ => None,
         },
         Ending => match by {
-            Move::Done => Some(Granted),
+            AbilityTransition::Done => Some(Granted),
             _ => None,
         },
     }
@@ -76,7 +76,7 @@ impl Flow<'_> {
         who: ControllerId,
         (ability, grant): (AbilityId, GrantId),
         from: AbilityState,
-        by: Move,
+        by: AbilityTransition,
     ) -> AbilityState {
         let Some(to) = next(from, by) else {
             debug_assert!(false, "no transition from {from:?} by {by:?}");
@@ -95,33 +95,33 @@ mod tests {
     use AbilityState::*;
 
     #[test]
-    fn the_table_is_what_the_module_says() {
+    fn the_table_matches_the_module_docs() {
         let states = [NotGranted, Granted, Activating, PendingConfirmation, Active, Ending];
         let moves = [
-            Move::Grant,
-            Move::Try,
-            Move::Fail,
-            Move::Ask,
-            Move::Start,
-            Move::Pass,
-            Move::Reject,
-            Move::Finish,
-            Move::Done,
-            Move::Revoke,
+            AbilityTransition::Grant,
+            AbilityTransition::Try,
+            AbilityTransition::Fail,
+            AbilityTransition::Ask,
+            AbilityTransition::Start,
+            AbilityTransition::Pass,
+            AbilityTransition::Reject,
+            AbilityTransition::Finish,
+            AbilityTransition::Done,
+            AbilityTransition::Revoke,
         ];
         let all: Vec<_> =
             states.iter().flat_map(|&s| moves.iter().filter_map(move |&m| Some((s, m, next(s, m)?)))).collect();
         let table = [
-            (NotGranted, Move::Grant, Granted),
-            (Granted, Move::Try, Activating),
-            (Granted, Move::Revoke, NotGranted),
-            (Activating, Move::Fail, Granted),
-            (Activating, Move::Ask, PendingConfirmation),
-            (Activating, Move::Start, Active),
-            (PendingConfirmation, Move::Pass, Activating),
-            (PendingConfirmation, Move::Reject, Granted),
-            (Active, Move::Finish, Ending),
-            (Ending, Move::Done, Granted),
+            (NotGranted, AbilityTransition::Grant, Granted),
+            (Granted, AbilityTransition::Try, Activating),
+            (Granted, AbilityTransition::Revoke, NotGranted),
+            (Activating, AbilityTransition::Fail, Granted),
+            (Activating, AbilityTransition::Ask, PendingConfirmation),
+            (Activating, AbilityTransition::Start, Active),
+            (PendingConfirmation, AbilityTransition::Pass, Activating),
+            (PendingConfirmation, AbilityTransition::Reject, Granted),
+            (Active, AbilityTransition::Finish, Ending),
+            (Ending, AbilityTransition::Done, Granted),
         ];
         assert_eq!(all, table);
     }

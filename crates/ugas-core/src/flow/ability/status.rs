@@ -2,8 +2,8 @@
 //! changes the row like anything else, so a cached status cannot be wrong.
 
 use super::super::{Flow, State, View};
-use super::check::Try;
-use crate::rules::{AbilityDef, Check, Layout, Rules};
+use super::check::ActivationAttempt;
+use crate::rules::{AbilityDef, ActivationCheck, Layout, Rules};
 use crate::state::{FAILS_BITS, Row, Status};
 use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
 use std::sync::Arc;
@@ -15,11 +15,11 @@ const JUST_COOLDOWN: u32 = 1 << 22;
 /// Likewise: an activation without target is refused by the first of these checks in any case.
 const SURE: u32 = 1 << 21;
 
-const _: () = assert!(Check::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
+const _: () = assert!(ActivationCheck::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
 
 /// Numbers of the checks whose refusals are known without evaluating them.
-const COST: u32 = Check::Cost as u32;
-const COOLDOWN: u32 = Check::Cooldown as u32;
+const COST: u32 = ActivationCheck::Cost as u32;
+const COOLDOWN: u32 = ActivationCheck::Cooldown as u32;
 
 /// A grant with a valid status. Separate from a view, because most attempts end here: those of a held key or an
 /// impatient player are refused as before, with nothing changed in between.
@@ -82,19 +82,20 @@ impl View<'_> {
         }
         let t = self.attempt(slot, grant, def, Target::None);
         let asked = self.cached_checks(def) & def.flags.checks;
-        let (mut fails, mut ready_at) = self.failing(&t, asked & !(Check::Cost.bit() | Check::Cooldown.bit()));
-        if asked & Check::Cost.bit() != 0
+        let (mut fails, mut ready_at) =
+            self.failing(&t, asked & !(ActivationCheck::Cost.bit() | ActivationCheck::Cooldown.bit()));
+        if asked & ActivationCheck::Cost.bit() != 0
             && let Err(refusal) = self.afford(&t)
         {
-            (fails, ready_at) = (fails | Check::Cost.bit(), SimTime::NEVER);
+            (fails, ready_at) = (fails | ActivationCheck::Cost.bit(), SimTime::NEVER);
             if let Refusal::Cost { attribute, need, .. } = refusal
                 && def.flags.price == Some((attribute, need))
             {
                 fails |= JUST_NUMBER;
             }
         }
-        if asked & Check::Cooldown.bit() != 0
-            && let Err((refusal, heals)) = self.cooled(&t)
+        if asked & ActivationCheck::Cooldown.bit() != 0
+            && let Err((refusal, clears_at)) = self.cooled(&t)
         {
             if let Refusal::Cooldown { tag, .. } = refusal
                 && fails == 0
@@ -102,7 +103,7 @@ impl View<'_> {
             {
                 fails |= JUST_COOLDOWN;
             }
-            (fails, ready_at) = (fails | Check::Cooldown.bit(), ready_at.max(heals));
+            (fails, ready_at) = (fails | ActivationCheck::Cooldown.bit(), ready_at.max(clears_at));
         }
         if fails != 0 && self.is_sure(&t, fails) {
             fails |= SURE;
@@ -112,7 +113,7 @@ impl View<'_> {
 
     /// Returns whether nothing has to be evaluated before the first of these failing checks without a target, and no
     /// other grant could be used instead.
-    fn is_sure(&self, t: &Try<'_>, fails: u32) -> bool {
+    fn is_sure(&self, t: &ActivationAttempt<'_>, fails: u32) -> bool {
         let first = fails & fails.wrapping_neg();
         let unknown = self.asked_without_target(t.def) & !self.cached_checks(t.def);
         let mut same = self.row(t.slot).grants.iter().filter(|g| g.ability == t.def.id);
@@ -120,7 +121,7 @@ impl View<'_> {
     }
 
     /// Returns the refusal of a failing check if a valid status contains it.
-    pub(super) fn remembered(&self, t: &Try<'_>, check: u32) -> Option<Refusal> {
+    pub(super) fn remembered(&self, t: &ActivationAttempt<'_>, check: u32) -> Option<Refusal> {
         let cached = CachedRefusal { row: self.row(t.slot), status: self.grant(t).status(), def: t.def };
         cached.remembered(check, self.st.now, &self.ix.layouts)
     }
@@ -135,9 +136,9 @@ impl View<'_> {
     /// Evaluates all checks that need no target: returns those that fail, and when the last of them passes.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
-        let rest = !self.cached_checks(def) & Check::Condition.bit()
-            | !self.cached_checks(def) & Check::Cost.bit()
-            | !self.cached_checks(def) & Check::Cooldown.bit();
+        let rest = !self.cached_checks(def) & ActivationCheck::Condition.bit()
+            | !self.cached_checks(def) & ActivationCheck::Cost.bit()
+            | !self.cached_checks(def) & ActivationCheck::Cooldown.bit();
         let (more, ready) = self.failing(&self.attempt(slot, grant, def, Target::None), rest);
         (known.fails | more, known.ready_at.max(ready))
     }

@@ -1,8 +1,8 @@
 //! Event handling of a row after an operation: first cancellations, then waiting tasks, then triggers, then passive
 //! abilities that may start. A cancelled ability must not wake first.
 
-use super::super::{AbilityNews, Flow, Notice, Since, child_birth};
-use super::activate::Wish;
+use super::super::{AbilityEvent, EventCutoff, Flow, RowEvent, child_birth};
+use super::activate::ActivationRequest;
 use crate::rules::{AbilityDef, TagTable, TriggerDef};
 use crate::{
     AttributeId, ControllerId, DiagnosticKind, EffectId, EffectKey, EventData, Fact, FactKind, GrantId, Refusal, Role,
@@ -13,7 +13,7 @@ use ugas_doc::{GroupPolicy, NetExecution};
 /// Marks the birth of a triggered activation.
 const TRIGGER: u64 = 33;
 
-/// A change that triggers are matched with, whether this sim made it or a client was sent a fact of it.
+/// A change that triggers are matched with, made by this sim or received as a fact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TriggerCause {
     Event(TagId),
@@ -24,13 +24,13 @@ pub(crate) enum TriggerCause {
 }
 
 impl TriggerCause {
-    fn of_notice(notice: &Notice) -> Option<TriggerCause> {
-        match *notice {
-            Notice::Event(ref e) => Some(TriggerCause::Event(e.tag)),
-            Notice::Tag { tag, added } => Some(TriggerCause::Tag { tag, added }),
-            Notice::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
-            Notice::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
-            Notice::Died { .. } => Some(TriggerCause::Died),
+    fn of_notice(row_event: &RowEvent) -> Option<TriggerCause> {
+        match *row_event {
+            RowEvent::Event(ref e) => Some(TriggerCause::Event(e.tag)),
+            RowEvent::Tag { tag, added } => Some(TriggerCause::Tag { tag, added }),
+            RowEvent::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
+            RowEvent::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
+            RowEvent::Died { .. } => Some(TriggerCause::Died),
             _ => None,
         }
     }
@@ -48,7 +48,7 @@ impl TriggerCause {
         }
     }
 
-    /// Whether the change fires a trigger. The only place where triggers are matched.
+    /// Returns whether the change fires a trigger. The only place where triggers are matched.
     pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
         match (*trigger, self) {
             (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
@@ -68,56 +68,56 @@ impl TriggerCause {
 
 impl Flow<'_> {
     /// Handles an event of a row after an operation.
-    pub(crate) fn hear(&mut self, target: usize, notice: &Notice, since: &Since) {
-        match notice {
-            Notice::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
-            Notice::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            Notice::Died { .. } => self.die(target, since),
+    pub(crate) fn handle_event(&mut self, target: usize, row_event: &RowEvent, since: &EventCutoff) {
+        match row_event {
+            RowEvent::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
+            RowEvent::Tag { tag, added: false } => self.cancel_without(target, *tag),
+            RowEvent::Died { .. } => self.die(target, since),
             _ => {}
         }
         let who = self.row(target).id;
-        if matches!(notice, Notice::Tag { .. } | Notice::Died { .. }) {
+        if matches!(row_event, RowEvent::Tag { .. } | RowEvent::Died { .. }) {
             self.check_casters_at(who);
         }
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.wake(target, notice, since);
+        self.wake(target, row_event, since);
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.trigger(target, notice, since);
-        if notice.may_start_passives() {
-            self.try_passives(target, notice, since);
+        self.trigger(target, row_event, since);
+        if row_event.may_start_passives() {
+            self.try_passives(target, row_event, since);
         }
         self.publish(target);
     }
 
     /// Activates the abilities that an event triggers, in grant order.
-    fn trigger(&mut self, slot: usize, notice: &Notice, since: &Since) {
+    fn trigger(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
         for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
-            let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, notice, g.id));
+            let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, row_event, g.id));
             hits.extend(hit.map(|position| (g.id, position)));
         }
         for (grant, position) in hits {
-            let (target, event, source) = self.aim_of(notice);
+            let (target, event, source) = self.aim_of(row_event);
             self.set_off(slot, grant, position, target, event, source);
         }
     }
 
-    fn sets_off(&self, slot: usize, trigger: &TriggerDef, notice: &Notice, grant: GrantId) -> bool {
-        match (*trigger, notice) {
-            (TriggerDef::TagPresent(t), Notice::Granted { grant: new }) => *new == grant && self.has(slot, t),
-            _ => TriggerCause::of_notice(notice).is_some_and(|cause| cause.fires(trigger, &self.rules.tags)),
+    fn sets_off(&self, slot: usize, trigger: &TriggerDef, row_event: &RowEvent, grant: GrantId) -> bool {
+        match (*trigger, row_event) {
+            (TriggerDef::TagPresent(t), RowEvent::Granted { grant: new }) => *new == grant && self.has(slot, t),
+            _ => TriggerCause::of_notice(row_event).is_some_and(|cause| cause.fires(trigger, &self.rules.tags)),
         }
     }
 
     /// Returns the target, event and source of a triggered ability.
-    fn aim_of<'n>(&self, notice: &'n Notice) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
+    fn aim_of<'n>(&self, row_event: &'n RowEvent) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
         let aim = |who: ControllerId| who.some().map_or(Target::None, Target::Controller);
-        match notice {
-            Notice::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
-            Notice::Effect { source, .. } => (aim(*source), None, Some(*source)),
+        match row_event {
+            RowEvent::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
+            RowEvent::Effect { source, .. } => (aim(*source), None, Some(*source)),
             // Without a target if the controller that caused the death no longer exists.
-            Notice::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
+            RowEvent::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
             _ => (Target::None, None, None),
         }
     }
@@ -140,7 +140,7 @@ impl Flow<'_> {
         let parent = EffectKey { birth: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
         let birth = child_birth(parent, TRIGGER, row.next_seq as u32, position);
         if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
-            self.try_activate(slot, grant, Wish { target, birth, event, source })
+            self.try_activate(slot, grant, ActivationRequest { target, birth, event, source })
         {
             self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
         }
@@ -153,14 +153,14 @@ impl Flow<'_> {
         let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
         let Some(policy) = def.map(|d| d.doc.net_execution) else { return false };
         match self.work.role {
-            Role::Whole => true,
+            Role::Standalone => true,
             Role::Client => policy == NetExecution::LocalPredicted,
             Role::Authority => policy != NetExecution::LocalOnly,
         }
     }
 
     /// Starts passive abilities that are not active and whose checks pass.
-    fn try_passives(&mut self, slot: usize, notice: &Notice, since: &Since) {
+    fn try_passives(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| {
             let was = g.id.0 < since.grants && !since.passives.contains(&g.id);
@@ -171,7 +171,7 @@ impl Flow<'_> {
         for grant in list {
             let Some(at) = self.row(slot).grant(grant) else { continue };
             let Some(def) = self.ability(self.row(slot).grants[at].ability) else { continue };
-            if !self.is_reason(&def, grant, notice) {
+            if !self.can_start_passive(&def, grant, row_event) {
                 continue;
             }
             let t = self.view().attempt(slot, at, &def, Target::None);
@@ -184,21 +184,21 @@ impl Flow<'_> {
     /// Returns whether the event can have kept a passive ability from starting until now. Its owned tags and its own
     /// end are no reason to try it: otherwise whatever ends it would start it. Neither is the end of an ability that
     /// did not block it: abilities that replace each other would alternate forever.
-    fn is_reason(&self, def: &AbilityDef, grant: GrantId, notice: &Notice) -> bool {
-        match notice {
-            Notice::Tag { tag, .. } => {
+    fn can_start_passive(&self, def: &AbilityDef, grant: GrantId, row_event: &RowEvent) -> bool {
+        match row_event {
+            RowEvent::Tag { tag, .. } => {
                 let owned = def.owned.and_then(|o| self.def(o));
                 !owned.is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, *tag)))
             }
-            Notice::Ability { ability, news: AbilityNews::Ended { grant: ended, .. }, .. } => {
-                *ended != grant && self.ability(*ability).is_some_and(|other| self.stood_in_way(&other, def))
+            RowEvent::Ability { ability, news: AbilityEvent::Ended { grant: ended, .. }, .. } => {
+                *ended != grant && self.ability(*ability).is_some_and(|other| self.is_blocked_by(&other, def))
             }
             _ => true,
         }
     }
 
     /// Returns whether one active ability keeps the other from starting.
-    fn stood_in_way(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
+    fn is_blocked_by(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
         let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
         let excludes =
             |(mine, policy)| policy != GroupPolicy::Independent && other.group == Some((mine, GroupPolicy::Exclusive));

@@ -2,37 +2,44 @@
 
 use super::super::{Flow, Via};
 use super::EndHow;
-use super::state::Move;
+use super::state::AbilityTransition;
 use crate::fact::{ParamValue, put_param};
 use crate::rules::AbilityDef;
-use crate::state::{Due, Timer};
+use crate::state::{Due, TimerKind};
 use crate::{AbilityState, ControllerId, FactKind, Refusal, Role, SimTime, Span, TaskKey, Which};
 
 impl Flow<'_> {
     /// Leaves an activation waiting, at most until `deadline`.
-    pub(super) fn ask(&mut self, slot: usize, seq: u64, deadline: SimTime, def: &AbilityDef, from: AbilityState) {
+    pub(super) fn request_validation(
+        &mut self,
+        slot: usize,
+        seq: u64,
+        deadline: SimTime,
+        def: &AbilityDef,
+        from: AbilityState,
+    ) {
         let who = self.row(slot).id;
         let Some(grant) = self.row(slot).play().activation(seq).map(|a| a.grant) else { return };
-        let state = self.step_ability(who, (def.id, grant), from, Move::Ask);
+        let state = self.step_ability(who, (def.id, grant), from, AbilityTransition::Ask);
         let row = self.row_mut(slot);
         if let Some(a) = row.play_mut().activation_mut(seq) {
             (a.state, a.deadline) = (state, deadline);
         }
         if deadline != SimTime::NEVER {
-            row.schedule(Due::timer(deadline, Timer::Validation, seq));
+            row.schedule(Due::timer(deadline, TimerKind::Validation, seq));
         }
         if let Some(task) = self.rules.find_task_kind("Validate") {
             let task_key = TaskKey { seq, who };
-            let detail = self.question(def);
+            let detail = self.encode_request(def);
             let via = Via { source: who, ..Via::NOTHING };
             self.fact(who, via, FactKind::TaskRequest { ability: def.id, task, task_key, detail });
         }
-        self.relisten(slot);
+        self.refresh_listeners(slot);
         self.publish(slot);
     }
 
     /// Encodes the request to the host: the kind of validation and its timeout.
-    fn question(&mut self, def: &AbilityDef) -> Span {
+    fn encode_request(&mut self, def: &AbilityDef) -> Span {
         let Some(v) = &def.validation else { return Span::default() };
         let mut bytes = Vec::new();
         if !v.kind.is_empty() {
@@ -70,21 +77,21 @@ impl Flow<'_> {
         let (who, ids, deadline) = (row.id, (a.ability, a.grant), a.deadline);
         let Some(def) = self.ability(ids.0).filter(|_| ok) else { return self.finish(slot, seq, EndHow::Cancelled) };
         if deadline != SimTime::NEVER {
-            self.row_mut(slot).unschedule(Due::timer(deadline, Timer::Validation, seq));
+            self.row_mut(slot).unschedule(Due::timer(deadline, TimerKind::Validation, seq));
         }
-        let state = self.step_ability(who, ids, AbilityState::PendingConfirmation, Move::Pass);
+        let state = self.step_ability(who, ids, AbilityState::PendingConfirmation, AbilityTransition::Pass);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             (a.state, a.deadline) = (state, SimTime::NEVER);
         }
-        if let Err(refusal) = self.check_again(slot, seq, &def) {
+        if let Err(refusal) = self.recheck_activation(slot, seq, &def) {
             self.drop_activation(slot, seq);
             self.fail(who, ids, state, refusal);
             return;
         }
         // A client that was allowed to predict did so at its request: cooldowns count from then.
-        let ahead = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
+        let is_predicted = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| a.start);
-        if let (true, Some(asked)) = (ahead, asked) {
+        if let (true, Some(asked)) = (is_predicted, asked) {
             self.back = self.row(slot).clock.local(self.st.now) - asked;
         }
         // A failed commit has removed it and reported the reason.

@@ -1,7 +1,7 @@
 //! Read-only queries on grants.
 
 use super::super::View;
-use super::check::Try;
+use super::check::ActivationAttempt;
 use crate::rules::{RuleOn, StaticMask};
 use crate::{AbilityState, GrantId, NameKind, ParamId, Refusal, Which};
 
@@ -48,7 +48,7 @@ impl<'a> View<'a> {
     }
 
     /// Returns whether no combat rule changes the cost of an ability.
-    pub(crate) fn is_free_of_cost_rules(&self, t: &Try<'_>) -> bool {
+    pub(crate) fn is_free_of_cost_rules(&self, t: &ActivationAttempt<'_>) -> bool {
         t.def.fixed.has(StaticMask::COST)
             || !self.has_rules(t.slot)
             || [1.0, 2.0].iter().all(|&v| self.combat_value(t.slot, RuleOn::ResourceCost, v, Some(t.def), None) == v)

@@ -1,10 +1,10 @@
 //! Casts: an ability that ticks at equal intervals until its end. A controller has at most one cast.
 
 use super::super::ability::EndHow;
-use super::super::{Flow, ListKind, Notice, Reaction, Via};
+use super::super::{Flow, ListKind, Reaction, RowEvent, Via};
 use super::CombatEvent;
 use crate::rules::RuleOn;
-use crate::state::{AbilityRef, Cast, Due, Timer, alert};
+use crate::state::{AbilityRef, Cast, Due, TimerKind, alert};
 use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, Role, SimTime, Which};
 
 impl<'r> Flow<'r> {
@@ -22,7 +22,7 @@ impl<'r> Flow<'r> {
         let row = self.row_mut(slot);
         let (start, number) = (row.clock.local(now), row.take_seq());
         let cast = Cast { of: seq, seq: number, start, length, ticks: cast.ticks.max(1), next: 1 };
-        let due = Due::timer(cast.next_at(), Timer::Cast, number);
+        let due = Due::timer(cast.next_at(), TimerKind::Cast, number);
         row.play_mut().cast = Some(Box::new(cast));
         let who = row.id;
         self.refresh_aim(slot);
@@ -55,7 +55,7 @@ impl<'r> Flow<'r> {
         let who = row.id;
         let later = Cast { next: tick + 1, ..cast };
         if tick < ticks && length > SimTime::ZERO {
-            row.schedule(Due::timer(later.next_at(), Timer::Cast, seq));
+            row.schedule(Due::timer(later.next_at(), TimerKind::Cast, seq));
         }
         let play = row.play_mut();
         play.cast = Some(Box::new(later));
@@ -81,13 +81,13 @@ impl<'r> Flow<'r> {
         let row = self.row_mut(slot);
         let who = row.id;
         let Some(cast) = row.play_mut().cast.take() else { return };
-        row.unschedule(Due::timer(cast.next_at(), Timer::Cast, cast.seq));
+        row.unschedule(Due::timer(cast.next_at(), TimerKind::Cast, cast.seq));
         row.trim();
         self.refresh_aim(slot);
         self.publish(slot);
         let (tick, length) = (cast.next - 1, cast.length);
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick, length, step: how });
-        self.notify(slot, alert::ABILITY, || Notice::Freed);
+        self.notify(slot, alert::ABILITY, || RowEvent::Freed);
     }
 
     pub(crate) fn is_casting(&self, slot: usize, seq: u64) -> bool {

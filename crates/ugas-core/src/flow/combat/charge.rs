@@ -3,7 +3,7 @@
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
-use crate::state::{AbilityRef, Charge, Due, GrantMore, Timer};
+use crate::state::{AbilityRef, Charge, Due, GrantMore, TimerKind};
 use crate::{FactKind, Role, SimTime};
 
 /// The charges of a grant. Times are on the controller's clock.
@@ -103,7 +103,7 @@ impl<'r> Flow<'r> {
         let asked = self.row(slot).clock.local(self.st.now - self.back);
         self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
         self.run_charges(slot, grant, &def, asked);
-        self.tell_charges(slot, grant);
+        self.emit_charges(slot, grant);
     }
 
     pub(crate) fn charge_due(&mut self, slot: usize, seq: u64) {
@@ -120,7 +120,7 @@ impl<'r> Flow<'r> {
             c.end = SimTime::NEVER;
         });
         self.run_charges(slot, grant, &def, ended);
-        self.tell_charges(slot, grant);
+        self.emit_charges(slot, grant);
     }
 
     /// Adapts charges to changed rules on the row: they stay within the new maximum, cooldowns start or stop.
@@ -134,14 +134,14 @@ impl<'r> Flow<'r> {
             }
             self.change_charges(slot, grant, |c| (c.max, c.have) = (max, c.have.min(max)));
             self.run_charges(slot, grant, &def, now);
-            self.tell_charges(slot, grant);
+            self.emit_charges(slot, grant);
         }
     }
 
     /// Removes the timer of a grant that is removed.
     pub(crate) fn stop_charges(&mut self, slot: usize, grant: usize) {
         if let Some(c) = self.view().charge(slot, grant).filter(|c| c.end != SimTime::NEVER) {
-            self.row_mut(slot).unschedule(Due::timer(c.end, Timer::Charge, c.seq));
+            self.row_mut(slot).unschedule(Due::timer(c.end, TimerKind::Charge, c.seq));
         }
     }
 
@@ -169,14 +169,14 @@ impl<'r> Flow<'r> {
             let row = self.row_mut(slot);
             let (seq, end) = (row.take_seq(), if known { from + length } else { SimTime::NEVER });
             if known {
-                row.schedule(Due::timer(end, Timer::Charge, seq));
+                row.schedule(Due::timer(end, TimerKind::Charge, seq));
             }
             self.change_charges(slot, grant, |c| (c.start, c.end, c.seq) = (from, end, seq));
         }
         self.publish(slot);
     }
 
-    fn tell_charges(&mut self, slot: usize, grant: usize) {
+    fn emit_charges(&mut self, slot: usize, grant: usize) {
         let Some(c) = self.view().charge(slot, grant) else { return };
         let (who, g) = (self.row(slot).id, &self.row(slot).grants[grant]);
         let (ability, grant, have, max) = (g.ability, g.id, c.have, c.max);

@@ -4,7 +4,7 @@
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
-use super::super::{Arrival, Flow, Reaction, Via, Write, child_birth};
+use super::super::{Flow, ForeignAction, Reaction, Via, Write, child_birth};
 use super::CombatEvent;
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
@@ -14,7 +14,7 @@ use ugas_doc::{CombatKind, CombatStyle};
 
 /// The result of one write: kept until the facts of the application are emitted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blown {
+pub(crate) struct CombatResult {
     target: ControllerId,
     kind: CombatKind,
     style: CombatStyle,
@@ -36,25 +36,25 @@ impl Flow<'_> {
             self.settle(via, Emit::Later);
             return Ok(());
         }
-        let first = self.sc.blows.len();
+        let first = self.sc.combat_results.len();
         if let Err(refusal) = self.combat(def, about) {
             self.sc.writes.clear();
             self.sc.dirty.clear();
-            self.sc.blows.truncate(first);
+            self.sc.combat_results.truncate(first);
             return Err(refusal);
         }
         self.settle(via, Emit::Later);
-        for at in first..self.sc.blows.len() {
-            let b = self.sc.blows[at];
+        for at in first..self.sc.combat_results.len() {
+            let b = self.sc.combat_results[at];
             let moved = (self.row(b.row as usize).attrs[b.slot as usize].base - b.start).abs();
-            self.sc.blows[at].overkill = (b.rest - moved).max(0.0);
+            self.sc.combat_results[at].overkill = (b.rest - moved).max(0.0);
         }
         Ok(())
     }
 
     /// A write that is settling starts from elsewhere, because a bound moved: overkill counts from there.
     pub(crate) fn rescale_blow(&mut self, write: &Write) {
-        if let Some(b) = self.sc.blows.iter_mut().rev().find(|b| (b.row, b.slot) == (write.row, write.slot)) {
+        if let Some(b) = self.sc.combat_results.iter_mut().rev().find(|b| (b.row, b.slot) == (write.row, write.slot)) {
             b.start = write.start;
         }
     }
@@ -89,7 +89,7 @@ impl Flow<'_> {
                 amount = self.view().combat_value(about.target, taken, amount, ability, Some(&event));
             }
             if let Some(calc) = combat.mitigation {
-                let site = SITE_MITIGATION + self.sc.blows.len() as u32;
+                let site = SITE_MITIGATION + self.sc.combat_results.len() as u32;
                 amount = self.view().mitigate(amount, calc, about, site)?.max(0.0);
             }
             if !amount.is_finite() {
@@ -98,7 +98,7 @@ impl Flow<'_> {
             let absorbed = if sign < 0.0 { self.absorb(about.target, w.slot as usize, amount) } else { 0.0 };
             let rest = amount - absorbed;
             self.sc.writes[at].end += w.start + sign * rest - w.end;
-            self.sc.blows.push(Blown {
+            self.sc.combat_results.push(CombatResult {
                 target: about.spec.target,
                 kind: combat.kind,
                 style: combat.style,
@@ -146,9 +146,9 @@ impl Flow<'_> {
 
     /// Reports the results of combat: facts, events for listeners, hooks.
     pub(crate) fn damage_facts(&mut self, via: Via) {
-        let blows = std::mem::take(&mut self.sc.blows);
+        let blows = std::mem::take(&mut self.sc.combat_results);
         for (position, b) in blows.iter().enumerate() {
-            let Blown { target, kind: damage, style, credit, raw, absorbed, overkill, .. } = *b;
+            let CombatResult { target, kind: damage, style, credit, raw, absorbed, overkill, .. } = *b;
             let amount = b.rest - overkill;
             self.fact(target, via, FactKind::Damage { damage, style, credit, amount, raw, absorbed, overkill });
             self.damage_hooks(b, amount, via, position);
@@ -157,8 +157,8 @@ impl Flow<'_> {
                 self.damage_event("Event.Damage.Dealt", target, credit, target, amount);
             }
         }
-        self.sc.blows = blows;
-        self.sc.blows.clear();
+        self.sc.combat_results = blows;
+        self.sc.combat_results.clear();
     }
 
     /// Sends a damage event to `from`, only if something there listens to events.
@@ -175,16 +175,16 @@ impl Flow<'_> {
             return;
         }
         let Some(slot) = self.st.controllers.slot(target) else { return };
-        let heard = self.row(slot).alert & alert::EVENT != 0 && self.hears_events(slot);
-        if heard && let Some(tag) = self.rules.find_tag(name) {
+        let is_listening = self.row(slot).alert & alert::EVENT != 0 && self.listens_to_events(slot);
+        if is_listening && let Some(tag) = self.rules.find_tag(name) {
             let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
-            self.journal_arrival(from, target, || Arrival::Event(event.clone()));
+            self.journal_foreign_action(from, target, || ForeignAction::Event(event.clone()));
             // The target existed immediately before.
             let _ = self.send_event(event);
         }
     }
 
-    fn damage_hooks(&mut self, b: &Blown, amount: f64, via: Via, position: usize) {
+    fn damage_hooks(&mut self, b: &CombatResult, amount: f64, via: Via, position: usize) {
         let rules = self.rules;
         if rules.hooks.damage.is_empty() {
             return;
@@ -193,7 +193,7 @@ impl Flow<'_> {
         let row = self.row(b.row as usize);
         let frozen = row.find(via.key).and_then(|at| self.view().frozen_source(&row.effects[at])).cloned();
         for hook in &rules.hooks.damage {
-            let Blown { target, kind, style, credit, raw, absorbed, overkill, .. } = *b;
+            let CombatResult { target, kind, style, credit, raw, absorbed, overkill, .. } = *b;
             let source = via.source;
             let values = |w, a| match &frozen {
                 Some(frozen) if w == source => frozen.value(a),

@@ -2,7 +2,7 @@
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
-use crate::state::{Due, Gcd, Timer};
+use crate::state::{Due, Gcd, TimerKind};
 use crate::{FactKind, GroupId, SimTime};
 
 impl View<'_> {
@@ -42,9 +42,9 @@ impl Flow<'_> {
             }
         };
         if let Some(old) = old {
-            row.unschedule(Due::timer(old.end, Timer::Gcd, old.seq));
+            row.unschedule(Due::timer(old.end, TimerKind::Gcd, old.seq));
         }
-        row.schedule(Due::timer(gcd.end, Timer::Gcd, gcd.seq));
+        row.schedule(Due::timer(gcd.end, TimerKind::Gcd, gcd.seq));
         self.publish(slot);
         self.fact(who, Via::NOTHING, FactKind::GlobalCooldown { group, running: true, length });
     }

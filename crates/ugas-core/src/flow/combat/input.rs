@@ -2,8 +2,8 @@
 //! it.
 
 use super::super::ability::EndHow;
-use super::super::{Flow, Notice, Via, child_birth};
-use crate::state::{CauseWhat, Held, alert};
+use super::super::{Flow, RowEvent, Via, child_birth};
+use crate::state::{CauseWhat, HeldInput, alert};
 use crate::{
     BadValue, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
 };
@@ -34,7 +34,7 @@ impl Flow<'_> {
         let held = &mut row.play_mut().held;
         match at {
             Ok(at) => (held[at].retry, held[at].target) = (false, target),
-            Err(at) => held.insert(at, Held { input, since, retry: false, target }),
+            Err(at) => held.insert(at, HeldInput { input, since, retry: false, target }),
         }
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: true, held: SimTime::ZERO });
         let birth = self.cause.root.0;
@@ -44,12 +44,12 @@ impl Flow<'_> {
                 Ok(key) => activated = Some(key),
                 Err(refusal) => {
                     refused = Some(refusal);
-                    self.try_again_later(slot, input);
+                    self.schedule_retry(slot, input);
                 }
             }
         }
         if let Some(slot) = self.st.controllers.slot(who) {
-            self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: true, held: SimTime::ZERO, before });
+            self.notify(slot, alert::INPUT, || RowEvent::Input { input, pressed: true, held: SimTime::ZERO, before });
         }
         self.cause = cause;
         Ok(Outcome::Pressed { activated, refused })
@@ -69,7 +69,7 @@ impl Flow<'_> {
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: false, held });
         self.cancel_on_release(slot, input);
         self.refresh_frames(slot);
-        self.notify(slot, alert::INPUT, || Notice::Input { input, pressed: false, held, before });
+        self.notify(slot, alert::INPUT, || RowEvent::Input { input, pressed: false, held, before });
         self.cause = cause;
         Ok(())
     }
@@ -87,7 +87,7 @@ impl Flow<'_> {
     }
 
     /// Schedules a retry at each frame for an ability that may be activated by holding.
-    fn try_again_later(&mut self, slot: usize, input: InputId) {
+    fn schedule_retry(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let holds = |a| self.ability(a).is_some_and(|d| d.held);
         if !row.grants.iter().any(|g| g.input() == input && holds(g.ability)) {
@@ -101,9 +101,9 @@ impl Flow<'_> {
 
     /// Frame work: retries held abilities that could not start yet, by input.
     pub(crate) fn retry_held(&mut self, slot: usize) {
-        let waiting: Vec<Held> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
+        let waiting: Vec<HeldInput> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;
-        for Held { input, target, .. } in waiting {
+        for HeldInput { input, target, .. } in waiting {
             let Some(slot) = self.st.controllers.slot(who) else { return };
             let row = self.row(slot);
             let holds = |a| self.ability(a).is_some_and(|d| d.held);

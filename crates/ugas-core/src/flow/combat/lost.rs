@@ -2,8 +2,8 @@
 //! targets is rebuilt from rows; only casts that end when their target is lost are in it.
 
 use super::super::Flow;
-use super::super::ability::{EndHow, Try};
-use crate::rules::Check;
+use super::super::ability::{ActivationAttempt, EndHow};
+use crate::rules::ActivationCheck;
 use crate::{CastStep, ControllerId, Role, Target};
 use ugas_doc::OnTargetLost;
 
@@ -18,7 +18,7 @@ impl Flow<'_> {
         self.ix.set_aim(who, new);
         for other in [old, new].into_iter().flatten() {
             if let Some(at) = self.st.controllers.slot(other) {
-                self.relisten(at);
+                self.refresh_listeners(at);
             }
         }
     }
@@ -56,7 +56,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether the target of a row's cast fails the checks that an activation asks of a target.
+    /// Returns whether the target of a row's cast fails the target checks of an activation.
     fn has_lost_target(&self, slot: usize) -> bool {
         let (row, view) = (self.row(slot), self.view());
         let running = row.play().cast.as_ref().and_then(|c| row.play().activation(c.of));
@@ -72,8 +72,10 @@ impl Flow<'_> {
                 return false;
             }
         }
-        let t = Try { level: a.level, source: a.source, range, ..view.attempt(slot, grant, &def, a.target) };
-        view.refusal_among(&t, &[Check::TargetTags, Check::NoTarget, Check::OutOfRange]).is_err()
+        let t =
+            ActivationAttempt { level: a.level, source: a.source, range, ..view.attempt(slot, grant, &def, a.target) };
+        view.refusal_among(&t, &[ActivationCheck::TargetTags, ActivationCheck::NoTarget, ActivationCheck::OutOfRange])
+            .is_err()
     }
 
     /// Applies the ability's rule for a lost target to a cast.

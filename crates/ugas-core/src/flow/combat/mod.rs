@@ -10,5 +10,5 @@ mod restrict;
 mod value;
 
 pub use charge::ChargeView;
-pub(crate) use damage::Blown;
+pub(crate) use damage::CombatResult;
 pub(crate) use value::CombatEvent;

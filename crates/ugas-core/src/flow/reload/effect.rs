@@ -3,14 +3,14 @@
 
 use super::super::Flow;
 use super::retire::kept_drops;
-use super::{Catalogue, Past};
+use super::{Catalogue, PreviousRules};
 use crate::rules::{CaptureTime, EffectDef, INITIAL_TAGS};
 use crate::state::{Effect, Periodic};
 use crate::{ControllerId, SimTime};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
 
 /// An effect whose magnitudes must be evaluated again.
-pub(super) struct Anew {
+pub(super) struct ChangedEffect {
     pub(super) who: ControllerId,
     pub(super) seq: u64,
     /// Magnitudes to keep if their source left the sim; NaN where there is none.
@@ -20,8 +20,8 @@ pub(super) struct Anew {
 }
 
 impl Flow<'_> {
-    /// Migrates a row's effects; those with changed modifiers lose them and are added to `anew`.
-    pub(super) fn migrate_effects(&mut self, slot: usize, past: &Past<'_>, anew: &mut Vec<Anew>) {
+    /// Migrates a row's effects; those with changed modifiers lose them and are added to `changed`.
+    pub(super) fn migrate_effects(&mut self, slot: usize, past: &PreviousRules<'_>, changed: &mut Vec<ChangedEffect>) {
         let who = self.row(slot).id;
         let now = self.row(slot).clock.local(self.st.now);
         let (mut watching, mut immunities) = (0, 0);
@@ -41,7 +41,7 @@ impl Flow<'_> {
             if !same {
                 let frozen = self.frozen_units(slot, seq, &new, &old, past.catalogue);
                 let gains_end = new.policy == DurationPolicy::HasDuration && old.policy != new.policy;
-                anew.push(Anew { who, seq, frozen, gains_end });
+                changed.push(ChangedEffect { who, seq, frozen, gains_end });
             }
             let row = self.row_mut(slot);
             let e = &mut row.effects[at];

@@ -1,7 +1,7 @@
 //! Migration of what active effects grant: tags, cues, abilities; and charges of grants.
 
 use super::super::{Flow, Via};
-use super::Past;
+use super::PreviousRules;
 use super::retire::{granted, surplus};
 use crate::migration::Migration;
 use crate::rules::EffectDef;
@@ -10,7 +10,7 @@ use crate::{AbilityGrant, ControllerId, DiagnosticKind};
 
 impl Flow<'_> {
     /// Migrates everything of one row.
-    pub(super) fn give_row(&mut self, who: ControllerId, past: &Past<'_>, report: &mut Migration) {
+    pub(super) fn migrate_grants(&mut self, who: ControllerId, past: &PreviousRules<'_>, report: &mut Migration) {
         let Ok(slot) = self.slot(who) else { return };
         let effects: Vec<(u64, crate::EffectId)> = self.row(slot).effects.iter().map(|e| (e.seq(), e.def)).collect();
         for (seq, effect) in effects {
@@ -20,7 +20,7 @@ impl Flow<'_> {
             let via = Via { source: e.source, key: e.key(who), effect };
             let (shown, extra) = (!e.inhibited(), e.extra().cloned());
             if shown {
-                self.give_tags(slot, &new, &old, via);
+                self.migrate_tags(slot, &new, &old, via);
                 for tag in surplus(&new.cues, &old.cues) {
                     self.cue_in(slot, tag, extra.as_ref(), via);
                 }
@@ -28,13 +28,13 @@ impl Flow<'_> {
                     self.cue_out(slot, tag, via);
                 }
             }
-            self.give_abilities(slot, seq, (&new, &old), via, report);
+            self.migrate_abilities(slot, seq, (&new, &old), via, report);
         }
-        self.give_charges(slot);
+        self.migrate_charges(slot);
     }
 
     /// Adds before it removes, so that a tag that is still granted does not toggle.
-    fn give_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
+    fn migrate_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
         let come = surplus(&new.granted_tags, &old.granted_tags);
         let go = surplus(&old.granted_tags, &new.granted_tags);
         if come.is_empty() && go.is_empty() {
@@ -49,7 +49,7 @@ impl Flow<'_> {
 
     /// Grants abilities that the definition gained, and changes levels where a grant still has the old one. What it
     /// lost was revoked under the old rules.
-    fn give_abilities(
+    fn migrate_abilities(
         &mut self,
         slot: usize,
         seq: u64,
@@ -80,7 +80,7 @@ impl Flow<'_> {
     }
 
     /// Adapts charges to the definitions; an ability without charges has none.
-    fn give_charges(&mut self, slot: usize) {
+    fn migrate_charges(&mut self, slot: usize) {
         for at in 0..self.row(slot).grants.len() {
             let g = &self.row(slot).grants[at];
             let charged = self.ability(g.ability).is_some_and(|d| d.charges.is_some());
@@ -99,7 +99,7 @@ impl Flow<'_> {
         self.recharge(slot);
     }
 
-    /// Expires the effects to which the new rules give no time.
+    /// Expires the effects that have no remaining time under the new rules.
     pub(super) fn expire_overdue(&mut self, slot: usize) {
         let all: Vec<u64> = self.row(slot).effects.iter().map(|e| e.seq()).collect();
         all.into_iter().for_each(|seq| self.expire_if_over(slot, seq));

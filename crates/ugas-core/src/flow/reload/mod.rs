@@ -1,12 +1,12 @@
-//! Reload: a running sim moves to other rules (ruling R-22). Two halves, on a copy of the sim, so that a refusal costs
-//! nothing:
+//! Reload: migrates a running sim to new rules (ruling R-22). Two phases, on a copy of the sim, so that a refusal
+//! changes nothing:
 //!
-//! 1. Under the old rules, what the new ones do not have any more ends ([`retire`]): running abilities, grants, ability
-//!    sets, effects. Abilities end as cancelled, so what their `OnCancel` cleans up is cleaned up.
-//! 2. Under the new rules, rows move ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then magnitudes that
-//!    say something else are evaluated again ([`renew`]), and what effects give beside numbers follows ([`give`]).
+//! 1. Under the old rules, everything that the new rules do not define ends ([`retire`]): activations, grants, ability
+//!    sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
+//! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then
+//!    changed magnitudes are evaluated again ([`renew`]), and what effects grant is updated ([`give`]).
 //!
-//! What follows from either half (conditional effects, passives, ongoing requirements) comes last, under the new rules.
+//! Reactions to either phase (conditional effects, passives, ongoing requirements) run last, under the new rules.
 
 mod effect;
 mod give;
@@ -70,13 +70,13 @@ impl Layouts {
 }
 
 /// The state before the rules changed.
-pub(crate) struct Past<'r> {
+pub(crate) struct PreviousRules<'r> {
     pub(crate) catalogue: Catalogue<'r>,
     pub(crate) layouts: Vec<Arc<Layout>>,
 }
 
 /// A row's values before the migration.
-struct Was {
+struct OldValues {
     who: ControllerId,
     layout: Arc<Layout>,
     attrs: Vec<Attr>,
@@ -84,14 +84,14 @@ struct Was {
 
 impl Flow<'_> {
     /// Runs the second half: the flow has the new rules already, and rows still have the old layout.
-    pub(crate) fn migrate(&mut self, past: &Past<'_>, layouts: Layouts, report: &mut Migration) {
+    pub(crate) fn migrate(&mut self, past: &PreviousRules<'_>, layouts: Layouts, report: &mut Migration) {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
         self.ix.filters.clear();
         self.ix.onlookers.clear();
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         report.controllers = everyone.len() as u32;
-        let (mut was, mut anew) = (Vec::with_capacity(everyone.len()), Vec::new());
+        let (mut was, mut changed) = (Vec::with_capacity(everyone.len()), Vec::new());
         for &who in &everyone {
             let Ok(slot) = self.slot(who) else { continue };
             was.push(self.move_row_over(slot, past, &layouts, report));
@@ -99,23 +99,23 @@ impl Flow<'_> {
         // Effects read other rows, so all of them are migrated first.
         for &who in &everyone {
             if let Ok(slot) = self.slot(who) {
-                self.migrate_effects(slot, past, &mut anew);
+                self.migrate_effects(slot, past, &mut changed);
             }
         }
         for &who in &everyone {
             if let Ok(slot) = self.slot(who) {
-                self.relisten(slot);
+                self.refresh_listeners(slot);
                 self.connect(slot);
             }
         }
         self.settle_everyone(&everyone);
         self.catch_up(&everyone);
-        let doomed = self.renew_all(anew, report);
-        self.tell_values(&was, report);
+        let removed = self.renew_all(changed, report);
+        self.emit_values(&was, report);
         for was in &was {
-            self.give_row(was.who, past, report);
+            self.migrate_grants(was.who, past, report);
         }
-        for (who, seq) in doomed {
+        for (who, seq) in removed {
             if let Ok(slot) = self.slot(who) {
                 self.end(slot, seq, crate::RemoveReason::Reload, None);
                 report.effects_removed += 1;
@@ -130,14 +130,14 @@ impl Flow<'_> {
     }
 
     /// Applies the new rules to migrated rows: rechecks requirements, starts queued effects and passive abilities.
-    pub(crate) fn look_around(&mut self) {
+    pub(crate) fn apply_new_rules(&mut self) {
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         for who in everyone {
             let Ok(slot) = self.slot(who) else { continue };
             self.free_effects(slot);
             self.expire_overdue(slot);
             self.recheck_all_later(slot);
-            self.notify(slot, crate::state::alert::ABILITY, || super::Notice::Freed);
+            self.notify(slot, crate::state::alert::ABILITY, || super::RowEvent::Freed);
             let mut queued: Vec<EffectId> = self.row(slot).queue().iter().map(|q| q.spec.effect).collect();
             let mut seen = BTreeSet::new();
             queued.retain(|effect| seen.insert(*effect));
@@ -148,8 +148,8 @@ impl Flow<'_> {
     }
 
     /// Emits one fact for each changed attribute; a new attribute has no change.
-    fn tell_values(&mut self, rows: &[Was], report: &mut Migration) {
-        for Was { who, layout: old, attrs } in rows {
+    fn emit_values(&mut self, rows: &[OldValues], report: &mut Migration) {
+        for OldValues { who, layout: old, attrs } in rows {
             let Ok(slot) = self.slot(*who) else { continue };
             let layout = self.ix.layouts[self.row(slot).layout as usize].clone();
             for (at, def) in layout.slots.iter().enumerate() {
@@ -160,8 +160,8 @@ impl Flow<'_> {
                     self.changed(slot, def.attribute, def.death, before, now, super::Via::NOTHING);
                 }
             }
-            let gone: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
-            for set in gone {
+            let lost: Vec<SetId> = old.sets.iter().copied().filter(|s| !layout.sets.contains(s)).collect();
+            for set in lost {
                 self.fact(*who, super::Via::NOTHING, FactKind::SetRemoved { set });
             }
         }

@@ -4,7 +4,7 @@
 use super::super::magnitude::About;
 use super::super::settle::Emit;
 use super::super::{Flow, Via};
-use super::effect::Anew;
+use super::effect::ChangedEffect;
 use crate::migration::Migration;
 use crate::state::LiveEdge;
 use crate::{ControllerId, DiagnosticKind, EffectId, SimTime};
@@ -70,18 +70,22 @@ impl Flow<'_> {
 
     /// Evaluates changed effects again, by controller and in order of application. Returns those that cannot be applied
     /// any more: they must be removed.
-    pub(super) fn renew_all(&mut self, anew: Vec<Anew>, report: &mut Migration) -> Vec<(ControllerId, u64)> {
-        let mut doomed = Vec::new();
-        for effect in anew {
+    pub(super) fn renew_all(
+        &mut self,
+        changed: Vec<ChangedEffect>,
+        report: &mut Migration,
+    ) -> Vec<(ControllerId, u64)> {
+        let mut removed = Vec::new();
+        for effect in changed {
             match self.renew(&effect) {
                 Some(()) => report.effects_evaluated += 1,
-                None => doomed.push((effect.who, effect.seq)),
+                None => removed.push((effect.who, effect.seq)),
             }
         }
-        doomed
+        removed
     }
 
-    fn renew(&mut self, effect: &Anew) -> Option<()> {
+    fn renew(&mut self, effect: &ChangedEffect) -> Option<()> {
         let slot = self.slot(effect.who).ok()?;
         let at = self.row(slot).effect_at(effect.seq)?;
         let e = &self.row(slot).effects[at];

@@ -21,21 +21,21 @@ impl Flow<'_> {
         report: &mut Migration,
     ) -> Result<(), ReloadError> {
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
-        let mut restless = None;
+        let mut unstable = None;
         for _ in 0..PASSES {
-            restless = None;
+            unstable = None;
             for &who in &everyone {
                 if let Ok(slot) = self.slot(who)
                     && self.retire_row(slot, next, layouts, report)?
                 {
-                    restless = restless.or(Some(who));
+                    unstable = unstable.or(Some(who));
                 }
             }
-            if restless.is_none() {
+            if unstable.is_none() {
                 break;
             }
         }
-        restless.map_or(Ok(()), |who| Err(ReloadError::Restless { who }))
+        unstable.map_or(Ok(()), |who| Err(ReloadError::Unstable { who }))
     }
 
     /// Retires one row; returns whether anything was removed.
@@ -47,8 +47,8 @@ impl Flow<'_> {
         report: &mut Migration,
     ) -> Result<bool, ReloadError> {
         let sets: Vec<u64> = {
-            let gone = |s: &&crate::state::SetGrant| next.rules.ability_set_def(s.set).is_none();
-            self.row(slot).play().sets.iter().filter(gone).map(|s| s.seq).collect()
+            let is_removed = |s: &&crate::state::SetGrant| next.rules.ability_set_def(s.set).is_none();
+            self.row(slot).play().sets.iter().filter(is_removed).map(|s| s.seq).collect()
         };
         for &handle in &sets {
             self.retire_set(slot, handle, report);
@@ -56,7 +56,7 @@ impl Flow<'_> {
         let (who, limit) = (self.row(slot).id, self.limits.attributes_per_controller);
         let layout = layouts.of(next, &self.layout(slot).sets, who, limit)?;
 
-        let ends = |a: &&Activation| !self.goes_on(a.ability, next);
+        let ends = |a: &&Activation| !self.can_continue(a.ability, next);
         let running: Vec<u64> = self.row(slot).play().activations.iter().filter(ends).map(|a| a.seq).collect();
         for &seq in &running {
             self.finish(slot, seq, EndHow::Cancelled);
@@ -74,11 +74,11 @@ impl Flow<'_> {
             queue.retain(|q| next.effect(q.spec.effect).is_some_and(|d| lasts(&d)));
         }
         let left_queue = queued - self.row(slot).queue().len();
-        let doomed = |e: &&Effect| {
+        let removed = |e: &&Effect| {
             let Some((new, old)) = next.effect(e.def).zip(self.def(e.def)) else { return true };
             !(lasts(&new) && fits(&new, &kept_drops(e, &old, &new), &layout))
         };
-        let effects: Vec<u64> = self.row(slot).effects.iter().filter(doomed).map(|e| e.seq()).collect();
+        let effects: Vec<u64> = self.row(slot).effects.iter().filter(removed).map(|e| e.seq()).collect();
         for &seq in &effects {
             self.end(slot, seq, RemoveReason::Reload, None);
         }
@@ -88,7 +88,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether activations of an ability can continue.
-    fn goes_on(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
+    fn can_continue(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
         let defs = next.ability(ability).zip(self.ability(ability));
         defs.is_some_and(|(new, old)| next.rules.same_steps(self.rules, &new, &old))
     }
@@ -96,8 +96,8 @@ impl Flow<'_> {
     /// Returns the grants whose ability was removed, and those of effects that do not grant it any more.
     fn surplus_grants(&self, slot: usize, next: Catalogue<'_>) -> Vec<GrantId> {
         let row = self.row(slot);
-        let gone = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
-        let mut list: Vec<GrantId> = row.grants.iter().filter(gone).map(|g| g.id).collect();
+        let is_removed = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
+        let mut list: Vec<GrantId> = row.grants.iter().filter(is_removed).map(|g| g.id).collect();
         for e in &row.effects {
             let Some((new, old)) = next.effect(e.def).zip(self.def(e.def)) else { continue };
             for (ability, input) in surplus(&granted(&old), &granted(&new)) {

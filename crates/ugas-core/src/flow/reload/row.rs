@@ -2,7 +2,7 @@
 
 use super::super::Flow;
 use super::retire::left;
-use super::{Layouts, Past, Was};
+use super::{Layouts, OldValues, PreviousRules};
 use crate::AttributeId;
 use crate::migration::Migration;
 use crate::rules::{AttributeDef, Layout, Rules, Slot, clamp};
@@ -13,17 +13,17 @@ impl Flow<'_> {
     pub(super) fn move_row_over(
         &mut self,
         slot: usize,
-        past: &Past<'_>,
+        past: &PreviousRules<'_>,
         layouts: &Layouts,
         report: &mut Migration,
-    ) -> Was {
+    ) -> OldValues {
         let row = self.row(slot);
         let who = row.id;
         let old = past.layouts[row.layout as usize].clone();
         // Every layout in use was rebuilt before the migration.
         let number = layouts.by_old.get(&old.sets).and_then(|l| self.ix.layout_of(&l.sets)).unwrap_or_default();
         let new = self.ix.layouts[number as usize].clone();
-        let was = Was { who, layout: old.clone(), attrs: row.attrs.to_vec() };
+        let was = OldValues { who, layout: old.clone(), attrs: row.attrs.to_vec() };
         let attrs = self.moved_values(&old, &new, &was.attrs, past.catalogue.rules, report);
         let tags = row.tags.to_list(&past.catalogue.rules.tags);
         let table = &self.rules.tags;

@@ -3,9 +3,9 @@
 use super::effect::child_of_act;
 use super::{NO_PC, Strand};
 use crate::flow::ability::EndHow;
-use crate::flow::{Arrival, Flow, Notice, Via};
+use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rng::DrawAt;
-use crate::rules::{AbilityCx, Act, Next, Resume};
+use crate::rules::{AbilityAction, AbilityCx, Next, Resume};
 use crate::state::{Task, alert};
 use crate::{
     AbilityState, Answer, DiagnosticKind, EffectFilter, EffectId, EventData, FactKind, SimTime, Span, TaskKey,
@@ -86,7 +86,7 @@ impl Flow<'_> {
             return;
         }
         match next {
-            None => self.give_up(slot, of),
+            None => self.cancel_at_limit(slot, of),
             Some(Next::End) => self.finish(slot, of, EndHow::Ended),
             Some(Next::Cancel) => self.finish(slot, of, EndHow::Cancelled),
             Some(next) => self.await_next(slot, of, next),
@@ -99,7 +99,7 @@ impl Flow<'_> {
             return;
         }
         if !self.rules.can_await(&next) {
-            return self.give_up(slot, of);
+            return self.cancel_at_limit(slot, of);
         }
         let now = self.local_now(slot);
         let due = next.waits().iter().filter_map(|wait| match wait {
@@ -134,41 +134,41 @@ impl Flow<'_> {
     }
 
     /// Executes a request of code; `false` if that ended the ability, so that its later requests are dropped.
-    fn act(&mut self, slot: usize, of: u64, act: Act) -> bool {
+    fn act(&mut self, slot: usize, of: u64, act: AbilityAction) -> bool {
         let who = self.row(slot).id;
         match act {
-            Act::Apply(spec) => {
+            AbilityAction::Apply(spec) => {
                 let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return false };
                 let (birth, ability) = (child_of_act(a, who, NO_PC), a.ability);
                 if self.replay.is_none_or(|r| r.only == spec.target) {
                     let spec = spec.from(who).ability(ability);
-                    self.journal_arrival(who, spec.target, || Arrival::Apply(spec.clone(), birth));
+                    self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), birth));
                     // A refusal is traced; the code sees its consequences.
                     let _ = self.apply(&spec, birth);
                 }
             }
-            Act::Remove { effect } => {
+            AbilityAction::Remove { effect } => {
                 self.remove_matching(slot, &EffectFilter { effect: Some(effect), ..EffectFilter::default() });
             }
-            Act::Send { tag, target, magnitude } => {
+            AbilityAction::Send { tag, target, magnitude } => {
                 if self.replay.is_none_or(|r| r.only == target) {
                     let event = EventData { instigator: who, magnitude, ..EventData::new(tag, target) };
-                    self.journal_arrival(who, target, || Arrival::Event(event.clone()));
+                    self.journal_foreign_action(who, target, || ForeignAction::Event(event.clone()));
                     let _ = self.send_event(event);
                 }
             }
-            Act::Cue(tag) => {
+            AbilityAction::Cue(tag) => {
                 if self.rules.tags.def(tag).is_some() {
                     self.burst_cue(slot, tag);
                 }
             }
-            Act::SetParam { param, value } => {
+            AbilityAction::SetParam { param, value } => {
                 if let Some(grant) = self.row(slot).play().activation(of).map(|a| a.grant) {
                     // A refusal leaves the parameter unchanged, which the code can read.
                     let _ = self.set_param(who, grant, param, value);
                 }
             }
-            Act::Commit => {
+            AbilityAction::Commit => {
                 if self.commit(slot, of).is_err() {
                     self.finish(slot, of, EndHow::Cancelled);
                     return false;
@@ -179,13 +179,15 @@ impl Flow<'_> {
     }
 
     /// Resumes a coded ability with an event it waits for.
-    pub(super) fn code_hears(&mut self, slot: usize, seq: u64, notice: &Notice) {
+    pub(super) fn resume_on_event(&mut self, slot: usize, seq: u64, row_event: &RowEvent) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, Some(next)) = (t.of, waits_for(t)) else { return };
-        let woken = next.waits().iter().find_map(|wait| match (wait, notice) {
-            (Next::Event(of), Notice::Event(e)) if self.rules.tags.is_under(e.tag, *of) => Some(Resume::Event(e)),
-            (Next::Tag(tag), Notice::Tag { tag: found, added }) if tag == found => Some(Resume::Tag { added: *added }),
-            (Next::Input(input), Notice::Input { input: found, pressed, held, before })
+        let woken = next.waits().iter().find_map(|wait| match (wait, row_event) {
+            (Next::Event(of), RowEvent::Event(e)) if self.rules.tags.is_under(e.tag, *of) => Some(Resume::Event(e)),
+            (Next::Tag(tag), RowEvent::Tag { tag: found, added }) if tag == found => {
+                Some(Resume::Tag { added: *added })
+            }
+            (Next::Input(input), RowEvent::Input { input: found, pressed, held, before })
                 if input == found && seq < *before =>
             {
                 Some(Resume::Input { pressed: *pressed, held: *held })

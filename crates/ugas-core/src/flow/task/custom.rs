@@ -1,20 +1,22 @@
 //! Custom tasks: calls into the host's code, and their results.
 
 use super::{Step, Strand};
-use crate::flow::{Flow, Notice};
-use crate::rules::{AbilityDef, Call, CustomDef, News, OnFail, Progression, TaskCx, TaskDef, TaskKind, Wake};
+use crate::flow::{Flow, RowEvent};
+use crate::rules::{
+    AbilityDef, CustomDef, OnFail, Progression, TaskCall, TaskCx, TaskDef, TaskKind, WakeEvent, WakeKind,
+};
 use crate::state::{Task, alert};
 use crate::{SimTime, TaskKey, TaskResult, TaskState};
 
 /// Returns the alert bits of a custom task.
 pub(super) fn alerts(custom: &CustomDef) -> u8 {
-    custom.code.hears().iter().fold(0, |bits, news| {
+    custom.code.wakes_on().iter().fold(0, |bits, news| {
         bits | match news {
-            News::Tags => alert::TAG,
-            News::Attributes => alert::ATTRIBUTE,
-            News::Effects => alert::EFFECT,
-            News::Events => alert::EVENT,
-            News::Input => alert::INPUT,
+            WakeKind::Tags => alert::TAG,
+            WakeKind::Attributes => alert::ATTRIBUTE,
+            WakeKind::Effects => alert::EFFECT,
+            WakeKind::Events => alert::EVENT,
+            WakeKind::Input => alert::INPUT,
         }
     })
 }
@@ -27,7 +29,7 @@ impl Flow<'_> {
         of: u64,
         c: &CustomDef,
         state: &mut Vec<u8>,
-        call: Call<'_>,
+        call: TaskCall<'_>,
     ) -> Progression {
         let row = self.row(slot);
         let who = row.id;
@@ -43,7 +45,7 @@ impl Flow<'_> {
         };
         match c.code.call(state, call, &cx) {
             Progression::Complete(v) | Progression::Output(v) if !v.is_finite() => Progression::Fail,
-            said => said,
+            progress => progress,
         }
     }
 
@@ -63,11 +65,11 @@ impl Flow<'_> {
         self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
         self.trace_task(slot, def.id, task.name, key, TaskState::Active);
         let mut state = Vec::new();
-        let said = self.call(slot, def, s.of, c, &mut state, Call::Activate);
+        let progress = self.call(slot, def, s.of, c, &mut state, TaskCall::Activate);
         if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
             t.code = state;
         }
-        let (result, value) = match said {
+        let (result, value) = match progress {
             Progression::Wait => return Step::Sleep,
             Progression::Output(value) => {
                 self.task_fact(slot, def.id, task.name, seq, TaskResult::Output, value);
@@ -81,23 +83,23 @@ impl Flow<'_> {
         let Some(t) = self.take_task(slot, seq) else { return Step::Stop };
         self.end_custom(slot, def, &t, result == TaskResult::Completed);
         if result == TaskResult::Failed && task.on_fail != OnFail::Continue {
-            self.go_on(slot, def, task, t, result);
+            self.continue_strand(slot, def, task, t, result);
             return Step::Stop;
         }
         Step::Next
     }
 
     /// Calls a custom task with an event or a tick.
-    pub(super) fn call_custom(&mut self, slot: usize, def: &AbilityDef, seq: u64, call: Call<'_>) {
+    pub(super) fn call_custom(&mut self, slot: usize, def: &AbilityDef, seq: u64, call: TaskCall<'_>) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, pc, mut state) = (t.of, t.pc, t.code.clone());
         let Some(task) = def.program.task(pc) else { return };
         let TaskKind::Custom(c) = &task.kind else { return };
-        let said = self.call(slot, def, of, c, &mut state, call);
+        let progress = self.call(slot, def, of, c, &mut state, call);
         if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
             t.code = state;
         }
-        match said {
+        match progress {
             Progression::Wait => {}
             Progression::Output(value) => self.task_fact(slot, def.id, task.name, seq, TaskResult::Output, value),
             Progression::Complete(value) => self.finish_task(slot, def, seq, TaskResult::Completed, value),
@@ -109,24 +111,26 @@ impl Flow<'_> {
     pub(super) fn end_custom(&mut self, slot: usize, def: &AbilityDef, t: &Task, completed: bool) {
         if let Some(TaskKind::Custom(c)) = def.program.task(t.pc).map(|k| &k.kind) {
             let mut state = t.code.clone();
-            self.call(slot, def, t.of, c, &mut state, Call::End(completed));
+            self.call(slot, def, t.of, c, &mut state, TaskCall::End(completed));
         }
     }
 }
 
 /// Converts an event for custom tasks, if the task listens to its kind.
-pub(super) fn heard<'n>(custom: &CustomDef, notice: &'n Notice) -> Option<Wake<'n>> {
-    let (kind, wake) = match notice {
-        Notice::Tag { tag, added } => (News::Tags, Wake::Tag { tag: *tag, added: *added }),
-        Notice::Attribute { attribute, old, new } => {
-            (News::Attributes, Wake::Attribute { attribute: *attribute, old: *old, new: *new })
+pub(super) fn wake_event<'n>(custom: &CustomDef, row_event: &'n RowEvent) -> Option<WakeEvent<'n>> {
+    let (kind, wake) = match row_event {
+        RowEvent::Tag { tag, added } => (WakeKind::Tags, WakeEvent::Tag { tag: *tag, added: *added }),
+        RowEvent::Attribute { attribute, old, new } => {
+            (WakeKind::Attributes, WakeEvent::Attribute { attribute: *attribute, old: *old, new: *new })
         }
-        Notice::Effect { effect, applied, .. } => (News::Effects, Wake::Effect { effect: *effect, applied: *applied }),
-        Notice::Event(e) => (News::Events, Wake::Event(e)),
-        Notice::Input { input, pressed, held, .. } => {
-            (News::Input, Wake::Input { input: *input, pressed: *pressed, held: *held })
+        RowEvent::Effect { effect, applied, .. } => {
+            (WakeKind::Effects, WakeEvent::Effect { effect: *effect, applied: *applied })
+        }
+        RowEvent::Event(e) => (WakeKind::Events, WakeEvent::Event(e)),
+        RowEvent::Input { input, pressed, held, .. } => {
+            (WakeKind::Input, WakeEvent::Input { input: *input, pressed: *pressed, held: *held })
         }
         _ => return None,
     };
-    custom.code.hears().contains(&kind).then_some(wake)
+    custom.code.wakes_on().contains(&kind).then_some(wake)
 }

@@ -2,7 +2,7 @@
 
 use super::Strand;
 use crate::flow::ability::EndHow;
-use crate::flow::{Arrival, Flow, Via, child_birth};
+use crate::flow::{Flow, ForeignAction, Via, child_birth};
 use crate::rules::{AbilityDef, AbilityPick, ApplyDef, EffectPick, Num, RemoveDef};
 use crate::{
     ControllerId, CueType, DiagnosticKind, EffectFilter, EffectId, EffectKey, FactKind, SimTime, Span, Spec, TagId,
@@ -50,7 +50,7 @@ impl Flow<'_> {
         if let Some(hit) = hit {
             spec = spec.hit(*hit);
         }
-        self.journal_arrival(who, target, || Arrival::Apply(spec.clone(), birth));
+        self.journal_foreign_action(who, target, || ForeignAction::Apply(spec.clone(), birth));
         let _ = self.apply(&spec, birth);
     }
 
@@ -92,7 +92,7 @@ impl Flow<'_> {
         if self.replay.is_some_and(|r| r.only != target) {
             return;
         }
-        self.journal_arrival(from, target, || Arrival::Remove(remove.clone()));
+        self.journal_foreign_action(from, target, || ForeignAction::Remove(remove.clone()));
         let Some(slot) = self.st.controllers.slot(target) else { return };
         let filter = match &remove.what {
             EffectPick::Effect(effect) => EffectFilter { effect: Some(*effect), ..EffectFilter::default() },

@@ -2,7 +2,7 @@
 
 use crate::fact::{ParamValue, put_param};
 use crate::flow::combat::CombatEvent;
-use crate::flow::{Arrival, Flow, Notice, Via};
+use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rules::{EventTo, Num, RuleOn};
 use crate::state::alert;
 use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
@@ -39,7 +39,7 @@ impl Flow<'_> {
         let via = Via { source: event.instigator, ..Via::NOTHING };
         let (tag, magnitude) = (event.tag, event.magnitude);
         self.fact(event.target, via, FactKind::GameplayEvent { tag, magnitude, detail });
-        self.notify(slot, alert::EVENT, || Notice::Event(Box::new(event)));
+        self.notify(slot, alert::EVENT, || RowEvent::Event(Box::new(event)));
         Ok(())
     }
 
@@ -69,10 +69,10 @@ impl Flow<'_> {
     pub(super) fn send_from(&mut self, slot: usize, of: u64, tag: TagId, to: EventTo, magnitude: Option<&Num>) {
         let instigator = self.row(slot).id;
         let magnitude = magnitude.and_then(|m| self.value_of(slot, of, m)).unwrap_or(0.0);
-        for target in self.whom(slot, of, to) {
+        for target in self.resolve_targets(slot, of, to) {
             if self.replay.is_none_or(|r| r.only == target) {
                 let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
-                self.journal_arrival(instigator, target, || Arrival::Event(event.clone()));
+                self.journal_foreign_action(instigator, target, || ForeignAction::Event(event.clone()));
                 // A target that does not exist receives nothing.
                 let _ = self.send_event(event);
             }

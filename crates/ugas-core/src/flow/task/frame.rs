@@ -4,14 +4,14 @@
 use super::{CLOSED, OLDEST, PLAYER};
 use crate::flow::{Flow, FrameWork, server_op};
 use crate::rng::fold;
-use crate::rules::{Call, TaskKind};
+use crate::rules::{TaskCall, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::{AbilityState, Answer, Cause, ControllerId, OpId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
 
 /// The part of a sim's configuration about frames and timelines.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Work {
+pub(crate) struct FrameConfig {
     pub(crate) frame: SimTime,
     /// Maximum number of task ticks in one frame.
     pub(crate) budget: u32,
@@ -152,10 +152,10 @@ impl Flow<'_> {
         let (pc, dt) = (t.pc, now - t.since);
         (t.since, t.age) = (now, 0);
         let Some(task) = def.program.task(pc) else { return false };
-        let targets = found.map_or_else(|| self.look(slot, seq, &task.kind), <[_]>::to_vec);
+        let targets = found.map_or_else(|| self.query_host(slot, seq, &task.kind), <[_]>::to_vec);
         self.journal_frame(who, || FrameWork::Tick { seq, found: targets.clone() });
         if let TaskKind::Custom(_) = task.kind {
-            self.call_custom(slot, &def, seq, Call::Tick(dt));
+            self.call_custom(slot, &def, seq, TaskCall::Tick(dt));
             self.moved(slot, of);
         } else if !targets.is_empty() {
             self.take_answer(slot, &def, seq, &Answer { targets, ..Answer::default() });
@@ -166,7 +166,7 @@ impl Flow<'_> {
     }
 
     /// Asks the host for the controllers that a task looks for.
-    fn look(&mut self, slot: usize, seq: u64, kind: &TaskKind) -> Vec<ControllerId> {
+    fn query_host(&mut self, slot: usize, seq: u64, kind: &TaskKind) -> Vec<ControllerId> {
         let row = self.row(slot);
         let range = row.play().task(seq).map_or(f64::INFINITY, |t| t.value);
         let query = SpaceQuery { who: row.id, anchor: row.side().anchor, range };

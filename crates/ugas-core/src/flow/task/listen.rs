@@ -16,7 +16,33 @@ fn alert_of(task: &TaskDef) -> u8 {
         TaskKind::WaitAbility { .. } => alert::ABILITY,
         TaskKind::WaitInputPressed { .. } | TaskKind::WaitInputRelease { .. } => alert::INPUT,
         TaskKind::Custom(custom) => super::custom::alerts(custom),
-        _ => 0,
+        // Woken by time, by the host or by the frame.
+        TaskKind::WaitDelay { .. }
+        | TaskKind::WaitGameTime { .. }
+        | TaskKind::WaitMontageEnded { .. }
+        | TaskKind::WaitAnimationEvent { .. }
+        | TaskKind::WaitTargetData { .. }
+        | TaskKind::WaitOverlap { .. }
+        | TaskKind::WaitForTarget { .. } => 0,
+        // Actions complete when they start.
+        TaskKind::ApplyToOwner(_)
+        | TaskKind::ApplyToTarget(_)
+        | TaskKind::ApplyInRadius { .. }
+        | TaskKind::RemoveFromOwner(_)
+        | TaskKind::RemoveFromTarget(_)
+        | TaskKind::Commit
+        | TaskKind::End { .. }
+        | TaskKind::CancelAbility(_)
+        | TaskKind::SendEvent { .. }
+        | TaskKind::SetParam { .. }
+        | TaskKind::SetRestriction { .. }
+        | TaskKind::SetTarget { .. }
+        | TaskKind::ExecuteCue(_)
+        | TaskKind::AddCue(_)
+        | TaskKind::RemoveCue(_)
+        | TaskKind::PlayMontage { .. }
+        | TaskKind::SpawnProjectile { .. }
+        | TaskKind::Request { .. } => 0,
     }
 }
 
@@ -28,7 +54,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether anything on the row waits for events or is triggered by them. An alert may be outdated.
-    pub(crate) fn hears_events(&self, slot: usize) -> bool {
+    pub(crate) fn listens_to_events(&self, slot: usize) -> bool {
         let granted = |g: &Grant| self.ability(g.ability).is_some_and(|d| d.flags.listens & listen::EVENT != 0);
         self.row(slot).grants.iter().any(granted) || self.task_alerts(slot) & alert::EVENT != 0
     }

@@ -17,12 +17,12 @@ mod start;
 mod timeline;
 mod wait;
 
-pub(crate) use frame::Work;
+pub(crate) use frame::FrameConfig;
 
 use super::ability::EndHow;
 use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
-use crate::state::{AbilityRef, Due, Task, Timer};
+use crate::state::{AbilityRef, Due, Task, TimerKind};
 use crate::{
     AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, Role, SimTime, Simulated, SimulatedStep,
     TaskKey, TaskKindId, TaskResult, TaskState, TraceKind,
@@ -38,7 +38,7 @@ pub(crate) enum ListKind {
 }
 
 /// The index of the predicted list among the lists of an event.
-const AHEAD: usize = 1;
+const PREDICTED: usize = 1;
 
 /// Maximum number of waiting tasks of one controller.
 const TASKS: usize = 1024;
@@ -101,21 +101,21 @@ impl<'r> Flow<'r> {
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
-        let [common, ahead, decided] = match list {
+        let [common, predicted, decided] = match list {
             ListKind::Tick => [entry.tick[0], entry.tick[1], entry.tick[2]],
             ListKind::Cancel => [entry.cancel[0], entry.cancel[1], entry.cancel[2]],
             ListKind::Interrupt => [entry.interrupt[0], NO_PC, entry.interrupt[1]],
             ListKind::Mispredicted => [entry.mispredicted, NO_PC, NO_PC],
         };
         let starts = match self.work.role {
-            Role::Whole => [common, ahead, decided],
+            Role::Standalone => [common, predicted, decided],
             Role::Authority => [common, NO_PC, decided],
-            Role::Client => [common, ahead, NO_PC],
+            Role::Client => [common, predicted, NO_PC],
         };
         let is_tick = list == ListKind::Tick;
         if starts.iter().all(|&pc| pc == NO_PC) {
             if is_tick {
-                self.aim_first(slot, seq);
+                self.apply_first_target(slot, seq);
             }
             return;
         }
@@ -123,15 +123,15 @@ impl<'r> Flow<'r> {
             a.repeats.resize(def.program.regs as usize, 0);
         }
         for (at, pc) in starts.into_iter().enumerate() {
-            let is_ahead = is_tick && at == AHEAD;
-            if is_ahead {
-                self.aim_first(slot, seq);
+            let is_predicted = is_tick && at == PREDICTED;
+            if is_predicted {
+                self.apply_first_target(slot, seq);
             }
             if pc != NO_PC {
-                let ticking = is_ahead.then(|| self.key_of(slot, seq));
-                let outer = std::mem::replace(&mut self.sc.ahead.ticking, ticking);
+                let ticking = is_predicted.then(|| self.key_of(slot, seq));
+                let outer = std::mem::replace(&mut self.sc.predicted_targets.ticking, ticking);
                 self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
-                self.sc.ahead.ticking = outer;
+                self.sc.predicted_targets.ticking = outer;
             }
         }
         self.tasks_moved(slot);
@@ -233,14 +233,14 @@ impl<'r> Flow<'r> {
         self.sc.reacted += 1;
         let spent = self.sc.reacted > self.limits.reactions;
         if spent {
-            self.give_up(slot, of);
+            self.cancel_at_limit(slot, of);
         }
         spent
     }
 
     /// Handles a reached limit.
     #[cold]
-    fn give_up(&mut self, slot: usize, of: u64) {
+    fn cancel_at_limit(&mut self, slot: usize, of: u64) {
         let who = self.row(slot).id;
         self.diagnose(who, EffectId::NONE, DiagnosticKind::Limit);
         self.finish(slot, of, EndHow::Cancelled);
@@ -293,7 +293,7 @@ impl<'r> Flow<'r> {
     /// Stores a record of a waiting strand and returns its number. A full row cancels the ability.
     fn sleep(&mut self, slot: usize, s: Strand, fill: impl FnOnce(&mut Task)) -> Option<u64> {
         if self.row(slot).play().tasks.len() >= TASKS {
-            self.give_up(slot, s.of);
+            self.cancel_at_limit(slot, s.of);
             return None;
         }
         let now = self.row(slot).clock.local(self.st.now);
@@ -313,12 +313,12 @@ impl<'r> Flow<'r> {
         };
         fill(&mut task);
         if task.due != SimTime::NEVER {
-            row.schedule(Due::timer(task.due, Timer::Task, seq));
+            row.schedule(Due::timer(task.due, TimerKind::Task, seq));
         }
         row.play_mut().tasks.push(task);
         // The list may cause next what this waits for.
-        let heard = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
-        self.st.controllers.row_mut(slot).alert |= heard;
+        let alerts = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
+        self.st.controllers.row_mut(slot).alert |= alerts;
         Some(seq)
     }
 
@@ -327,7 +327,7 @@ impl<'r> Flow<'r> {
         let row = self.row_mut(slot);
         let task = row.play_mut().tasks.remove(at);
         if task.due != SimTime::NEVER {
-            row.unschedule(Due::timer(task.due, Timer::Task, seq));
+            row.unschedule(Due::timer(task.due, TimerKind::Task, seq));
         }
         Some(task)
     }
@@ -338,10 +338,10 @@ impl<'r> Flow<'r> {
         let Some(task) = row.play_mut().task_mut(seq) else { return };
         let old = std::mem::replace(&mut task.due, due);
         if old != SimTime::NEVER {
-            row.unschedule(Due::timer(old, Timer::Task, seq));
+            row.unschedule(Due::timer(old, TimerKind::Task, seq));
         }
         if due != SimTime::NEVER {
-            row.schedule(Due::timer(due, Timer::Task, seq));
+            row.schedule(Due::timer(due, TimerKind::Task, seq));
         }
     }
 
@@ -405,10 +405,10 @@ impl<'r> Flow<'r> {
             self.drop_children(slot, def, seq);
         }
         self.end_custom(slot, def, &t, result == TaskResult::Completed);
-        self.go_on(slot, def, task, t, result);
+        self.continue_strand(slot, def, task, t, result);
     }
 
-    fn go_on(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, t: Task, result: TaskResult) {
+    fn continue_strand(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, t: Task, result: TaskResult) {
         let how = match (result, task.on_fail) {
             (TaskResult::Failed, OnFail::End) => EndHow::Ended,
             (TaskResult::Failed, OnFail::Cancel) => EndHow::Cancelled,
@@ -429,7 +429,7 @@ impl<'r> Flow<'r> {
 
     fn tasks_moved(&mut self, slot: usize) {
         self.row_mut(slot).trim();
-        self.relisten(slot);
+        self.refresh_listeners(slot);
         self.publish(slot);
     }
 

@@ -53,12 +53,12 @@ impl Flow<'_> {
             TargetPick::Nobody => None,
         };
         let target = found.map_or(Target::None, Target::Controller);
-        let ahead = self.work.role == Role::Client && self.sc.ahead.ticking == Some(key);
-        if ahead && !self.may_say(slot, of, target) {
+        let is_predicted = self.work.role == Role::Client && self.sc.predicted_targets.ticking == Some(key);
+        if is_predicted && !self.may_report_target(slot, of, target) {
             return;
         }
         self.put_aim(slot, key, target);
-        if ahead && self.replay.is_none() {
+        if is_predicted && self.replay.is_none() {
             if self.log.aims.len() >= AIMS {
                 self.log.aims.remove(0);
             }
@@ -67,7 +67,7 @@ impl Flow<'_> {
     }
 
     /// Returns whether the authoritative sim would accept a predicted target.
-    fn may_say(&mut self, slot: usize, of: u64, target: Target) -> bool {
+    fn may_report_target(&mut self, slot: usize, of: u64, target: Target) -> bool {
         if let Target::Controller(other) = target {
             self.journal_source(self.row(slot).id, other);
         }

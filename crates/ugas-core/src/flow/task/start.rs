@@ -27,7 +27,7 @@ impl Flow<'_> {
         match &task.kind {
             TaskKind::ApplyToOwner(apply) => self.apply_from(slot, s, apply, who),
             TaskKind::ApplyToTarget(apply) => {
-                for target in self.whom(slot, s.of, EventTo::Targets) {
+                for target in self.resolve_targets(slot, s.of, EventTo::Targets) {
                     self.apply_from(slot, s, apply, target);
                 }
             }
@@ -36,7 +36,7 @@ impl Flow<'_> {
             }
             TaskKind::RemoveFromOwner(remove) => self.remove_from(who, who, remove),
             TaskKind::RemoveFromTarget(remove) => {
-                for target in self.whom(slot, s.of, EventTo::Targets) {
+                for target in self.resolve_targets(slot, s.of, EventTo::Targets) {
                     self.remove_from(who, target, remove);
                 }
             }
@@ -83,7 +83,7 @@ impl Flow<'_> {
     }
 
     /// Returns the controller that a task selects.
-    pub(super) fn whom(&self, slot: usize, of: u64, to: EventTo) -> Vec<ControllerId> {
+    pub(super) fn resolve_targets(&self, slot: usize, of: u64, to: EventTo) -> Vec<ControllerId> {
         let Some(a) = self.row(slot).play().activation(of) else { return Vec::new() };
         match to {
             EventTo::Owner => vec![self.row(slot).id],
@@ -168,7 +168,7 @@ impl Flow<'_> {
             return match task.on_fail {
                 crate::rules::OnFail::Continue => Step::Next,
                 _ => {
-                    self.go_on(slot, def, task, t, how);
+                    self.continue_strand(slot, def, task, t, how);
                     Step::Stop
                 }
             };

@@ -1,8 +1,8 @@
 //! Waits: whether one is already fulfilled, and what wakes it.
 
 use super::{CLOSED, LATE, PLAYER, Strand};
-use crate::flow::{AbilityNews, Flow, Notice, Since};
-use crate::rules::{AbilityDef, AbilityStep, Call, EffectPick, NO_PC, TaskDef, TaskKind};
+use crate::flow::{AbilityEvent, EventCutoff, Flow, RowEvent};
+use crate::rules::{AbilityDef, AbilityStep, EffectPick, NO_PC, TaskCall, TaskDef, TaskKind};
 use crate::state::Task;
 use crate::{AbilityState, EffectId, InputId, SimTime, TaskResult};
 
@@ -40,7 +40,7 @@ impl Flow<'_> {
 
     /// Wakes the tasks of a row that were waiting for this event before it happened, by rising number. Those of an
     /// inactive controller are paused; when it is active again, waits for a state check it.
-    pub(crate) fn wake(&mut self, slot: usize, notice: &Notice, since: &Since) {
+    pub(crate) fn wake(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
         if !self.row(slot).clock.active() {
             return;
         }
@@ -51,26 +51,26 @@ impl Flow<'_> {
             let (of, pc) = (t.of, t.pc);
             let Some(def) = self.def_of(slot, of) else { continue };
             if pc == NO_PC {
-                self.code_hears(slot, seq, notice);
+                self.resume_on_event(slot, seq, row_event);
                 continue;
             }
             let Some(task) = def.program.task(pc) else { continue };
             if let TaskKind::Custom(custom) = &task.kind {
                 let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
-                if let Some(wake) = super::custom::heard(custom, notice).filter(|_| active) {
-                    self.call_custom(slot, &def, seq, Call::Wake(wake));
+                if let Some(wake) = super::custom::wake_event(custom, row_event).filter(|_| active) {
+                    self.call_custom(slot, &def, seq, TaskCall::Wake(wake));
                     self.moved(slot, of);
                 }
                 continue;
             }
-            let Some(value) = self.hears(slot, seq, task, notice) else { continue };
-            self.heard(slot, &def, seq, task, value, notice);
+            let Some(value) = self.event_value(slot, seq, task, row_event) else { continue };
+            self.fulfil(slot, &def, seq, task, value, row_event);
             self.moved(slot, of);
         }
     }
 
     /// Returns the value of an event for a task, if it waits for it.
-    fn hears(&self, slot: usize, seq: u64, task: &TaskDef, notice: &Notice) -> Option<f64> {
+    fn event_value(&self, slot: usize, seq: u64, task: &TaskDef, row_event: &RowEvent) -> Option<f64> {
         let play = self.row(slot).play();
         let t: &Task = play.task(seq)?;
         let a = play.activation(t.of).filter(|a| a.state == AbilityState::Active)?;
@@ -78,54 +78,54 @@ impl Flow<'_> {
             return None;
         }
         let truth = |b: bool| b as u8 as f64;
-        match (&task.kind, notice) {
-            (TaskKind::WaitGameplayEvent { tag, .. }, Notice::Event(e)) => {
+        match (&task.kind, row_event) {
+            (TaskKind::WaitGameplayEvent { tag, .. }, RowEvent::Event(e)) => {
                 self.rules.tags.is_under(e.tag, *tag).then_some(e.magnitude)
             }
-            (TaskKind::WaitTag { tag, added }, Notice::Tag { tag: found, added: now }) => {
+            (TaskKind::WaitTag { tag, added }, RowEvent::Tag { tag: found, added: now }) => {
                 (tag == found && added == now).then_some(truth(*now))
             }
-            (TaskKind::WaitTag { tag, added }, Notice::Resumed) => {
+            (TaskKind::WaitTag { tag, added }, RowEvent::Resumed) => {
                 (self.has(slot, *tag) == *added).then_some(truth(*added))
             }
-            (TaskKind::WaitTagChanged { tag, .. }, Notice::Tag { tag: found, added }) => {
+            (TaskKind::WaitTagChanged { tag, .. }, RowEvent::Tag { tag: found, added }) => {
                 (tag == found).then_some(truth(*added))
             }
-            (TaskKind::WaitTagQuery(query), Notice::Tag { .. } | Notice::Resumed) => {
+            (TaskKind::WaitTagQuery(query), RowEvent::Tag { .. } | RowEvent::Resumed) => {
                 self.matches_query(slot, query).then_some(1.0)
             }
-            (TaskKind::WaitAttributeChange { attribute, .. }, Notice::Attribute { attribute: found, new, .. }) => {
+            (TaskKind::WaitAttributeChange { attribute, .. }, RowEvent::Attribute { attribute: found, new, .. }) => {
                 (attribute == found).then_some(*new)
             }
             (
                 TaskKind::WaitAttributeThreshold { attribute, comparison, .. },
-                Notice::Attribute { attribute: found, new, .. },
+                RowEvent::Attribute { attribute: found, new, .. },
             ) => (attribute == found && comparison.holds(*new, t.value)).then_some(*new),
-            (TaskKind::WaitAttributeThreshold { attribute, comparison, .. }, Notice::Resumed) => {
+            (TaskKind::WaitAttributeThreshold { attribute, comparison, .. }, RowEvent::Resumed) => {
                 let now = self.current_of(self.row(slot).id, *attribute)?;
                 comparison.holds(now, t.value).then_some(now)
             }
-            (TaskKind::WaitEffect { what, applied }, Notice::Effect { effect, applied: now, .. }) => {
+            (TaskKind::WaitEffect { what, applied }, RowEvent::Effect { effect, applied: now, .. }) => {
                 (applied == now && self.is_effect(*effect, what)).then_some(0.0)
             }
-            (TaskKind::WaitAbility { what, step }, Notice::Ability { ability, key, news }) => {
+            (TaskKind::WaitAbility { what, step }, RowEvent::Ability { ability, key, news }) => {
                 let step_now = match news {
-                    AbilityNews::Activated => AbilityStep::Activated,
-                    AbilityNews::Committed => AbilityStep::Committed,
-                    AbilityNews::Ended { .. } => AbilityStep::Ended,
+                    AbilityEvent::Activated => AbilityStep::Activated,
+                    AbilityEvent::Committed => AbilityStep::Committed,
+                    AbilityEvent::Ended { .. } => AbilityStep::Ended,
                 };
                 let own = a.key(self.row(slot).id) == *key;
                 let picked = || self.ability(*ability).is_some_and(|d| self.is_picked(&d, what));
-                let cancelled = matches!(news, AbilityNews::Ended { cancelled: true, .. });
+                let cancelled = matches!(news, AbilityEvent::Ended { cancelled: true, .. });
                 (*step == step_now && !own && picked()).then_some(truth(cancelled))
             }
-            (TaskKind::WaitInputPressed { input }, Notice::Input { input: found, pressed: true, before, .. }) => {
+            (TaskKind::WaitInputPressed { input }, RowEvent::Input { input: found, pressed: true, before, .. }) => {
                 (seq < *before && self.input_of(slot, t.of, *input) == *found).then_some(0.0)
             }
-            (TaskKind::WaitInputRelease { input }, Notice::Input { input: found, pressed: false, held, before }) => {
+            (TaskKind::WaitInputRelease { input }, RowEvent::Input { input: found, pressed: false, held, before }) => {
                 (seq < *before && self.input_of(slot, t.of, *input) == *found).then_some(held.as_seconds())
             }
-            (TaskKind::WaitInputRelease { input }, Notice::Resumed) => {
+            (TaskKind::WaitInputRelease { input }, RowEvent::Resumed) => {
                 let input = self.input_of(slot, t.of, *input);
                 (!play.held.iter().any(|h| h.input == input)).then_some(0.0)
             }
@@ -144,12 +144,12 @@ impl Flow<'_> {
     }
 
     /// Fulfils a wait, once or repeatedly.
-    fn heard(&mut self, slot: usize, def: &AbilityDef, seq: u64, task: &TaskDef, value: f64, notice: &Notice) {
+    fn fulfil(&mut self, slot: usize, def: &AbilityDef, seq: u64, task: &TaskDef, value: f64, row_event: &RowEvent) {
         let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return };
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
-            match notice {
-                Notice::Event(e) => a.event = Some(e.clone()),
-                Notice::Input { held, pressed: false, .. } => a.held = held.as_seconds(),
+            match row_event {
+                RowEvent::Event(e) => a.event = Some(e.clone()),
+                RowEvent::Input { held, pressed: false, .. } => a.held = held.as_seconds(),
                 _ => {}
             }
         }

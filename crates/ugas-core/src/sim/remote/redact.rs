@@ -8,7 +8,7 @@ use super::Remote;
 use crate::image::Portable;
 use crate::rules::{CurveInput, EffectDef, Mag};
 use crate::sim::Sim;
-use crate::state::{Cold, Effect, Frozen, Rest, Row, Side};
+use crate::state::{Cold, Effect, EffectExtras, Frozen, Row, RowExtras};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
 /// What a snapshot leaves out.
@@ -78,7 +78,7 @@ impl Remote<'_> {
             }
         }
         // Running abilities contain what the owner did and knows.
-        if let Some(Side { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
+        if let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
             for q in queue {
                 if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
                     redaction.values(q.spec.extra.as_deref_mut(), &def);
@@ -126,7 +126,8 @@ impl Sim {
         let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
             return;
         };
-        let Some(Rest { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) = rest.as_deref_mut()
+        let Some(EffectExtras { level: _, stacks: _, extra, captures, units: _, dropped: _, frozen }) =
+            rest.as_deref_mut()
         else {
             return;
         };

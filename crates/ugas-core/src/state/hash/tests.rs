@@ -54,7 +54,7 @@ fn extra() -> Option<Box<SpecExtra>> {
 
 /// An effect whose level is too large for the short form, so that the long one counts.
 fn effect() -> Effect {
-    let rest = Rest {
+    let rest = EffectExtras {
         level: 70_000,
         stacks: 3,
         extra: extra(),
@@ -145,7 +145,8 @@ fn play() -> Play {
     };
     let cast = Cast { of: 21, seq: 51, start: SimTime(52), length: SimTime(53), ticks: 54, next: 55 };
     let gcd = Gcd { group: GroupId(1), seq: 61, start: SimTime(62), end: SimTime(63), root: OpId(64) };
-    let held = Held { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
+    let held =
+        HeldInput { input: InputId(1), since: SimTime(65), retry: true, target: Target::Controller(ControllerId(6)) };
     let set = SetGrant {
         seq: 71,
         set: AbilitySetId(1),
@@ -163,7 +164,7 @@ fn play() -> Play {
     }
 }
 
-/// A row in which every optional part is there.
+/// Returns a row that has every optional part.
 fn row() -> Row {
     let spec = Spec {
         effect: EffectId(1),
@@ -174,7 +175,7 @@ fn row() -> Row {
         ability: AbilityId(5),
         extra: extra(),
     };
-    let side = Side {
+    let side = RowExtras {
         avatar: Some(ActorId(81)),
         anchor: Some(Anchor { position: [1.5, 2.5, 3.5], facing: [4.5, 5.5, 6.5] }),
         cues: vec![CueCount { tag: TagId(1), count: 2 }],
@@ -221,7 +222,7 @@ fn forged(value: &Value) -> Value {
     }
 }
 
-/// The names on the way to a leaf.
+/// Returns the path to a leaf.
 fn field(at: &str) -> String {
     let named = |part: &&str| !part.is_empty() && part.parse::<usize>().is_err();
     at.split('/').filter(named).collect::<Vec<_>>().join(".")
@@ -253,7 +254,7 @@ fn every_field_of_a_row_moves_its_hash_or_is_declared() {
     assert_eq!(still, declared, "what moves no hash is what is declared");
     assert!(places.len() > 150, "{} leaves", places.len());
 
-    // What lies beside the written row, and what is packed into one number.
+    // Fields outside the serialized row, and fields that are packed into one number.
     let b = rules.tag("State.B").expect("it is used");
     for forged in [&[(tags[0].0, 3, true)][..], &[(b, 2, true)], &[]] {
         assert_ne!(hash(&mut sample, forged), before, "{forged:?}");

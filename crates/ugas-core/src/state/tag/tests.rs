@@ -10,16 +10,16 @@ fn table(names: &[&str]) -> TagTable {
 }
 
 /// The tags of a single controller.
-struct One {
+struct SingleController {
     table: TagTable,
     tags: Tags,
     signature: u32,
     flips: Vec<TagFlip>,
 }
 
-impl One {
-    fn new(names: &[&str]) -> One {
-        One { table: table(names), tags: Tags::default(), signature: 0, flips: Vec::new() }
+impl SingleController {
+    fn new(names: &[&str]) -> SingleController {
+        SingleController { table: table(names), tags: Tags::default(), signature: 0, flips: Vec::new() }
     }
 
     fn add(&mut self, tag: TagId) {
@@ -33,7 +33,7 @@ impl One {
 
 #[test]
 fn a_count_never_goes_below_zero() {
-    let mut one = One::new(&["State.Alive"]);
+    let mut one = SingleController::new(&["State.Alive"]);
     let alive = one.table.find("State.Alive").unwrap();
     assert!(!one.remove(alive));
     assert_eq!((one.tags.count(&one.table, alive), one.flips.len()), (0, 0));
@@ -42,7 +42,7 @@ fn a_count_never_goes_below_zero() {
 // covers: UGAS-7.2-08 UGAS-7.2-09
 #[test]
 fn empty_and_distinct_count_follow_the_grants() {
-    let mut one = One::new(&["A.B", "A.C"]);
+    let mut one = SingleController::new(&["A.B", "A.C"]);
     let (b, c) = (one.table.find("A.B").unwrap(), one.table.find("A.C").unwrap());
     assert_eq!(one.tags.len(), 0);
     for tag in [b, b, c] {
@@ -57,10 +57,10 @@ fn empty_and_distinct_count_follow_the_grants() {
 
 // covers: UGAS-7.3-06
 #[test]
-fn a_query_looks_at_the_same_however_many_tags_there_are() {
+fn the_cost_of_a_query_does_not_depend_on_the_number_of_tags() {
     let names: Vec<String> = (0..10_000).map(|i| format!("T.U{}.V{i}", i % 50)).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut one = One::new(&refs);
+    let mut one = SingleController::new(&refs);
     let all: Vec<TagId> = refs.iter().map(|n| one.table.find(n).unwrap()).collect();
     // Up to twelve are in a list that is never longer.
     for (i, &tag) in all.iter().step_by(2).enumerate() {
@@ -86,7 +86,7 @@ fn a_query_looks_at_the_same_however_many_tags_there_are() {
 fn counts_and_ranks_that_do_not_fit_move_out_and_come_back() {
     let names: Vec<String> = (0..66_000).map(|i| format!("T{i}")).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut one = One::new(&refs);
+    let mut one = SingleController::new(&refs);
     let (first, last) = (one.table.find("T0").unwrap(), one.table.find("T65999").unwrap());
     for times in 1..=300 {
         one.add(first);
@@ -95,22 +95,22 @@ fn counts_and_ranks_that_do_not_fit_move_out_and_come_back() {
     (0..299).for_each(|_| assert!(one.remove(first)));
     one.add(last);
     assert!(one.tags.many.is_some());
-    let has = |one: &One, tag| one.tags.has(&one.table, tag);
+    let has = |one: &SingleController, tag| one.tags.has(&one.table, tag);
     assert!(has(&one, first) && has(&one, last) && !has(&one, TagId(65_535)) && !has(&one, TagId(70_000)));
     assert!(one.remove(last));
     assert!(one.tags.many.is_none() && has(&one, first) && !has(&one, last));
 }
 
 #[test]
-fn innate_tags_stay_marked_wherever_they_lie() {
+fn innate_tags_stay_marked_inline_and_boxed() {
     let names: Vec<String> = (0..40).map(|i| format!("T{i}")).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut one = One::new(&refs);
+    let mut one = SingleController::new(&refs);
     for mine in [30, 10, 20] {
         one.add(TagId(mine));
         one.tags.set_innate(&one.table, TagId(mine), true);
     }
-    let innate = |one: &One| one.tags.innate(&one.table).map(|t| t.0).collect::<Vec<_>>();
+    let innate = |one: &SingleController| one.tags.innate(&one.table).map(|t| t.0).collect::<Vec<_>>();
     (0..40).for_each(|i| one.add(TagId(i)));
     assert_eq!(innate(&one), [10, 20, 30]);
     let list = one.tags.to_list(&one.table);
@@ -131,7 +131,7 @@ fn innate_tags_stay_marked_wherever_they_lie() {
 fn ancestors_always_equal_the_sum_of_grants_below() {
     let names: Vec<String> = (0..400).map(|i| format!("T{}.U{}.V{}.W{}", i % 3, i % 7, i % 11, i)).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut one = One::new(&refs);
+    let mut one = SingleController::new(&refs);
     let all: Vec<TagId> = one.table.ids().collect();
     let mut grants: Vec<TagId> = Vec::new();
     let mut seed = 1u64;

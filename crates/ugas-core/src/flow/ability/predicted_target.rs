@@ -1,0 +1,72 @@
+//! Targets chosen by a predicting client. Only `OnPredictedTick` may choose one, and the authoritative sim accepts it
+//! only if the ability allows a choice and the target checks pass.
+
+use super::super::{Flow, View};
+use super::check::{ActivationAttempt, OF_TARGET};
+use crate::sim::Role;
+use crate::state::Activation;
+use crate::{ActivationKey, Refusal, Target};
+use ugas_doc::{AbilityTask, NetExecution};
+
+/// The chosen targets while an op runs; empty between ops.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PredictedTargets {
+    /// The activation whose predicted tick is running.
+    pub(crate) ticking: Option<ActivationKey>,
+    /// The target of the first tick of the activation that the op starts.
+    pub(crate) first: Option<Target>,
+    /// The activation of that target, once it exists.
+    pub(crate) meant: Option<ActivationKey>,
+    /// Why the target was rejected.
+    pub(crate) refused: Option<Refusal>,
+}
+
+fn sets_target(tasks: &[AbilityTask]) -> bool {
+    let sets = |t: &AbilityTask| {
+        t.kind == "SetTarget" || sets_target(&t.tasks) || sets_target(&t.then) || sets_target(&t.r#else)
+    };
+    tasks.iter().any(sets)
+}
+
+impl View<'_> {
+    /// Returns whether an activation may use a target that a predicting client chose.
+    pub(crate) fn may_aim(&self, slot: usize, a: &Activation, target: Target) -> Result<(), Refusal> {
+        let def = self.ability(a.ability).ok_or(Refusal::StaleHandle)?;
+        if def.doc.net_execution != NetExecution::LocalPredicted || !sets_target(&def.doc.on_predicted_tick) {
+            return Err(Refusal::Authority);
+        }
+        match target {
+            // Clearing the target is always allowed.
+            Target::None => return Ok(()),
+            // No task picks one.
+            Target::Point(_) => return Err(Refusal::NoTarget),
+            Target::Controller(_) => {}
+        }
+        let grant = self.row(slot).grant(a.grant).ok_or(Refusal::NotGranted)?;
+        let t = ActivationAttempt { level: a.level, source: a.source, ..self.attempt(slot, grant, &def, target) };
+        self.refusal_in(&t, OF_TARGET)
+    }
+}
+
+impl Flow<'_> {
+    /// Assigns the first target of the op to the first activation.
+    pub(super) fn assign_first_target(&mut self, slot: usize, seq: u64) {
+        if self.sc.predicted_targets.first.is_some() && self.sc.predicted_targets.meant.is_none() {
+            self.sc.predicted_targets.meant = Some(self.key_of(slot, seq));
+        }
+    }
+
+    /// Sets the target of the first predicted tick.
+    pub(crate) fn apply_first_target(&mut self, slot: usize, seq: u64) {
+        let Some(key) = self.sc.predicted_targets.meant else { return };
+        if self.work.role != Role::Authority || self.key_of(slot, seq) != key {
+            return;
+        }
+        let Some(target) = self.sc.predicted_targets.first.take() else { return };
+        let Some(a) = self.row(slot).play().activation(seq) else { return };
+        match self.view().may_aim(slot, a, target) {
+            Ok(()) => drop(self.put_aim(slot, key, target)),
+            Err(refusal) => self.sc.predicted_targets.refused = Some(refusal),
+        }
+    }
+}

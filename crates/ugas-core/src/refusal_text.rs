@@ -1,0 +1,171 @@
+//! The sentence of a refusal: what failed, with the values, then what to do. Names come from rules; without rules, ids
+//! stand in for them.
+
+use crate::refusal::{BadValue, LimitKind, Refusal};
+use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
+
+impl Refusal {
+    /// Returns the sentence for a person, with names from the rules. `Display` writes the same with ids.
+    ///
+    /// ```
+    /// use ugas_core::{AttributeId, Refusal, Rules};
+    /// use ugas_doc::{Attribute, AttributeSet};
+    /// let rules = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Mana", 5.0))).build()?;
+    /// let refusal = Refusal::Cost { attribute: rules.attribute("Mana")?, have: 5.0, need: 20.0 };
+    /// assert_eq!(refusal.describe(&rules), "needs 20 Mana, has 5");
+    /// assert_eq!(refusal.to_string(), "needs 20 attribute 0, has 5");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn describe(&self, rules: &Rules) -> String {
+        self.sentence(Some(rules))
+    }
+
+    pub(crate) fn sentence(&self, rules: Option<&Rules>) -> String {
+        let tag = |t: TagId| rules.map_or_else(|| t.to_string(), |r| t.describe(r));
+        let attribute = |a: AttributeId| rules.map_or_else(|| a.to_string(), |r| a.describe(r));
+        let set = |s: SetId| rules.map_or_else(|| s.to_string(), |r| s.describe(r));
+        let calculation = |c: CalcId| rules.map_or_else(|| c.to_string(), |r| c.describe(r));
+        let key_name = |k: KeyId| rules.map_or_else(|| k.to_string(), |r| k.describe(r));
+        let hook_name = |h: HookId| rules.map_or_else(|| h.to_string(), |r| h.describe(r));
+        let ability = |a: AbilityId| match a.is_runtime() {
+            true => "a run-time ability".to_owned(),
+            false => rules.map_or_else(|| a.to_string(), |r| a.describe(r)),
+        };
+        let effect = |e: EffectId| match e.is_runtime() {
+            true => "a run-time effect".to_owned(),
+            false => rules.map_or_else(|| e.to_string(), |r| e.describe(r)),
+        };
+        match *self {
+            Refusal::StaleHandle => "the handle or controller does not exist anymore".into(),
+            Refusal::UnknownName { kind, id } => format!("the rules have no {kind} with id {id}"),
+            Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
+                format!("the effect reads {} of its source and has no source; set one with Spec::from", attribute(a))
+            }
+            Refusal::UnknownAttribute { who, attribute: a } => {
+                let name = attribute(a);
+                format!("controller {} has no attribute {name}; add an attribute set that defines it", who.0)
+            }
+            Refusal::Inactive => "the controller is inactive".into(),
+            Refusal::Authority => "only the authoritative server can do this".into(),
+            Refusal::AuthoritativeOnly => "only the authoritative server can apply this effect".into(),
+            Refusal::RequiredTags { missing } => format!("requires the tag {}", tag(missing)),
+            Refusal::BlockedTags { found } => format!("blocked by the tag {}", tag(found)),
+            Refusal::SourceTags { tag: t } => format!("the tags of the source do not match: {}", tag(t)),
+            Refusal::Immune { by, .. } => format!("the target is immune: {} is active", effect(by)),
+            Refusal::Restricted => "an active rule restricts it".into(),
+            Refusal::Condition => "the application condition is false".into(),
+            Refusal::Chance { rolled, needed } => format!("the roll failed: {rolled:.4} is not below {needed}"),
+            Refusal::Stacks { limit } => format!("the stack is full: it has {limit} of {limit} stacks"),
+            Refusal::MissingSetByCaller { key } => {
+                format!("needs the SetByCaller value {}", key_name(key))
+            }
+            Refusal::NonFinite { attribute: Some(a) } => format!("the value for {} is not finite", attribute(a)),
+            Refusal::NonFinite { attribute: None } => "a computed value is not finite".into(),
+            Refusal::BadValue { what } => what.describe().into(),
+            Refusal::Cycle { who, attribute: a } => {
+                format!("{} of controller {} would depend on itself", attribute(a), who.0)
+            }
+            Refusal::Limit { what, max, .. } => format!("the limit of {max} {} is reached", what.noun()),
+            Refusal::Hook { hook } => format!("the hook {} refused it", hook_name(hook)),
+            Refusal::Casting { left } => format!("another cast is in progress: {} remaining", seconds(left)),
+            Refusal::GlobalCooldown { left } => {
+                format!("the global cooldown is active: {} remaining", seconds(left))
+            }
+            Refusal::Charges { have, need: 1, .. } => format!("needs 1 charge, has {have}"),
+            Refusal::Charges { have, need, .. } => format!("needs {need} charges, has {have}"),
+            Refusal::Cost { attribute: a, have, need } => format!("needs {need} {}, has {have}", attribute(a)),
+            Refusal::Cooldown { tag: t, left: SimTime::NEVER } => format!("on cooldown: {} is active", tag(t)),
+            Refusal::Cooldown { tag: t, left } => format!("on cooldown: {} remaining ({})", seconds(left), tag(t)),
+            Refusal::NotGranted => "the ability is not granted to the controller".into(),
+            Refusal::NotInitialized => "the ability needs an avatar".into(),
+            Refusal::AlreadyActive { .. } => "the ability is already active".into(),
+            Refusal::Pending => "the ability is waiting for validation".into(),
+            Refusal::Dead { attribute: a } => format!("the controller is dead: {} is depleted", attribute(a)),
+            Refusal::BlockedByTags { found } => format!("blocked by the owner's tag {}", tag(found)),
+            Refusal::BlockedByAbility { by } => format!("blocked by the active ability {}", ability(by)),
+            Refusal::TargetTags { tag: t } => format!("the tags of the target do not match: {}", tag(t)),
+            Refusal::Group { by } => format!("blocked by the active ability {} of the same group", ability(by)),
+            Refusal::Query => "the activation query is false".into(),
+            Refusal::NoTarget => {
+                "the ability needs a target that exists; an ability with a range also needs both positions".into()
+            }
+            Refusal::OutOfRange { distance, max } => {
+                format!("out of range: the target is {distance:.2} away, the maximum is {max}")
+            }
+            Refusal::UndeclaredRead { calculator } => format!(
+                "the calculation {} reads an attribute that it does not declare, or writes one that does not exist",
+                calculation(calculator)
+            ),
+            Refusal::RandomCost { calculator } => format!(
+                "the calculation {} of the cost draws random numbers; a cost must be known before it is paid",
+                calculation(calculator)
+            ),
+            Refusal::SetRegistered { set: s } => format!("the attribute set {} is already registered", set(s)),
+            Refusal::SetMissing { set: s } => format!("the attribute set {} is not registered", set(s)),
+            Refusal::DuplicateAttribute { attribute: a, set: s } => {
+                format!("the attribute set {} already defines {}", set(s), attribute(a))
+            }
+            Refusal::SetNeeded { by } => format!("the attribute set {} depends on it", set(by)),
+            Refusal::SetInUse { .. } => {
+                "an active effect modifies the attribute set; remove the effect first, or force the removal".into()
+            }
+            Refusal::IdTaken { who } => format!("controller {} already exists", who.0),
+            Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
+            Refusal::NoSets => "a controller needs at least one attribute set".into(),
+            Refusal::BadDefinition => "the definition does not compile; Sim::define returns the reason".into(),
+            Refusal::Mismatch => {
+                "the snapshot belongs to other rules or another controller, or its journal is too short".into()
+            }
+            Refusal::PredictionWindowClosed => {
+                "the prediction window is full: wait until the server confirms earlier commands".into()
+            }
+            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick the command claims".into(),
+        }
+    }
+}
+
+/// Seconds without trailing zeros: `0.5 s`.
+fn seconds(time: SimTime) -> String {
+    let text = format!("{:.3}", time.as_seconds());
+    format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+impl BadValue {
+    fn describe(self) -> &'static str {
+        match self {
+            BadValue::Level => "the level must be at least 1",
+            BadValue::Stacks => "stacks must be at least 1 and at most the limit",
+            BadValue::RemoveCount => "remove at least 1 stack",
+            BadValue::Duration => "the duration must be between 0 s and about 100 years",
+            BadValue::Period => "the period must be at least 1 ms",
+            BadValue::Rate => "the clock rate must be between 0 and 1000",
+            BadValue::Position => "the position must have three finite numbers",
+            BadValue::Time => "the time must not be before the current time",
+            BadValue::Number => "the number must be finite",
+        }
+    }
+}
+
+impl LimitKind {
+    /// What the limit counts, for messages.
+    fn noun(self) -> &'static str {
+        match self {
+            LimitKind::Controllers => "controllers",
+            LimitKind::Effects => "effects on a controller",
+            LimitKind::Modifiers => "modifiers on a controller",
+            LimitKind::Attributes => "attributes of a controller",
+            LimitKind::ChainDepth => "links in a chain of causes",
+            LimitKind::Reactions => "reactions to one cause",
+            LimitKind::Definitions => "run-time definitions",
+            LimitKind::Grants => "granted abilities of a controller",
+            LimitKind::Layouts => "combinations of attribute sets",
+            LimitKind::Activations => "activations of a controller",
+            LimitKind::Params => "parameters of a grant",
+            LimitKind::Tasks => "waiting tasks of a controller",
+            LimitKind::Held => "held inputs",
+            LimitKind::TaskSteps => "task steps under one cause",
+            LimitKind::CodeState => "bytes of coded ability state",
+            LimitKind::AbilitySets => "ability sets of a controller",
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! Which abilities and tasks react to an event, a tag or an effect: only those that waited when it happened; and the order
+//! of the consequences.
+
+use crate::kit::abilities::{cast, grant, has, running, waits, world};
+use crate::kit::{self, apply, effect, facts, go, go_to, kinds};
+use ugas_core::{
+    AbilityGrant, EffectFilter, FactKind, Op, Outcome, Refusal, Rules, Sim, SimTime, SpawnSpec, Target, Which,
+};
+use ugas_doc::{Ability, AbilitySet, AbilityTask, Attribute, AttributeSet, Combat, Effect, Trigger};
+
+fn sim(rules: ugas_core::RulesBuilder) -> (Sim, ugas_core::ControllerId) {
+    kit::one(&rules.build().unwrap())
+}
+
+fn ended_tasks(sim: &mut Sim) -> usize {
+    kinds(sim).iter().filter(|k| matches!(k, FactKind::TaskEnded { .. })).count()
+}
+
+fn mark() -> Effect {
+    Effect::instant("GE_Mark").add("AttackPower", 1.0)
+}
+
+// A wait that begins after something happened does not hear of it, even where somebody else does.
+#[test]
+fn a_wait_hears_nothing_that_was_before_it() {
+    let late = Ability::new("GA_Late")
+        .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"))
+        .task(AbilityTask::new("WaitEffectApplied").param("EffectClass", "GE_Mark"));
+    let echo = Ability::new("GA_Other").trigger(Trigger::effect_applied("GE_Mark")).task(waits());
+    let (mut sim, who) = sim(world().add(mark()).add(late).add(echo));
+    grant(&mut sim, who, "GA_Late");
+    grant(&mut sim, who, "GA_Other");
+    cast(&mut sim, who, "GA_Late").unwrap();
+    assert_eq!(running(&sim, who), 2);
+    assert_eq!(ended_tasks(&mut sim), 0);
+    apply(&mut sim, "GE_Mark", who);
+    assert_eq!(ended_tasks(&mut sim), 1);
+}
+
+#[test]
+fn a_wait_hears_what_its_own_list_does_next() {
+    let both = Ability::new("GA_Both").task(AbilityTask::parallel([
+        AbilityTask::new("WaitEffectApplied").param("EffectClass", "GE_Mark"),
+        AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"),
+    ]));
+    let (mut sim, who) = sim(world().add(mark()).add(both));
+    grant(&mut sim, who, "GA_Both");
+    cast(&mut sim, who, "GA_Both").unwrap();
+    assert_eq!(ended_tasks(&mut sim), 1);
+    assert_eq!(running(&sim, who), 0);
+}
+
+// An ability that pays with the last of its owner's life does not outlive it.
+#[test]
+fn death_by_its_own_cost_ends_an_ability() {
+    let blood = Ability::new("GA_Blood").cost("GE_Blood").task(waits());
+    let (mut sim, who) = sim(world().add(Effect::instant("GE_Blood").add("Health", -100.0)).add(blood));
+    grant(&mut sim, who, "GA_Blood");
+    cast(&mut sim, who, "GA_Blood").unwrap();
+    assert_eq!(running(&sim, who), 0);
+}
+
+// What cancels an ability from the outside comes from the outside: its own cooldown's tag does not.
+#[test]
+fn a_commit_does_not_cancel_what_it_commits() {
+    let odd = Ability::new("GA_Odd").cooldown("GE_Cooldown").cancels("Cooldown").task(waits());
+    let (mut sim, who) = sim(world().add(odd));
+    grant(&mut sim, who, "GA_Odd");
+    // Somebody who listens to tags.
+    grant(&mut sim, who, "GA_Flinch");
+    cast(&mut sim, who, "GA_Odd").unwrap();
+    assert_eq!(running(&sim, who), 1);
+}
+
+// The cooldown's tag may be what makes the owner immune to the tags of the ability: then nothing is spent.
+#[test]
+fn a_commit_that_is_refused_halfway_leaves_nothing() {
+    let mut ward = Effect::infinite("GE_Ward");
+    ward.immunity = vec![ugas_doc::ImmunityEntry {
+        effects: vec!["GE_OwnedTags_GA_Bolt".into()],
+        source_tags: vec!["Cooldown.Bolt".into()],
+        ..Default::default()
+    }];
+    let (mut sim, who) = sim(world().add(ward));
+    grant(&mut sim, who, "GA_Bolt");
+    apply(&mut sim, "GE_Ward", who);
+    facts(&mut sim);
+    assert!(matches!(cast(&mut sim, who, "GA_Bolt"), Err(Refusal::Immune { .. })));
+    assert!(facts(&mut sim).is_empty() && !has(&sim, who, "Cooldown.Bolt"));
+    assert_eq!(kit::get(&sim, who, "Mana"), 50.0);
+}
+
+// What ends a passive ability, and what happened while it ran, are no reasons to start it again.
+#[test]
+fn a_cancelled_passive_ability_does_not_start_by_what_was_before() {
+    let hum = Ability::new("GA_Hum")
+        .passively()
+        .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"));
+    let (mut sim, who) = sim(world().add(mark()).add(hum));
+    let hum = grant(&mut sim, who, "GA_Hum");
+    // Somebody who listens to attributes.
+    grant(&mut sim, who, "GA_Panic");
+    assert_eq!(running(&sim, who), 1);
+    sim.cancel(who, Which::Grant(hum)).unwrap();
+    assert_eq!(running(&sim, who), 0);
+    apply(&mut sim, "GE_Mark", who);
+    assert_eq!(running(&sim, who), 1);
+}
+
+// A grant of a set that fails takes back what it told, not what was to be told before.
+#[test]
+fn a_roll_back_keeps_older_news() {
+    let set = AbilitySet::new("AS_Bad").effect("GE_Silence").effect("GE_Never");
+    let never = Effect { application_required_tags: vec!["State.Grounded.Ice".into()], ..Effect::infinite("GE_Never") };
+    let rules = world().add(never).add(set).build().unwrap();
+    let mut sim = Sim::new(rules.clone(), ugas_core::SimConfig::default());
+    let spec = SpawnSpec {
+        abilities: vec![AbilityGrant::new(rules.ability("GA_Aura").unwrap())],
+        ability_sets: vec![rules.ability_set("AS_Bad").unwrap()],
+        ..SpawnSpec::sets([kit::set(&rules, "Combat")])
+    };
+    let who = sim.spawn(spec).unwrap();
+    assert!(!has(&sim, who, "State.Silenced"));
+    assert_eq!(running(&sim, who), 1);
+}
+
+// Who follows a value elsewhere follows it back.
+#[test]
+fn a_roll_back_reaches_those_who_follow() {
+    let set = AbilitySet::new("AS_Bad").effect("GE_Rage").effect("GE_Never");
+    let never = Effect { application_required_tags: vec!["State.Grounded.Ice".into()], ..Effect::infinite("GE_Never") };
+    let share = Effect::infinite("GE_Share").add("Defense", ugas_doc::Magnitude::attribute("AttackPower"));
+    let rage = Effect::infinite("GE_Rage").add("AttackPower", 7.0);
+    let (mut sim, who) = sim(world().add(never).add(share).add(rage).add(set));
+    let other = kit::spawn(&mut sim);
+    let share = effect(sim.rules(), "GE_Share");
+    sim.apply(&ugas_core::Spec::new(share, other).from(who)).unwrap();
+    assert_eq!(kit::get(&sim, other, "Defense"), 15.0);
+    let bad = sim.rules().ability_set("AS_Bad").unwrap();
+    assert!(matches!(sim.grant_set(who, bad), Err(Refusal::RequiredTags { .. })));
+    assert_eq!(kit::get(&sim, who, "AttackPower"), 10.0);
+    assert_eq!(kit::get(&sim, other, "Defense"), 15.0);
+}
+
+// A frame that is due at the very moment at which something else happens takes place.
+#[test]
+fn a_frame_is_not_put_off_by_what_runs_before_it() {
+    let held = Ability { held_activation: true, ..Ability::new("GA_Held").cooldown("GE_Short") };
+    let short = Effect::lasting("GE_Short", 1.0).grants("Cooldown.Short");
+    let set = AbilitySet::new("AS_Held").ability(ugas_doc::SetAbility::new("GA_Held").input("Fire"));
+    let watch = Ability::new("GA_Watch")
+        .task(AbilityTask::new("WaitEffectRemoved").param("EffectClass", "GE_Short"))
+        .task(AbilityTask::new("WaitForTarget"));
+    let (mut sim, who) = sim(world().add(short).add(held).add(watch).add(set));
+    let set = sim.rules().ability_set("AS_Held").unwrap();
+    sim.grant_set(who, set).unwrap();
+    grant(&mut sim, who, "GA_Watch");
+    let fire = sim.rules().input("Fire").unwrap();
+    cast(&mut sim, who, "GA_Watch").unwrap();
+    assert!(matches!(sim.press(who, fire, Target::None).unwrap(), Outcome::Pressed { activated: Some(_), .. }));
+    sim.release(who, fire).unwrap();
+    assert!(matches!(sim.press(who, fire, Target::None).unwrap(), Outcome::Pressed { refused: Some(_), .. }));
+    facts(&mut sim);
+    go_to(&mut sim, SimTime::seconds(1.0));
+    let again = facts(&mut sim).into_iter().find(|f| matches!(f.kind, FactKind::AbilityActivated { .. }));
+    assert_eq!(again.map(|f| f.at), Some(SimTime::seconds(1.0)));
+}
+
+// What an ability does as its owner goes is undone as everything else is: each effect that came has its end.
+#[test]
+fn destruction_ends_what_abilities_leave_behind() {
+    let last = Ability::new("GA_LastWord")
+        .task(waits())
+        .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Silence"));
+    let (mut sim, who) = sim(world().add(last));
+    grant(&mut sim, who, "GA_LastWord");
+    cast(&mut sim, who, "GA_LastWord").unwrap();
+    facts(&mut sim);
+    sim.despawn(who).unwrap();
+    let told = kinds(&mut sim);
+    let applied = told.iter().filter(|k| matches!(k, FactKind::EffectApplied { .. })).count();
+    let removed = told.iter().filter(|k| matches!(k, FactKind::EffectRemoved { .. })).count();
+    assert_eq!((applied, removed), (1, 1));
+    assert!(matches!(told.last(), Some(FactKind::Despawned)));
+}
+
+// Own tags that somebody else removed do not make a controller unfit to travel.
+#[test]
+fn an_ability_without_its_tags_can_be_moved() {
+    let (mut sim, who) = sim(world());
+    grant(&mut sim, who, "GA_Bolt");
+    cast(&mut sim, who, "GA_Bolt").unwrap();
+    let casting = kit::tag(sim.rules(), "State.Casting");
+    let filter = EffectFilter { with_any_tag: vec![casting], ..EffectFilter::default() };
+    sim.run(Op::RemoveMatching { who, filter }).unwrap();
+    assert!(!has(&sim, who, "State.Casting"));
+    let portable = sim.extract(who).unwrap();
+    assert_eq!(sim.insert(&portable).unwrap(), who);
+    assert_eq!(running(&sim, who), 1);
+    go(&mut sim, 2.0);
+}
+
+// An attribute set that others refer to does not go with an ability set.
+#[test]
+fn an_ability_set_whose_attributes_are_needed_stays() {
+    let extra = AttributeSet::new("Extra").with(Attribute::new("Limit", 40.0));
+    let bound = AttributeSet::new("Bound").with(Attribute::new("Rage", 10.0).max("Limit"));
+    let mut set = AbilitySet::new("AS_Extra");
+    set.attribute_sets.push("Extra".into());
+    let (mut sim, who) = sim(world().add(extra).add(bound).add(set));
+    let rules = sim.rules().clone();
+    let handle = sim.grant_set(who, rules.ability_set("AS_Extra").unwrap()).unwrap();
+    sim.run(Op::AddSet { who, set: kit::set(&rules, "Bound") }).unwrap();
+    assert!(matches!(sim.revoke_set(who, handle), Err(Refusal::SetNeeded { .. })));
+    sim.run(Op::RemoveSet { who, set: kit::set(&rules, "Bound"), force: false }).unwrap();
+    sim.revoke_set(who, handle).unwrap();
+}
+
+// A pool that is hit itself and absorbs for another: what it absorbs is not counted as a hit on it.
+#[test]
+fn what_a_pool_absorbs_is_no_damage_of_its_own() {
+    let shield = Attribute {
+        absorb: Some(ugas_doc::Absorb { before: "Health".into(), order: 0 }),
+        ..Attribute::new("Shield", 30.0).min(0.0)
+    };
+    let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0).min(0.0)).with(shield);
+    let hit = Effect::instant("GE_Both").add("Health", -10.0).add("Shield", -5.0);
+    let rules = Rules::builder().add(set).add(Effect { combat: Some(Combat::default()), ..hit }).build().unwrap();
+    let mut sim = Sim::new(rules.clone(), ugas_core::SimConfig::default());
+    let who = sim.spawn(SpawnSpec::sets([kit::set(&rules, "V")])).unwrap();
+    sim.apply(&ugas_core::Spec::new(effect(&rules, "GE_Both"), who)).unwrap();
+    let blows: Vec<(f64, f64)> = kinds(&mut sim)
+        .iter()
+        .filter_map(|k| if let FactKind::Damage { raw, absorbed, .. } = k { Some((*raw, *absorbed)) } else { None })
+        .collect();
+    assert_eq!(blows, [(10.0, 10.0), (5.0, 0.0)]);
+    assert_eq!(kit::get(&sim, who, "Shield"), 15.0);
+    assert_eq!(kit::get(&sim, who, "Health"), 100.0);
+    assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
+}

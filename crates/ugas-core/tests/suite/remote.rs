@@ -1,0 +1,362 @@
+//! The doors of a sim that network sessions use.
+
+use std::sync::Arc;
+use ugas_core::{
+    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
+    ResimulationStop, Role, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
+};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
+
+fn rules() -> Arc<Rules> {
+    let mut secret = Effect::instant("GE_Spawned").add("Health", 5.0);
+    secret.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
+    let mut chance = Effect::instant("GE_Roll").add("Health", -1.0);
+    chance.application_chance = Some(0.5.into());
+    Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)).with(Attribute::new("Secret", 7.0)))
+        .add(Effect::instant("GE_Hit").add("Health", -10.0))
+        .add(Effect::lasting("GE_Burn", 4.0).every(1.0).add("Health", -3.0).grants("State.Burning"))
+        .add(Effect::lasting("GE_Cooldown", 2.0).grants("Cooldown.Jab"))
+        .add(secret)
+        .add(chance)
+        .add(Ability::new("GA_Jab").cooldown("GE_Cooldown").gcd(1.0).charges(2, 3.0))
+        .build()
+        .unwrap()
+}
+
+fn sim(rules: &Arc<Rules>, role: Role) -> (Sim, ControllerId) {
+    let mut sim = Sim::new(rules.clone(), SimConfig { role, ..SimConfig::default() });
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+    (sim, who)
+}
+
+fn at(seconds: f64) -> SimTime {
+    SimTime::seconds(seconds)
+}
+
+// covers: UGAS-13.3-02
+#[test]
+fn rows_that_changed_are_named_once_and_rows_that_did_not_are_not() {
+    let rules = rules();
+    let (mut sim, one) = sim(&rules, Role::Authority);
+    let two = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+    let mut changed = Vec::new();
+    sim.remote_mut().take_changed(&mut changed);
+    assert_eq!(changed, [one, two], "the first time everybody is news");
+    sim.remote_mut().take_changed(&mut changed);
+    assert!(changed.is_empty());
+    let hit = rules.effect("GE_Hit").unwrap();
+    sim.apply(&Spec::new(hit, two)).unwrap();
+    sim.apply(&Spec::new(hit, two)).unwrap();
+    sim.hash();
+    sim.remote_mut().take_changed(&mut changed);
+    assert_eq!(changed, [two], "also when somebody asked for the hash in between");
+}
+
+#[test]
+fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
+    let rules = rules();
+    let (hit, burn) = (rules.effect("GE_Hit").unwrap(), rules.effect("GE_Burn").unwrap());
+    let (mut server, who) = sim(&rules, Role::Authority);
+    let (mut client, _) = sim(&rules, Role::Client);
+    client.keep_journal(who).unwrap();
+    // Both at one second; the server has burnt the row, the client has not heard.
+    server.apply(&Spec::new(burn, who)).unwrap();
+    for sim in [&mut server, &mut client] {
+        sim.advance_to(at(1.0));
+    }
+    let mark = client.remote().journal_end(who);
+    let told = server.remote().snapshot(who).unwrap();
+    // The client goes on with a hit of its own at one second and looks at two and a half.
+    let key = OpId::new(3, 1, 0);
+    client.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
+    client.advance_to(at(2.5));
+    let image = client.remote_mut().import(&told, mark).unwrap();
+    let mut images = [RowImage::default(), RowImage::default()];
+    let run = |client: &mut Sim, images: &mut [RowImage; 2]| {
+        let until = client.remote().journal_end(who);
+        let [first, second] = images.each_mut().map(Some);
+        let first = ResimulationStop { at: at(2.0), until, image: first };
+        client.resimulate(&image, None, &mut [first, ResimulationStop { at: at(2.5), until, image: second }])
+    };
+    run(&mut client, &mut images).unwrap();
+    // The same by hand on the server.
+    server.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
+    server.advance_to(at(2.0));
+    assert_eq!(images[0].hash(&rules), Some(server.row_hash(who).unwrap()));
+    server.advance_to(at(2.5));
+    assert_eq!(images[1].hash(&rules), Some(server.row_hash(who).unwrap()));
+    assert_eq!(client.row_hash(who), server.row_hash(who));
+    // What the authority refused is struck out.
+    client.remote_mut().discard_op(key);
+    run(&mut client, &mut images).unwrap();
+    let health = rules.attribute("Health").unwrap();
+    assert_eq!(client.get(who, health).unwrap(), server.get(who, health).unwrap() + 10.0);
+    // What was not heard of yet comes first again, once.
+    let again = [(key, Op::Apply(Spec::new(hit, who)))];
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
+    run(&mut client, &mut images).unwrap();
+    assert_eq!(client.row_hash(who), server.row_hash(who));
+    assert_eq!(client.remote().journal_len(who), 1);
+    client.remote_mut().trim_journal(who, mark);
+    assert_eq!(client.remote().journal_len(who), 0, "what the authority has spoken about is over");
+}
+
+#[test]
+fn a_state_that_no_sim_can_have_is_refused() {
+    let rules = rules();
+    let (server, who) = sim(&rules, Role::Authority);
+    let (mut client, _) = sim(&rules, Role::Client);
+    let mut late = server.remote().snapshot(who).unwrap();
+    late.set_at(at(9.0));
+    assert!(matches!(
+        client.remote_mut().import(&late, JournalPosition::default()),
+        Err(InsertError::Damaged("the time"))
+    ));
+    let other = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0))).build().unwrap();
+    let mut stranger = Sim::new(other, SimConfig::default());
+    let told = server.remote().snapshot(who).unwrap();
+    assert!(matches!(
+        stranger.remote_mut().import(&told, JournalPosition::default()),
+        Err(InsertError::OtherRules { .. })
+    ));
+    let before = client.row_hash(who);
+    assert_eq!(client.resimulate(&RowImage::default(), None, &mut []), Err(Refusal::Mismatch));
+    assert_eq!(client.row_hash(who), before);
+}
+
+#[test]
+fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
+    let rules = rules();
+    let jab = rules.ability("GA_Jab").unwrap();
+    let left = |late: Option<SimTime>| {
+        let (mut sim, who) = sim(&rules, Role::Authority);
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(jab) }).unwrap();
+        sim.advance_to(at(5.0));
+        let op = Op::Activate { who, which: Which::Ability(jab), target: Target::None };
+        match late {
+            Some(ago) => sim.remote_mut().run_late(OpId::new(1, 1, 0), &op, ago).unwrap(),
+            None => sim.run_as(OpId::new(1, 1, 0), &op).unwrap(),
+        };
+        let grant = sim.grants(who).unwrap()[0].id;
+        let gcd = sim.global_cooldowns(who).unwrap()[0].1.remaining;
+        (sim.cooldown(who, grant).unwrap().unwrap().remaining, gcd)
+    };
+    assert_eq!(left(None), (at(2.0), at(1.0)));
+    assert_eq!(left(Some(at(0.25))), (at(1.75), at(0.75)));
+    let (mut sim, who) = sim(&rules, Role::Authority);
+    let op = Op::Despawn { who };
+    assert_eq!(
+        sim.remote_mut().run_late(OpId::new(0, 1, 0), &op, at(0.1)),
+        Err(Refusal::Authority),
+        "client 0 is the sim itself"
+    );
+}
+
+/// Both ticks of an ability hit its target, the common one and then the server's; between them its predicted tick turns
+/// to nobody, and after them its tasks turn to the owner.
+fn aiming() -> Arc<Rules> {
+    let strike = || AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Hit");
+    let turn = |to: &str| AbilityTask::new("SetTarget").param("Target", to);
+    let seeker = |name: &str, ahead: Vec<AbilityTask>, net| {
+        let mut seeker = Ability::new(name).net(net).task(turn("Owner"));
+        seeker = seeker.task(AbilityTask::new("WaitDelay").param("Duration", 1.0));
+        seeker.target_blocked_tags.push("State.Hidden".into());
+        seeker.on_tick.push(strike());
+        seeker.on_predicted_tick = ahead;
+        seeker.on_server_tick.push(strike());
+        seeker
+    };
+    let mut later = seeker("GA_Later", vec![turn("Nobody")], NetExecution::LocalPredicted);
+    later.cast = Some(Cast { length: 1.0, ticks: Some(1), ..Cast::default() });
+    Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
+        .add(Effect::instant("GE_Hit").add("Health", -10.0))
+        .add(Effect::infinite("GE_Hidden").grants("State.Hidden"))
+        .add(seeker("GA_Seek", vec![turn("Nobody")], NetExecution::LocalPredicted))
+        .add(seeker("GA_Blind", Vec::new(), NetExecution::LocalPredicted))
+        .add(seeker("GA_Led", vec![turn("Nobody")], NetExecution::ServerInitiated))
+        .add(later)
+        .add({
+            let asked = seeker("GA_Asked", vec![turn("Nobody")], NetExecution::LocalPredicted);
+            let mut asked = asked.validated("Entitlement", None);
+            asked.on_tick.clear();
+            asked
+        })
+        .build()
+        .unwrap()
+}
+
+/// Who acts and three others, of whom the last is hidden.
+fn stage(rules: &Arc<Rules>, role: Role) -> (Sim, [ControllerId; 4]) {
+    let (mut sim, who) = sim(rules, role);
+    let vitals = rules.set("Vitals").unwrap();
+    let others = [0; 3].map(|_| sim.spawn(SpawnSpec::sets([vitals])).unwrap());
+    sim.apply(&Spec::new(rules.effect("GE_Hidden").unwrap(), others[2])).unwrap();
+    for (ability, _) in rules.ability_list() {
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+    }
+    (sim, [who, others[0], others[1], others[2]])
+}
+
+#[test]
+fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else() {
+    let rules = aiming();
+    // (ability, at whom it aims ahead, how often the first and the second are hit, why it may not aim there)
+    let hidden = Refusal::TargetTags { tag: rules.tag("State.Hidden").unwrap() };
+    for (name, aim, hits, why) in [
+        ("GA_Seek", Some(2), [1, 1], Ok(())),
+        ("GA_Seek", None, [1, 0], Ok(())),
+        ("GA_Seek", Some(3), [2, 0], Err(hidden)),
+        ("GA_Blind", Some(2), [2, 0], Err(Refusal::Authority)),
+        ("GA_Led", Some(2), [2, 0], Err(Refusal::Authority)),
+        // Its first tick is not yet.
+        ("GA_Later", Some(2), [0, 0], Ok(())),
+    ] {
+        let (mut sim, all) = stage(&rules, Role::Authority);
+        let health = |sim: &Sim, who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
+        let which = Which::Ability(rules.ability(name).unwrap());
+        let op = Op::Activate { who: all[0], which, target: Target::Controller(all[1]) };
+        let aim = aim.map_or(Target::None, |at: usize| Target::Controller(all[at]));
+        let (done, aimed) = sim.remote_mut().run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, aim);
+        assert!(done.is_ok());
+        assert_eq!(aimed, why, "{name}");
+        let lost = [1, 2].map(|at: usize| ((100.0 - health(&sim, all[at])) / 10.0) as i32);
+        assert_eq!((lost, health(&sim, all[3])), (hits, 100.0), "{name} at {aim:?}");
+    }
+}
+
+#[test]
+fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
+    let rules = aiming();
+    let (mut sim, all) = stage(&rules, Role::Authority);
+    let (who, which) = (all[0], Which::Ability(rules.ability("GA_Asked").unwrap()));
+    let op = Op::Activate { who, which, target: Target::Controller(all[1]) };
+    let (done, aimed) = sim.remote_mut().run_aimed(OpId::new(1, 1, 0), &op, SimTime::ZERO, Target::Controller(all[2]));
+    assert!(done.is_ok() && aimed.is_ok());
+    sim.run(Op::Validate { who, which, ok: true }).unwrap();
+    let health = |who| sim.get(who, rules.attribute("Health").unwrap()).unwrap();
+    assert_eq!((health(all[1]), health(all[2])), (100.0, 90.0));
+}
+
+#[test]
+fn only_what_a_predicted_tick_chose_is_told_to_the_authority() {
+    let rules = aiming();
+    for (name, told, hits) in [("GA_Seek", 1, 10.0), ("GA_Blind", 0, 10.0), ("GA_Led", 0, 10.0)] {
+        let (mut sim, all) = stage(&rules, Role::Client);
+        let target = Target::Controller(all[1]);
+        let op = Op::Activate { who: all[0], which: Which::Ability(rules.ability(name).unwrap()), target };
+        sim.run_as(OpId::new(1, 1, 0), &op).unwrap();
+        let mut aims = Vec::new();
+        sim.remote_mut().take_aims(&mut aims);
+        let key = sim.activations(all[0]).unwrap().next().unwrap().key;
+        assert_eq!(aims, vec![(key, Target::None); told], "{name}: the tasks that turn to the owner run there too");
+        assert_eq!(100.0 - sim.get(all[1], rules.attribute("Health").unwrap()).unwrap(), hits, "{name}");
+    }
+}
+
+// covers: UGAS-13.7-12, UGAS-13.7-13
+#[test]
+fn an_effect_for_the_authority_is_refused_wherever_somebody_plays_ahead() {
+    let rules = rules();
+    let (spawned, hit) = (rules.effect("GE_Spawned").unwrap(), rules.effect("GE_Hit").unwrap());
+    assert!(rules.is_for_authority(spawned) && !rules.is_for_authority(hit));
+    for (role, expected) in [(Role::Standalone, true), (Role::Authority, true), (Role::Client, false)] {
+        let (mut sim, who) = sim(&rules, role);
+        let before = sim.row_hash(who);
+        let applied = sim.apply(&Spec::new(spawned, who));
+        assert_eq!(applied.is_ok(), expected, "{role:?}");
+        if !expected {
+            assert_eq!(applied, Err(Refusal::AuthoritativeOnly));
+            assert_eq!(sim.row_hash(who), before);
+        }
+        let keyed = sim.run_as(OpId::new(4, 9, 0), &Op::Apply(Spec::new(spawned, who)));
+        assert_eq!(keyed.is_ok(), expected, "a prediction key changes nothing");
+    }
+}
+
+// covers: NXT-9.5-01
+#[test]
+fn what_a_client_causes_draws_from_the_seed_it_was_given() {
+    let rules = rules();
+    let (roll, health) = (rules.effect("GE_Roll").unwrap(), rules.attribute("Health").unwrap());
+    let play = |sim_seed: u64, client_seed: u64| {
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        sim.remote_mut().set_client_seed(3, client_seed);
+        let hits = |sim: &mut Sim, n| {
+            let before = sim.get(who, health).unwrap();
+            let _ = sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
+            sim.get(who, health).unwrap() < before
+        };
+        (0..64).map(|n| hits(&mut sim, n)).collect::<Vec<_>>()
+    };
+    assert_eq!(play(1, 5), play(2, 5), "the sim's own seed does not matter");
+    assert_ne!(play(1, 5), play(1, 6));
+}
+
+#[test]
+fn a_proxy_shows_what_is_told_and_nothing_else() {
+    let rules = rules();
+    let (server, _) = sim(&rules, Role::Authority);
+    let mut client = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
+    client.advance_to(at(3.0));
+    let who = ControllerId(40);
+    let (health, burning) = (rules.attribute("Health").unwrap(), rules.tag("State.Burning").unwrap());
+    let sets = [rules.set("Vitals").unwrap()];
+    let anchor = Some(Anchor::at([1.0, 2.0, 3.0]));
+    let row = ProxyRow { who, at: at(2.0), sets: &sets, values: &[(health, 42.0)], tags: &[burning], anchor };
+    let image = client.remote_mut().import_proxy(&row, JournalPosition::default()).unwrap();
+    client.resimulate(&image, None, &mut [ResimulationStop::at(at(3.0))]).unwrap();
+    assert_eq!(client.get(who, health), Ok(42.0));
+    assert_eq!(client.has_tag(who, burning), Ok(true));
+    assert_eq!(client.anchor(who), Ok(anchor));
+    assert!(client.controllers().eq([who]));
+    client.remote_mut().remove_silently(who);
+    assert!(!client.exists(who));
+    assert_eq!(server.controllers().count(), 1);
+}
+
+#[test]
+fn hidden_attributes_are_in_no_copy_and_in_no_hash() {
+    let rules = rules();
+    let secret = rules.attribute("Secret").unwrap();
+    let set = rules.set("Vitals").unwrap();
+    let spawn = |value| {
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets([set]).base(secret, value)).unwrap();
+        (sim, who)
+    };
+    let ((a, who), (b, _)) = (spawn(1.0), spawn(2.0));
+    assert_ne!(a.row_hash(who), b.row_hash(who));
+    assert_eq!(a.remote().hash_without(who, &[secret]), b.remote().hash_without(who, &[secret]));
+    let text = |sim: &Sim| {
+        serde_json::to_string(&sim.remote().snapshot_without(who, &[secret], &|_, _| false).unwrap()).unwrap()
+    };
+    assert_eq!(text(&a), text(&b));
+}
+
+#[test]
+fn definitions_of_another_sim_keep_their_numbers() {
+    let rules = rules();
+    let (mut server, _) = sim(&rules, Role::Authority);
+    let (mut client, _) = sim(&rules, Role::Client);
+    let first = server.define(Effect::instant("GE_Sword").add("Health", -4.0)).unwrap();
+    let second = server.define(Effect::instant("GE_Axe").add("Health", -6.0)).unwrap();
+    server.undefine(first).unwrap();
+    let told: Vec<(DefId, Doc)> = server.remote().definitions().map(|(id, doc)| (id, doc.clone())).collect();
+    assert_eq!(told.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [second]);
+    for (id, doc) in &told {
+        client.remote_mut().adopt_definition(*id, doc).unwrap();
+        client.remote_mut().adopt_definition(*id, doc).unwrap();
+    }
+    assert_eq!(client.remote().definition_count(), server.remote().definition_count());
+    let DefId::Effect(axe) = second else { panic!() };
+    assert_eq!(client.effect_name(axe), Some("GE_Axe"));
+    let other = Doc::from(Effect::instant("GE_Other").add("Health", 1.0));
+    assert!(
+        matches!(client.remote_mut().adopt_definition(second, &other), Err(InsertError::Damaged(_))),
+        "a number has one meaning"
+    );
+}

@@ -1,0 +1,102 @@
+//! Curves from tables: what a table may look like, what is refused and where, and that nothing outside is read.
+
+use crate::kit::folder::Folder;
+use std::path::PathBuf;
+use ugas_data::{Code, Project, Severity, read_file, read_packs};
+use ugas_doc::Doc;
+
+impl Folder {
+    /// A pack with one curve over `table.csv`.
+    fn table(name: &str, csv: &str) -> Folder {
+        Folder::new(name, &[("p/pack.yaml", "Name: p\nNamespace: p\n"), ("p/c.yaml", CURVE), ("p/table.csv", csv)])
+    }
+
+    fn points(&self) -> Vec<(f64, f64)> {
+        let packs = read_packs([self.0.join("p")]).unwrap();
+        let Doc::Curve(curve) = &packs[0].documents.docs[0].doc else { panic!("a curve") };
+        assert_eq!((curve.name.as_str(), &curve.csv), ("p::C_It", &None));
+        curve.points.iter().map(|p| (p.x, p.y)).collect()
+    }
+
+    /// File, line and column of each error, and what it says.
+    fn errors(&self) -> Vec<String> {
+        let found = Project::open(self.0.join("p")).unwrap().check();
+        let errors = found.iter().filter(|f| f.severity == Severity::Error);
+        let name = |f: &str| PathBuf::from(f).file_name().unwrap().to_string_lossy().into_owned();
+        let said: Vec<String> =
+            errors.map(|f| format!("{}:{}:{}: {}", name(&f.file), f.line, f.column, f.message)).collect();
+        // Reading packs for a game says the same.
+        let also = read_packs([self.0.join("p")]).unwrap_err();
+        let also: Vec<String> =
+            also.iter().map(|f| format!("{}:{}:{}: {}", name(&f.file), f.line, f.column, f.message)).collect();
+        assert_eq!(said, also);
+        said
+    }
+}
+
+const CURVE: &str = "Kind: curve\nName: C_It\nCsv: table.csv\n";
+
+#[test]
+fn tables_as_spreadsheets_write_them() {
+    for (name, csv) in [
+        ("plain", "1,10\n2,20.5\n"),
+        ("header", "Level,Damage\r\n1,10\r\n\r\n2,20.5\r\n"),
+        ("semicolons", "\u{feff}\"Level\";\"Damage\"\n1;10\n2;20.5"),
+        ("tabs", "1\t10\n 2 \t \"20.5\"\n"),
+    ] {
+        assert_eq!(Folder::table(name, csv).points(), [(1.0, 10.0), (2.0, 20.5)], "{name}");
+    }
+    let folder = Folder::new("below", &[("c.yaml", "Kind: curve\nName: C\nCsv: t/a.csv\n"), ("t/a.csv", "1,2\n")]);
+    let Doc::Curve(curve) = &read_file(folder.0.join("c.yaml")).unwrap().docs[0].doc else { panic!("a curve") };
+    assert_eq!(curve.points.len(), 1);
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_told_in_the_table() {
+    let told = |name: &str, csv: &str| Folder::table(name, csv).errors();
+    assert_eq!(told("words", "X,Y\n1,10\n2, ten\n"), ["table.csv:3:4: expected a number, found \"ten\""]);
+    assert_eq!(told("infinite", "1,10\ninf,3\n"), ["table.csv:2:1: expected a number, found \"inf\""]);
+    assert_eq!(told("three", "1,10\n2,20,5\n"), ["table.csv:2:6: expected two columns, X and Y, found 3"]);
+    assert_eq!(told("one", "1,10\n2\n"), ["table.csv:2:1: expected two columns, X and Y, found one"]);
+    assert_eq!(told("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must rise: 2 follows 3"]);
+    assert_eq!(told("empty", "Level,Damage\n"), ["table.csv:1:1: the table has no points; write lines such as 1,10"]);
+}
+
+#[test]
+fn a_table_is_as_large_as_it_may_be() {
+    let long: String = (0..=ugas_data::limits::MAX_POINTS).map(|i| format!("{i},1\n")).collect();
+    let folder = Folder::table("long", &long);
+    let errors = read_packs([folder.0.join("p")]).unwrap_err();
+    assert_eq!((errors[0].code, errors[0].line), (Code::Limit, ugas_data::limits::MAX_POINTS as u32 + 1));
+    let wrong = "a,b,c\n".repeat(1000);
+    assert!(Folder::table("wrong", &wrong).errors().len() <= ugas_data::limits::MAX_ERRORS_PER_DOCUMENT);
+}
+
+#[test]
+fn nothing_outside_the_folder_is_read() {
+    for (name, csv) in [
+        ("up", "../secret.csv"),
+        ("deep", "a/../../secret.csv"),
+        ("root", "/etc/passwd"),
+        ("windows", "C:\\\\secret.csv"),
+        ("nothing", ""),
+    ] {
+        let text = format!("Kind: curve\nName: C_It\nCsv: \"{csv}\"\n");
+        let folder = Folder::new(name, &[("p/pack.yaml", "Name: p\n"), ("p/c.yaml", &text), ("secret.csv", "1,2\n")]);
+        let errors = folder.errors();
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert!(
+            errors[0].starts_with("c.yaml:3:6: Csv: ") && errors[0].ends_with("is outside the folder of the document")
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_out_of_the_folder_is_not_followed() {
+    let folder = Folder::new("link", &[("p/pack.yaml", "Name: p\n"), ("p/c.yaml", CURVE), ("secret.csv", "1,2\n")]);
+    std::os::unix::fs::symlink(folder.0.join("secret.csv"), folder.0.join("p/table.csv")).unwrap();
+    let errors = Project::open(folder.0.join("p/c.yaml")).unwrap().check();
+    assert_eq!(errors[0].message, "Csv: \"table.csv\" is a link to a file outside the folder of the document");
+    assert!(read_packs([folder.0.join("p")]).is_err());
+}

@@ -1,0 +1,298 @@
+//! Facts with their certainty: a predicted fact is emitted at once, and later again as confirmed or undone.
+
+use crate::confirm::confirmation_hash;
+use crate::types::Tick;
+use std::collections::VecDeque;
+use std::mem::{Discriminant, discriminant};
+use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, Params, SimTime};
+
+/// The most predicted facts without a decision.
+const MAX_WAITING: usize = 16_384;
+
+/// The certainty of a fact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Certainty {
+    /// The client predicted it.
+    Predicted,
+    /// It was predicted before, and the server agrees.
+    Confirmed,
+    /// It was predicted before and did not happen.
+    Undone,
+    /// The server reported it first.
+    Server,
+    /// It belongs to an ability that runs on this client only.
+    Local,
+}
+
+/// The facts of a client session in order, each with its certainty.
+///
+/// `at` of a fact is a time of the shared clock, as the client has it. A predicted fact has the time at which it also happens
+/// on the server; the confirmed or undone fact has the same time. A fact of the server has the time at which it was received.
+///
+/// The facts cannot be read without their certainty: code that reacts to every fact of a list would react to a predicted one
+/// twice. `CueManager` and `Observers` of the crate `ugas` take the whole batch.
+#[derive(Clone, Debug, Default)]
+pub struct NetFacts {
+    /// The facts. Confirmed and undone ones have no details: they were emitted before.
+    pub(crate) facts: Facts,
+    /// The certainty of each.
+    pub(crate) certainty: Vec<Certainty>,
+}
+
+impl NetFacts {
+    /// Returns each fact with its certainty.
+    ///
+    /// ```
+    /// assert_eq!(ugas_net::client::NetFacts::default().iter().count(), 0);
+    /// ```
+    pub fn iter(&self) -> impl Iterator<Item = (&Fact, Certainty)> {
+        self.facts.list.iter().zip(self.certainty.iter().copied())
+    }
+
+    /// Returns the named values of a fact of this batch, e.g. where a cue plays. A confirmed or undone fact has none.
+    pub fn params(&self, fact: &Fact) -> Params<'_> {
+        self.facts.params(fact)
+    }
+
+    /// Returns how many facts there are.
+    pub fn len(&self) -> usize {
+        self.certainty.len()
+    }
+
+    /// Returns whether there are no facts.
+    pub fn is_empty(&self) -> bool {
+        self.certainty.is_empty()
+    }
+
+    pub(crate) fn push(&mut self, mut fact: Fact, from: Option<&Facts>, certainty: Certainty) {
+        self.facts.take_in(&mut fact, from.unwrap_or(&Facts::default()));
+        self.facts.list.push(fact);
+        self.certainty.push(certainty);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.facts.list.clear();
+        self.facts.detail.clear();
+        self.certainty.clear();
+    }
+}
+
+/// Identifies a fact across resimulations: the same change with other numbers or in another tick has the same identity.
+type Identity = (ControllerId, OpId, EffectKey, EffectId, Discriminant<FactKind>, u32);
+
+fn identity(f: &Fact) -> Identity {
+    let about = match f.kind {
+        FactKind::AttributeChanged { attribute, .. } => attribute.0,
+        FactKind::TagChanged { tag, added, .. } => tag.0 << 1 | added as u32,
+        FactKind::Cue { tag, cue, .. } => tag.0 << 2 | cue as u32,
+        _ => 0,
+    };
+    (f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
+}
+
+/// A predicted fact without a decision.
+#[derive(Clone, Debug)]
+struct Entry {
+    tick: Tick,
+    fact: Fact,
+    /// Whether it is about an owned controller.
+    is_owned: bool,
+    /// The hash under which the server confirms it.
+    hash: Option<u32>,
+    /// Whether the server confirmed it.
+    is_confirmed: bool,
+}
+
+impl Entry {
+    /// Whether it is about a remote actor and the server confirms it by its hash.
+    fn is_remote(&self) -> bool {
+        !self.is_owned && self.hash.is_some()
+    }
+}
+
+/// Predicted facts that wait for the server's decision.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PendingFacts {
+    list: VecDeque<Entry>,
+    /// Attributes of owned controllers that the server never sends.
+    hidden: Vec<AttributeId>,
+}
+
+impl PendingFacts {
+    /// An empty list. The server does not confirm changes of hidden attributes.
+    pub(crate) fn new(hidden: Vec<AttributeId>) -> PendingFacts {
+        PendingFacts { list: VecDeque::new(), hidden }
+    }
+
+    /// Emits a predicted fact of a tick, about an owned controller or a remote actor.
+    pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, is_owned: bool, from: &Facts, out: &mut NetFacts) {
+        out.push(*fact, Some(from), Certainty::Predicted);
+        if self.list.len() >= MAX_WAITING {
+            self.list.pop_front();
+        }
+        let is_hidden = match fact.kind {
+            FactKind::AttributeChanged { attribute, .. } => is_owned && self.hidden.contains(&attribute),
+            _ => false,
+        };
+        let hash = confirmation_hash(fact).filter(|_| !is_hidden);
+        self.list.push_back(Entry { tick, fact: *fact, is_owned, hash, is_confirmed: false });
+    }
+
+    /// Emits the selected facts as undone. Returns those about remote actors.
+    pub(crate) fn undo(&mut self, is_false: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
+        let mut undone = Vec::new();
+        self.list.retain(|e| {
+            let gone = is_false(&e.fact);
+            if gone {
+                out.push(e.fact, None, Certainty::Undone);
+                undone.extend(e.is_remote().then_some(e.fact));
+            }
+            !gone
+        });
+        undone
+    }
+
+    /// Confirms the settled facts about owned controllers up to a tick. Where the server's state differs from the
+    /// prediction, it has also sent confirmations up to a tick: facts without one are undone. Returns the undone facts.
+    pub(crate) fn confirm(
+        &mut self,
+        until: Tick,
+        is_settled: impl Fn(&Fact) -> bool,
+        complete_until: Option<(Tick, u16)>,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
+        let mut undone = Vec::new();
+        self.list.retain(|e| {
+            if e.is_remote() || e.tick > until || !is_settled(&e.fact) {
+                return true;
+            }
+            let complete_until =
+                complete_until.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
+            match complete_until {
+                Some(complete_until) if !e.is_confirmed && e.tick > complete_until => return true,
+                Some(_) if !e.is_confirmed => {
+                    undone.push(e.fact);
+                    out.push(e.fact, None, Certainty::Undone);
+                }
+                _ => out.push(e.fact, None, Certainty::Confirmed),
+            }
+            false
+        });
+        undone
+    }
+
+    /// Takes a confirmation of the server for a tick. Periodic executions share one hash, so a confirmation does not count for
+    /// later ones. On remote actors a late command takes effect later than predicted, and so does what follows from it.
+    pub(crate) fn confirm_hash(&mut self, hash: u32, tick: Tick) {
+        let mut nearest: Option<(Tick, OpId)> = None;
+        for e in self.list.iter_mut().filter(|e| e.hash == Some(hash)) {
+            if e.is_owned {
+                // A resimulated fact may be a tick later.
+                e.is_confirmed |= e.tick <= tick.plus(1);
+            } else if e.tick <= tick && nearest.is_none_or(|n| n.0 < e.tick) {
+                nearest = Some((e.tick, e.fact.root));
+            }
+        }
+        let Some((predicted_tick, root)) = nearest else { return };
+        let late = tick.0 - predicted_tick.0;
+        for e in self.list.iter_mut().filter(|e| !e.is_owned && e.fact.root == root) {
+            e.is_confirmed |= e.tick == predicted_tick && e.hash == Some(hash);
+            if e.tick >= predicted_tick {
+                e.tick = e.tick.plus(late);
+            }
+        }
+    }
+
+    /// Whether a selected fact about a remote actor waits for its confirmation.
+    pub(crate) fn has_predicted(&self, test: impl Fn(&Fact) -> bool) -> bool {
+        self.list.iter().any(|e| e.is_remote() && test(&e.fact))
+    }
+
+    /// Decides the facts about remote actors up to a tick: those without a confirmation are undone. Returns the undone facts.
+    pub(crate) fn settle_remote_facts(
+        &mut self,
+        until: Tick,
+        is_open: impl Fn(OpId) -> bool,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
+        let mut undone = Vec::new();
+        self.list.retain(|e| {
+            let settled = e.is_remote() && e.tick <= until && !is_open(e.fact.root);
+            if settled && e.is_confirmed {
+                out.push(e.fact, None, Certainty::Confirmed);
+            } else if settled {
+                out.push(e.fact, None, Certainty::Undone);
+                undone.push(e.fact);
+            }
+            !settled
+        });
+        undone
+    }
+
+    /// Compares the facts of a resimulation with the predicted ones: missing facts are undone, new ones are emitted. A fact
+    /// that only has other numbers is not emitted again. Returns the undone and new facts.
+    pub(crate) fn compare(
+        &mut self,
+        run: Resimulated<'_>,
+        is_open: impl Fn(OpId) -> bool,
+        out: &mut NetFacts,
+    ) -> Vec<Fact> {
+        let Resimulated { who, after, length, facts } = run;
+        // Commands that the server has not processed are resimulated too, whatever their tick.
+        let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
+        let mut predicted: Vec<(Identity, Option<Tick>)> =
+            self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), None)).collect();
+        let mut new_facts = Vec::new();
+        for fact in facts.list.iter().filter(|f| f.who == who) {
+            let id = identity(fact);
+            match predicted.iter_mut().find(|(known, found)| found.is_none() && *known == id) {
+                Some((_, found)) => *found = Some(tick_of(fact.at, length)),
+                None => new_facts.push(*fact),
+            }
+        }
+        let mut touched = Vec::new();
+        let mut at = 0;
+        self.list.retain_mut(|entry| {
+            if !is_mine(entry) {
+                return true;
+            }
+            let found = predicted[at].1;
+            at += 1;
+            match found {
+                // It may be a tick earlier or later.
+                Some(tick) => entry.tick = tick,
+                None => {
+                    touched.push(entry.fact);
+                    out.push(entry.fact, None, Certainty::Undone);
+                }
+            }
+            found.is_some()
+        });
+        for fact in new_facts {
+            touched.push(fact);
+            self.predict(tick_of(fact.at, length), &fact, true, facts, out);
+        }
+        touched
+    }
+
+    /// How many facts wait.
+    pub(crate) fn len(&self) -> usize {
+        self.list.len()
+    }
+}
+
+/// The tick of a time; at the boundary of two ticks the later one, which commands belong to.
+fn tick_of(at: SimTime, length: SimTime) -> Tick {
+    Tick((at.0 / length.0.max(1)).clamp(0, u32::MAX as i64) as u32).plus(1)
+}
+
+/// The facts of a resimulated controller.
+#[derive(Clone, Copy)]
+pub(crate) struct Resimulated<'a> {
+    pub(crate) who: ControllerId,
+    /// The tick it was resimulated from.
+    pub(crate) after: Tick,
+    pub(crate) length: SimTime,
+    /// The facts of the resimulation.
+    pub(crate) facts: &'a Facts,
+}

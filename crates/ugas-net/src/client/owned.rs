@@ -1,0 +1,47 @@
+//! Owned controllers that join and leave. A client predicts a controller from its first full state until the server removes
+//! it. The controller stays in the list of owned ones, so that it can return.
+
+use super::Client;
+use super::facts::Certainty;
+use super::history::OwnedHistory;
+use super::visible::plain;
+use crate::types::Tick;
+use crate::view::ProxyChange;
+use ugas_core::FactKind;
+
+impl Client {
+    /// The first full state of an owned controller arrived: it is no longer a remote actor.
+    pub(super) fn add_owned(&mut self, at: usize, tick: Tick) {
+        let who = self.rows[at].who;
+        self.proxies.remove(who, tick);
+        self.positions.forget(who);
+        self.touched.remove(&who);
+        self.sim.remote_mut().remove_silently(who);
+    }
+
+    /// Lists the owned controllers that are present, in the server's order.
+    pub(super) fn list_owned(&mut self) {
+        self.owned.clear();
+        self.owned.extend(self.rows.iter().filter(|r| r.settled.is_some()).map(|r| r.who));
+    }
+
+    /// An owned controller was removed at a tick, or is replicated as to observers.
+    pub(super) fn remove_owned(&mut self, at: usize, tick: Tick) {
+        let row = &self.rows[at];
+        // A state of a later tick has arrived already.
+        if row.settled.as_ref().is_none_or(|s| s.0 > tick) {
+            return;
+        }
+        let who = row.who;
+        self.rows[at] = OwnedHistory::new(who);
+        self.list_owned();
+        self.sim.remote_mut().remove_silently(who);
+        self.pending_facts.undo(|f| f.who == who, &mut self.out);
+        let fact = plain(self.sim.now(), who, FactKind::Despawned);
+        self.out.push(fact, None, Certainty::Server);
+        self.reset_proxy(who, tick);
+        // The despawn ended its loops: those that observers see start again.
+        let loops: Vec<_> = self.proxies.get(who).into_iter().flat_map(|proxy| proxy.loops()).collect();
+        loops.into_iter().for_each(|cue| self.emit_change(who, &ProxyChange::Loop { cue, added: true }));
+    }
+}

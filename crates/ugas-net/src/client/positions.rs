@@ -1,0 +1,124 @@
+//! Positions of remote actors. They have a channel of their own and arrive more often than anything else. The sim has the
+//! newest position, which range checks use; rendering gets an interpolated one.
+
+use super::Client;
+use crate::types::Tick;
+use crate::view::{Pose, Track, read_next};
+use crate::wire::bits::{BitReader, WireError};
+use std::collections::BTreeMap;
+use ugas_core::{Anchor, ControllerId, SimTime};
+
+/// The latest positions of remote actors.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RemotePositions {
+    tracks: BTreeMap<ControllerId, Track>,
+    /// By how much the client's clock is ahead of the newest received tick, smoothed.
+    lead: Option<SimTime>,
+}
+
+impl RemotePositions {
+    /// The newest received position.
+    pub(super) fn newest(&self, who: ControllerId) -> Option<Anchor> {
+        self.tracks.get(&who)?.last().map(|(_, pose)| pose.anchor())
+    }
+
+    /// The actor was removed.
+    pub(super) fn forget(&mut self, who: ControllerId) {
+        self.tracks.remove(&who);
+    }
+
+    /// A packet of a tick arrived while the client was at a time.
+    pub(super) fn packet_arrived(&mut self, now: SimTime, tick: SimTime) {
+        let lead = now - tick;
+        self.lead = Some(self.lead.map_or(lead, |old| SimTime(old.0 + (lead.0 - old.0) / 16)));
+    }
+
+    fn push(&mut self, who: ControllerId, at: SimTime, pose: Pose, most: usize) {
+        if self.tracks.len() < most || self.tracks.contains_key(&who) {
+            self.tracks.entry(who).or_default().push(at, pose);
+        }
+    }
+}
+
+impl Client {
+    /// Returns the time at which remote actors are shown: before the newest received state, so that positions can be
+    /// interpolated.
+    pub fn render_time(&self) -> SimTime {
+        self.sim.now() - self.positions.lead.unwrap_or(SimTime::ZERO) - self.config.interpolation_delay
+    }
+
+    /// Returns where to render a controller: an owned one at its predicted position, a remote actor interpolated between
+    /// received positions.
+    pub fn render_anchor(&self, who: ControllerId) -> Option<Anchor> {
+        match self.owned.contains(&who) {
+            true => self.sim.anchor(who).ok().flatten(),
+            false => self.positions.tracks.get(&who)?.at(self.render_time()),
+        }
+    }
+
+    /// Reads the positions in a packet.
+    pub(super) fn read_places(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        let (mut last, at) = (None, tick.time(self.length));
+        while let Some(who) = read_next(from, &mut last)? {
+            self.positions.push(who, at, Pose::get(from)?, self.config.max_proxies);
+            if !self.owned.contains(&who) {
+                // An actor whose state has not arrived gets its position with it.
+                let _ = self.sim.remote_mut().move_proxy(who, self.positions.newest(who));
+            }
+        }
+        Ok(())
+    }
+
+    /// Part of a packet could not be read, although the server counts it as received: requests everything again.
+    pub(super) fn request_resync(&mut self) {
+        self.counts.malformed += 1;
+        self.request_all();
+    }
+
+    /// Requests the state of all remote actors again.
+    pub(super) fn request_all(&mut self) {
+        // One request at a time: the answer contains everything.
+        if self.carrier.is_idle() {
+            // An idle queue accepts it.
+            let _ = self.carrier.push(&super::encode(&super::ToServer::Resync));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::server::{Secret, Server, ServerConfig};
+    use crate::view::Proxies;
+    use ugas_core::{Op, Rules, Sim, SimConfig, SpawnSpec, Spec};
+    use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
+
+    #[test]
+    fn a_client_that_lost_its_footing_asks_once_and_is_told_everything() {
+        let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
+        let rules = Rules::builder().add(set).add(Effect::instant("GE_Hit").add("Health", -1.0)).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let spawn = || SpawnSpec::sets([rules.set("S").unwrap()]);
+        let (hero, foe, still) =
+            (sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap(), sim.spawn(spawn()).unwrap());
+        let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
+        net.join("Ana", LinkProfile::GOOD, &[hero]).unwrap();
+        net.run(60);
+        assert_eq!(net.client("Ana").proxies().len(), 2);
+        let length = net.server().tick_length();
+        net.client_mut("Ana").proxies = Proxies::new(rules.clone(), length);
+        let hit = rules.effect("GE_Hit").unwrap();
+        for _ in 0..60 {
+            net.server_mut().sim_mut().run(Op::Apply(Spec::new(hit, foe))).unwrap();
+            net.step();
+        }
+        net.run(30);
+        let (ana, health) = (net.client("Ana"), rules.attribute("Health").unwrap());
+        assert!(ana.counts().malformed > 0);
+        assert_eq!(ana.proxies().get(foe).unwrap().value(health), Some(40.0));
+        assert_eq!(ana.proxies().get(still).unwrap().value(health), Some(100.0), "the one that did not change too");
+        assert_eq!(net.server().counts().iter().count(), 0);
+    }
+}

@@ -1,0 +1,355 @@
+//! Remote actors: proxy rows of this sim with their replicated state and the predictions on top of it.
+
+use super::Client;
+use super::facts::Certainty;
+use super::visible::{VisibleState, plain};
+use crate::types::Tick;
+use crate::view::{ProxyChange, burst_key, read_next};
+use crate::wire::bits::{BitReader, WireError};
+use std::collections::VecDeque;
+use ugas_core::{
+    ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, ProxyRow, RemoveReason,
+    ResimulationStop, Simulated,
+};
+
+impl Client {
+    pub(super) fn read_views(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        let mut last = None;
+        self.changes.clear();
+        let mut seen = Vec::new();
+        let mut read = Ok(());
+        loop {
+            match read_next(from, &mut last) {
+                Ok(Some(who)) => {
+                    read = self.proxies.read(from, who, tick, &mut self.changes);
+                    if read.is_err() {
+                        break;
+                    }
+                    seen.push(who);
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    read = Err(error);
+                    break;
+                }
+            }
+        }
+        let changes = std::mem::take(&mut self.changes);
+        for &who in &seen {
+            self.reset_proxy(who, tick);
+        }
+        for (who, change) in &changes {
+            self.emit_change(*who, change);
+        }
+        self.changes = changes;
+        read
+    }
+
+    /// The visible state of remote actors with predictions: a received value is emitted only if it differs from what was
+    /// shown.
+    pub(super) fn visible_touched(&self) -> Vec<VisibleState> {
+        let touched = self.touched.keys().filter_map(|&who| self.proxies.get(who));
+        touched.map(|other| VisibleState::of_remote(&self.sim, other)).collect()
+    }
+
+    /// Decides the predicted facts about remote actors: the server's confirmations are complete up to a tick.
+    pub(super) fn settle_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
+        let (client, pending) = (self.client, &self.pending);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        undone.extend(self.pending_facts.settle_remote_facts(until, is_open, &mut self.out));
+        for fact in &undone {
+            if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) =
+                (fact.kind, self.proxies.get_mut(fact.who))
+            {
+                other.forget(burst_key(fact.key, fact.root, fact.who), tag);
+            }
+        }
+        self.emit_hidden_changes(&undone);
+        self.emit_corrections(before, undone);
+    }
+
+    /// Emits loops and effects of remote actors that a misprediction hid: while the prediction waited, the same change
+    /// received from the server was not emitted.
+    fn emit_hidden_changes(&mut self, undone: &[Fact]) {
+        for fact in undone {
+            let Some(other) = self.proxies.get(fact.who) else { continue };
+            let kept = match fact.kind {
+                FactKind::Cue { tag, cue: CueType::Add | CueType::Remove, .. } if other.loops().any(|t| t == tag) => {
+                    ProxyChange::Loop { cue: tag, added: true }
+                }
+                FactKind::EffectApplied { .. } | FactKind::EffectRemoved { .. } => match other.effect(fact.key) {
+                    Some(effect) => ProxyChange::Effect(*effect),
+                    None => continue,
+                },
+                _ => continue,
+            };
+            self.emit_change(fact.who, &kept);
+        }
+    }
+
+    /// Emits facts for visible changes that no other fact covers.
+    pub(super) fn emit_corrections(&mut self, before: &[VisibleState], mut undone: Vec<Fact>) {
+        for shown in before {
+            let Some(other) = self.proxies.get(shown.who()) else { continue };
+            undone.sort_by_key(|f| f.who != shown.who());
+            let of = undone.partition_point(|f| f.who == shown.who());
+            shown.compare(&VisibleState::of_remote(&self.sim, other), &undone[..of], self.sim.now(), &mut self.out);
+        }
+    }
+
+    /// Reads a section from the reliable stream.
+    pub(super) fn read_view(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        self.changes.clear();
+        let before = self.visible_touched();
+        let read = self.proxies.read(from, who, tick, &mut self.changes);
+        let changes = std::mem::take(&mut self.changes);
+        self.reset_proxy(who, tick);
+        changes.iter().for_each(|(who, change)| self.emit_change(*who, change));
+        self.changes = changes;
+        self.emit_corrections(&before, Vec::new());
+        read
+    }
+
+    /// Resets a proxy row to its replicated state at a tick and resimulates the predictions on it.
+    pub(super) fn reset_proxy(&mut self, who: ControllerId, tick: Tick) {
+        let Some(proxy) = self.proxies.get(who) else { return };
+        let tick = self.last_decided_tick(tick);
+        let marks = self.touched.get(&who);
+        let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
+        let snapshot = proxy.snapshot();
+        let at = tick.time(self.length).min(self.sim.now());
+        let row = ProxyRow {
+            who,
+            at,
+            sets: &snapshot.sets,
+            values: &snapshot.values,
+            tags: &snapshot.tags,
+            anchor: self.positions.newest(who),
+        };
+        let start = self.sim.remote().journal_start(who);
+        let image = self.sim.remote_mut().import_proxy(&row, mark.map_or(start, |m| m.max(start)));
+        let end = ResimulationStop::at(self.sim.now());
+        let done = image.and_then(|image| self.sim.resimulate(&image, None, &mut [end]));
+        self.sim.take_facts(&mut self.facts);
+        if done.is_err() {
+            self.counts.malformed += 1;
+        }
+        if !self.owned.contains(&who) {
+            // An existing journal continues.
+            let _ = self.sim.keep_journal(who);
+        }
+    }
+
+    /// Runs the observer list of a remote actor's ability; ignored for an unknown actor.
+    pub(super) fn simulate(&mut self, who: ControllerId, what: &Simulated) {
+        if self.owned.contains(&who) || self.proxies.get(who).is_none() {
+            return;
+        }
+        self.emit_pending();
+        if self.sim.remote_mut().simulate(who, what).is_err() {
+            self.counts.malformed += 1;
+        }
+        self.sim.take_facts(&mut self.facts);
+        for fact in &self.facts.list {
+            self.out.push(*fact, Some(&self.facts), Certainty::Server);
+        }
+    }
+
+    /// A remote actor was removed or is no longer relevant since a tick.
+    pub(super) fn remove_proxy(&mut self, who: ControllerId, tick: Tick) {
+        self.proxies.remove(who, tick);
+        // Owned controllers are updated in packets.
+        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.settled.is_some()) {
+            return;
+        }
+        if self.proxies.has_free_slots() {
+            self.request_all();
+        }
+        self.positions.forget(who);
+        self.touched.remove(&who);
+        if self.sim.exists(who) {
+            self.sim.remote_mut().remove_silently(who);
+            let fact = plain(self.sim.now(), who, FactKind::Despawned);
+            self.out.push(fact, None, Certainty::Server);
+        }
+    }
+
+    /// The last tick up to which every command has its verdict. A command that is too old to resimulate does not count:
+    /// otherwise a single one without a verdict would keep everything since.
+    pub(super) fn last_decided_tick(&self, tick: Tick) -> Tick {
+        let open = self.pending.iter().filter(|p| p.is_predicted && !self.is_ancient(p.command.tick));
+        let open = open.map(|p| p.command.tick.minus(1)).min();
+        open.map_or(tick, |open| open.min(tick))
+    }
+
+    /// Records the journal positions of remote actors with predictions at the end of the tick just simulated. At most `most`
+    /// are kept; older predictions are not resimulated.
+    pub(super) fn mark_proxies(&mut self, most: usize) {
+        for (&who, marks) in &mut self.touched {
+            let mark = self.sim.remote().journal_end(who);
+            // Without new entries the older position is the same.
+            if marks.back().is_none_or(|(_, last)| *last != mark) {
+                marks.push_back((self.tick, mark));
+            }
+            while marks.len() > most
+                && let Some((_, oldest)) = marks.pop_front()
+            {
+                self.sim.remote_mut().trim_journal(who, oldest);
+            }
+        }
+        let journalled = self.proxies.iter().map(|p| p.who()).filter(|&who| self.sim.remote().journal_len(who) > 0);
+        for who in journalled.collect::<Vec<_>>() {
+            let mark = self.sim.remote().journal_end(who);
+            self.touched.entry(who).or_insert_with(|| VecDeque::from([(self.tick, mark)]));
+        }
+    }
+
+    /// Drops the predictions on remote actors up to a confirmed tick: the server's state counts.
+    pub(super) fn settle_proxies(&mut self, tick: Tick, is_rejected: bool) {
+        let tick = self.last_decided_tick(tick);
+        let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
+        for who in touched {
+            let Some(marks) = self.touched.get_mut(&who) else { continue };
+            let mut settled = None;
+            while marks.front().is_some_and(|(t, _)| *t <= tick) {
+                settled = marks.pop_front().map(|(_, mark)| mark);
+            }
+            if let Some(mark) = settled {
+                self.sim.remote_mut().trim_journal(who, mark);
+            }
+            if settled.is_some() || is_rejected {
+                self.reset_proxy(who, tick);
+            }
+            if self.sim.remote().journal_len(who) == 0 {
+                self.touched.remove(&who);
+            }
+        }
+    }
+
+    /// Whether a change was predicted, or is compared when the whole packet is read.
+    fn is_predicted_change(&self, who: ControllerId, change: &ProxyChange) -> bool {
+        let has_predicted =
+            |test: &dyn Fn(&Fact) -> bool| self.pending_facts.has_predicted(|f| f.who == who && test(f));
+        match *change {
+            ProxyChange::Attribute { old: Some(_), .. } | ProxyChange::Tag { .. } => self.touched.contains_key(&who),
+            ProxyChange::Effect(e) => {
+                has_predicted(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. }))
+            }
+            ProxyChange::EffectGone(key) => {
+                has_predicted(&|f| f.key == key && matches!(f.kind, FactKind::EffectRemoved { .. }))
+            }
+            ProxyChange::Loop { cue, added } => {
+                let wanted = if added { CueType::Add } else { CueType::Remove };
+                has_predicted(&|f| matches!(f.kind, FactKind::Cue { tag, cue: c, .. } if tag == cue && c == wanted))
+            }
+            _ => false,
+        }
+    }
+
+    pub(super) fn emit_change(&mut self, who: ControllerId, change: &ProxyChange) {
+        if self.is_predicted_change(who, change) {
+            return;
+        }
+        let at = self.sim.now();
+        let mut put = |kind, key: EffectKey, effect: EffectId| {
+            let fact = Fact { key, effect, ..plain(at, who, kind) };
+            self.out.push(fact, None, Certainty::Server);
+        };
+        let (no_key, no_effect) = (EffectKey::NONE, EffectId::NONE);
+        match *change {
+            ProxyChange::Shaped => put(FactKind::Restored, no_key, no_effect),
+            ProxyChange::Attribute { attribute, old, new } => {
+                let old = old.unwrap_or(new);
+                put(
+                    FactKind::AttributeChanged { attribute, old, new, old_base: old, new_base: new },
+                    no_key,
+                    no_effect,
+                );
+            }
+            ProxyChange::Tag { tag, added } => {
+                put(FactKind::TagChanged { tag, added, exact: true, presence: true }, no_key, no_effect);
+            }
+            ProxyChange::Effect(e) => {
+                put(FactKind::EffectApplied { level: e.level, stacks: e.stacks }, e.key, e.effect);
+            }
+            ProxyChange::EffectGone(key) => {
+                put(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect)
+            }
+            ProxyChange::Loop { cue, added } => {
+                let kind = if added { CueType::Add } else { CueType::Remove };
+                put(FactKind::Cue { tag: cue, cue: kind, detail: Default::default() }, no_key, no_effect);
+            }
+            ProxyChange::Burst(burst) => {
+                let kind = FactKind::Cue { tag: burst.cue, cue: CueType::Execute, detail: Default::default() };
+                let place = burst.place.map(|place| ("Position", ParamValue::Vector(place)));
+                let mut details = Facts::default();
+                details.push(Fact { key: burst.key, ..plain(at, who, kind) }, place.as_slice());
+                details.list.iter().for_each(|fact| self.out.push(*fact, Some(&details), Certainty::Server));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Client, PendingCommand};
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::message::{Command, Request};
+    use crate::server::{Secret, Server, ServerConfig};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, ControllerReplication, Effect};
+
+    /// A server that withholds one verdict must not make a client keep all later predictions on remote actors.
+    #[test]
+    fn a_verdict_that_never_comes_does_not_keep_what_is_done_to_others() {
+        let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
+        let dot = Effect::lasting("GE_Dot", 5.0).every(0.05).add("Health", -1.0);
+        let task = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Dot");
+        let rules = Rules::builder().add(set).add(dot).add(Ability::new("GA").task(task)).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
+        let (who, foe) = (spawn(&mut sim), spawn(&mut sim));
+        let ability = rules.ability("GA").unwrap();
+        sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
+        let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
+        let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 1);
+        net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
+        net.run(60);
+        let ask = || Request::Activate { who, ability, target: Target::Controller(foe) };
+        let ana = net.client_mut("Ana");
+        ana.command(ask()).unwrap();
+        // The server never hears of this one, and the client believes that it has.
+        let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
+        ana.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: true });
+        let marks = |ana: &Client| ana.touched.get(&foe).map_or(0, |marks| marks.len());
+        let mut most = 0;
+        for n in 0..61 * 60 {
+            if n % 20 == 0 && n < 40 * 60 {
+                net.client_mut("Ana").command(ask()).unwrap();
+            }
+            net.step();
+            let ana = net.client("Ana");
+            assert!(
+                marks(ana) <= ana.prediction_window() as usize,
+                "{} marks of {} ticks",
+                marks(ana),
+                ana.prediction_window()
+            );
+            // Fifteen of them run at once, each every third tick.
+            assert!(
+                ana.sim.remote().journal_len(foe) <= 6 * ana.prediction_window() as usize,
+                "{}",
+                ana.sim.remote().journal_len(foe)
+            );
+            assert!(ana.retained() >= marks(ana) + ana.sim.remote().journal_len(foe), "what is kept is counted");
+            most = most.max(marks(ana));
+        }
+        assert!(most > 10, "there was something to keep");
+        net.run(60);
+        let ana = net.client("Ana");
+        assert_eq!((ana.pending_commands(), ana.touched.len()), (1, 0), "after a minute nobody waits for it");
+        let health = |sim: &Sim| sim.get(foe, rules.attribute("Health").unwrap()).unwrap();
+        assert_eq!(health(&ana.sim), health(net.server().sim()));
+    }
+}

@@ -1,0 +1,133 @@
+//! Confirmations: what a client's commands did on the server, to remote actors and to its own controllers.
+//!
+//! A client shows at once what its commands do. Replicated values do not tell whether that really happened: something else may
+//! have changed the same value, or a shield absorbed the damage. The server therefore confirms each change with its tick and
+//! a short hash that both sides compute; a change without a confirmation did not happen. Only changes that the client may
+//! see are confirmed.
+
+use crate::types::Tick;
+use crate::view::Shape;
+use crate::wire::bits::{BitReader, BitWriter, WireError};
+use crate::wire::number::{get_uint, put_uint};
+use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
+
+/// The most confirmations in one list of a packet.
+pub(crate) const MAX_CONFIRMATIONS: usize = 64;
+
+/// The bits of a confirmation hash.
+pub(crate) const CONFIRMATION_BITS: u32 = 24;
+
+/// Whether observers of a controller with this shape see a fact about it. Other facts are neither confirmed by the server nor
+/// predicted by clients.
+pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
+    match fact.kind {
+        FactKind::AttributeChanged { attribute, .. } | FactKind::Died { attribute } => shape.shows(attribute),
+        FactKind::TagChanged { .. } => shape.tags,
+        FactKind::Cue { .. } => shape.cues,
+        // Observers see active effects, but neither their periods nor their caller values.
+        FactKind::EffectApplied { .. } => shape.effects && !sim.is_instant(fact.effect),
+        FactKind::EffectChanged { what, .. } => {
+            shape.effects && !matches!(what, EffectChange::SetByCaller | EffectChange::Period)
+        }
+        FactKind::EffectRemoved { .. } => shape.effects,
+        FactKind::Spawned { .. } | FactKind::Despawned | FactKind::Restored => true,
+        _ => false,
+    }
+}
+
+/// Writes confirmations by rising tick, as many as fit into `room` bits and [`MAX_CONFIRMATIONS`] allows. Returns how many.
+pub(crate) fn write_confirmations<'a>(
+    list: impl Iterator<Item = &'a (Tick, u32)>,
+    tick: Tick,
+    out: &mut BitWriter,
+    room: usize,
+) -> usize {
+    let begun = out.bit_len();
+    let (mut count, mut last) = (0, None);
+    for &(at, hash) in list.take(MAX_CONFIRMATIONS) {
+        let before = out.bit_len();
+        out.bit(true);
+        match last {
+            Some(last) => put_uint(out, at.0.saturating_sub(last) as u64),
+            None => put_uint(out, tick.0.saturating_sub(at.0) as u64),
+        }
+        out.bits(hash as u64, CONFIRMATION_BITS);
+        if out.bit_len() - begun > room {
+            out.truncate(before);
+            break;
+        }
+        (count, last) = (count + 1, Some(at.0));
+    }
+    out.bit(false);
+    count
+}
+
+/// Reads confirmations with their ticks, and the tick up to which the list is complete.
+pub(crate) fn read_confirmations(tick: Tick, from: &mut BitReader) -> Result<(Vec<(Tick, u32)>, Tick), WireError> {
+    let mut list: Vec<(Tick, u32)> = Vec::new();
+    if !from.bit()? {
+        return Ok((list, tick));
+    }
+    while from.bit()? {
+        if list.len() >= MAX_CONFIRMATIONS {
+            return Err(WireError::BadValue { what: "the number of confirmations" });
+        }
+        let apart = get_uint(from)?.min(u32::MAX as u64) as u32;
+        let at = list.last().map_or_else(|| tick.minus(apart), |last| last.0.plus(apart)).min(tick);
+        list.push((at, from.bits(CONFIRMATION_BITS)? as u32));
+    }
+    let behind = get_uint(from)?.min(u32::MAX as u64) as u32;
+    Ok((list, tick.minus(behind)))
+}
+
+/// The hash under which both sides know a change. `None` for facts that are not predicted.
+pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
+    // The values of a change may differ; another attribute or tag is another change.
+    let (kind, about) = match fact.kind {
+        FactKind::AttributeChanged { attribute, .. } => (1, attribute.0),
+        FactKind::TagChanged { tag, added, .. } => (2 + added as u64, tag.0),
+        FactKind::Cue { tag, cue, .. } => (4 + cue as u64, tag.0),
+        FactKind::GameplayEvent { tag, .. } => (7, tag.0),
+        FactKind::Immune { .. } => (8, 0),
+        FactKind::EffectRemoved { .. } => (9, 0),
+        FactKind::Died { .. } => (10, 0),
+        FactKind::Damage { .. } => (11, 0),
+        FactKind::Spawned { .. } | FactKind::Despawned | FactKind::Restored => return None,
+        // All other facts of one application.
+        _ => (12, 0),
+    };
+    let EffectKey { birth, target, ordinal } = fact.key;
+    let key = (target.0 as u64) << 32 | ordinal as u64;
+    let words = [fact.who.0 as u64, fact.root.0, birth, key, fact.effect.0 as u64, kind << 32 | about as u64];
+    let print = words.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, &word| {
+        let mixed = (h.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        mixed ^ mixed >> 29
+    });
+    Some((print >> (64 - CONFIRMATION_BITS)) as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn more_happenings_than_a_packet_may_have_are_refused_and_none_is_in_the_future() {
+        let read = |count: usize, apart: u64| {
+            let mut out = BitWriter::new();
+            out.bit(true);
+            for _ in 0..count {
+                out.bit(true);
+                put_uint(&mut out, apart);
+                out.bits(7, CONFIRMATION_BITS);
+            }
+            out.bit(false);
+            put_uint(&mut out, apart);
+            read_confirmations(Tick(9), &mut BitReader::new(out.finish()))
+        };
+        assert_eq!(read(2, 3), Ok((vec![(Tick(6), 7), (Tick(9), 7)], Tick(6))));
+        assert_eq!(read(2, u64::MAX), Ok((vec![(Tick(0), 7), (Tick(9), 7)], Tick(0))));
+        assert!(read(MAX_CONFIRMATIONS, 0).is_ok());
+        assert_eq!(read(MAX_CONFIRMATIONS + 1, 0), Err(WireError::BadValue { what: "the number of confirmations" }));
+        assert!(read_confirmations(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
+    }
+}

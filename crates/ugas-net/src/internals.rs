@@ -1,0 +1,11 @@
+//! The protocol below the sessions: packets, bit codec, and what is replicated of remote actors.
+//!
+//! This module is public for the fuzz targets, the benchmarks and the tests of this repository only. It is hidden from the
+//! documentation and may change in any release; a game uses [`crate::client`] and [`crate::server`].
+
+pub mod carrier;
+pub mod view;
+pub mod wire;
+
+pub use crate::interest::plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
+pub use crate::interest::schedule::Schedule;

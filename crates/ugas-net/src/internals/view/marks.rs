@@ -1,0 +1,148 @@
+//! Sets of items, present or recently removed, each with the tick of its last change. Both sides keep tags, looping cues and
+//! effects this way.
+
+use crate::types::Tick;
+
+/// An item with a key.
+pub(super) trait Item: Copy + PartialEq {
+    type Key: Ord + Copy;
+    fn key(&self) -> Self::Key;
+}
+
+impl Item for ugas_core::TagId {
+    type Key = ugas_core::TagId;
+    fn key(&self) -> ugas_core::TagId {
+        *self
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Mark<T> {
+    pub(super) item: T,
+    /// Whether it is present; otherwise it was removed at that tick.
+    pub(super) on: bool,
+    pub(super) at: Tick,
+}
+
+/// By rising key.
+#[derive(Clone, Debug)]
+pub(super) struct Marks<T> {
+    list: Vec<Mark<T>>,
+}
+
+impl<T> Default for Marks<T> {
+    fn default() -> Marks<T> {
+        Marks { list: Vec::new() }
+    }
+}
+
+/// What inserting a mark did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Put {
+    Nothing,
+    Added,
+    Changed,
+    Removed,
+}
+
+impl<T: Item> Marks<T> {
+    /// Sets the present items, by rising key. Returns whether anything changed.
+    pub(super) fn refresh(&mut self, now: &[T], tick: Tick) -> bool {
+        let (mut changed, mut at) = (false, 0);
+        for item in now {
+            while self.list.get(at).is_some_and(|m| m.item.key() < item.key()) {
+                changed |= self.end(at, tick);
+                at += 1;
+            }
+            let mark = Mark { item: *item, on: true, at: tick };
+            match self.list.get_mut(at) {
+                Some(m) if m.item.key() == item.key() => {
+                    if !m.on || m.item != *item {
+                        *m = mark;
+                        changed = true;
+                    }
+                }
+                _ => {
+                    self.list.insert(at, mark);
+                    changed = true;
+                }
+            }
+            at += 1;
+        }
+        (at..self.list.len()).fold(changed, |changed, at| changed | self.end(at, tick))
+    }
+
+    fn end(&mut self, at: usize, tick: Tick) -> bool {
+        match self.list.get_mut(at) {
+            Some(m) if m.on => {
+                (m.on, m.at) = (false, tick);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Inserts a mark; one that is older than the known one is ignored.
+    pub(super) fn put(&mut self, mark: Mark<T>) -> Put {
+        match self.list.binary_search_by_key(&mark.item.key(), |m| m.item.key()) {
+            Ok(at) => {
+                let old = &mut self.list[at];
+                if old.at > mark.at {
+                    return Put::Nothing;
+                }
+                let put = match (old.on, mark.on) {
+                    (false, true) => Put::Added,
+                    (true, false) => Put::Removed,
+                    (true, true) if old.item != mark.item => Put::Changed,
+                    (true, true) | (false, false) => Put::Nothing,
+                };
+                *old = mark;
+                put
+            }
+            Err(at) => {
+                self.list.insert(at, mark);
+                if mark.on { Put::Added } else { Put::Nothing }
+            }
+        }
+    }
+
+    /// Removes items that a full section of a tick did not contain.
+    pub(super) fn end_before(&mut self, tick: Tick, mut gone: impl FnMut(T)) {
+        for mark in self.list.iter_mut().filter(|m| m.on && m.at < tick) {
+            (mark.on, mark.at) = (false, tick);
+            gone(mark.item);
+        }
+    }
+
+    /// Drops items removed before a tick. Returns the last such tick.
+    pub(super) fn prune(&mut self, before: Tick) -> Option<Tick> {
+        let old = |m: &Mark<T>| !m.on && m.at < before;
+        let last = self.list.iter().filter(|m| old(m)).map(|m| m.at).max()?;
+        self.list.retain(|m| !old(m));
+        Some(last)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.list.clear();
+    }
+
+    /// How many items are kept, including removed ones.
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The changes after a tick.
+    pub(super) fn after(&self, since: Tick) -> impl Iterator<Item = &Mark<T>> {
+        self.list.iter().filter(move |m| m.at > since)
+    }
+
+    /// The present items, by rising key.
+    pub(super) fn present(&self) -> impl Iterator<Item = &Mark<T>> {
+        self.list.iter().filter(|m| m.on)
+    }
+
+    pub(super) fn find(&self, key: T::Key) -> Option<&T> {
+        let at = self.list.binary_search_by_key(&key, |m| m.item.key()).ok()?;
+        self.list.get(at).filter(|m| m.on).map(|m| &m.item)
+    }
+}

@@ -1,0 +1,199 @@
+//! The server's record of one controller: each visible field with the tick of its last change, independent of clients.
+
+use super::burst::Counter;
+use super::code::{Coded, Cx, Head, Parts, put_list, put_places};
+use super::marks::{Item, Marks};
+use super::{BURST_TICKS, Burst, ProxyEffect, Shape, Shapes, horizon};
+use crate::types::Tick;
+use crate::wire::bits::BitWriter;
+use crate::wire::number::put_uint;
+use std::sync::Arc;
+use ugas_core::{ControllerId, EffectKey, Refusal, Sim, TagId};
+use ugas_doc::ControllerReplication;
+
+/// Lists with reused memory.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scratch {
+    tags: Vec<TagId>,
+    effects: Vec<ProxyEffect>,
+}
+
+/// Where the section for clients at a tick is stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Memo {
+    pub(super) since: Tick,
+    pub(super) begin: usize,
+    pub(super) bits: usize,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) shape: Arc<Shape>,
+    values: Vec<(Coded, Tick)>,
+    tags: Marks<TagId>,
+    loops: Marks<TagId>,
+    effects: Marks<ProxyEffect>,
+    bursts: Vec<Burst>,
+    counter: Counter,
+    /// Clients with an older tick get a full section: the shape is of this tick, or removed items are no longer kept.
+    pub(super) full: Tick,
+    /// The tick of the last change of its shape.
+    pub(super) shaped: Tick,
+    /// The tick of the memos.
+    pub(super) memo_of: Tick,
+    pub(super) memos: Vec<Memo>,
+}
+
+impl Record {
+    /// An empty record.
+    pub(super) fn new(shape: Arc<Shape>, tick: Tick) -> Record {
+        Record {
+            shape,
+            values: Vec::new(),
+            tags: Marks::default(),
+            loops: Marks::default(),
+            effects: Marks::default(),
+            bursts: Vec::new(),
+            counter: Counter::default(),
+            full: tick,
+            shaped: tick,
+            memo_of: Tick(0),
+            memos: Vec::new(),
+        }
+    }
+
+    /// Updates the record from the row. Returns whether anything visible changed.
+    pub(super) fn refresh(
+        &mut self,
+        (sim, who): (&Sim, ControllerId),
+        tick: Tick,
+        (shapes, scratch): (&mut Shapes, &mut Scratch),
+    ) -> Result<bool, Refusal> {
+        let mut changed = self.reshape(sim.set_list(who)?, self.shape.mode, tick, shapes);
+        let shape = self.shape.clone();
+        self.values.resize(shape.fields.len(), (Coded::default(), Tick(0)));
+        for (field, (coded, at)) in shape.fields.iter().zip(&mut self.values) {
+            let now = Coded::new(field, sim.get(who, field.attribute)?);
+            if now != *coded || *at == Tick(0) {
+                (*coded, *at) = (now, tick);
+                changed = true;
+            }
+        }
+        if shape.tags {
+            scratch.tags.clear();
+            scratch.tags.extend(sim.each_tag(who)?.map(|(tag, _)| tag));
+            scratch.tags.sort_unstable();
+            changed |= self.tags.refresh(&scratch.tags, tick);
+        }
+        if shape.cues {
+            scratch.tags.clear();
+            scratch.tags.extend(sim.each_cue(who)?);
+            changed |= self.loops.refresh(&scratch.tags, tick);
+        }
+        if shape.effects {
+            scratch.effects.clear();
+            scratch.effects.extend(sim.each_effect(who)?.map(ProxyEffect::from));
+            scratch.effects.sort_unstable_by_key(Item::key);
+            changed |= self.effects.refresh(&scratch.effects, tick);
+        }
+        self.prune(tick);
+        Ok(changed)
+    }
+
+    /// Updates the shape. Returns whether it changed; a full section is sent then.
+    pub(super) fn reshape(
+        &mut self,
+        sets: &[ugas_core::SetId],
+        mode: ControllerReplication,
+        tick: Tick,
+        shapes: &mut Shapes,
+    ) -> bool {
+        if *self.shape.sets == *sets && self.shape.mode == mode {
+            return false;
+        }
+        self.shape = shapes.of(sets, mode);
+        self.values.clear();
+        self.effects.clear();
+        (self.full, self.shaped) = (tick, tick);
+        true
+    }
+
+    fn prune(&mut self, tick: Tick) {
+        let before = horizon(tick);
+        let forgotten = [self.tags.prune(before), self.loops.prune(before), self.effects.prune(before)];
+        self.full = forgotten.into_iter().flatten().fold(self.full, Tick::max);
+    }
+
+    /// Records a burst cue.
+    pub(super) fn burst(&mut self, key: EffectKey, cue: TagId, place: Option<[f64; 3]>, tick: Tick) {
+        let ordinal = self.counter.next(key, cue);
+        self.bursts.retain(|b| b.at.plus(BURST_TICKS) > tick);
+        self.bursts.push(Burst { key, cue, ordinal, place, at: tick });
+    }
+
+    fn bursts_after(&self, since: Tick, tick: Tick) -> impl Iterator<Item = &Burst> {
+        self.bursts.iter().filter(move |b| b.at > since && b.at.plus(BURST_TICKS) > tick)
+    }
+
+    /// Writes the changes after a tick, or a full section. Returns whether there was anything.
+    pub(super) fn write(&self, cx: &Cx, since: Tick, out: &mut BitWriter) -> bool {
+        let everything = since < self.full || since == Tick(0);
+        let since = if everything { Tick(0) } else { since };
+        let places = self.values.iter().enumerate().filter(|(_, v)| v.1 > since).map(|(at, _)| at);
+        let parts = Parts {
+            attributes: places.clone().next().is_some(),
+            tags: self.tags.after(since).any(|m| m.on || !everything),
+            effects: self.effects.after(since).any(|m| m.on || !everything),
+            loops: self.loops.after(since).any(|m| m.on || !everything),
+            bursts: self.bursts_after(since, cx.tick).next().is_some(),
+        };
+        let fields = &self.shape.fields;
+        if everything {
+            Head::All.put(out);
+            put_shape(out, &self.shape);
+            parts.put_flags(out);
+            for (field, (coded, _)) in fields.iter().zip(&self.values) {
+                coded.put(out, field);
+            }
+        } else if parts.is_empty() {
+            return false;
+        } else {
+            Head::Some(parts).put(out);
+            if parts.attributes {
+                put_places(out, (fields.len(), self.shape.index_bits()), places.clone());
+                places.for_each(|at| self.values[at].0.put(out, &fields[at]));
+            }
+        }
+        if parts.tags {
+            let tags = self.tags.after(since).filter(|m| m.on || !everything);
+            put_list(out, tags, |out, mark| cx.put_tag(out, mark));
+        }
+        if parts.effects {
+            let effects = self.effects.after(since).filter(|m| m.on || !everything);
+            put_list(out, effects, |out, mark| cx.put_effect(out, mark));
+        }
+        if parts.loops {
+            let loops = self.loops.after(since).filter(|m| m.on || !everything);
+            put_list(out, loops, |out, mark| cx.put_tag(out, mark));
+        }
+        if parts.bursts {
+            put_list(out, self.bursts_after(since, cx.tick), |out, burst| cx.put_burst(out, burst));
+        }
+        true
+    }
+}
+
+/// Writes the sets and mode of a shape.
+fn put_shape(out: &mut BitWriter, shape: &Shape) {
+    let mode = match shape.mode {
+        ControllerReplication::None => 0,
+        ControllerReplication::Minimal => 1,
+        ControllerReplication::Mixed => 2,
+        ControllerReplication::Full => 3,
+    };
+    out.bits(mode, 2);
+    put_uint(out, shape.sets.len() as u64);
+    for set in &shape.sets {
+        put_uint(out, set.0 as u64);
+    }
+}

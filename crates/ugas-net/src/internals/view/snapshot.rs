@@ -1,0 +1,50 @@
+//! The complete visible state of a controller, made from a sim by the slow path or from a proxy. If both are equal,
+//! replication is right.
+
+use super::code::Coded;
+use super::{Field, ProxyEffect};
+use crate::mask::{Mask, Recipient};
+use ugas_core::{AttributeId, ControllerId, Refusal, SetId, Sim, TagId};
+use ugas_doc::ControllerReplication;
+
+/// The visible state of a controller.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProxySnapshot {
+    /// Its sets.
+    pub sets: Vec<SetId>,
+    /// Attributes with their rounded current values.
+    pub values: Vec<(AttributeId, f64)>,
+    /// Explicit tags, by rising id.
+    pub tags: Vec<TagId>,
+    /// Effects, by rising key.
+    pub effects: Vec<ProxyEffect>,
+    /// Looping cues, by rising id.
+    pub loops: Vec<TagId>,
+}
+
+impl ProxySnapshot {
+    /// Returns the visible state of a controller in this replication mode.
+    pub fn of(sim: &Sim, who: ControllerId, mode: ControllerReplication) -> Result<ProxySnapshot, Refusal> {
+        let (rules, sets) = (sim.rules(), sim.sets(who)?);
+        let mask = Mask::new(rules, &sets, mode, Recipient::Observer);
+        let mut seen = ProxySnapshot { sets, ..ProxySnapshot::default() };
+        let attributes = seen.sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
+        for (_, def) in attributes.filter(|&(at, _)| mask.attributes.has(at)) {
+            let field = Field::from(def);
+            let value = Coded::new(&field, sim.get(who, def.attribute)?).value(&field);
+            seen.values.push((def.attribute, value));
+        }
+        if mask.tags {
+            seen.tags = sim.tags(who)?.into_iter().map(|(tag, _)| tag).collect();
+            seen.tags.sort();
+        }
+        if mask.effects {
+            seen.effects = sim.effects(who)?.into_iter().map(ProxyEffect::from).collect();
+            seen.effects.sort_by_key(|e| e.key);
+        }
+        if mask.cues {
+            seen.loops = sim.cues(who)?;
+        }
+        Ok(seen)
+    }
+}

@@ -1,0 +1,359 @@
+//! Whole numbers and fractions in as few bits as they need, exactly.
+//!
+//! Replicated numbers are mostly small: a counter went up by two, health fell by 17, a tick is three behind. A code
+//! begins with ones that say its size class and a zero; each class starts where the one before ends, so that no number
+//! has two codes of one kind. A fraction is written as a difference of decimals where that gives back the very same
+//! bits, which the writer checks. Values that may lose precision go through a [`Quantizer`].
+
+use super::bits::{BitReader, BitWriter, WireError};
+use crate::types::Tick;
+use ugas_core::SimTime;
+
+/// Size classes, smallest first. The last takes any value.
+struct Classes {
+    bits: [u32; 8],
+    /// The first value of each.
+    first: [u64; 8],
+}
+
+impl Classes {
+    const fn new(bits: [u32; 8]) -> Classes {
+        let mut first = [0; 8];
+        let mut class = 1;
+        while class < 7 {
+            first[class] = first[class - 1] + (1 << bits[class - 1]);
+            class += 1;
+        }
+        Classes { bits, first }
+    }
+}
+
+/// For counts, gaps and differences of counters.
+const COUNTS: Classes = Classes::new([3, 6, 10, 16, 24, 32, 48, 64]);
+/// For differences of decimals, which are seldom near zero.
+const DECIMALS: Classes = Classes::new([4, 6, 8, 12, 18, 28, 44, 64]);
+/// The class from which on a number says whether it has a shorter form: a multiple of [`STEP`], one with zeros below, or
+/// one near the largest, like "never".
+const LARGE: usize = 4;
+/// What milliseconds and frames at all usual rates have in common, in flicks: most large differences are times.
+const STEP: u64 = 39_200;
+/// Large numbers with so many zeros below are counters in the upper part of a word: written without the zeros.
+const SHIFTED: u32 = 12;
+
+fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
+    for class in 0..7 {
+        let rest = value - classes.first[class];
+        if rest < 1 << classes.bits[class] {
+            return (class, rest);
+        }
+    }
+    (7, value)
+}
+
+fn put_class(out: &mut BitWriter, class: usize) {
+    out.bits((1 << class) - 1, (class as u32 + 1).min(7));
+}
+
+fn get_class(from: &mut BitReader) -> Result<usize, WireError> {
+    from.ones(7).map(|ones| ones as usize)
+}
+
+fn put_in(out: &mut BitWriter, value: u64, classes: &Classes) {
+    let (class, rest) = class_of(value, classes);
+    put_class(out, class);
+    out.bits(rest, classes.bits[class]);
+}
+
+fn rest_in(from: &mut BitReader, class: usize, classes: &Classes) -> Result<u64, WireError> {
+    let class = class.min(7);
+    Ok(classes.first[class] + from.bits(classes.bits[class])?)
+}
+
+fn get_in(from: &mut BitReader, classes: &Classes) -> Result<u64, WireError> {
+    let class = get_class(from)?;
+    rest_in(from, class, classes)
+}
+
+fn len_in(value: u64, classes: &Classes) -> u32 {
+    let (class, _) = class_of(value, classes);
+    (class as u32 + 1).min(7) + classes.bits[class]
+}
+
+/// Writes a number that is small more often than not: below 8 in four bits, below 72 in eight.
+///
+/// ```
+/// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+/// use ugas_net::internals::wire::number::{get_uint, put_uint};
+/// let mut out = BitWriter::new();
+/// put_uint(&mut out, 7);
+/// assert_eq!(out.bit_len(), 4);
+/// put_uint(&mut out, u64::MAX);
+/// let mut from = BitReader::new(out.finish());
+/// assert_eq!((get_uint(&mut from), get_uint(&mut from)), (Ok(7), Ok(u64::MAX)));
+/// ```
+pub fn put_uint(out: &mut BitWriter, value: u64) {
+    let (class, rest) = class_of(value, &COUNTS);
+    if class < LARGE {
+        put_class(out, class);
+        out.bits(rest, COUNTS.bits[class]);
+        return;
+    }
+    let shift = value.trailing_zeros();
+    if value.is_multiple_of(STEP) {
+        put_class(out, LARGE);
+        out.bits(0b01, 2);
+        put_in(out, value / STEP, &COUNTS);
+    } else if value > u64::MAX - STEP {
+        put_class(out, LARGE);
+        out.bits(0b011, 3);
+        put_in(out, u64::MAX - value, &COUNTS);
+    } else if shift >= SHIFTED {
+        put_class(out, LARGE);
+        out.bits(0b111, 3);
+        out.bits(shift as u64, 6);
+        put_in(out, value >> shift, &COUNTS);
+    } else {
+        put_class(out, class);
+        out.bit(false);
+        out.bits(rest, COUNTS.bits[class]);
+    }
+}
+
+/// Reads what [`put_uint`] wrote.
+pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
+    let class = get_class(from)?;
+    if class < LARGE || !from.bit()? {
+        return rest_in(from, class, &COUNTS);
+    }
+    let bad = WireError::BadValue { what: "a large number" };
+    if class > LARGE {
+        return Err(bad);
+    }
+    if !from.bit()? {
+        return get_in(from, &COUNTS)?.checked_mul(STEP).ok_or(bad);
+    }
+    if !from.bit()? {
+        return Ok(u64::MAX - get_in(from, &COUNTS)?);
+    }
+    let shift = from.bits(6)? as u32;
+    let value = get_in(from, &COUNTS)?;
+    if value << shift >> shift == value { Ok(value << shift) } else { Err(bad) }
+}
+
+/// Reads a number of at most `max`; `what` is for the error.
+///
+/// ```
+/// use ugas_net::internals::wire::bits::{BitReader, BitWriter, WireError};
+/// use ugas_net::internals::wire::number::{get_uint_to, put_uint};
+/// let mut out = BitWriter::new();
+/// put_uint(&mut out, 900);
+/// let read = get_uint_to(&mut BitReader::new(out.finish()), 100, "actors");
+/// assert_eq!(read, Err(WireError::TooLong { what: "actors", max: 100 }));
+/// ```
+pub fn get_uint_to(from: &mut BitReader, max: u64, what: &'static str) -> Result<u64, WireError> {
+    let value = get_uint(from)?;
+    if value > max { Err(WireError::TooLong { what, max }) } else { Ok(value) }
+}
+
+/// Small numbers of either sign as small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 ….
+///
+/// ```
+/// use ugas_net::internals::wire::number::{unzigzag, zigzag};
+/// assert_eq!((zigzag(-1), zigzag(1), unzigzag(zigzag(i64::MIN))), (1, 2, i64::MIN));
+/// ```
+pub fn zigzag(value: i64) -> u64 {
+    (value << 1 ^ value >> 63) as u64
+}
+
+/// The reverse of [`zigzag`].
+pub fn unzigzag(value: u64) -> i64 {
+    (value >> 1) as i64 ^ -((value & 1) as i64)
+}
+
+/// Writes a number that is near zero more often than not.
+///
+/// ```
+/// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+/// use ugas_net::internals::wire::number::{get_int, put_int};
+/// let mut out = BitWriter::new();
+/// put_int(&mut out, -3);
+/// assert_eq!(out.bit_len(), 4);
+/// assert_eq!(get_int(&mut BitReader::new(out.finish())), Ok(-3));
+/// ```
+pub fn put_int(out: &mut BitWriter, value: i64) {
+    put_uint(out, zigzag(value));
+}
+
+/// Reads what [`put_int`] wrote.
+pub fn get_int(from: &mut BitReader) -> Result<i64, WireError> {
+    get_uint(from).map(unzigzag)
+}
+
+/// Powers of ten a decimal may have after the point.
+const TENS: [f64; 5] = [1.0, 10.0, 100.0, 1_000.0, 10_000.0];
+/// Above this a double has no fraction; a decimal has fewer digits than that.
+const WHOLE: f64 = 9_007_199_254_740_992.0;
+
+/// How many units of a decimal with these places lie nearest; zero where there are none.
+fn units(value: f64, places: usize) -> i64 {
+    let scaled = value * TENS.get(places).copied().unwrap_or(1.0);
+    if scaled.abs() <= WHOLE { scaled.round_ties_even() as i64 } else { 0 }
+}
+
+fn of_units(units: i64, places: usize) -> f64 {
+    units as f64 / TENS.get(places).copied().unwrap_or(1.0)
+}
+
+/// The decimal that is this value to the last bit, if there is one: places and units.
+fn decimal(value: f64) -> Option<(usize, i64)> {
+    (0..TENS.len()).map(|p| (p, units(value, p))).find(|&(p, u)| of_units(u, p).to_bits() == value.to_bits())
+}
+
+/// Writes a fraction, exactly, given one that was there before. 83 after 100 takes nine bits; a value that is no short
+/// decimal takes 35 or 67.
+///
+/// ```
+/// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+/// use ugas_net::internals::wire::number::{get_f64, put_f64};
+/// let mut out = BitWriter::new();
+/// put_f64(&mut out, 83.0, 100.0);
+/// assert_eq!(out.bit_len(), 9);
+/// assert_eq!(get_f64(&mut BitReader::new(out.finish()), 100.0), Ok(83.0));
+/// ```
+pub fn put_f64(out: &mut BitWriter, value: f64, before: f64) {
+    if let Some((places, units_now)) = decimal(value) {
+        let change = zigzag(units_now - units(before, places));
+        if len_in(change, &DECIMALS) <= 34 {
+            match places {
+                0 => out.bits(0b0, 1),
+                _ => out.bits((places as u64 - 1) << 2 | 0b01, 4),
+            }
+            return put_in(out, change, &DECIMALS);
+        }
+    }
+    let short = value as f32;
+    if !value.is_nan() && (short as f64).to_bits() == value.to_bits() {
+        out.bits(0b011, 3);
+        out.bits(short.to_bits() as u64, 32);
+    } else {
+        out.bits(0b111, 3);
+        out.bits(value.to_bits(), 64);
+    }
+}
+
+/// Reads what [`put_f64`] wrote, given the same value from before.
+pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
+    let places = if !from.bit()? {
+        0
+    } else if !from.bit()? {
+        from.bits(2)? as usize + 1
+    } else if !from.bit()? {
+        return Ok(f32::from_bits(from.bits(32)? as u32) as f64);
+    } else {
+        return Ok(f64::from_bits(from.bits(64)?));
+    };
+    let change = unzigzag(get_in(from, &DECIMALS)?);
+    Ok(of_units(units(before, places).wrapping_add(change), places))
+}
+
+/// Writes a time. One at the end of a tick takes few bits if the tick is near `base`; "never" takes two; any other is
+/// exact too.
+///
+/// ```
+/// use ugas_core::SimTime;
+/// use ugas_net::types::Tick;
+/// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+/// use ugas_net::internals::wire::number::{get_time, put_time};
+/// let length = SimTime::millis(20);
+/// let mut out = BitWriter::new();
+/// put_time(&mut out, SimTime::seconds(2.0), Tick(97), length);
+/// assert_eq!(out.bit_len(), 5);
+/// assert_eq!(get_time(&mut BitReader::new(out.finish()), Tick(97), length), Ok(SimTime::seconds(2.0)));
+/// ```
+pub fn put_time(out: &mut BitWriter, time: SimTime, base: Tick, length: SimTime) {
+    if time == SimTime::NEVER {
+        out.bits(0b01, 2);
+    } else if length.0 > 0 && time.0 % length.0 == 0 {
+        out.bit(false);
+        put_int(out, (time.0 / length.0).wrapping_sub(base.0 as i64));
+    } else {
+        out.bits(0b11, 2);
+        put_int(out, time.0.wrapping_sub(base.time(length).0));
+    }
+}
+
+/// Reads what [`put_time`] wrote, given the same base and length.
+pub fn get_time(from: &mut BitReader, base: Tick, length: SimTime) -> Result<SimTime, WireError> {
+    if !from.bit()? {
+        let tick = get_int(from)?.wrapping_add(base.0 as i64);
+        return tick.checked_mul(length.0).map(SimTime).ok_or(WireError::BadValue { what: "a time in ticks" });
+    }
+    if !from.bit()? {
+        return Ok(SimTime::NEVER);
+    }
+    Ok(SimTime(get_int(from)?.wrapping_add(base.time(length).0)))
+}
+
+/// A value between two bounds in a few bits: what observers see of health or mana.
+///
+/// ```
+/// use ugas_net::internals::wire::number::Quantizer;
+/// let health = Quantizer::new(0.0, 100.0, 8).unwrap();
+/// assert!((health.decode(health.encode(33.3)) - 33.3).abs() <= health.max_error());
+/// assert_eq!(health.decode(health.encode(1e9)), 100.0);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantizer {
+    min: f64,
+    max: f64,
+    bits: u32,
+}
+
+impl Quantizer {
+    /// None unless the bounds are finite and rising, their distance too, and 1 to 32 bits are given.
+    pub fn new(min: f64, max: f64, bits: u32) -> Option<Quantizer> {
+        let is_sound = min < max && (max - min).is_finite() && min.is_finite() && (1..=32).contains(&bits);
+        is_sound.then_some(Quantizer { min, max, bits })
+    }
+
+    /// Bits of a code.
+    pub fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    fn steps(&self) -> f64 {
+        ((1u64 << self.bits) - 1) as f64
+    }
+
+    /// The nearest code. A value outside the bounds counts as the bound, one that is no number as the lower.
+    pub fn encode(&self, value: f64) -> u32 {
+        let share = (value.clamp(self.min, self.max) - self.min) / (self.max - self.min);
+        (share * self.steps()).round_ties_even() as u32
+    }
+
+    /// The value a code stands for. The first and the last code are exactly the bounds.
+    pub fn decode(&self, code: u32) -> f64 {
+        let share = code as f64 / self.steps();
+        if share >= 1.0 { self.max } else { self.min + share * (self.max - self.min) }
+    }
+
+    /// The furthest a decoded value is from the one within the bounds that was encoded: half a step, and what doubles
+    /// of this size round by.
+    pub fn max_error(&self) -> f64 {
+        let rounding = (self.min.abs().max(self.max.abs()) + (self.max - self.min)) * 4.0 * f64::EPSILON;
+        (self.max - self.min) / self.steps() / 2.0 + rounding
+    }
+
+    /// Writes a value.
+    pub fn put(&self, out: &mut BitWriter, value: f64) {
+        out.bits(self.encode(value) as u64, self.bits);
+    }
+
+    /// Reads a value.
+    pub fn get(&self, from: &mut BitReader) -> Result<f64, WireError> {
+        Ok(self.decode(from.bits(self.bits)? as u32))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,236 @@
+//! Too early, too late, and lies about when.
+
+use super::rig::{Rig, refused, refused_in};
+use proptest::prelude::*;
+use ugas_core::{AbilityId, FactKind, Facts, Target};
+use ugas_net::authority::RejectReason;
+use ugas_net::message::{Command, Request};
+use ugas_net::server::ServerConfig;
+use ugas_net::types::Tick;
+
+#[test]
+fn a_cooldown_that_runs_refuses() {
+    let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        rig
+    });
+    refused_in(pair, &[(RejectReason::Rules, 5)], |rig| {
+        for _ in 0..5 {
+            rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        }
+    });
+}
+
+#[test]
+fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
+    let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        rig.ask(rig.activate("GA_Jab", Target::Controller(rig.foe)));
+        rig
+    });
+    refused_in(pair, &[(RejectReason::Rules, 4)], |rig| {
+        for name in ["GA_Kick", "GA_Jab", "GA_Kick", "GA_Jab"] {
+            rig.ask(rig.activate(name, Target::Controller(rig.foe)));
+        }
+    });
+}
+
+#[test]
+fn ticks_of_the_future_are_refused() {
+    refused(&[(RejectReason::Future, 3)], |rig| {
+        let ahead = ServerConfig::default().max_early_ticks;
+        for tick in [rig.server.tick().plus(ahead + 1), Tick(1_000_000), Tick(u32::MAX)] {
+            let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+            rig.give(&[Command { tick, ..command }]);
+        }
+    });
+}
+
+#[test]
+fn ticks_of_the_past_are_refused() {
+    refused(&[(RejectReason::Past, 3)], |rig| {
+        let behind = ServerConfig::default().max_late_ticks;
+        for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind)] {
+            let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+            rig.give(&[Command { tick, ..command }]);
+        }
+    });
+}
+
+#[test]
+fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
+    let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
+    refused(&[(RejectReason::Past, most), (RejectReason::CommandRate, 1)], |rig| {
+        let late = |rig: &mut Rig| Command { tick: Tick(1), ..rig.command(rig.activate("GA_Risky", Target::None)) };
+        for _ in 0..4 {
+            let commands: Vec<Command> = (0..most / 4).map(|_| late(rig)).collect();
+            rig.give(&commands);
+            // Said again they are no others.
+            rig.give(&commands);
+        }
+        let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        rig.give(&[command]);
+    });
+}
+
+#[test]
+fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
+    let mut rig = Rig::new();
+    let (who, ability, target) = (rig.rogue, rig.ability("GA_Risky"), Target::None);
+    let mana = |rig: &Rig| rig.server.sim().get(who, rig.rules.attribute("Mana").unwrap()).unwrap();
+    // Under high keys, so that what is done meanwhile has lower ones.
+    let request = rig.activate("GA_Risky", target);
+    let late = |base| Command { tick: Tick(1), base, sub: 0, request: request.clone(), aim: None };
+    let sorry = Request::Mispredicted { who, base: 500, sub: 0, ability, target };
+    rig.give(&[late(500)]);
+    rig.ask(sorry.clone());
+    assert_eq!(mana(&rig), 999.0);
+    // More than the server keeps.
+    for base in 501..801 {
+        rig.give(&[late(base)]);
+        rig.step();
+    }
+    rig.give(&[late(500)]);
+    rig.ask(sorry);
+    assert_eq!(mana(&rig), 999.0, "once");
+    assert_eq!(rig.count(RejectReason::Key), 2, "the command that came again, and the second wish to clean up");
+}
+
+#[test]
+fn a_late_command_that_claims_a_moment_of_its_cooldown_is_refused() {
+    // The cooldown of half a second ends at the tick; the claim lies before.
+    let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        let end = rig.server.tick().0 + 31;
+        rig.run_to(end);
+        rig
+    });
+    refused_in(pair, &[(RejectReason::Early, 1)], |rig| {
+        let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+        rig.give(&[Command { tick: rig.server.tick().minus(8), ..command }]);
+        rig.step();
+    });
+}
+
+#[test]
+fn a_command_heard_late_counts_from_its_own_tick() {
+    let mut rig = Rig::new();
+    let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
+    rig.give(&[Command { tick: rig.server.tick().minus(9), ..command }]);
+    rig.step();
+    let grants = rig.server.sim().grants(rig.rogue).unwrap();
+    let grant = grants.iter().find(|g| g.ability == rig.ability("GA_Bolt")).unwrap().id;
+    let left = rig.server.sim().cooldown(rig.rogue, grant).unwrap().unwrap().remaining;
+    // Thirty ticks from its own tick: ten have passed before it was heard, one since.
+    assert_eq!(left, ugas_core::SimTime::frames(30 - 10 - 1, 60));
+    assert!(rig.server.counts().iter().next().is_none());
+}
+
+/// What a liar tries: waits a little, then asks for something and says it was so many ticks ago.
+#[derive(Clone, Copy, Debug)]
+struct Lie {
+    wait: u32,
+    ago: u32,
+    what: usize,
+}
+
+fn lie(kinds: std::ops::Range<usize>) -> impl Strategy<Value = Lie> {
+    (prop_oneof![3 => 0..4u32, 1 => 0..40u32], prop_oneof![1 => 0..18u32, 1 => Just(15), 1 => Just(0)], kinds)
+        .prop_map(|(wait, ago, what)| Lie { wait, ago, what })
+}
+
+const NAMES: [&str; 4] = ["GA_Bolt", "GA_Jab", "GA_Kick", "GA_Dash"];
+
+/// Lets a liar play; gives the server's tick and the claimed tick of each activation.
+fn play(lies: &[Lie]) -> Vec<(AbilityId, u32, u32)> {
+    let mut rig = Rig::new();
+    let mut facts = Facts::default();
+    let (mut done, mut claims) = (Vec::new(), std::collections::BTreeMap::new());
+    rig.server.take_facts(&mut facts);
+    for &Lie { wait, ago, what } in lies {
+        let target = Target::Controller(rig.foe);
+        let request = match NAMES.get(what) {
+            Some(name) => rig.activate(name, target),
+            None => Request::Press { who: rig.rogue, input: super::rig::FIRE, target },
+        };
+        let is_press = matches!(request, Request::Press { .. });
+        let command = rig.command(request);
+        let command = Command { tick: rig.server.tick().plus(1).minus(ago), ..command };
+        claims.insert(command.base, command.tick.0);
+        let mut commands = vec![command];
+        if is_press {
+            let release = rig.command(Request::Release { who: rig.rogue, input: super::rig::FIRE });
+            commands.push(Command { tick: commands[0].tick, ..release });
+        }
+        rig.give(&commands);
+        rig.step();
+        let next = rig.server.tick().0 + wait;
+        rig.run_to(next);
+        rig.server.take_facts(&mut facts);
+        for fact in facts.list.iter().filter(|f| f.who == rig.rogue) {
+            if let FactKind::AbilityActivated { ability, .. } = fact.kind {
+                let tick = (fact.at.0 / super::rig::LENGTH.0) as u32 + 1;
+                done.push((ability, tick, claims[&fact.root.base()]));
+            }
+        }
+    }
+    done
+}
+
+/// In any window of `W` ticks, the times in it are at most floor((W + slack) / length) + extra.
+fn bounded(times: &[u32], length: u32, slack: u32, extra: u32) -> Result<(), String> {
+    for (first, &begin) in times.iter().enumerate() {
+        for (last, &end) in times.iter().enumerate().skip(first) {
+            let (count, most) = ((last - first + 1) as u32, (end - begin + slack) / length + extra);
+            if count > most {
+                return Err(format!("{count} in {} ticks, {most} at most: {times:?}", end - begin));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check(done: &[(AbilityId, u32, u32)], rig: &Rig) -> Result<(), String> {
+    let behind = ServerConfig::default().max_late_ticks;
+    let of = |names: &[&str], server: bool| -> Vec<u32> {
+        let ids: Vec<AbilityId> = names.iter().map(|n| rig.ability(n)).collect();
+        done.iter().filter(|d| ids.contains(&d.0)).map(|d| if server { d.1 } else { d.2 }).collect()
+    };
+    // Cooldown and global cooldown are 30 ticks; charges are two, of 30 ticks each.
+    for (names, extra) in [(&["GA_Bolt"][..], 1), (&["GA_Jab", "GA_Kick"], 1), (&["GA_Dash"], 2)] {
+        bounded(&of(names, true), 30, behind, extra).map_err(|e| format!("{names:?}, server's time: {e}"))?;
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn lies_about_ticks_win_no_more_than_the_time_a_command_may_be_late(lies in prop::collection::vec(lie(0..5), 1..80)) {
+        let done = play(&lies);
+        if let Err(error) = check(&done, &Rig::silent()) {
+            prop_assert!(false, "{}", error);
+        }
+    }
+
+    #[test]
+    fn activations_are_a_cooldown_apart_by_their_own_ticks(lies in prop::collection::vec(lie(0..3), 1..80)) {
+        let rig = Rig::silent();
+        let done = play(&lies);
+        for names in [&["GA_Bolt"][..], &["GA_Jab", "GA_Kick"]] {
+            let ids: Vec<AbilityId> = names.iter().map(|n| rig.ability(n)).collect();
+            let claimed: Vec<u32> = done.iter().filter(|d| ids.contains(&d.0)).map(|d| d.2).collect();
+            prop_assert!(bounded(&claimed, 30, 0, 1).is_ok(), "{:?} at {:?}", names, claimed);
+        }
+    }
+}
+
+#[test]
+fn the_best_liar_gains_one_lateness_in_all() {
+    for what in [0, 1, 3, 4] {
+        let lies = vec![Lie { wait: 0, ago: 15, what }; 600];
+        let done = play(&lies);
+        assert!(done.len() >= 10, "{} activations", done.len());
+        check(&done, &Rig::silent()).unwrap();
+    }
+}

@@ -1,0 +1,251 @@
+//! In whose name, by what ability, with which effect.
+
+use super::rig::{Rig, refused};
+use ugas_core::{AbilityId, ControllerId, EffectId, InputId, Op, OpId, Target};
+use ugas_net::authority::RejectReason;
+use ugas_net::client::{Client, ClientConfig, CommandStatus};
+use ugas_net::message::{Command, Request};
+use ugas_net::types::{PeerId, Tick};
+
+/// Every kind of request in somebody's name.
+fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
+    let (ability, target) = (rig.ability("GA_Bolt"), Target::Controller(rig.foe));
+    let key = ugas_core::TaskKey { seq: 1, who };
+    vec![
+        Request::Press { who, input: super::rig::FIRE, target },
+        Request::Release { who, input: super::rig::FIRE },
+        Request::Activate { who, ability, target },
+        Request::Cancel { who, ability },
+        Request::End { who, ability },
+        Request::Commit { who, ability },
+        Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe },
+        Request::Complete { key, answer: ugas_core::Answer::default() },
+        Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 2.0, 3.0]) },
+        Request::Mispredicted { who, base: 1, sub: 0, ability, target },
+        Request::Aim { key: ugas_core::ActivationKey { birth: 1, who, ordinal: 0 }, target },
+    ]
+}
+
+// covers: UGAS-13.7-03, UGAS-13.7-08, UGAS-4.5-06
+#[test]
+fn foreign_controllers_are_not_moved() {
+    refused(&[(RejectReason::Authority, 22)], |rig| {
+        for who in [rig.hero, rig.foe] {
+            all_requests(rig, who).into_iter().for_each(|request| rig.ask(request));
+        }
+    });
+}
+
+#[test]
+fn stale_and_forged_handles_are_refused() {
+    refused(&[(RejectReason::Authority, 44)], |rig| {
+        for who in
+            [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE]
+        {
+            all_requests(rig, who).into_iter().for_each(|request| rig.ask(request));
+        }
+    });
+}
+
+#[test]
+fn a_controller_that_was_ones_own_and_is_gone_is_refused() {
+    let [calm, hit] = [Rig::new(), Rig::new()].map(|mut rig| {
+        let rogue = rig.rogue;
+        rig.server.sim_mut().despawn(rogue).unwrap();
+        rig.step();
+        rig
+    });
+    let mut hit = hit;
+    for request in all_requests(&hit, hit.rogue) {
+        hit.ask(request);
+    }
+    let mut calm = calm;
+    calm.run_to(hit.server.tick().0);
+    assert_eq!(hit.server.counts().iter().map(|(_, n)| n).sum::<u64>(), 11);
+    assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash());
+}
+
+// covers: UGAS-13.7-04, UGAS-13.7-08, UGAS-4.5-06
+#[test]
+fn an_ability_that_was_not_granted_does_nothing() {
+    refused(&[(RejectReason::Ability, 7)], |rig| {
+        let (who, never) = (rig.rogue, rig.ability("GA_Never"));
+        rig.ask(rig.activate("GA_Never", Target::Controller(rig.foe)));
+        rig.ask(rig.apply("GA_Never", "GE_Bolt", rig.foe));
+        for ability in [never, AbilityId(u32::MAX)] {
+            rig.ask(Request::Cancel { who, ability });
+            rig.ask(Request::Commit { who, ability });
+        }
+        rig.ask(Request::End { who, ability: never });
+    });
+}
+
+// covers: UGAS-13.7-06, UGAS-13.7-07, UGAS-13.7-08, UGAS-4.5-06
+#[test]
+fn an_ability_applies_its_own_effects_and_no_others() {
+    refused(&[(RejectReason::EffectClass, 4)], |rig| {
+        for effect in [rig.effect("GE_Beam"), rig.effect("GE_Cost"), EffectId(9_999), EffectId(u32::MAX)] {
+            let ability = rig.ability("GA_Bolt");
+            rig.ask(Request::Apply { who: rig.rogue, ability, effect, target: rig.foe });
+        }
+    });
+}
+
+// covers: UGAS-13.7-13, UGAS-13.7-14
+#[test]
+fn effects_for_the_authority_are_the_authoritys_even_where_the_ability_names_them() {
+    let rig = Rig::new();
+    assert!(rig.rules.is_for_authority(rig.effect("GE_InstantKill")), "by its tag");
+    assert!(!rig.rules.is_for_authority(rig.effect("GE_Bolt")));
+    refused(&[(RejectReason::AuthoritativeOnly, 2)], |rig| {
+        rig.ask(rig.apply("GA_Beam", "GE_InstantKill", rig.foe));
+        rig.ask(rig.apply("GA_Bolt", "GE_InstantKill", rig.foe));
+    });
+}
+
+#[test]
+fn an_ability_that_does_not_run_applies_nothing() {
+    refused(&[(RejectReason::Idle, 2)], |rig| {
+        rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.foe));
+        rig.ask(rig.apply("GA_Bolt", "GE_Bolt", rig.foe));
+    });
+}
+
+/// Ann holds an ability that strikes; Bob looks on. Ann strikes the foe with it, ahead of the server.
+fn ann_strikes(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
+    let mut rig = Rig::new();
+    let mut bob = Client::new(rig.rules.clone(), ClientConfig::default());
+    rig.server.connect(BOB, &[]).unwrap();
+    watch(&mut rig, &mut bob, 30);
+    let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
+    rig.ann.command(Request::Activate { who, ability, target: Target::Controller(rig.foe) }).unwrap();
+    watch(&mut rig, &mut bob, 10);
+    before(&mut rig);
+    let ask = Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe };
+    let seen = seen(&rig.ann, &rig);
+    let Ok(CommandStatus::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may play it ahead") };
+    assert_eq!(self::seen(&rig.ann, &rig), seen - 25.0, "at once");
+    assert!(rig.ann.is_predicted(id.0), "not yet confirmed");
+    watch(&mut rig, &mut bob, 20);
+    (rig, bob, id)
+}
+
+const BOB: PeerId = PeerId(3);
+
+fn seen(client: &Client, rig: &Rig) -> f64 {
+    client.sim().get(rig.foe, rig.rules.attribute("Health").unwrap()).unwrap()
+}
+
+/// Ticks in which Bob is there too.
+fn watch(rig: &mut Rig, bob: &mut Client, ticks: u32) {
+    for _ in 0..ticks {
+        rig.step_with(|peer, datagram| {
+            if peer == BOB {
+                bob.receive(datagram);
+            }
+        });
+        bob.update(super::rig::LENGTH);
+        bob.send(&mut |datagram| rig.server.receive(BOB, datagram));
+    }
+}
+
+// covers: UGAS-13.7-11
+#[test]
+fn a_sound_application_is_done_shown_to_all_and_confirmed() {
+    let (rig, bob, id) = ann_strikes(|_| ());
+    let health = rig.health(rig.foe);
+    assert_eq!(seen(&rig.ann, &rig), health);
+    assert_eq!(seen(&bob, &rig), health, "Bob sees it too");
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.pending_commands() == 0, "confirmed");
+    assert!(rig.server.counts().iter().next().is_none());
+}
+
+// covers: UGAS-4.5-06
+#[test]
+fn an_application_by_an_ability_that_was_taken_away_is_undone() {
+    let (rig, bob, id) = ann_strikes(|rig| {
+        let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
+        rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
+    });
+    assert_eq!(rig.count(RejectReason::Ability), 1);
+    let health = rig.health(rig.foe);
+    assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as if it had never been");
+    assert!(!rig.ann.is_predicted(id.0) && rig.ann.counts().rejected == 1);
+}
+
+// covers: SAI-2.1-04
+#[test]
+fn a_sound_command_is_answered_with_what_the_server_made_of_it() {
+    let mut rig = Rig::new();
+    let (who, jab) = (rig.hero, rig.ability("GA_Jab"));
+    while rig.server.tick().0 % 40 != 39 {
+        rig.step();
+    }
+    rig.ann.command(Request::Activate { who, ability: jab, target: Target::Controller(rig.foe) }).unwrap();
+    rig.run_to(rig.server.tick().0 + 8);
+    assert!(rig.ann.pending_commands() == 0 && rig.ann.counts().corrections == 0);
+    let gcd = |sim: &ugas_core::Sim| {
+        sim.global_cooldowns(who).unwrap().iter().map(|(g, t)| (*g, t.total)).collect::<Vec<_>>()
+    };
+    assert_eq!(gcd(rig.server.sim()).len(), 1);
+    assert_eq!(gcd(rig.ann.sim()), gcd(rig.server.sim()), "the server's global cooldown");
+}
+
+// covers: UGAS-13.7-01, UGAS-13.7-02
+#[test]
+fn level_and_magnitude_cannot_be_said() {
+    // What a request can become has no room for either: an application has the level of its grant and nothing more.
+    let rig = Rig::new();
+    for request in all_requests(&rig, rig.rogue) {
+        match request.op(3) {
+            Op::Apply(spec) => {
+                let plain = ugas_core::Spec::new(spec.effect, spec.target).from(rig.rogue).level(3);
+                assert_eq!(spec, plain.ability(rig.ability("GA_Bolt")));
+            }
+            Op::Press { .. } | Op::Release { .. } | Op::Activate { .. } | Op::Cancel { .. } | Op::End { .. } => {}
+            Op::Commit { .. } | Op::Complete { .. } | Op::Move { .. } | Op::Mispredicted { .. } | Op::Aim { .. } => {}
+            other => panic!("a client can say {other:?}"),
+        }
+    }
+    // More bytes behind a request, a foreign op or an unknown kind in its place are no request.
+    refused(&[(RejectReason::Payload, 3)], |rig| {
+        let tail = |bytes: &mut Vec<u8>| bytes.extend_from_slice(&99.0f64.to_le_bytes());
+        let command = rig.command(rig.apply("GA_Beam", "GE_Beam", rig.foe));
+        let mut longer = command.to_bytes();
+        tail(&mut longer);
+        let head = Command {
+            tick: Tick(1),
+            base: 1,
+            sub: 0,
+            request: Request::Release { who: rig.rogue, input: InputId(0) },
+            aim: None,
+        };
+        let mut unknown = head.to_bytes();
+        unknown[3] = 9;
+        let mut attribute = vec![1, 1, 0, 200];
+        tail(&mut attribute);
+        let payload = super::rig::payload(&[longer, unknown, attribute]);
+        let datagram = rig.datagram(rig.server.tick(), &payload);
+        rig.send(&datagram);
+    });
+}
+
+#[test]
+fn an_application_has_the_level_of_the_servers_grant() {
+    let mut rig = Rig::new();
+    rig.ask(rig.activate("GA_Beam", Target::Controller(rig.foe)));
+    rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.foe));
+    let mut facts = ugas_core::Facts::default();
+    rig.server.take_facts(&mut facts);
+    let (beam, rogue) = (rig.effect("GE_Beam"), rig.rogue);
+    let levels: Vec<u32> = facts
+        .list
+        .iter()
+        .filter(|f| f.effect == beam && f.source == rogue)
+        .filter_map(|f| match f.kind {
+            ugas_core::FactKind::EffectApplied { level, .. } => Some(level),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(levels, [3]);
+}

@@ -1,0 +1,259 @@
+//! Two carriers over a link that loses, doubles, reorders and cuts, against what must hold of any such conversation.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use ugas_core::SimTime;
+use ugas_net::internals::carrier::{
+    Carrier, CarrierError, ConnectionConfig, FRAGMENT, MAX_MESSAGE, PacketNumber, Receipt, WINDOW,
+};
+use ugas_net::types::{MAX_DATAGRAM, Tick};
+
+const STEP: SimTime = SimTime::millis(20);
+
+/// What the link does with a datagram.
+#[derive(Clone, Debug)]
+enum Fate {
+    Arrive { after: u8 },
+    Lose,
+    Twice { after: u8, again: u8 },
+    Cut { at: u16 },
+    Flip { bit: u16 },
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    /// Lengths of messages pushed, for each side.
+    push: [Vec<usize>; 2],
+    /// What happens to the datagrams written; more than one in the same tick.
+    fates: [Vec<Fate>; 2],
+    payload: [usize; 2],
+}
+
+struct Side {
+    carrier: Carrier,
+    pushed: Vec<Vec<u8>>,
+    receipts: Vec<Receipt>,
+    got: Vec<Vec<u8>>,
+    packets: BTreeMap<u64, Packet>,
+    under_way: Vec<UnderWay>,
+}
+
+#[derive(Default)]
+struct Packet {
+    /// Its tick, once the other side read it.
+    read: Option<u64>,
+    told: Vec<bool>,
+}
+
+struct UnderWay {
+    arrives: u64,
+    number: u64,
+    tick: u64,
+    bytes: Vec<u8>,
+    whole: bool,
+}
+
+struct Talk {
+    now: u64,
+    hostile: bool,
+    sides: [Side; 2],
+}
+
+impl Side {
+    /// The rule in its slow form: not read before, of no earlier tick than anything read, at most 32 behind the newest.
+    fn is_news(&self, number: u64, tick: u64) -> bool {
+        let read = || self.packets.iter().filter_map(|(number, packet)| Some((*number, packet.read?)));
+        read().all(|(other, other_tick)| other != number && other_tick <= tick && number + 32 >= other)
+    }
+}
+
+impl Talk {
+    fn new(hostile: bool) -> Talk {
+        Talk {
+            now: 0,
+            hostile,
+            sides: [0, 1].map(|_| Side {
+                carrier: Carrier::new(ConnectionConfig::default()),
+                pushed: Vec::new(),
+                receipts: Vec::new(),
+                got: Vec::new(),
+                packets: BTreeMap::new(),
+                under_way: Vec::new(),
+            }),
+        }
+    }
+
+    fn step(&mut self, step: &Step) {
+        self.now += 1;
+        let time = SimTime(STEP.0 * self.now as i64);
+        for (side, at) in self.sides.iter_mut().zip(0..) {
+            for length in &step.push[at] {
+                let message: Vec<u8> = (0..*length).map(|i| (i + side.pushed.len()) as u8).collect();
+                match side.carrier.push(&message) {
+                    Ok(receipt) => {
+                        side.pushed.push(message);
+                        side.receipts.push(receipt);
+                    }
+                    Err(error) => assert!(matches!(error, CarrierError::BacklogFull { .. }), "{error}"),
+                }
+            }
+            for fate in &step.fates[at] {
+                let mut out = Vec::new();
+                let payload = step.payload[at];
+                let number = side.carrier.write(time, Tick(self.now as u32 + 7), &mut out, &mut |out, left| {
+                    out.resize(out.len() + payload.min(left), 0xAB);
+                });
+                let Some(PacketNumber(number)) = number else { continue };
+                assert!(out.len() <= MAX_DATAGRAM);
+                assert!(side.packets.insert(number, Packet::default()).is_none(), "numbers are given once");
+                let (length, tick) = (out.len(), self.now);
+                let mut send = |after: u8, bytes: Vec<u8>| {
+                    let whole = bytes.len() == length;
+                    side.under_way.push(UnderWay { arrives: tick + u64::from(after), number, tick, bytes, whole });
+                };
+                match *fate {
+                    Fate::Arrive { after } => send(after, out),
+                    Fate::Lose => (),
+                    Fate::Twice { after, again } => {
+                        send(after, out.clone());
+                        send(again, out);
+                    }
+                    Fate::Cut { at } => send(0, out[..usize::from(at) % out.len()].to_vec()),
+                    Fate::Flip { bit } => {
+                        let at = usize::from(bit) % (out.len() * 8);
+                        out[at / 8] ^= 1 << (at % 8);
+                        send(0, out);
+                    }
+                }
+            }
+        }
+        for from in 0..2 {
+            let due: Vec<_> = self.sides[from].under_way.extract_if(.., |u| u.arrives <= self.now).collect();
+            for UnderWay { number, tick, bytes, whole, .. } in due {
+                let expected = self.sides[from].is_news(number, tick);
+                let read = self.sides[1 - from].carrier.read(time, &bytes).map(|opened| opened.number.0);
+                if !self.hostile {
+                    assert!(read.is_err() || read == Ok(number));
+                    assert!(!whole || read.is_ok() == expected, "expected {expected}, found {read:?}");
+                }
+                if let Ok(told) = read
+                    && let Some(packet) = self.sides[from].packets.get_mut(&told)
+                {
+                    packet.read = Some(tick);
+                }
+                let side = &mut self.sides[1 - from];
+                while let Some(message) = side.carrier.next_message() {
+                    side.got.push(message);
+                }
+                assert!(side.carrier.retained() <= MAX_MESSAGE + WINDOW as usize * FRAGMENT);
+            }
+        }
+        if !self.hostile {
+            for from in 0..2 {
+                let (side, got) = (&self.sides[from], self.sides[1 - from].got.len());
+                let arrived = side.receipts.iter().filter(|r| side.carrier.has_arrived(**r)).count();
+                assert!(arrived <= got, "{arrived} are said to have arrived, {got} have");
+                let idle = side.carrier.is_idle();
+                assert_eq!((arrived == side.pushed.len(), side.carrier.queued() == 0), (idle, idle));
+            }
+        }
+        let mut verdicts = Vec::new();
+        for side in &mut self.sides {
+            side.carrier.take_verdicts(&mut verdicts);
+            for (PacketNumber(number), arrived) in verdicts.drain(..) {
+                side.packets.get_mut(&number).expect("a verdict is on an own packet").told.push(arrived);
+            }
+        }
+    }
+
+    /// The link becomes perfect; both sides speak until nothing waits any more.
+    fn restore_links(&mut self) {
+        let fine = || vec![Fate::Arrive { after: 0 }];
+        let talk = Step { push: [vec![], vec![]], fates: [fine(), fine()], payload: [1, 1] };
+        for _ in 0..1500 {
+            self.step(&talk);
+            if self.sides.iter().all(|side| side.carrier.is_idle() && side.under_way.is_empty()) {
+                break;
+            }
+        }
+        for _ in 0..4 {
+            self.step(&talk);
+        }
+    }
+
+    fn must_agree(&self) {
+        for (side, other) in [(0, 1), (1, 0)] {
+            let (side, other) = (&self.sides[side], &self.sides[other]);
+            assert!(side.carrier.is_idle());
+            assert_eq!(side.pushed.len(), other.got.len());
+            assert!(side.pushed == other.got, "every message arrives once, whole and in order");
+            // Only what was written in the last steps may still be open.
+            let open: Vec<_> = side.packets.iter().filter(|(_, p)| p.told.is_empty()).map(|(n, _)| *n).collect();
+            assert!(open.len() <= 2 && open.iter().all(|n| *n + 2 >= side.packets.len() as u64), "open: {open:?}");
+            for (number, Packet { read, told }) in &side.packets {
+                assert!(told.len() <= 1, "packet {number} was told {told:?}");
+                assert!(
+                    read.is_some() || told.first() != Some(&true),
+                    "packet {number} was told as arrived and was not read"
+                );
+            }
+        }
+    }
+}
+
+fn fate(hostile: bool) -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        4 => (0u8..12).prop_map(|after| Fate::Arrive { after }),
+        3 => Just(Fate::Lose),
+        1 => (0u8..12, 0u8..12).prop_map(|(after, again)| Fate::Twice { after, again }),
+        1 => any::<u16>().prop_map(|at| Fate::Cut { at }),
+        if hostile { 3 } else { 0 } => any::<u16>().prop_map(|bit| Fate::Flip { bit }),
+    ]
+}
+
+fn steps(hostile: bool) -> impl Strategy<Value = Vec<Step>> {
+    let length = prop_oneof![12 => 0usize..40, 2 => 400usize..1500, 1 => 30_000usize..=MAX_MESSAGE];
+    let push = proptest::collection::vec(length, 0..3);
+    // Mostly a datagram or two in a tick; now and then more than an acknowledgement can tell of.
+    let some = move |count: std::ops::Range<usize>| proptest::collection::vec(fate(hostile), count);
+    let fates = move || prop_oneof![20 => some(0..4), 1 => some(0..80)];
+    let step = ([push.clone(), push], [fates(), fates()], [0usize..300, 0usize..1300])
+        .prop_map(|(push, fates, payload)| Step { push, fates, payload });
+    proptest::collection::vec(step, 1..120)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn messages_and_verdicts_survive_a_link_that_loses_doubles_reorders_and_cuts(steps in steps(false)) {
+        let mut talk = Talk::new(false);
+        for step in &steps {
+            talk.step(step);
+        }
+        talk.restore_links();
+        talk.must_agree();
+    }
+
+    #[test]
+    fn flipped_bits_neither_panic_nor_grow(steps in steps(true)) {
+        let mut talk = Talk::new(true);
+        for step in &steps {
+            talk.step(step);
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_read_or_refused(datagrams in proptest::collection::vec(
+        proptest::collection::vec(any::<u8>(), 0..80), 0..200)) {
+        let mut carrier = Carrier::new(ConnectionConfig { max_unread_bytes: 4096, ..ConnectionConfig::default() });
+        for (datagram, at) in datagrams.iter().zip(0..) {
+            let before = *carrier.counts();
+            let read = carrier.read(SimTime::millis(at), datagram).is_ok();
+            let after = carrier.counts();
+            prop_assert_eq!((after.read - before.read, after.refused() - before.refused()), if read { (1, 0) } else { (0, 1) });
+            prop_assert!(carrier.retained() <= 4096 + MAX_MESSAGE + WINDOW as usize * FRAGMENT);
+        }
+    }
+}

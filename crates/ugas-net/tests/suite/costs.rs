@@ -1,0 +1,437 @@
+//! Costs, casts and mispredictions between an owning client and its server.
+
+use crate::kit::{Game, Setup, builder};
+use ugas_core::{AbilityGrant, Anchor, Fact, FactKind, Facts, InputId, Op, Sim, SimTime, Spec, Target, Which};
+use ugas_doc::{
+    Ability, AbilityTask, Attribute, AttributeSet, Cast, CombatRule, Effect, Magnitude, Modify, ModifyOperation,
+};
+use ugas_net::authority::RejectReason;
+use ugas_net::client::{Certainty, CommandStatus, PredictionStatus};
+use ugas_net::message::Request;
+
+fn event(tag: &str) -> AbilityTask {
+    AbilityTask::new("SendEvent").param("EventTag", tag)
+}
+
+fn events<'f>(rules: &ugas_core::Rules, facts: impl Iterator<Item = &'f Fact>) -> Vec<String> {
+    facts
+        .filter_map(|f| match f.kind {
+            FactKind::GameplayEvent { tag, .. } => rules.tag_name(tag).map(str::to_owned),
+            _ => None,
+        })
+        .collect()
+}
+
+// covers: SAI-3.2-03, SAI-3.2-04, SAI-1.4-02
+#[test]
+fn a_shown_value_is_the_servers_without_what_it_has_not_heard_of() {
+    let price = AttributeSet::new("Prices").with(Attribute::new("Price", 20.0));
+    let cheap = Effect::instant("GE_CostA").add("Mana", Magnitude::attribute("Price").times(-1.0));
+    let rules = builder()
+        .add(price)
+        .add(cheap)
+        .add(Effect::instant("GE_CostB").add("Mana", -30.0))
+        .add(Effect::instant("GE_Sale").add("Price", -5.0))
+        .add(Ability::new("GA_A").cost("GE_CostA"))
+        .add(Ability::new("GA_B").cost("GE_CostB"));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, set) = (g.hero, g.rules.set("Prices").unwrap());
+    g.net.server_mut().sim_mut().run(Op::AddSet { who: hero, set }).unwrap();
+    g.net.run(30);
+    // The server's price falls before the client hears of it.
+    let sale = g.effect("GE_Sale");
+    g.net.server_mut().sim_mut().apply(&Spec::new(sale, hero)).unwrap();
+    g.cast("GA_A", Target::None).unwrap();
+    assert_eq!(g.seen(hero, "Mana"), 80.0);
+    g.net.step();
+    g.cast("GA_B", Target::None).unwrap();
+    assert_eq!(g.seen(hero, "Mana"), 50.0, "100 without 20 and 30");
+    let mut shown = Vec::new();
+    while g.ana().pending_commands() > 0 {
+        g.net.step();
+        shown.push((g.ana().pending_commands(), g.seen(hero, "Mana")));
+    }
+    assert!(shown.contains(&(1, 55.0)), "the first is answered with 15, the second still counts: {shown:?}");
+    assert_eq!((g.seen(hero, "Mana"), g.truth(hero, "Mana")), (55.0, 55.0));
+}
+
+// covers: SAI-1.4-03
+#[test]
+fn a_refused_key_takes_only_what_came_from_it() {
+    let buff = |name: &str, effect: &str| {
+        Ability::new(name).task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", effect))
+    };
+    let rules = builder()
+        .add(Effect::lasting("GE_One", 9.0).add("Speed", 1.0))
+        .add(Effect::lasting("GE_Two", 9.0).add("Speed", 2.0))
+        .add(buff("GA_One", "GE_One"))
+        .add(buff("GA_Two", "GE_Two"));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let (hero, which) = (g.hero, Which::Ability(g.ability("GA_One")));
+    g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which }).unwrap();
+    g.cast("GA_One", Target::None).unwrap();
+    g.cast("GA_Two", Target::None).unwrap();
+    assert_eq!(g.seen(hero, "Speed"), 13.0);
+    g.net.run(30);
+    assert_eq!(g.seen(hero, "Speed"), 12.0);
+    let has = |sim: &Sim, name: &str| sim.effects(hero).unwrap().iter().any(|e| e.effect == g.effect(name));
+    assert!(!has(g.ana().sim(), "GE_One") && has(g.ana().sim(), "GE_Two"));
+}
+
+// covers: SAI-2.1-06
+#[test]
+fn a_client_runs_the_predicted_tick_and_the_server_its_own() {
+    let cast = Cast { length: 0.5, ticks: Some(1), initial_tick: true, ..Cast::default() };
+    let mut beam = Ability::new("GA_Beam").cast_as(cast);
+    beam.on_predicted_tick.push(event("Event.Predicted"));
+    beam.on_server_tick.push(event("Event.Server"));
+    beam.on_tick.push(event("Event.Both"));
+    let mut g = Game::new(Setup { builder: builder().add(beam), ..Setup::default() });
+    g.facts();
+    let mut facts = Facts::default();
+    g.net.server_mut().take_facts(&mut facts);
+    g.cast("GA_Beam", Target::None).unwrap();
+    g.net.run(90);
+    let told = g.facts();
+    let client = events(&g.rules, told.iter().filter(|(_, c)| *c == Certainty::Predicted).map(|(f, _)| f));
+    g.net.server_mut().take_facts(&mut facts);
+    let server = events(&g.rules, facts.list.iter());
+    assert_eq!(client, ["Event.Both", "Event.Predicted", "Event.Both", "Event.Predicted"]);
+    assert_eq!(server, ["Event.Both", "Event.Server", "Event.Both", "Event.Server"]);
+    assert_eq!(g.ana().counts().corrections, 0);
+}
+
+/// What Ana, the server and Ben heard of events, since they were last asked.
+fn heard(g: &mut Game) -> [Vec<String>; 3] {
+    let mine = g.facts();
+    let news = |c: Certainty| matches!(c, Certainty::Predicted | Certainty::Server);
+    let mine = events(&g.rules, mine.iter().filter(|(_, c)| news(*c)).map(|(f, _)| f));
+    let (mut facts, mut others) = (Facts::default(), ugas_net::client::NetFacts::default());
+    g.net.server_mut().take_facts(&mut facts);
+    g.net.client_mut("Ben").take_facts(&mut others);
+    [mine, events(&g.rules, facts.list.iter()), events(&g.rules, others.iter().map(|(f, _)| f))]
+}
+
+fn with_sides(mut ability: Ability) -> Ability {
+    ability.on_predicted_tick.push(event("Event.Tick.Predicted"));
+    ability.on_server_tick.push(event("Event.Tick.Server"));
+    ability.on_simulated_tick.push(event("Event.Tick.Simulated"));
+    ability.on_predicted_cancel.push(event("Event.Cancel.Predicted"));
+    ability.on_server_cancel.push(event("Event.Cancel.Server"));
+    ability.on_simulated_cancel.push(event("Event.Cancel.Simulated"));
+    ability.on_interrupt.push(event("Event.Interrupt.Both"));
+    ability.on_server_interrupt.push(event("Event.Interrupt.Server"));
+    ability.on_simulated_interrupt.push(event("Event.Interrupt.Simulated"));
+    ability
+}
+
+// covers: SAI-2.7-03
+#[test]
+fn bystanders_run_the_simulated_tick_and_nobody_else_does() {
+    let cast = Cast { length: 0.2, ticks: Some(2), initial_tick: true, ..Cast::default() };
+    for (ability, ticks) in [(Ability::new("GA_Side"), 1), (Ability::new("GA_Side").cast_as(cast), 3)] {
+        let rules = builder().add(with_sides(ability));
+        let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+        heard(&mut g);
+        g.cast("GA_Side", Target::None).unwrap();
+        g.net.run(60);
+        let all = |what: &str| vec![what.to_owned(); ticks];
+        let wanted = ["Event.Tick.Predicted", "Event.Tick.Server", "Event.Tick.Simulated"].map(all);
+        assert_eq!(heard(&mut g), wanted);
+    }
+}
+
+// covers: SAI-2.7-05
+#[test]
+fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted() {
+    let cast = Cast { length: 5.0, ticks: Some(1), ..Cast::default() };
+    let rules = || builder().add(with_sides(Ability::new("GA_Side").cast_as(cast.clone())));
+    let mut g = Game::new(Setup { builder: rules(), ben: true, ..Setup::default() });
+    let (who, ability) = (g.hero, g.ability("GA_Side"));
+    g.cast("GA_Side", Target::None).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    g.net.client_mut("Ana").command(Request::Cancel { who, ability }).unwrap();
+    assert_eq!(heard(&mut g)[0], ["Event.Cancel.Predicted"], "at once");
+    g.net.run(30);
+    let none: [&str; 0] = [];
+    let [ana, server, ben] = heard(&mut g);
+    assert_eq!(
+        (ana, server, ben),
+        (
+            none.map(str::to_owned).into(),
+            vec!["Event.Cancel.Server".to_owned()],
+            vec!["Event.Cancel.Simulated".to_owned()]
+        )
+    );
+    g.cast("GA_Side", Target::None).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    g.net.server_mut().sim_mut().run(Op::Interrupt { who, which: None }).unwrap();
+    g.net.run(30);
+    let [ana, server, ben] = heard(&mut g);
+    assert!(ana.iter().all(|e| e != "Event.Interrupt.Server" && e != "Event.Interrupt.Simulated"), "{ana:?}");
+    assert_eq!(server, ["Event.Interrupt.Both", "Event.Interrupt.Server"]);
+    assert_eq!(ben, ["Event.Interrupt.Simulated"]);
+    assert!(g.ana().sim().cast(who).unwrap().is_none() && g.net.server().sim().cast(who).unwrap().is_none());
+}
+
+// covers: SAI-2.1-04
+#[test]
+fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_over() {
+    let half = |on: &str| {
+        let modify = Modify { operation: ModifyOperation::Multiply, value: None, factor: Some(0.5) };
+        CombatRule { on: on.into(), modify: Some(modify), ..CombatRule::default() }
+    };
+    let mut quick = Effect::infinite("GE_Quick").add("Price", -5.0);
+    quick.rules = vec![half("GlobalCooldown"), half("CastLength")];
+    let cast = Cast { length: 2.0, ticks: Some(4), initial_tick: true, ..Cast::default() };
+    let ability = Ability::new("GA_Side").cost("GE_Price").gcd(3.0).cast_as(cast);
+    let rules = builder()
+        .add(AttributeSet::new("Prices").with(Attribute::new("Price", 20.0)))
+        .add(Effect::instant("GE_Price").add("Mana", Magnitude::attribute("Price").times(-1.0)))
+        .add(quick)
+        .add(with_sides(ability));
+    let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
+    let (hero, set, quick) = (g.hero, g.rules.set("Prices").unwrap(), g.effect("GE_Quick"));
+    g.net.server_mut().sim_mut().run(Op::AddSet { who: hero, set }).unwrap();
+    g.net.run(30);
+    heard(&mut g);
+    // The client hears of this after it has played ahead.
+    g.net.server_mut().sim_mut().apply(&Spec::new(quick, hero)).unwrap();
+    g.cast("GA_Side", Target::None).unwrap();
+    let lengths = |sim: &Sim| {
+        let gcds = sim.global_cooldowns(hero).unwrap();
+        (gcds.first().map(|g| g.1.total), sim.cast(hero).unwrap().map(|c| c.timer.total))
+    };
+    let seconds = |n: f64| Some(SimTime::seconds(n));
+    assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (80.0, (seconds(3.0), seconds(2.0))));
+    g.net.run_until(30, |net| net.client("Ana").pending_commands() == 0).unwrap();
+    assert_eq!((g.truth(hero, "Mana"), lengths(g.net.server().sim())), (85.0, (seconds(1.5), seconds(1.0))));
+    assert_eq!((g.seen(hero, "Mana"), lengths(g.ana().sim())), (85.0, (seconds(1.5), seconds(1.0))));
+    let (status, refused) = (g.ana().predictions().last().unwrap().status, g.ana().counts().rejected);
+    assert_eq!((status, refused), (PredictionStatus::Confirmed, 0));
+    g.net.run(90);
+    let [_, server, ben] = heard(&mut g);
+    assert_eq!(server, ["Event.Tick.Server"; 5]);
+    assert_eq!(ben, ["Event.Tick.Simulated"; 5]);
+    assert!(g.ana().sim().cast(hero).unwrap().is_none());
+}
+
+// covers: SAI-2.4-06
+#[test]
+fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server_says() {
+    let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
+    ability.charges.as_mut().unwrap().predict_length = Some(false);
+    let mut g = Game::new(Setup { builder: builder().add(ability), ..Setup::default() });
+    let hero = g.hero;
+    let grants = g.ana().sim().grants(hero).unwrap();
+    let grant = grants.into_iter().find(|x| x.ability == g.ability("GA_Charged")).unwrap().id;
+    let charges = |sim: &Sim| sim.charges(hero, grant).unwrap().unwrap();
+    g.cast("GA_Charged", Target::None).unwrap();
+    for _ in 0..3 {
+        let now = charges(g.ana().sim());
+        assert_eq!(
+            (now.have, now.left, now.length),
+            (2, Some(SimTime::NEVER), SimTime::NEVER),
+            "it runs, who knows how long"
+        );
+        g.net.step();
+    }
+    g.net.run(30);
+    assert_eq!(charges(g.ana().sim()).length, SimTime::seconds(4.0));
+    assert_eq!(charges(g.ana().sim()).have, 2);
+    g.assert_equal();
+}
+
+// covers: SAI-2.4-08
+#[test]
+fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_before() {
+    for spent in [false, true] {
+        let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
+        ability.charges.as_mut().unwrap().predict_length = Some(false);
+        let mut g = Game::new(Setup { builder: builder().add(ability), ..Setup::default() });
+        let (hero, hit, ability) = (g.hero, g.effect("GE_Other"), g.ability("GA_Charged"));
+        let grants = g.ana().sim().grants(hero).unwrap();
+        let grant = grants.into_iter().find(|x| x.ability == ability).unwrap().id;
+        let charges = |sim: &Sim| sim.charges(hero, grant).unwrap().unwrap();
+        // The client has not heard of this when it uses the ability.
+        g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
+        if spent {
+            let which = Which::Ability(ability);
+            g.net.server_mut().sim_mut().run(Op::Activate { who: hero, which, target: Target::None }).unwrap();
+        }
+        g.net.step();
+        g.cast("GA_Charged", Target::None).unwrap();
+        let before = g.ana().counts().resimulated;
+        g.net.run_until(30, |net| net.client("Ana").counts().resimulated > before).unwrap();
+        assert!(g.ana().pending_commands() > 0, "the server's word is older than the use");
+        assert_eq!(g.seen(hero, "Health"), 99.0, "and is taken over");
+        let now = charges(g.ana().sim());
+        if spent {
+            assert_eq!(now.have, 1, "one less than the server says");
+            assert_ne!(now.left, Some(SimTime::NEVER), "the server has begun to count");
+        } else {
+            assert_eq!((now.have, now.left), (2, Some(SimTime::NEVER)), "one less than all, who knows how long");
+        }
+        g.net.run(30);
+        assert_eq!(charges(g.ana().sim()).have, charges(g.net.server().sim()).have);
+        g.assert_equal();
+    }
+}
+
+// covers: SAI-2.5-07, SAI-2.5-09
+#[test]
+fn a_cast_whose_length_is_not_predicted_shows_an_empty_bar_and_catches_up_when_the_server_says() {
+    let cast = Cast { length: 0.6, ticks: Some(6), initial_tick: true, predict_length: Some(false), ..Cast::default() };
+    let mut beam = Ability::new("GA_Beam").cast_as(cast);
+    beam.on_tick.push(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Tick"));
+    let rules = builder().add(Effect::instant("GE_Tick").add("Speed", 1.0)).add(beam);
+    let profile = ugas_net::link::LinkProfile::round_trip(200, 0);
+    let mut g = Game::new(Setup { builder: rules, profile, ..Setup::default() });
+    let hero = g.hero;
+    // Until its clock runs just so far ahead that commands come in time.
+    g.net.run(180);
+    g.cast("GA_Beam", Target::None).unwrap();
+    let begun = g.ana().tick().0;
+    let mut seen = Vec::new();
+    while g.ana().sim().cast(hero).unwrap().is_some() {
+        let known = g.ana().sim().cast(hero).unwrap().unwrap().timer.total != SimTime::NEVER;
+        seen.push((g.ana().tick().0 - begun, known, g.seen(hero, "Speed") - 10.0));
+        g.net.step();
+    }
+    let answer = seen.iter().position(|s| s.1).unwrap();
+    assert!(answer > 12, "a round trip: {seen:?}");
+    assert!(seen[..answer].iter().all(|s| s.2 == 1.0), "the first tick and no other: {seen:?}");
+    // Ticks fall every six ticks of the clock, the bar began with the press.
+    for (at, _, ticks) in &seen[answer..] {
+        assert_eq!(*ticks, 1.0 + (at / 6) as f64, "{seen:?}");
+    }
+    assert_eq!(g.seen(hero, "Speed"), 17.0);
+    g.assert_equal();
+}
+
+/// A game with an ability that costs something, and slows its owner for a while when it was refused.
+fn risky() -> Game {
+    let mut risky = Ability::new("GA_Risky").cost("GE_Cost").gcd(1.0).charges(2, 8.0);
+    risky.max_range = Some(500.0);
+    risky.on_mispredicted.push(event("Event.Mispredicted"));
+    risky.on_mispredicted.push(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Sorry"));
+    let sorry = Effect::lasting("GE_Sorry", 5.0).add("Speed", -1.0).grants("State.Sorry");
+    let mut g = Game::new(Setup { builder: builder().add(sorry).add(risky), ben: true, ..Setup::default() });
+    let (who, ability) = (g.hero, g.ability("GA_Risky"));
+    let which = Which::Ability(ability);
+    g.net.server_mut().sim_mut().run(Op::Revoke { who, which }).unwrap();
+    let grant = AbilityGrant::new(ability).input(InputId(7));
+    g.net.server_mut().sim_mut().run(Op::Grant { who, grant }).unwrap();
+    g.net.run(30);
+    g
+}
+
+/// Plays a use that the server refuses for a reason; what it does about it counts once on both sides and nowhere else.
+fn denied(reason: RejectReason, ask: impl Fn(&mut Game) -> Request) {
+    let mut g = risky();
+    let hero = g.hero;
+    g.facts();
+    let mut facts = Facts::default();
+    g.net.server_mut().take_facts(&mut facts);
+    let request = ask(&mut g);
+    g.net.client_mut("Ana").command(request).unwrap();
+    let grant =
+        g.ana().sim().grants(hero).unwrap().into_iter().find(|x| x.ability == g.ability("GA_Risky")).unwrap().id;
+    let charges = |g: &Game| g.ana().sim().charges(hero, grant).unwrap().map(|c| c.have);
+    assert_eq!(charges(&g), Some(1));
+    let mut speeds = vec![g.seen(hero, "Speed")];
+    for _ in 0..90 {
+        g.net.step();
+        speeds.push(g.seen(hero, "Speed"));
+    }
+    speeds.dedup();
+    assert_eq!(speeds, [10.0, 9.0], "{reason:?}: shown once, and it stays");
+    assert!(g.net.server().counts().of(reason) > 0, "{:?}", g.net.server().counts());
+    assert_eq!(charges(&g), Some(2), "charges are put back");
+    assert_eq!(g.seen(hero, "Mana"), g.truth(hero, "Mana"));
+    assert!(g.ana().sim().global_cooldowns(hero).unwrap().is_empty(), "and the global cooldown");
+    let sorry = |sim: &Sim| sim.effects(hero).unwrap().iter().map(|e| (e.key, e.effect)).collect::<Vec<_>>();
+    assert_eq!(sorry(g.net.server().sim()).len(), 1, "{reason:?}");
+    assert_eq!(sorry(g.ana().sim()), sorry(g.net.server().sim()));
+    let told = g.facts();
+    for certainty in [Certainty::Predicted, Certainty::Confirmed] {
+        let mine = events(&g.rules, told.iter().filter(|(_, c)| *c == certainty).map(|(f, _)| f));
+        assert_eq!(mine, ["Event.Mispredicted"], "{reason:?}: {certainty:?} once");
+    }
+    g.net.server_mut().take_facts(&mut facts);
+    assert_eq!(events(&g.rules, facts.list.iter()), ["Event.Mispredicted"], "{reason:?}");
+    let mut others = ugas_net::client::NetFacts::default();
+    g.net.client_mut("Ben").take_facts(&mut others);
+    assert!(events(&g.rules, others.iter().map(|(f, _)| f)).is_empty());
+}
+
+fn use_it(g: &Game, target: Target) -> Request {
+    Request::Activate { who: g.hero, ability: g.ability("GA_Risky"), target }
+}
+
+/// The server spends the mana; the client has not heard.
+fn spend(g: &mut Game) {
+    let (hero, cost) = (g.hero, g.effect("GE_Cost"));
+    for _ in 0..5 {
+        g.net.server_mut().sim_mut().apply(&Spec::new(cost, hero)).unwrap();
+    }
+}
+
+// covers: SAI-2.7-07, SAI-2.1-05
+#[test]
+fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
+    denied(RejectReason::Rules, |g| {
+        spend(g);
+        use_it(g, Target::None)
+    });
+    denied(RejectReason::Rules, |g| {
+        spend(g);
+        Request::Press { who: g.hero, input: InputId(7), target: Target::None }
+    });
+}
+
+// covers: SAI-2.7-07
+#[test]
+fn whatever_the_reason_a_denied_use_is_cleaned_up_on_both_sides() {
+    denied(RejectReason::Target, |g| {
+        let (who, anchor) = (g.foe, Some(Anchor::at([5000.0, 0.0, 0.0])));
+        g.net.server_mut().sim_mut().run(Op::Move { who, anchor }).unwrap();
+        use_it(g, Target::Controller(who))
+    });
+    denied(RejectReason::Past, |g| {
+        g.net.interrupt_link("Ana", SimTime::millis(450));
+        use_it(g, Target::None)
+    });
+    denied(RejectReason::CommandRate, |g| {
+        for _ in 0..160 {
+            let ask = Request::Release { who: g.hero, input: InputId(1) };
+            g.net.client_mut("Ana").command(ask).unwrap();
+        }
+        use_it(g, Target::None)
+    });
+}
+
+#[test]
+fn who_was_not_refused_has_nothing_to_clean_up() {
+    let mut g = risky();
+    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    g.net.run(30);
+    let (who, ability, target) = (g.hero, g.ability("GA_Risky"), Target::None);
+    let forged = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
+    g.net.client_mut("Ana").command(forged).unwrap();
+    g.net.run(30);
+    assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
+    assert_eq!((g.seen(who, "Speed"), g.truth(who, "Speed")), (10.0, 10.0));
+    // And whoever was, only once.
+    let mut g = risky();
+    spend(&mut g);
+    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    g.net.run(60);
+    let again = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
+    g.net.client_mut("Ana").command(again).unwrap();
+    g.net.run(30);
+    assert_eq!(g.truth(who, "Speed"), 9.0);
+    assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
+}

@@ -1,0 +1,151 @@
+//! What must hold, in every tick and at the end.
+
+use super::play::{NAMES, Swarm};
+use ugas_core::{ControllerId, OpId, Refusal, Target, Which};
+use ugas_doc::ControllerReplication;
+use ugas_net::client::{ClientState, PredictionStatus};
+use ugas_net::internals::view::ProxySnapshot;
+
+/// What a client may hold of what is not settled: ticks, journals, facts told ahead.
+const MOST_HELD: usize = 4_000;
+/// What the server may hold for one client: packets in flight, commands, verdicts, messages.
+const MOST_HELD_FOR_ONE: usize = 4_000;
+
+impl Swarm {
+    /// What the server has at the end of its tick.
+    pub(crate) fn note(&mut self) {
+        let tick = self.net.tick().0;
+        for &hero in &self.heroes {
+            let hash = self.net.server().owner_hash(hero).unwrap();
+            self.hashes.insert((hero, tick), hash);
+        }
+    }
+
+    pub(crate) fn what_is_settled_is_true(&self) {
+        let tick = self.net.tick();
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            let Some(settled) = client.confirmed_tick(hero) else { continue };
+            let known = self.hashes.get(&(hero, settled.0)).copied();
+            let held = client.confirmed_hash(hero);
+            assert_eq!(held, known, "seed {}: {name} at {tick:?} about {settled:?}", self.seed);
+        }
+    }
+
+    /// From the moment it was played ahead until it ends a modifier is there once: not twice when the server's word
+    /// comes, and at no tick in between not at all.
+    pub(crate) fn what_was_accepted_is_there_once(&mut self) {
+        let marks = std::mem::take(&mut self.marks);
+        let seed = self.seed;
+        let value = self.made.rules.attribute("Mark").unwrap();
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let sim = self.net.client(name).sim();
+            let count = self.marks_on(sim, hero).len() as f64;
+            if let Ok(shown) = sim.get(hero, value) {
+                assert_eq!(shown, count, "seed {seed}: {name} shows Mark {shown} with {count} effects");
+            }
+        }
+        for mark in marks {
+            let (name, hero) = (NAMES[mark.player], self.heroes[mark.player]);
+            let client = self.net.client(name);
+            if client.sim().now() >= mark.until {
+                continue;
+            }
+            let is_it = |p: &&ugas_net::client::Prediction| OpId::new(p.key.client, p.key.base, p.key.sub) == mark.op;
+            let status = client.predictions().find(is_it).map(|p| p.status);
+            let here = self.marks_on(client.sim(), hero).iter().filter(|&&key| key == mark.key).count();
+            let tick = self.net.tick();
+            if status == Some(PredictionStatus::Rejected) {
+                assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was refused", mark.key);
+                continue;
+            }
+            // Who died by the server's word rightly takes back what he would have done since.
+            let (mark_it, mut reasons) = (self.made.rules.ability("GA_Mark").unwrap(), Vec::new());
+            let asked = client.sim().why_not(hero, Which::Ability(mark_it), Target::None, &mut reasons);
+            let is_dead = asked.is_ok() && reasons.iter().any(|r| matches!(r.refusal, Refusal::Dead { .. }));
+            if here == 0 && status == Some(PredictionStatus::Pending) && is_dead {
+                continue;
+            }
+            assert_eq!(here, 1, "seed {seed}: {name} at {tick:?} shows {:?} so often ({status:?})", mark.key);
+            self.marks.push(mark);
+        }
+    }
+
+    pub(crate) fn nothing_grows(&self) {
+        let (seed, tick) = (self.seed, self.net.tick());
+        for name in &NAMES[..self.heroes.len()] {
+            let held = self.net.client(name).retained();
+            assert!(held <= MOST_HELD, "seed {seed}: {name} holds {held} at {tick:?}");
+        }
+        let held = self.net.server().retained();
+        let most = MOST_HELD_FOR_ONE * self.heroes.len();
+        assert!(held <= most, "seed {seed}: the server holds {held} at {tick:?}");
+    }
+
+    /// No command is open and none would be run again.
+    pub(crate) fn nothing_is_open(&self) {
+        let seed = self.seed;
+        for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            assert_eq!(*client.state(), ClientState::Playing, "seed {seed}: {name}");
+            assert_eq!(client.pending_commands(), 0, "seed {seed}: {name} waits for verdicts");
+            for &who in self.heroes.iter().chain(&self.others) {
+                let ops = client.sim().journal(who).map_or(0, |j| j.ops().count());
+                assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
+            }
+            let behind = client.tick().0 - client.confirmed_tick(hero).unwrap().0;
+            assert!(
+                behind <= client.prediction_window(),
+                "seed {seed}: {name} is {behind} ticks ahead of what is settled"
+            );
+        }
+    }
+
+    /// Whether nothing goes on by itself any more.
+    pub(crate) fn is_still(&self) -> bool {
+        let sim = self.net.server().sim();
+        let rests = |who: &ControllerId| {
+            sim.effects(*who).is_ok_and(|list| list.is_empty())
+                && sim.activations(*who).is_ok_and(|mut list| list.next().is_none())
+        };
+        self.heroes.iter().chain(&self.others).all(rests)
+    }
+
+    pub(crate) fn journals_are_empty(&self) {
+        for name in &NAMES[..self.heroes.len()] {
+            let noted = self.net.client(name).journal_entries();
+            assert_eq!(noted, 0, "seed {}: {name} would run something again", self.seed);
+        }
+    }
+
+    /// Everybody knows of his own what the server has, up to the tick that is under way.
+    pub(crate) fn owners_are_told(&self) {
+        let (seed, tick) = (self.seed, self.net.tick());
+        for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
+            let settled = self.net.client(name).confirmed_tick(own).unwrap();
+            assert!(tick.0 - settled.0 <= 2, "seed {seed}: {name} knows of {settled:?} at {tick:?}");
+        }
+    }
+
+    /// Everybody knows of everybody else what the server shows.
+    pub(crate) fn everybody_agrees(&self) {
+        let (seed, tick, server) = (self.seed, self.net.tick(), self.net.server());
+        for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
+            let client = self.net.client(name);
+            for &who in self.heroes.iter().chain(&self.others).filter(|&&who| who != own) {
+                let mode = server.replication(who);
+                let seen = client.proxies().get(who).map(|p| p.snapshot());
+                let shown = match mode {
+                    ControllerReplication::None => None,
+                    _ => Some(ProxySnapshot::of(server.sim(), who, mode).unwrap()),
+                };
+                assert_eq!(seen, shown, "seed {seed}: {name} about {who:?} ({mode:?}) at {tick:?}");
+            }
+            let known = client.proxies().len();
+            let shown = self.heroes.iter().chain(&self.others);
+            let shown =
+                shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
+            assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! A session: who is in it, and how it goes on from tick to tick.
+
+use super::dice::Dice;
+use super::make::{self, Made};
+use std::collections::BTreeMap;
+use ugas_core::{
+    AbilityGrant, Anchor, ControllerId, EffectFilter, EffectKey, InputId, Op, OpId, Sim, SimConfig, SimTime, SpawnSpec,
+    Which,
+};
+use ugas_doc::ControllerReplication;
+use ugas_net::client::ClientConfig;
+use ugas_net::harness::Harness;
+use ugas_net::interest::RateTable;
+use ugas_net::link::LinkProfile;
+use ugas_net::server::{Secret, Server, ServerConfig};
+
+pub(crate) const NAMES: [&str; 8] = ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay", "Gus", "Hal"];
+
+/// What sessions did, so that none passes because nothing happened.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) list: BTreeMap<&'static str, u64>,
+}
+
+impl Tally {
+    pub(crate) fn put(&mut self, what: &'static str, n: u64) {
+        *self.list.entry(what).or_default() += n;
+    }
+
+    pub(crate) fn add(&mut self, other: &Tally) {
+        other.list.iter().for_each(|(what, n)| self.put(what, *n));
+    }
+
+    /// Everything there is must have happened in this many sessions, again and again.
+    pub(crate) fn check(&self, sessions: u64) {
+        let all = [
+            "played ahead",
+            "refused here",
+            "refused there",
+            "corrections",
+            "marks",
+            "cuts",
+            "disconnects",
+            "reconnects",
+            "sets",
+            "definitions",
+            "spawns",
+            "despawns",
+            "proxies",
+            "server ops",
+        ];
+        for what in all {
+            let n = self.list.get(what).copied().unwrap_or(0);
+            assert!(n >= sessions / 2, "{what} happened only {n} times in {sessions} sessions: {self:#?}");
+        }
+    }
+}
+
+/// An application of the effect that is counted, played ahead.
+#[derive(Debug)]
+pub(crate) struct Mark {
+    pub(crate) player: usize,
+    pub(crate) op: OpId,
+    pub(crate) key: EffectKey,
+    pub(crate) until: SimTime,
+}
+
+/// A session about random rules.
+pub(crate) struct Swarm {
+    pub(crate) seed: u64,
+    /// Whether views go in every tick.
+    pub(crate) prompt: bool,
+    pub(crate) dice: Dice,
+    pub(crate) made: Made,
+    pub(crate) net: Harness,
+    /// One for each player.
+    pub(crate) heroes: Vec<ControllerId>,
+    /// Everybody who was ever there but the heroes.
+    pub(crate) others: Vec<ControllerId>,
+    /// Hashes of the heroes as their owners may know them, at the end of each tick of the server's.
+    pub(crate) hashes: BTreeMap<(ControllerId, u32), u64>,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) defined: u32,
+    pub(crate) tally: Tally,
+}
+
+impl Swarm {
+    pub(crate) fn new(seed: u64) -> Swarm {
+        let mut dice = Dice::new(seed);
+        let made = make::rules(&mut dice);
+        let sim = Sim::new(made.rules.clone(), SimConfig { seed, ..SimConfig::default() });
+        let length = SimTime::frames(1, *dice.pick(&[20, 30, 60]));
+        let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
+        let config = ServerConfig { replication: mode, tick_length: length, ..ServerConfig::default() };
+        let mut server = Server::new(sim, config, Secret::known(seed));
+        // Every tick, so that what is compared is of one tick; the others go at the usual rates.
+        let prompt = seed.is_multiple_of(2);
+        if prompt {
+            let often = 60..=100;
+            let rates = RateTable {
+                state_divisor: 1,
+                player_slow: often.clone(),
+                important: often.clone(),
+                ..RateTable::default()
+            };
+            server.set_rates(RateTable { distant: often, ..rates });
+        }
+        let net = Harness::new(server, seed);
+        let mut swarm = Swarm {
+            seed,
+            prompt,
+            dice,
+            made,
+            net,
+            heroes: Vec::new(),
+            others: Vec::new(),
+            hashes: BTreeMap::new(),
+            marks: Vec::new(),
+            defined: 0,
+            tally: Tally::default(),
+        };
+        let players = 1 + swarm.dice.roll(NAMES.len());
+        for name in &NAMES[..players] {
+            let hero = swarm.spawn(true);
+            swarm.heroes.push(hero);
+            let window = *swarm.dice.pick(&[ClientConfig::default().prediction_window, SimTime::millis(500)]);
+            let config = ClientConfig { prediction_window: window, ..ClientConfig::default() };
+            let ways = [0; 2].map(|_| swarm.dice.pick(&LinkProfile::ALL).1);
+            swarm.net.join_over(name, config, ways, &[hero]).unwrap();
+        }
+        for _ in 0..swarm.dice.roll(4) {
+            let other = swarm.spawn(false);
+            swarm.others.push(other);
+        }
+        swarm
+    }
+
+    /// Somebody new, with every ability.
+    pub(crate) fn spawn(&mut self, hero: bool) -> ControllerId {
+        let rules = self.made.rules.clone();
+        let mut sets = vec![rules.set("Core").unwrap()];
+        if self.dice.percent(30) {
+            sets.push(rules.set("Item").unwrap());
+        }
+        let place = [self.dice.roll(100) as f64, 0.0, self.dice.roll(100) as f64];
+        let anchor = Some(Anchor::at(place));
+        let names = self.made.abilities.iter().map(String::as_str).chain(["GA_Mark"]).enumerate();
+        let grant = |(i, name): (usize, &str)| {
+            let input = if i < 3 { InputId(i as u32) } else { InputId::NONE };
+            AbilityGrant { input, ..AbilityGrant::new(rules.ability(name).unwrap()) }
+        };
+        let abilities = names.map(grant).collect();
+        let spec = SpawnSpec { anchor, abilities, ..SpawnSpec::sets(sets) };
+        let who = self.net.server_mut().sim_mut().spawn(spec).unwrap();
+        let all = [
+            ControllerReplication::Full,
+            ControllerReplication::Mixed,
+            ControllerReplication::Minimal,
+            ControllerReplication::None,
+        ];
+        // Who owns an exact row plays ahead; the others only watch.
+        let modes = if hero { &all[..2] } else { &all[..] };
+        if self.dice.percent(50) {
+            let mode = *self.dice.pick(modes);
+            self.net.server_mut().set_replication(who, mode);
+        }
+        who
+    }
+
+    /// Ticks in this many seconds.
+    fn ticks(&self, seconds: f64) -> u32 {
+        (SimTime::seconds(seconds).0 / self.net.server().tick_length().0) as u32
+    }
+
+    pub(crate) fn play(&mut self, seconds: f64) {
+        for _ in 0..self.ticks(seconds) {
+            self.players_act();
+            self.server_acts();
+            self.links_act();
+            self.step();
+        }
+    }
+
+    /// The links become perfect and everybody comes back; then play goes on for a while.
+    pub(crate) fn restore_links(&mut self) {
+        self.net.restore_links();
+        for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
+            if self.net.player(name).peer().is_none() {
+                self.come_back(player);
+            }
+        }
+        for _ in 0..self.ticks(2.5) {
+            self.step();
+        }
+        for _ in 0..self.ticks(1.0) {
+            self.players_act();
+            self.server_acts();
+            self.step();
+        }
+    }
+
+    /// As long as what is under way takes: as far as players are ahead, and a tick each way.
+    fn round_trip(&self) -> u32 {
+        let now = self.net.tick().0;
+        let ahead = |name: &&str| self.net.client(name).tick().0.saturating_sub(now);
+        NAMES[..self.heroes.len()].iter().map(ahead).max().unwrap_or(0) + 4
+    }
+
+    /// Nobody does anything any more. One round trip later nothing is open, and one round trip after the last effect is
+    /// over journals are empty.
+    pub(crate) fn quiet(&mut self) {
+        for _ in 0..self.round_trip() {
+            self.step();
+        }
+        self.nothing_is_open();
+        for _ in 0..self.ticks(0.5) {
+            self.step();
+            self.owners_are_told();
+            if self.prompt {
+                self.everybody_agrees();
+            }
+        }
+        for round in 0..20 {
+            if self.is_still() {
+                break;
+            }
+            for who in self.heroes.iter().chain(&self.others).copied().collect::<Vec<_>>() {
+                let all = EffectFilter::default();
+                // Whoever stands still would keep what he has for ever.
+                let sim = self.net.server_mut().sim_mut();
+                let _ = sim.run(Op::SetActive { who, active: true });
+                let _ = sim.run(Op::RemoveMatching { who, filter: all });
+                // Rules whose abilities answer the end of an effect with another one never come to rest by themselves.
+                for grant in sim.grants(who).unwrap_or_default().into_iter().filter(|_| round >= 10) {
+                    let _ = sim.run(Op::Revoke { who, which: Which::Grant(grant.id) });
+                }
+            }
+            self.marks.clear();
+            for _ in 0..self.ticks(0.5) {
+                self.step();
+            }
+        }
+        assert!(self.is_still(), "seed {}: something goes on for ever", self.seed);
+        for _ in 0..self.round_trip() {
+            self.step();
+        }
+        self.journals_are_empty();
+        // Views go at rates of their own.
+        for _ in 0..self.ticks(0.5) {
+            self.step();
+        }
+        self.owners_are_told();
+        self.everybody_agrees();
+        let counts = self.net.players().iter().map(|p| p.client().counts());
+        let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.rejected));
+        self.tally.put("corrections", corrections);
+        self.tally.put("refused there", refused);
+        self.tally.put("proxies", self.net.players().iter().map(|p| p.client().proxies().len() as u64).sum());
+    }
+
+    pub(crate) fn step(&mut self) {
+        self.net.step();
+        self.note();
+        self.what_is_settled_is_true();
+        self.what_was_accepted_is_there_once();
+        self.nothing_grows();
+    }
+}

@@ -1,0 +1,66 @@
+//! Bytes that no server wrote: an error or a state, never a panic, and nothing grows without bound.
+
+use super::rig::{LENGTH, Observer, Rig, rules};
+use proptest::prelude::*;
+use ugas_core::ControllerId;
+use ugas_doc::ControllerReplication;
+use ugas_net::internals::view::{Pose, Proxies, read_next};
+use ugas_net::internals::wire::bits::BitReader;
+use ugas_net::types::Tick;
+
+/// Reads lists of actors as a session would, as long as there is anything.
+fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {
+    let (mut from, mut last, mut changes) = (BitReader::new(bytes), None, Vec::new());
+    while let Ok(Some(who)) = read_next(&mut from, &mut last) {
+        if proxies.read(&mut from, who, tick, &mut changes).is_err() {
+            break;
+        }
+    }
+    assert!(changes.len() <= 200 * bytes.len() + 200, "{} changes from {} bytes", changes.len(), bytes.len());
+    let _ = Pose::get(&mut BitReader::new(bytes));
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), tick in any::<u32>()) {
+        let mut proxies = Proxies::new(rules(), LENGTH);
+        read_all(&mut proxies, &bytes, Tick(tick));
+    }
+
+    #[test]
+    fn a_damaged_section_is_read_or_refused(
+        flips in prop::collection::vec((any::<usize>(), 0..8u32), 1..6),
+        cut in any::<usize>(),
+        full in any::<bool>(),
+    ) {
+        let (mut rig, who) = Rig::with(&["Vitals", "Purse"], ControllerReplication::Full);
+        let mut observer = Observer::new(&rig);
+        observer.look(&mut rig, who);
+        rig.set(who, "A3", 9.0);
+        for effect in ["GE_Ward", "GE_Slow", "GE_Hit"] {
+            rig.apply(who, effect).unwrap();
+        }
+        rig.step();
+        let (mut bytes, _) = rig.section(who, if full { Tick(0) } else { observer.since }).unwrap();
+        for (at, bit) in flips {
+            let at = at % bytes.len();
+            bytes[at] ^= 1 << bit;
+        }
+        bytes.truncate(1 + cut % bytes.len());
+        let mut changes = Vec::new();
+        let _ = observer.proxies.read(&mut BitReader::new(&bytes), who, rig.tick, &mut changes);
+        // Whatever that was, a section that tells everything mends it.
+        rig.set(who, "A3", 19.0);
+        rig.step();
+        let (sound, _) = rig.section(who, Tick(0)).unwrap();
+        observer.proxies.read(&mut BitReader::new(&sound), who, rig.tick, &mut changes).unwrap();
+        prop_assert_eq!(observer.seen(who), rig.truth(who));
+    }
+}
+
+#[test]
+fn a_delta_about_somebody_unknown_is_refused_in_words() {
+    let mut proxies = Proxies::new(rules(), LENGTH);
+    let error = proxies.read(&mut BitReader::new(&[0; 8]), ControllerId(3), Tick(9), &mut Vec::new()).unwrap_err();
+    assert!(error.to_string().contains("a partial section of an unknown actor"), "{error}");
+}

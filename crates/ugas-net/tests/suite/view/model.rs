@@ -1,0 +1,286 @@
+//! Random play over a line that loses, delays, doubles and reorders: as soon as it is whole again, each client knows
+//! exactly what the slow way says observers may know, of everybody who is relevant to it and of nobody else.
+
+use super::rig::{LENGTH, Rig, rules};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use ugas_core::{ControllerId, EffectKey, Op, Rate, SimTime};
+use ugas_doc::ControllerReplication;
+use ugas_net::interest::{AllRelevant, DistancePriority, DistanceRelevance, RateTable, Relevance, Viewer};
+use ugas_net::internals::view::{Pose, Proxies, ProxyChange, Track, read_next};
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
+use ugas_net::types::Tick;
+
+const MODES: [ControllerReplication; 4] = [
+    ControllerReplication::Full,
+    ControllerReplication::Mixed,
+    ControllerReplication::Minimal,
+    ControllerReplication::None,
+];
+const EFFECTS: [&str; 5] = ["GE_Mark", "GE_Ward", "GE_Slow", "GE_Hit", "GE_Burn"];
+
+#[derive(Clone, Debug)]
+enum Deed {
+    Set { actor: usize, attribute: usize, value: u16 },
+    Apply { actor: usize, effect: usize },
+    Remove { which: usize },
+    AddSet { actor: usize },
+    RemoveSet { actor: usize },
+    Rate { actor: usize, rate: u8 },
+    Place { actor: usize, x: u8 },
+    Spawn { mode: usize },
+    Despawn { actor: usize },
+    Mode { actor: usize, mode: usize },
+    Look { x: u8 },
+    Step { fates: [Fate; 4] },
+}
+
+/// What becomes of a packet: when it arrives, twice perhaps, and when the server hears of it.
+#[derive(Clone, Copy, Debug)]
+struct Fate {
+    arrives: Option<u32>,
+    again: Option<u32>,
+    /// Whether the server is told that it arrived; else it is taken for lost.
+    is_told: bool,
+    answer: u32,
+}
+
+const SOUND: Fate = Fate { arrives: Some(0), again: None, is_told: true, answer: 1 };
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let late = prop_oneof![3 => Just(Some(0u32)), 2 => (0..9u32).prop_map(Some), 2 => Just(None)];
+    let again = prop_oneof![4 => Just(None), 1 => (0..9u32).prop_map(Some)];
+    (late, again, any::<bool>(), 1..9u32).prop_map(|(arrives, again, is_told, answer)| {
+        let is_told = is_told && arrives.is_some();
+        Fate { arrives, again: again.filter(|_| arrives.is_some()), is_told, answer: answer + arrives.unwrap_or(0) }
+    })
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let actor = 0..6usize;
+    prop_oneof![
+        6 => (actor.clone(), 0..12usize, 0..1000u16)
+            .prop_map(|(actor, attribute, value)| Deed::Set { actor, attribute, value }),
+        3 => (actor.clone(), 0..EFFECTS.len()).prop_map(|(actor, effect)| Deed::Apply { actor, effect }),
+        2 => (0..64usize).prop_map(|which| Deed::Remove { which }),
+        1 => actor.clone().prop_map(|actor| Deed::AddSet { actor }),
+        1 => actor.clone().prop_map(|actor| Deed::RemoveSet { actor }),
+        1 => (actor.clone(), any::<u8>()).prop_map(|(actor, rate)| Deed::Rate { actor, rate }),
+        2 => (actor.clone(), any::<u8>()).prop_map(|(actor, x)| Deed::Place { actor, x }),
+        1 => (0..MODES.len()).prop_map(|mode| Deed::Spawn { mode }),
+        1 => actor.clone().prop_map(|actor| Deed::Despawn { actor }),
+        1 => (actor, 0..MODES.len()).prop_map(|(actor, mode)| Deed::Mode { actor, mode }),
+        1 => any::<u8>().prop_map(|x| Deed::Look { x }),
+        8 => [fate(), fate(), fate(), fate()].prop_map(|fates| Deed::Step { fates }),
+    ]
+}
+
+/// One client and its line.
+struct Client {
+    interest: Interest,
+    schedule: Schedule,
+    plan: PacketPlan,
+    proxies: Proxies,
+    places: BTreeMap<ControllerId, Track>,
+    /// Sections and words that somebody went, by when they arrive. The words come in order, as reliable messages do.
+    under_way: Vec<(Tick, Letter)>,
+    /// What the server will hear, and when.
+    answers: Vec<Answer>,
+    word_due: Tick,
+    /// Where it looks from.
+    place: [f64; 3],
+    /// Whether its line is known to lose much.
+    lossy: bool,
+}
+
+/// What becomes of a packet, as the server comes to know it.
+struct Answer {
+    due: Tick,
+    state: Vec<PlannedUpdate>,
+    poses: Vec<PlannedUpdate>,
+    of: Tick,
+    /// Its tick if it arrived.
+    arrived: Option<Tick>,
+}
+
+#[derive(Clone)]
+enum Letter {
+    State { of: Tick, bytes: Vec<u8> },
+    Left { at: Tick, who: Vec<ControllerId> },
+}
+
+impl Client {
+    fn new(rig: &Rig, relevance: Arc<dyn Relevance>, lossy: bool) -> Client {
+        let priority = Arc::new(DistancePriority::default());
+        Client {
+            interest: Interest { relevance, priority, rates: RateTable::default() },
+            schedule: Schedule::default(),
+            plan: PacketPlan::default(),
+            proxies: Proxies::new(rig.rules.clone(), LENGTH),
+            places: BTreeMap::new(),
+            under_way: Vec::new(),
+            answers: Vec::new(),
+            word_due: Tick(0),
+            place: [0.0; 3],
+            lossy,
+        }
+    }
+
+    /// The server writes, the line does what it does, the client reads.
+    fn tick(&mut self, rig: &mut Rig, fate: Fate) {
+        let now = rig.tick;
+        for Answer { state, poses, of, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
+            match arrived {
+                Some(tick) => state.iter().for_each(|p| self.schedule.confirmed(p, tick)),
+                None => {
+                    state.iter().for_each(|p| self.schedule.lost(p, of));
+                    poses.iter().for_each(|p| self.schedule.lost_pose(p.who, p.since));
+                }
+            }
+        }
+        let viewer = Viewer { place: Some(self.place), ..Viewer::default() };
+        let (length, round_trip) = (LENGTH, SimTime::millis(50));
+        let ask = ScheduleRequest { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
+        self.schedule.pick(&mut rig.store, &self.interest, &ask, &mut self.plan);
+        assert!(self.plan.large.is_empty());
+        let mut out = BitWriter::new();
+        self.plan.write_state(&mut rig.store, &mut out);
+        assert!(out.byte_len() <= 151, "the room is kept: {}", out.byte_len());
+        self.plan.write_poses(&rig.store, &mut out);
+        let letter = Letter::State { of: now, bytes: out.finish().to_vec() };
+        for late in [fate.arrives, fate.again].into_iter().flatten() {
+            self.under_way.push((now.plus(late), letter.clone()));
+        }
+        let PacketPlan { state, poses, .. } = self.plan.clone();
+        let (due, arrived) = (now.plus(fate.answer), fate.is_told.then_some(now));
+        self.answers.push(Answer { due, state, poses, of: now, arrived });
+        if !self.plan.left.is_empty() {
+            self.word_due = self.word_due.max(now.plus(fate.answer));
+            self.under_way.push((self.word_due, Letter::Left { at: now, who: self.plan.left.clone() }));
+        }
+        for (_, letter) in self.under_way.extract_if(.., |l| l.0 <= now).collect::<Vec<_>>() {
+            self.read(letter);
+        }
+    }
+
+    fn read(&mut self, letter: Letter) {
+        match letter {
+            Letter::Left { at, who } => who.into_iter().for_each(|who| self.proxies.remove(who, at)),
+            Letter::State { of, bytes } => {
+                let (mut from, mut last) = (BitReader::new(&bytes), None);
+                let mut changes: Vec<(ControllerId, ProxyChange)> = Vec::new();
+                while let Some(who) = read_next(&mut from, &mut last).unwrap() {
+                    self.proxies.read(&mut from, who, of, &mut changes).unwrap();
+                }
+                last = None;
+                while let Some(who) = read_next(&mut from, &mut last).unwrap() {
+                    self.places.entry(who).or_default().push(of.time(LENGTH), Pose::get(&mut from).unwrap());
+                }
+                assert!(from.left() < 8, "reader and writer disagree");
+            }
+        }
+    }
+}
+
+fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>, deed: &Deed) {
+    let at = |actor: usize| actors.get(actor % actors.len().max(1)).copied();
+    let of = |actor: &usize| at(*actor).unwrap_or(ControllerId(u32::MAX - 1));
+    match deed {
+        Deed::Set { actor, attribute, value } => {
+            let own = ["Hidden", "Own", "Exact", "Edge"].map(String::from);
+            let name = own.get(attribute.wrapping_sub(8)).cloned().unwrap_or(format!("A{attribute}"));
+            rig.set(of(actor), &name, *value as f64);
+        }
+        Deed::Apply { actor, effect } => keys.extend(rig.apply(of(actor), EFFECTS[*effect])),
+        Deed::Remove { which } => {
+            if let Some(key) = keys.get(which % keys.len().max(1)) {
+                let _ = rig.sim.remove(*key);
+            }
+        }
+        Deed::AddSet { actor } => drop(rig.sim.run(Op::AddSet { who: of(actor), set: rig.set_id("Item") })),
+        Deed::RemoveSet { actor } => {
+            drop(rig.sim.run(Op::RemoveSet { who: of(actor), set: rig.set_id("Item"), force: true }));
+        }
+        Deed::Rate { actor, rate } => {
+            drop(rig.sim.run(Op::SetRate { who: of(actor), rate: Rate::new(*rate as f64 / 100.0).unwrap() }));
+        }
+        Deed::Place { actor, x } => {
+            if let Some(who) = at(*actor) {
+                rig.place(who, [*x as f64, 0.0, 0.0]);
+            }
+        }
+        Deed::Spawn { mode } if actors.len() < 12 => {
+            actors.push(rig.spawn(&["Vitals", "Purse"], MODES[*mode]));
+        }
+        Deed::Despawn { actor } => {
+            if let Some(who) = at(*actor) {
+                rig.sim.despawn(who).unwrap();
+                rig.store.remove(who);
+                actors.retain(|&a| a != who);
+            }
+        }
+        Deed::Mode { actor, mode } => {
+            if let Some(who) = at(*actor) {
+                rig.store.add(&rig.sim, who, MODES[*mode], rig.tick.plus(1)).unwrap();
+            }
+        }
+        Deed::Spawn { .. } | Deed::Look { .. } | Deed::Step { .. } => {}
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #[test]
+    fn whoever_the_line_does_to_it_a_client_ends_with_what_it_may_know(
+        deeds in prop::collection::vec(deed(), 1..160),
+    ) {
+        let mut rig = Rig::new(rules());
+        let mut actors: Vec<ControllerId> = MODES.iter().map(|&m| rig.spawn(&["Vitals", "Purse"], m)).collect();
+        let mut keys = Vec::new();
+        let near = || Arc::new(DistanceRelevance::new(100.0, 150.0));
+        let mut clients = [
+            Client::new(&rig, Arc::new(AllRelevant), false),
+            Client::new(&rig, near(), false),
+            Client::new(&rig, Arc::new(AllRelevant), true),
+            Client::new(&rig, near(), true),
+        ];
+        for deed in &deeds {
+            play(&mut rig, &mut actors, &mut keys, deed);
+            if let Deed::Look { x } = deed {
+                clients.iter_mut().for_each(|c| c.place[0] = f64::from(*x));
+            }
+            if let Deed::Step { fates } = deed {
+                rig.step();
+                clients.iter_mut().zip(*fates).for_each(|(c, fate)| c.tick(&mut rig, fate));
+            }
+        }
+        // At their usual pace all effects that end do so before the end.
+        actors.iter().for_each(|&who| drop(rig.sim.run(Op::SetRate { who, rate: Rate::ONE })));
+        clients.iter_mut().for_each(|c| c.place = [0.0; 3]);
+        for _ in 0..80 {
+            rig.step();
+            clients.iter_mut().for_each(|c| c.tick(&mut rig, SOUND));
+        }
+        for client in &clients {
+            let seen: Vec<ControllerId> = client.proxies.iter().map(|p| p.who()).collect();
+            let is_near = |who: ControllerId| {
+                let place = rig.store.pose(who).map(|p| p.anchor().position);
+                (place, seen.contains(&who))
+            };
+            for &who in rig.store.ids() {
+                let (place, is_seen) = is_near(who);
+                prop_assert_eq!(client.schedule.is_current(&rig.store, who), is_seen, "{:?}", who);
+                match client.proxies.get(who) {
+                    Some(proxy) => prop_assert_eq!(proxy.snapshot(), rig.truth(who), "{:?}", who),
+                    None => prop_assert!(place.is_some_and(|p| p[0] > 100.0), "{:?} is unknown", who),
+                }
+                if let (true, Some(place)) = (is_seen, place) {
+                    prop_assert_eq!(client.places[&who].last().unwrap().1.anchor().position, place);
+                }
+            }
+            prop_assert!(seen.iter().all(|who| rig.store.ids().contains(who)), "somebody who is gone is still seen");
+        }
+    }
+}

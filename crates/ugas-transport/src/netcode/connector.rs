@@ -1,0 +1,203 @@
+//! The client side of UDP and WebSocket.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use renetcode2::{ClientAuthentication, DisconnectReason, NetcodeClient};
+use ugas_net::types::MAX_DATAGRAM;
+
+use super::MAX_PACKET;
+use super::packet::is_sound;
+use crate::error::{SendError, TransportError, fits};
+use crate::socket::ClientSocket;
+use crate::token::{Identity, Key, Token, TokenError, TransportKind};
+use crate::transport::{ClientTransport, Gone, State};
+
+/// How many packets one poll reads.
+const READS: usize = 4_096;
+/// How long a token lives that a client makes for itself.
+const OWN_LIFETIME: Duration = Duration::from_secs(300);
+
+/// The configuration of a [`Connector`].
+#[derive(Clone, Copy, Debug)]
+pub struct ConnectorConfig {
+    /// The time since the Unix epoch. It advances with [`ClientTransport::poll`].
+    pub now: Duration,
+    /// The timeout of the WebSocket handshake, the only blocking call.
+    pub patience: Duration,
+}
+
+/// The client side of UDP and WebSocket.
+///
+/// ```no_run
+/// use std::time::Duration;
+/// use ugas_transport::{Connector, ConnectorConfig, ClientTransport, State, Token};
+///
+/// let token: Token = std::fs::read_to_string("Ana.token")?.parse()?;
+/// let config = ConnectorConfig { now: Duration::from_secs(1_800_000_000), patience: Duration::from_secs(5) };
+/// let mut client = Connector::connect(token, config)?;
+/// while client.state() == State::Connecting {
+///     std::thread::sleep(Duration::from_millis(10));
+///     client.poll(Duration::from_millis(10), &mut |datagram| println!("{} bytes", datagram.len()))?;
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Connector {
+    netcode: NetcodeClient,
+    carrier: TransportKind,
+    socket: Box<dyn ClientSocket>,
+    broken: Option<Gone>,
+    buffer: [u8; MAX_PACKET],
+}
+
+impl Connector {
+    /// Connects with a token of the server or its login service.
+    pub fn connect(token: Token, config: ConnectorConfig) -> Result<Connector, TransportError> {
+        let (carrier, address) = (token.carrier(), token.address());
+        let socket = open(carrier, address, config.patience)?;
+        let authentication = ClientAuthentication::Secure { connect_token: token.into_inner() };
+        let netcode = NetcodeClient::new(config.now, authentication)
+            .map_err(|cause| TokenError::Content { cause: cause.to_string() })?;
+        Ok(Connector { netcode, carrier, socket, broken: None, buffer: [0; MAX_PACKET] })
+    }
+
+    /// Connects to a server with [`Auth::Open`](crate::Auth::Open); other servers do not answer.
+    pub fn connect_open(
+        protocol: u64,
+        who: Identity<'_>,
+        config: ConnectorConfig,
+    ) -> Result<Connector, TransportError> {
+        let token = Token::issue(&Key::public(), protocol, who, config.now, OWN_LIFETIME)?;
+        Connector::connect(token, config)
+    }
+
+    /// Returns the URL of the server, such as `udp://127.0.0.1:4000`.
+    pub fn server(&self) -> String {
+        format!("{}://{}", self.carrier.scheme(), self.netcode.server_addr())
+    }
+
+    fn read(&mut self, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
+        for _ in 0..READS {
+            let (length, from) = match self.socket.receive(&mut self.buffer) {
+                Ok(Some(packet)) => packet,
+                Ok(None) => return Ok(()),
+                Err(cause) => return self.fail(cause),
+            };
+            let packet = &mut self.buffer[..length];
+            if from != self.netcode.server_addr() || !is_sound(packet) {
+                continue;
+            }
+            if let Some(payload) = self.netcode.process_packet(packet)
+                && payload.len() <= MAX_DATAGRAM
+            {
+                datagrams(payload);
+            }
+        }
+        Ok(())
+    }
+
+    /// A line that the other side closed is an end, not an error.
+    fn fail(&mut self, cause: std::io::Error) -> Result<(), TransportError> {
+        self.broken = Some(if self.netcode.is_connected() { Gone::Lost } else { Gone::Refused });
+        match cause.kind() {
+            ErrorKind::ConnectionAborted
+            | ErrorKind::ConnectionReset
+            | ErrorKind::BrokenPipe
+            | ErrorKind::UnexpectedEof => Ok(()),
+            _ => Err(TransportError::Socket { carrier: self.carrier, cause }),
+        }
+    }
+}
+
+impl ClientTransport for Connector {
+    fn poll(&mut self, elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
+        if let State::Disconnected(_) = self.state() {
+            return Ok(());
+        }
+        self.read(datagrams)?;
+        self.netcode.update(elapsed);
+        if let Some((packet, to)) = self.netcode.generate_ping() {
+            match self.socket.send(to, packet) {
+                Err(cause) if cause.kind() != ErrorKind::WouldBlock => return self.fail(cause),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn send(&mut self, datagram: &[u8]) -> Result<(), SendError> {
+        fits(datagram)?;
+        if self.state() != State::Connected {
+            return Err(SendError::NotConnected);
+        }
+        let packet = self.netcode.generate_payload_packet(datagram);
+        let (to, packet) = packet.map_err(|_| SendError::NotConnected)?;
+        self.socket.send(to, packet).map_err(|error| match error.kind() {
+            ErrorKind::WouldBlock => SendError::Full,
+            ErrorKind::ConnectionAborted => SendError::NotConnected,
+            _ => SendError::System(error.to_string()),
+        })
+    }
+
+    fn disconnect(&mut self) {
+        if let State::Disconnected(_) = self.state() {
+            return;
+        }
+        if let Ok((to, packet)) = self.netcode.disconnect() {
+            let _ = self.socket.send(to, packet);
+        }
+    }
+
+    fn state(&self) -> State {
+        // What netcode heard from the server says more than a line that closed after it.
+        match (self.netcode.disconnect_reason(), self.broken) {
+            (Some(reason), _) => State::Disconnected(match gone(reason) {
+                Gone::NoAnswer if self.socket.is_shut() => Gone::Nobody,
+                gone => gone,
+            }),
+            (None, Some(gone)) => State::Disconnected(gone),
+            (None, None) if self.netcode.is_connected() => State::Connected,
+            (None, None) => State::Connecting,
+        }
+    }
+}
+
+impl Drop for Connector {
+    fn drop(&mut self) {
+        self.disconnect();
+    }
+}
+
+fn gone(reason: DisconnectReason) -> Gone {
+    match reason {
+        DisconnectReason::ConnectTokenExpired => Gone::Expired,
+        DisconnectReason::ConnectionTimedOut => Gone::TimedOut,
+        DisconnectReason::ConnectionResponseTimedOut | DisconnectReason::ConnectionRequestTimedOut => Gone::NoAnswer,
+        DisconnectReason::ConnectionDenied => Gone::Refused,
+        DisconnectReason::DisconnectedByClient => Gone::ByClient,
+        DisconnectReason::DisconnectedByServer => Gone::ByServer,
+    }
+}
+
+fn open(
+    carrier: TransportKind,
+    server: SocketAddr,
+    patience: Duration,
+) -> Result<Box<dyn ClientSocket>, TransportError> {
+    let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
+    match carrier {
+        #[cfg(feature = "udp")]
+        TransportKind::Udp => Ok(Box::new(crate::socket::udp::UdpClient::toward(server).map_err(cannot)?)),
+        #[cfg(feature = "websocket")]
+        TransportKind::WebSocket => {
+            let socket = crate::socket::websocket::WebSocketClient::connect(server, patience).map_err(cannot)?;
+            Ok(Box::new(socket))
+        }
+        #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
+        _ => {
+            let _ = (cannot, patience);
+            Err(TransportError::NotBuilt { carrier })
+        }
+    }
+}
