@@ -296,7 +296,7 @@ fn a_table_that_changes_is_read_again() {
         std::os::unix::fs::symlink(outside, folder.pack().join("tough.csv")).unwrap();
         assert!(!backend.reload_from_disk(), "a table lies in its pack");
         let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
-        assert!(notice.as_str().unwrap().contains("link out of the document's folder"), "{notice}");
+        assert!(notice.as_str().unwrap().contains("outside the folder of the document"), "{notice}");
     }
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 170.0);
 }

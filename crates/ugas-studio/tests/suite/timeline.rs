@@ -84,8 +84,9 @@ fn a_key_pressed_while_dead_is_answered_with_the_refusal() {
     let held = ask(&mut backend, keys(json!(["Primary"])));
     assert_eq!(held["message"], Value::Null, "once for each press");
     // Alive and ready: the ability is activated, and there is nothing to refuse.
-    ask(&mut backend, keys(json!([])));
-    (0..7).for_each(|_| drop(ask(&mut backend, json!({ "ask": "step", "ticks": 60 }))));
-    let answer = ask(&mut backend, keys(json!(["Ability2"])));
+    let mut alive = duel();
+    ask(&mut alive, keys(json!([])));
+    ask(&mut alive, json!({ "ask": "step", "ticks": 90 }));
+    let answer = ask(&mut alive, keys(json!(["Ability2"])));
     assert_eq!((&answer["message"], &answer["no_effect"]), (&Value::Null, &json!(false)), "{answer}");
 }
