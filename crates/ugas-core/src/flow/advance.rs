@@ -111,7 +111,7 @@ impl Flow<'_> {
             TimerKind::Gcd => self.gcd_due(target, seq),
             TimerKind::Validation => self.validation_due(target, seq),
         }
-        self.finish_verb();
+        self.finish_operation();
         self.react();
         if let Some(target) = self.st.controllers.slot(who) {
             self.publish(target);

@@ -18,7 +18,7 @@ pub(crate) struct Saved {
     row: Box<Row>,
     lengths: [usize; 3],
     rechecks: Vec<Recheck>,
-    notices: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
+    row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
 }
 
 /// An application that passed its checks: what is about to be changed.
@@ -199,7 +199,7 @@ impl Flow<'_> {
         self.burst_cues(def, spec.extra.as_deref(), target, via);
         self.then(def, spec, key, Trigger::Applied, 0);
         self.after_hooks(spec, target, key);
-        self.finish_verb();
+        self.finish_operation();
         self.cause = cause;
         Ok(())
     }
@@ -276,7 +276,7 @@ impl Flow<'_> {
         if unmet && !inhibited {
             self.recheck_later(target, &[seq]);
         }
-        self.finish_verb();
+        self.finish_operation();
         if def.period.is_some() && def.execute_on_application && !inhibited {
             self.execute(target, seq);
         }
@@ -454,13 +454,13 @@ impl Flow<'_> {
     /// A copy of a row and of how far the log came.
     pub(crate) fn save_row(&self, target: usize) -> Saved {
         let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
-        let (rechecks, notices) = (self.sc.rechecks.clone(), self.sc.notices.clone());
-        Saved { row: Box::new(self.row(target).clone()), lengths, rechecks, notices }
+        let (rechecks, row_events) = (self.sc.rechecks.clone(), self.sc.row_events.clone());
+        Saved { row: Box::new(self.row(target).clone()), lengths, rechecks, row_events }
     }
 
     /// Puts a row back and takes back what was told since.
     pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
-        let Some(Saved { row, lengths: [facts, diagnostics, reactions], rechecks, notices }) = saved else {
+        let Some(Saved { row, lengths: [facts, diagnostics, reactions], rechecks, row_events }) = saved else {
             return;
         };
         let _ = self.replace_row(target, *row);
@@ -473,7 +473,7 @@ impl Flow<'_> {
         self.log.diagnostics.truncate(diagnostics);
         self.sc.reactions.truncate(reactions);
         // What was to be told before is still to be told.
-        (self.sc.rechecks, self.sc.notices) = (rechecks, notices);
+        (self.sc.rechecks, self.sc.row_events) = (rechecks, row_events);
     }
 }
 

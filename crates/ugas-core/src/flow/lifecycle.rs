@@ -204,7 +204,7 @@ impl Flow<'_> {
         self.emit_flips(target, &flips, via);
         self.emit_applied(target, via, 1, 1);
         // An operation like any other: its reactions precede those of the next.
-        self.finish_verb();
+        self.finish_operation();
     }
 
     /// Returns the tags that an effect granted in addition to its definition's, which are no longer innate.

@@ -152,7 +152,7 @@ pub(crate) struct Scratch {
     pub(crate) reactions: VecDeque<Reaction>,
     pub(crate) rechecks: Vec<Recheck>,
     pub(crate) catch_ups: Vec<CatchUp>,
-    pub(crate) notices: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
+    pub(crate) row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
     pub(crate) births: BTreeMap<(u64, ControllerId), u32>,

@@ -81,7 +81,7 @@ impl Flow<'_> {
             | Op::Release { .. }
             | Op::Complete { .. } => {
                 let result = self.ability_op(op);
-                self.finish_verb();
+                self.finish_operation();
                 if let Some(target) = self.st.controllers.slot(op.target()) {
                     self.publish(target);
                 }

@@ -79,12 +79,12 @@ impl Flow<'_> {
                 self.settle(via, Emit::Facts);
                 self.emit_flips(target, &flips, via);
                 self.sc.flips = flips;
-                self.finish_verb();
+                self.finish_operation();
             }
             self.publish(target);
         }
         self.emit_applied(target, via, spec.level, spec.stacks);
-        self.finish_verb();
+        self.finish_operation();
         self.cause = cause;
         Ok(key)
     }

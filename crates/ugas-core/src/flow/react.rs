@@ -29,10 +29,10 @@ pub(crate) enum Reaction {
         cause: Cause,
     },
     Recheck(Recheck),
-    Hear {
+    Event {
         who: ControllerId,
         row_event: RowEvent,
-        since: EventCutoff,
+        cutoff: EventCutoff,
         cause: Cause,
         depth: u32,
     },
@@ -232,20 +232,20 @@ impl Flow<'_> {
             passives.extend(row.play().activations.iter().filter(passive).map(|a| a.grant));
         }
         let activating = activating.map_or(0, |a| a.seq);
-        let since = EventCutoff { seq: row.next_seq, activating, grants: row.next_grant, passives };
-        self.sc.notices.push((row.id, row_event, cause, since));
+        let cutoff = EventCutoff { seq: row.next_seq, activating, grants: row.next_grant, passives };
+        self.sc.row_events.push((row.id, row_event, cause, cutoff));
     }
 
     /// Ends an operation: rechecks of changed tags follow its conditional effects, then the events.
     #[inline]
-    pub(crate) fn finish_verb(&mut self) {
-        if self.sc.rechecks.is_empty() && self.sc.notices.is_empty() {
+    pub(crate) fn finish_operation(&mut self) {
+        if self.sc.rechecks.is_empty() && self.sc.row_events.is_empty() {
             return;
         }
         self.sc.reactions.extend(self.sc.rechecks.drain(..).map(Reaction::Recheck));
         let depth = self.depth + 1;
-        for (who, row_event, cause, since) in self.sc.notices.drain(..) {
-            self.sc.reactions.push_back(Reaction::Hear { who, row_event, since, cause, depth });
+        for (who, row_event, cause, cutoff) in self.sc.row_events.drain(..) {
+            self.sc.reactions.push_back(Reaction::Event { who, row_event, cutoff, cause, depth });
         }
     }
 
@@ -253,7 +253,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn react(&mut self) {
         let s = &*self.sc;
-        let idle = s.reactions.is_empty() && s.rechecks.is_empty() && s.notices.is_empty() && s.catch_ups.is_empty();
+        let idle = s.reactions.is_empty() && s.rechecks.is_empty() && s.row_events.is_empty() && s.catch_ups.is_empty();
         if !idle {
             self.run_reactions();
         }
@@ -275,13 +275,13 @@ impl Flow<'_> {
     }
 
     fn run_reactions(&mut self) {
-        self.finish_verb();
+        self.finish_operation();
         loop {
             let Some(reaction) = self.sc.reactions.pop_front() else {
                 if !self.catch_up_one() {
                     break;
                 }
-                self.finish_verb();
+                self.finish_operation();
                 continue;
             };
             self.sc.reacted += 1;
@@ -291,12 +291,12 @@ impl Flow<'_> {
                 self.diagnose(ControllerId::NONE, EffectId::NONE, DiagnosticKind::Limit);
                 self.sc.reactions.clear();
                 self.sc.rechecks.clear();
-                self.sc.notices.clear();
+                self.sc.row_events.clear();
                 self.drop_catch_ups();
                 break;
             }
             self.react_to(reaction);
-            self.finish_verb();
+            self.finish_operation();
         }
         self.sc.reacted = 0;
         self.sc.flipped.clear();
@@ -373,14 +373,14 @@ impl Flow<'_> {
                     self.start_next(target, effect);
                 }
             }
-            Reaction::Hear { who, row_event, since, cause, depth } => {
+            Reaction::Event { who, row_event, cutoff, cause, depth } => {
                 (self.cause, self.depth) = (cause, depth);
                 self.journal_reaction(who);
                 if depth > self.limits.chain_depth {
                     let refusal = self.limit(LimitKind::ChainDepth, self.limits.chain_depth);
                     self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
                 } else if let Some(target) = self.st.controllers.slot(who) {
-                    self.handle_event(target, &row_event, &since);
+                    self.handle_event(target, &row_event, &cutoff);
                 }
             }
             Reaction::Ticks { who, cast, cause } => {

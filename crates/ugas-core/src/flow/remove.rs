@@ -202,7 +202,7 @@ impl Flow<'_> {
                 self.next_later(target, effect);
             }
         }
-        self.finish_verb();
+        self.finish_operation();
         self.publish(target);
         self.cause = cause;
     }

@@ -126,7 +126,7 @@ fn a_change_of_many_that_one_refuses_changes_none() {
 }
 
 #[test]
-fn a_first_application_above_the_limit_overflows_or_is_denied() {
+fn an_application_fits_in_part_and_a_full_stack_overflows_or_is_denied() {
     let stack = |deny_overflow| Stacking {
         limit: Some(3),
         deny_overflow,
@@ -140,11 +140,15 @@ fn a_first_application_above_the_limit_overflows_or_is_denied() {
         .unwrap();
     let mut sim = sim(&rules, SimConfig::default());
     let hero = spawn(&mut sim, "Vitals");
-    let closed = Spec::new(rules.effect("GE_Closed").unwrap(), hero).stacks(5);
+    let [closed, open] = ["GE_Closed", "GE_Open"].map(|name| Spec::new(rules.effect(name).unwrap(), hero).stacks(5));
+    for spec in [&closed, &open] {
+        let key = sim.apply(spec).unwrap();
+        assert_eq!(sim.effect(key).unwrap().stacks, 3);
+    }
+    assert_eq!(health(&sim, hero), 160.0, "no overflow effect: neither stack was full");
     assert_eq!(sim.apply(&closed), Err(Refusal::Stacks { limit: 3 }));
-    let key = sim.apply(&Spec::new(rules.effect("GE_Open").unwrap(), hero).stacks(5)).unwrap();
-    assert_eq!(sim.effect(key).unwrap().stacks, 3);
-    assert_eq!(health(&sim, hero), 129.0);
+    sim.apply(&open).unwrap();
+    assert_eq!(health(&sim, hero), 159.0);
 }
 
 #[test]

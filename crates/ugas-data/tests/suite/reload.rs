@@ -115,7 +115,7 @@ fn what_is_not_there_is_told() {
     let findings = Reloader::open(&folder.0).unwrap_err();
     assert_eq!(findings[0].id, "no-documents");
     let findings = Reloader::open(Path::new("no/such/folder")).unwrap_err();
-    assert!(findings.iter().any(|f| f.message.contains("cannot be read")), "{findings:?}");
+    assert!(findings.iter().any(|f| f.message.contains("cannot read")), "{findings:?}");
     // Rules made elsewhere are no rules of this folder.
     assert!(Rules::builder().build().is_ok());
 }

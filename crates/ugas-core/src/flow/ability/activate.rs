@@ -41,8 +41,8 @@ impl Flow<'_> {
         let source = event.as_ref().map(|e| e.instigator);
         let request = ActivationRequest { target, birth, event: event.as_deref(), source };
         let (only, more) = {
-            let mut meant = self.view().grants_of(slot, which)?;
-            (meant.next(), meant.next().is_some())
+            let mut selected = self.view().grants_of(slot, which)?;
+            (selected.next(), selected.next().is_some())
         };
         let Some(only) = only else { return Err(Refusal::NotGranted) };
         if !more {

@@ -54,9 +54,9 @@ impl Flow<'_> {
 
     /// Handles a tag added to a row: cancels abilities whose cancel list matches, and casts that movement interrupts.
     /// Tags that an ability owns do not cancel it.
-    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, since: &EventCutoff) {
+    pub(crate) fn cancel_by_tag(&mut self, slot: usize, tag: TagId, cutoff: &EventCutoff) {
         self.cancel_where(slot, |flow, a| {
-            if a.seq >= since.seq || a.seq == since.activating {
+            if a.seq >= cutoff.seq || a.seq == cutoff.activating {
                 return false;
             }
             let Some(def) = flow.ability(a.ability) else { return false };
@@ -102,8 +102,8 @@ impl Flow<'_> {
     }
 
     /// Cancels every ability on death that may not continue while dead.
-    pub(crate) fn die(&mut self, slot: usize, since: &EventCutoff) {
-        self.cancel_where(slot, |flow, a| a.seq < since.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
+    pub(crate) fn die(&mut self, slot: usize, cutoff: &EventCutoff) {
+        self.cancel_where(slot, |flow, a| a.seq < cutoff.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }
 
     /// Ends abilities that need an avatar after the avatar was removed.

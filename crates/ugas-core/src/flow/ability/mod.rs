@@ -38,7 +38,7 @@ impl Flow<'_> {
         let birth = self.cause.root.0;
         let result = self.activate(slot, which, target, birth, None);
         if result.is_ok() {
-            self.finish_verb();
+            self.finish_operation();
             self.publish(slot);
         }
         result

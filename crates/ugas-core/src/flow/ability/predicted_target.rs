@@ -16,7 +16,7 @@ pub(crate) struct PredictedTargets {
     /// The target of the first tick of the activation that the op starts.
     pub(crate) first: Option<Target>,
     /// The activation of that target, once it exists.
-    pub(crate) meant: Option<ActivationKey>,
+    pub(crate) activation: Option<ActivationKey>,
     /// Why the target was rejected.
     pub(crate) refused: Option<Refusal>,
 }
@@ -51,14 +51,14 @@ impl View<'_> {
 impl Flow<'_> {
     /// Assigns the first target of the op to the first activation.
     pub(super) fn assign_first_target(&mut self, slot: usize, seq: u64) {
-        if self.sc.predicted_targets.first.is_some() && self.sc.predicted_targets.meant.is_none() {
-            self.sc.predicted_targets.meant = Some(self.key_of(slot, seq));
+        if self.sc.predicted_targets.first.is_some() && self.sc.predicted_targets.activation.is_none() {
+            self.sc.predicted_targets.activation = Some(self.key_of(slot, seq));
         }
     }
 
     /// Sets the target of the first predicted tick.
     pub(crate) fn apply_first_target(&mut self, slot: usize, seq: u64) {
-        let Some(key) = self.sc.predicted_targets.meant else { return };
+        let Some(key) = self.sc.predicted_targets.activation else { return };
         if self.work.role != Role::Authority || self.key_of(slot, seq) != key {
             return;
         }

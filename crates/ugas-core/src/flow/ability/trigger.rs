@@ -68,11 +68,11 @@ impl TriggerCause {
 
 impl Flow<'_> {
     /// Handles an event of a row after an operation.
-    pub(crate) fn handle_event(&mut self, target: usize, row_event: &RowEvent, since: &EventCutoff) {
+    pub(crate) fn handle_event(&mut self, target: usize, row_event: &RowEvent, cutoff: &EventCutoff) {
         match row_event {
-            RowEvent::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, since),
+            RowEvent::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, cutoff),
             RowEvent::Tag { tag, added: false } => self.cancel_without(target, *tag),
-            RowEvent::Died { .. } => self.die(target, since),
+            RowEvent::Died { .. } => self.die(target, cutoff),
             _ => {}
         }
         let who = self.row(target).id;
@@ -80,19 +80,19 @@ impl Flow<'_> {
             self.check_casters_at(who);
         }
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.wake(target, row_event, since);
+        self.wake(target, row_event, cutoff);
         let Some(target) = self.st.controllers.slot(who) else { return };
-        self.trigger(target, row_event, since);
+        self.trigger(target, row_event, cutoff);
         if row_event.may_start_passives() {
-            self.try_passives(target, row_event, since);
+            self.try_passives(target, row_event, cutoff);
         }
         self.publish(target);
     }
 
     /// Activates the abilities that an event triggers, in grant order.
-    fn trigger(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
+    fn trigger(&mut self, slot: usize, row_event: &RowEvent, cutoff: &EventCutoff) {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
-        for g in self.row(slot).grants.iter().filter(|g| g.id.0 < since.grants) {
+        for g in self.row(slot).grants.iter().filter(|g| g.id.0 < cutoff.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
             let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, row_event, g.id));
             hits.extend(hit.map(|position| (g.id, position)));
@@ -160,10 +160,10 @@ impl Flow<'_> {
     }
 
     /// Starts passive abilities that are not active and whose checks pass.
-    fn try_passives(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
+    fn try_passives(&mut self, slot: usize, row_event: &RowEvent, cutoff: &EventCutoff) {
         let row = self.row(slot);
         let idle = |g: &&crate::state::Grant| {
-            let was = g.id.0 < since.grants && !since.passives.contains(&g.id);
+            let was = g.id.0 < cutoff.grants && !cutoff.passives.contains(&g.id);
             was && !row.play().activations.iter().any(|a| a.grant == g.id)
         };
         let passive = |g: &&crate::state::Grant| self.ability(g.ability).is_some_and(|d| d.passive);

@@ -22,13 +22,13 @@ impl<'a> View<'a> {
             }
             _ => None,
         };
-        let meant = move |g: &&crate::state::Grant| match which {
+        let is_selected = move |g: &&crate::state::Grant| match which {
             Which::Ability(a) => g.ability == a,
             Which::Grant(id) => g.id == id,
             Which::Input(input) => g.input() == input && input != crate::InputId::NONE,
             Which::Activation(_) => Some(g.id) == of,
         };
-        Ok(row.grants.iter().filter(meant).map(|g| g.id))
+        Ok(row.grants.iter().filter(is_selected).map(|g| g.id))
     }
 
     /// Returns the state of a grant: with several activations, that of the furthest.

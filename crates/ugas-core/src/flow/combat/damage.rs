@@ -71,8 +71,8 @@ impl Flow<'_> {
         let (done, taken) = sides(combat.kind);
         let frozen = self.view().frozen_of(about).cloned();
         // What pools absorb for others is not damage to the pools.
-        let meant: Vec<Write> = self.sc.writes.clone();
-        for (at, w) in meant.into_iter().enumerate() {
+        let planned: Vec<Write> = self.sc.writes.clone();
+        for (at, w) in planned.into_iter().enumerate() {
             let raw = (w.end - w.start) * sign;
             if w.over || raw.is_nan() || raw <= 0.0 {
                 continue;

@@ -87,7 +87,7 @@ impl Flow<'_> {
 
     /// Finishes each piece of frame work.
     fn frame_done(&mut self, who: ControllerId) {
-        self.finish_verb();
+        self.finish_operation();
         self.react();
         if let Some(slot) = self.st.controllers.slot(who) {
             self.publish(slot);

@@ -67,14 +67,14 @@ impl Flow<'_> {
 
     /// Completes the selected waiting tasks of an activation, by rising number: a timeline of one ability does not wake
     /// another.
-    fn end_waits(&mut self, slot: usize, of: u64, meant: impl Fn(&TaskKind) -> bool) {
+    fn end_waits(&mut self, slot: usize, of: u64, is_selected: impl Fn(&TaskKind) -> bool) {
         let own = self.row(slot).play().tasks.iter().filter(|t| t.of == of);
         let sleeping: Vec<u64> = own.map(|t| t.seq).collect();
         for seq in sleeping {
             let Some(pc) = self.row(slot).play().task(seq).map(|t| t.pc) else { continue };
             let active = self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active);
             let Some(def) = self.def_of(slot, of).filter(|_| active) else { continue };
-            if def.program.task(pc).is_some_and(|t| meant(&t.kind)) {
+            if def.program.task(pc).is_some_and(|t| is_selected(&t.kind)) {
                 self.finish_task(slot, &def, seq, TaskResult::Completed, 0.0);
                 self.moved(slot, of);
             }

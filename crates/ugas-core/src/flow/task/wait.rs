@@ -40,11 +40,11 @@ impl Flow<'_> {
 
     /// Wakes the tasks of a row that were waiting for this event before it happened, by rising number. Those of an
     /// inactive controller are paused; when it is active again, waits for a state check it.
-    pub(crate) fn wake(&mut self, slot: usize, row_event: &RowEvent, since: &EventCutoff) {
+    pub(crate) fn wake(&mut self, slot: usize, row_event: &RowEvent, cutoff: &EventCutoff) {
         if !self.row(slot).clock.active() {
             return;
         }
-        let earlier = self.row(slot).play().tasks.iter().map(|t| t.seq).take_while(|&seq| seq < since.seq);
+        let earlier = self.row(slot).play().tasks.iter().map(|t| t.seq).take_while(|&seq| seq < cutoff.seq);
         let sleeping: Vec<u64> = earlier.collect();
         for seq in sleeping {
             let Some(t) = self.row(slot).play().task(seq) else { continue };
