@@ -172,7 +172,7 @@ impl Player<'_> {
     /// Prints the hashes and the failures.
     fn print_results(self, out: &mut Out) -> io::Result<Exit> {
         for (actor, hash) in self.part.hashes() {
-            out.line(&format!("{actor} {hash:016x}"))?;
+            out.line(format!("{actor} {hash:016x}"))?;
         }
         print_failures(&self.part.finish().failures, out)
     }

@@ -43,7 +43,7 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
             for finding in &findings {
                 show(finding, texts.of(&finding.file), out)?;
             }
-            out.line(&format!("{}, {}", count(errors, "error"), count(warnings, "warning")))?;
+            out.line(format!("{}, {}", count(errors, "error"), count(warnings, "warning")))?;
         }
         CheckFormat::Json => {
             let all = All { diagnostics: &findings, errors, warnings };
@@ -89,7 +89,7 @@ fn show(f: &Diagnostic, text: &str, out: &mut Out) -> io::Result<()> {
             out.line(bar(&number).plain(format!(" {}", excerpt.line)))?;
             out.line(bar(&blank).plain(" ").coloured(colour, marks.trim_end()))
         }
-        (None, Some(help)) => out.line(&format!("    {help}")),
+        (None, Some(help)) => out.line(format!("    {help}")),
         (None, None) => Ok(()),
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
         }
     }
     let done = if args.dry_run { "would be made" } else { "made" };
-    out.line(&format!("{} {done} in {}", count(changes, "change"), count(files, "file")))?;
+    out.line(format!("{} {done} in {}", count(changes, "change"), count(files, "file")))?;
     Ok(exit)
 }
 
@@ -72,7 +72,7 @@ fn lies_in(file: &Path, folder: &Path) -> bool {
 }
 
 fn show(fix: &FileFix, change: &AppliedFix, note: &str, out: &mut Out) -> io::Result<()> {
-    out.line(&format!("{}:{}:{}: {} [{}]{note}", fix.name, change.line, change.column, change.title, change.id))
+    out.line(format!("{}:{}:{}: {} [{}]{note}", fix.name, change.line, change.column, change.title, change.id))
 }
 
 /// Writes a temporary file and renames it, so that a crash leaves the old text or the new one.

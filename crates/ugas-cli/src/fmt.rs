@@ -49,7 +49,7 @@ pub(crate) fn run(args: &FmtArgs, out: &mut Out) -> io::Result<Exit> {
         }
     }
     let what = if args.check { "not formatted" } else { "changed" };
-    out.line(&format!("{}, {changed} {what}", count(seen, "file")))?;
+    out.line(format!("{}, {changed} {what}", count(seen, "file")))?;
     Ok(exit)
 }
 

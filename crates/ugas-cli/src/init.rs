@@ -36,13 +36,13 @@ pub(crate) fn run(args: &InitArgs, out: &mut Out) -> io::Result<Exit> {
             complain(&format!("{}: error: cannot write the file: {error}", file.display()));
             return Ok(Exit::Unreadable);
         }
-        out.line(&format!("wrote {}", file.display()))?;
+        out.line(format!("wrote {}", file.display()))?;
     }
     out.line("")?;
     out.line("Next:")?;
-    out.line(&format!("  ugas check {}", folder.display()))?;
-    out.line(&format!("  ugas test {}", folder.join("scenarios").display()))?;
-    out.line(&format!("  ugas studio {}", folder.join("game").display()))?;
+    out.line(format!("  ugas check {}", folder.display()))?;
+    out.line(format!("  ugas test {}", folder.join("scenarios").display()))?;
+    out.line(format!("  ugas studio {}", folder.join("game").display()))?;
     out.line("In a clone of the repository, run `cargo ugas` instead of `ugas`.")?;
     Ok(Exit::Good)
 }

@@ -99,12 +99,12 @@ impl Host<'_> {
     fn announce(&self, args: &ServeArgs, out: &mut Out) -> io::Result<()> {
         for endpoint in &args.listen {
             let Some(address) = self.listener.address(endpoint.carrier) else { continue };
-            out.line(&Endpoint { address, ..*endpoint }.to_string())?;
+            out.line(Endpoint { address, ..*endpoint }.to_string())?;
             if let Some(folder) = &args.tokens {
                 self.write_tokens(endpoint, folder)?;
             }
         }
-        out.line(&format!("waiting for {}", self.names().join(", ")))?;
+        out.line(format!("waiting for {}", self.names().join(", ")))?;
         out.flush()
     }
 
@@ -278,7 +278,7 @@ impl Host<'_> {
     fn print_results(self, out: &mut Out) -> io::Result<Exit> {
         for name in self.names() {
             for (actor, hash) in self.part.hashes(name) {
-                out.line(&format!("{name} {actor} {hash:016x}"))?;
+                out.line(format!("{name} {actor} {hash:016x}"))?;
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
@@ -286,7 +286,7 @@ impl Host<'_> {
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();
-        out.line(&format!("hash {:016x} at tick {tick}", report.hash))?;
+        out.line(format!("hash {:016x} at tick {tick}", report.hash))?;
         print_failures(&report.failures, out)
     }
 }

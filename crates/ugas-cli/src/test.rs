@@ -93,11 +93,11 @@ fn show(report: &Report, out: &mut Out) -> io::Result<()> {
         let line = Line::default().coloured(Colour::Red, place);
         out.line(line.plain(format!(": {}: {}", report.scenario, f.message)))?;
         for line in f.explanation.iter().flat_map(|e| e.lines()) {
-            out.line(&format!("    {line}"))?;
+            out.line(format!("    {line}"))?;
         }
     }
     if !report.passed() {
-        report.notes.iter().try_for_each(|note| out.line(&format!("    note: {note}")))?;
+        report.notes.iter().try_for_each(|note| out.line(format!("    note: {note}")))?;
     }
     Ok(())
 }

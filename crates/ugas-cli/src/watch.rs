@@ -50,9 +50,9 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
             return Ok(Exit::Unreadable);
         }
     };
-    out.line(&format!("{} at {} s", scenario.name, live.now().as_seconds()))?;
+    out.line(format!("{} at {} s", scenario.name, live.now().as_seconds()))?;
     for (path, value) in live.values() {
-        out.line(&format!("  {path} {value}"))?;
+        out.line(format!("  {path} {value}"))?;
     }
     let mut seen = contents(&args.file);
     loop {
@@ -97,12 +97,12 @@ fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()
     let before: BTreeMap<String, f64> = live.values().into_iter().collect();
     match live.reload(&scenario) {
         Ok(migration) => {
-            out.line(&format!("reloaded: {migration}"))?;
+            out.line(format!("reloaded: {migration}"))?;
             for (path, value) in live.values() {
                 match before.get(&path) {
                     Some(old) if *old == value => {}
-                    Some(old) => out.line(&format!("  {path} {old} -> {value}"))?,
-                    None => out.line(&format!("  {path} {value}"))?,
+                    Some(old) => out.line(format!("  {path} {old} -> {value}"))?,
+                    None => out.line(format!("  {path} {value}"))?,
                 }
             }
             Ok(())

@@ -12,7 +12,7 @@ pub(crate) fn run(args: &WhyNotArgs, out: &mut Out) -> io::Result<Exit> {
     };
     match why_not(&scenario, &args.actor, &args.ability, args.target.as_deref(), at) {
         Ok(lines) if lines.is_empty() => {
-            out.line(&format!("{} can be activated at {at}", args.ability))?;
+            out.line(format!("{} can be activated at {at}", args.ability))?;
             Ok(Exit::Good)
         }
         Ok(lines) => {

@@ -63,7 +63,7 @@ fn a_starter_project_is_sound_and_plays_at_once() {
         assert!(out.contains(&format!("wrote {path}\n")), "{path}: {out}");
     }
     assert_eq!(home.does(&["check", "my_game", "--deny", "warnings"]), "0 errors, 0 warnings\n");
-    assert_eq!(home.does(&["test", "my_game/scenarios"]), "2 passed, 0 failed\n");
+    assert_eq!(home.does(&["test", "my_game/scenarios"]), "3 passed, 0 failed\n");
     assert!(home.does(&["fmt", "--check", "my_game"]).ends_with(", 0 not formatted\n"));
     let shown = home.does(&["show", "GA_Fireball", "my_game"]);
     assert!(shown.contains("Takes 20, then 5 a second for 3 seconds; costs 20 mana"), "{shown}");

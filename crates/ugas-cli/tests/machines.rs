@@ -194,7 +194,7 @@ fn what_keeps_a_bot_out_is_told_apart() {
             ["nobody listens", "for the server that wrote it"],
             is_sure,
         ),
-        ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "is the server running"], true),
+        ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "check that the server runs"], true),
     ];
     for (case, bot, code, words, is_sure) in cases {
         let output = bot.finish();
@@ -254,7 +254,7 @@ fn what_is_missing_is_said() {
 
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Dan", "--connect", "127.0.0.1:1"]);
     assert_eq!(code, Some(2));
-    assert!(text.contains("the scenario has no client Dan; its clients are Ana, Ben, Cem"), "{text}");
+    assert!(text.contains("unknown client Dan; the clients are Ana, Ben, Cem"), "{text}");
 
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "duel.yaml"]);
     assert_eq!(code, Some(2));

@@ -31,7 +31,7 @@ pub struct Loaded {
 /// ```
 /// let text = "Kind: rotation\nName: R_Mage\nLines: []\n";
 /// let unsupported = ugas_data::read_str("mage.yaml", text).unwrap().unsupported.remove(0);
-/// assert_eq!(unsupported.to_string(), "rotation \"R_Mage\" at mage.yaml:1 is not read by this release");
+/// assert_eq!(unsupported.to_string(), "rotation \"R_Mage\" at mage.yaml:1 is not supported by this release");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {

@@ -83,7 +83,7 @@ pub fn load_file(path: impl AsRef<Path>) -> Result<Vec<Scenario>, Vec<ReadError>
 /// assert_eq!(ugas_lab::choose(&all, "Day breaks"), Ok(1));
 /// assert_eq!(ugas_lab::choose(&all, "1"), Ok(0));
 /// let why = ugas_lab::choose(&all, "Day brakes").unwrap_err();
-/// assert_eq!(why, "there is no scenario \"Day brakes\"; it holds 1 \"Night falls\", 2 \"Day breaks\"");
+/// assert_eq!(why, "unknown scenario \"Day brakes\"; the file has 1 \"Night falls\", 2 \"Day breaks\"");
 /// ```
 pub fn choose(scenarios: &[Scenario], wanted: &str) -> Result<usize, String> {
     let by_number = || wanted.parse::<usize>().ok()?.checked_sub(1).filter(|at| *at < scenarios.len());

@@ -237,8 +237,7 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
         // The script is worth nothing if it does not reach what it is for.
         for (_, name) in rules.ability_list() {
             let passive = rules.find_ability(name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
-            let often = ended.get(name).is_some_and(|n| *n >= 2);
-            assert!(often || passive, "{}: {name} hardly ever ends: {ended:?}", stage.pack);
+            assert!(ended.contains_key(name) || passive, "{}: {name} never ends by itself: {ended:?}", stage.pack);
         }
     }
 }

@@ -48,7 +48,9 @@ fn what_is_wrong_with_machines_is_told_at_its_place() {
     assert!(network("{}").contains("Clients is missing"));
     assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 unknown actor Heroo");
     assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero already has an owner");
-    assert!(network("{Clients: {Ana: {Owns: [Later]}}}").contains("not there from the start"));
+    assert!(
+        network("{Clients: {Ana: {Owns: [Later]}}}").contains("a client can only own actors that exist from the start")
+    );
     assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a share from 0 to 1, found 2");
     assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));
     assert!(network("{Clients: {Ana: {Profile: Badd}}}").starts_with("2:36 Profile: unknown profile \"Badd\""));
@@ -98,7 +100,7 @@ fn who_is_disconnected_does_nothing() {
 fn who_heard_nothing_for_too_long_says_why_it_left() {
     let later = "\n  - At: 80\n    Do:\n      - Link: {Client: Ana, Loss: 0}\n  - At: 85\n    Do:\n      - Expect: {Hero.Mana: 50}\n        On: Ana\n";
     let told = first_failure("Link: {Client: Ana, Loss: 1}", later);
-    assert!(told.contains("but it lost its connection: the server's clock went from tick"), "{told}");
+    assert!(told.contains("but it lost its connection: the server's clock jumped from tick"), "{told}");
 }
 
 #[test]

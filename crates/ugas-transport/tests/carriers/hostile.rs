@@ -316,7 +316,7 @@ fn a_damaged_token_is_refused_with_a_reason() {
     let read = |text: &str| text.parse::<Token>().map(|_| ()).map_err(|error| error.to_string());
     assert!(read("").is_err_and(|why| why.contains("expected the line `ugas connect token 1`")));
     assert!(read("ugas connect token 1\nxyz0").is_err_and(|why| why.contains("hexadecimal")));
-    assert!(read("ugas connect token 1\n00").is_err_and(|why| why.contains("damaged")));
+    assert!(read("ugas connect token 1\n00").is_err_and(|why| why.contains("malformed")));
     assert!(read(&text[..text.len() / 2 * 2 - 9]).is_err());
     let long = format!("ugas connect token 1\n{}", "0".repeat(1_000_000));
     assert!(read(&long).is_err_and(|why| why.contains("1000000 characters")));
