@@ -1,5 +1,5 @@
 //! A global allocator that counts, so that "zero allocations in a steady step" and "bytes per controller" are
-//! counted facts and not estimates. The only room of the project, besides the clock beside it, that needs `unsafe`.
+//! measured and not estimated. With the clock it is the only module that needs `unsafe`.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -51,7 +51,7 @@ pub(crate) fn allocations() -> usize {
 }
 
 /// Makes the system allocator keep the memory of earlier repetitions, so that the page faults of a first touch are
-/// not billed to whoever runs first: freeing one large block raises the sizes from which the C library asks the
+/// not attributed to the first run: freeing one large block raises the sizes from which the C library asks the
 /// operating system for fresh pages and gives them back. Where the allocator works otherwise this does nothing.
 pub(crate) fn keep_memory_warm() {
     drop(std::hint::black_box(vec![1u8; 31 << 20]));

@@ -10,7 +10,7 @@ use crate::workload::{self, Workload};
 /// What one subject answered, for comparison with the others.
 #[derive(Debug)]
 pub(crate) struct Results {
-    /// What is wrong within the subject; empty if nothing is.
+    /// The faults within the subject.
     pub(crate) faults: Vec<String>,
     checksums: Vec<(&'static str, f64)>,
 }
@@ -77,7 +77,7 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
     Results { faults, checksums }
 }
 
-/// All faults of all subjects, and all differences between them and the first.
+/// Returns all faults of all subjects, and all differences between them and the first.
 pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
     let results: Vec<Results> = runners.iter().map(|runner| (runner.check)(plan)).collect();
     let mut faults: Vec<String> = results.iter().flat_map(|one| one.faults.clone()).collect();
@@ -91,7 +91,7 @@ pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
     faults
 }
 
-/// How much all hits of W3 take together: nobody can lose more than they have.
+/// Returns the total damage of W3: no controller can lose more than it has.
 fn expected_damage(plan: &Plan) -> f64 {
     let mut taken = vec![0.0f64; plan.count];
     plan.hits.iter().for_each(|&who| taken[who as usize] += 1.0);
@@ -111,7 +111,7 @@ fn strided<S: Subject>(plan: &Plan, stride: usize) -> (f64, u64, u64, f64) {
     (workload::current_sum(&world, plan), world.facts_digest(), world.due_done(), health)
 }
 
-/// How many queries of W5 are answered with yes, found by walking up from every tag.
+/// Returns how many queries of W5 are answered with yes, found by walking up from every tag.
 fn searched(plan: &Plan) -> f64 {
     let tree = TagTree::new();
     let yes = plan.queries.iter().filter(|&&(who, ask)| {

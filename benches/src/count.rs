@@ -1,5 +1,5 @@
-//! What is counted instead of timed: bytes per controller, allocations per steady step, instructions per operation.
-//! Counts do not move from run to run, so gates can stand on them.
+//! Counted figures: bytes per controller, allocations per steady step, instructions per operation. Counts are the same in every
+//! run, so gates can use them.
 
 use crate::plan::Plan;
 use crate::subject::Subject;
@@ -15,7 +15,7 @@ pub(crate) struct Bytes {
     pub(crate) full: f64,
 }
 
-/// Builds a world and looks at what it holds, without buffers that are not of the controllers.
+/// Builds a world and measures its memory, without buffers that do not belong to controllers.
 pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     let each = |since: usize| (alloc::live_bytes() - since) as f64 / plan.count as f64;
     let before = alloc::live_bytes();
@@ -35,15 +35,15 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     Bytes { bare, full: each(before) }
 }
 
-/// Allocations in steps of a game that goes on as it did before.
+/// Counts the allocations of steady steps.
 pub(crate) struct Steady {
     pub(crate) allocations: u64,
     pub(crate) steps: u64,
     pub(crate) due_per_controller: f64,
 }
 
-/// W4 with coming and going: in each step a hundredth of the controllers gets an effect of one second, is hit, and is
-/// read. Counting starts when four seconds have warmed all buffers.
+/// Runs W4 with changes: in each step a hundredth of the controllers gets an effect of one second, is hit, and is read.
+/// Counting starts after four seconds, when all buffers are warm.
 pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
     const WARM_STEPS: usize = 240;
     const COUNTED_STEPS: usize = 300;
@@ -72,13 +72,14 @@ pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
     }
 }
 
-/// Instructions per operation, counted by callgrind in a child that runs the workload once. `Err` says why not.
+/// Instructions per operation, counted by callgrind in a child that runs the workload once. `Err` has the reason if they
+/// cannot be counted.
 pub(crate) fn instructions(runner: &Runner, workload: Workload, count: usize) -> Result<f64, String> {
     let arguments = [CHILD_WORD, runner.name, &format!("{workload:?}"), &count.to_string()];
     callgrind(&arguments).map(|(collected, operations)| collected / operations)
 }
 
-/// Why [`callgrind`] fails where nobody is to blame.
+/// Why [`callgrind`] is not available.
 pub(crate) const NO_VALGRIND: &str = "valgrind not installed";
 
 /// Runs this program as a child: the instructions of its measured section, and the number of operations it prints.
@@ -102,7 +103,7 @@ pub(crate) fn callgrind(arguments: &[&str]) -> Result<(f64, f64), String> {
 /// The first argument of the child that [`instructions`] starts.
 pub(crate) const CHILD_WORD: &str = "count-once";
 
-/// The child: runs one workload once and prints how many operations that were.
+/// Runs the child: runs one workload once and prints the number of operations.
 pub(crate) fn child(runners: &[Runner], arguments: &[String]) -> Result<(), String> {
     let [name, workload, count] = arguments else {
         return Err(format!("{CHILD_WORD} takes a subject, a workload and a number of controllers"));

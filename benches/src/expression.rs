@@ -1,5 +1,5 @@
-//! What an expression costs: the line of a hit that says what is taken, evaluated as a calculation evaluates it. The same
-//! line stands under many names of `Let`; what they cost more than none, shared out, is one evaluation.
+//! The cost of an expression: a typical damage formula, evaluated in a calculation. The formula is repeated under many names of
+//! `Let`; the additional cost divided by their number is one evaluation.
 
 use crate::table::{Table, figure};
 use crate::{alloc, clock};
@@ -7,9 +7,9 @@ use std::sync::Arc;
 use ugas_core::{ControllerId, EffectId, Facts, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Effect};
 
-/// The line: damage after armour, doubled on who is weak, never below nothing.
+/// The formula: damage after armour, doubled on weak targets, at least zero.
 const LINE: &str = "max(0, source.Attack * 1.5 - target.Armor) * if(target.Health < 500, 2, 1)";
-/// How often the line stands in one calculation.
+/// How often the formula is repeated in one calculation.
 const LINES: usize = 32;
 /// Hits of one repetition.
 const HITS: usize = 20_000;
@@ -21,7 +21,7 @@ struct Duel {
 }
 
 impl Duel {
-    /// One who hits another with a calculation that has the line so often.
+    /// Creates a world in which a controller hits another with a calculation that repeats the formula this often.
     fn new(lines: usize) -> Result<Duel, String> {
         let mut calculation = Calculation::new("ExecCalc_Hit").result(CalculationResult::add("Health", "-1"));
         for at in 0..lines {

@@ -1,5 +1,5 @@
-//! What waiting costs: steps in which nothing falls due, in a world whose controllers have abilities that wait and in
-//! one whose controllers have none. Both must take the same instructions, for a step may only cost what happens in it.
+//! The cost of idle steps: a world whose controllers have waiting abilities and one without abilities. Both must take the same
+//! instructions, since a step may cost only for due work.
 
 use crate::count;
 use crate::plan::FRAME;
@@ -10,7 +10,7 @@ use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Controller, Effect
 /// The first argument of the child whose instructions are counted.
 pub(crate) const CHILD_WORD: &str = "count-idle";
 
-/// Steps that are counted: one second.
+/// The counted steps: one second.
 const STEPS: i64 = 60;
 /// The abilities: three that wait once activated, for an event, for a change, for an hour; and one that stays idle.
 const WAITING: [&str; 3] = ["GA_Event", "GA_Change", "GA_Hour"];
@@ -24,7 +24,7 @@ pub(crate) fn instructions(controllers: usize) -> Result<(f64, f64), String> {
     Ok((count("bare")?, count("waiting")?))
 }
 
-/// The child: takes the steps in one of the two worlds and prints how many they were.
+/// Runs the child: steps one of the two worlds and prints the number of steps.
 pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     let (waiting, controllers) = match arguments {
         [kind, controllers] if kind == "waiting" || kind == "bare" => (kind == "waiting", controllers),
@@ -47,8 +47,8 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// So many controllers, all with three tasks that sleep or all without abilities. In both worlds one effect runs for
-/// an hour: an agenda with nothing at all in it is a little cheaper still, but no game has that.
+/// Creates a world with this many controllers, all with three waiting tasks or all without abilities. Both worlds have one
+/// effect of an hour: an empty agenda would be slightly cheaper, but no game has one.
 fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
     let told = |error: &dyn std::fmt::Display| format!("the idle world: {error}");
     let tasks = [
@@ -86,7 +86,7 @@ fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
             sim.take_facts(&mut Facts::default());
         }
     }
-    // Both worlds have taken a step and handed out their facts before anything is counted.
+    // Both worlds run a step and hand out their facts before counting starts.
     sim.advance_to(SimTime(FRAME));
     sim.take_facts(&mut Facts::default());
     Ok(sim)

@@ -12,7 +12,7 @@ const DEFINITIONS: usize = 5000;
 /// Definitions in a file.
 const IN_FILE: usize = 50;
 
-/// A project of files with every kind that refers to others: sets, tags, curves, effects, abilities, ability sets.
+/// Returns a project of files with every kind that refers to others: sets, tags, curves, effects, abilities, ability sets.
 pub(crate) fn texts() -> Vec<String> {
     let mut files = Vec::new();
     for file in 0..DEFINITIONS / IN_FILE {

@@ -1,5 +1,6 @@
-//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load
-//! expressions net] [reps=N] [--markdown FILE] [--peer FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate fails.
+//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load expressions net]
+//! [reps=N] [--markdown FILE] [--peer FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate
+//! fails.
 
 mod alloc;
 mod check;
@@ -76,7 +77,7 @@ impl Options {
         self.words.is_empty() || self.words.iter().any(|one| one == word)
     }
 
-    /// The workloads to time: those named, or all of them if nothing or only their scaling is asked for.
+    /// Returns the workloads to time: those named, or all of them if nothing or only their scaling is asked for.
     fn workloads(&self) -> Vec<Workload> {
         let all = self.words.iter().all(|word| word == "scale");
         let named = |workload: &Workload| all || self.asks(workload.word());

@@ -16,7 +16,7 @@ use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect, Modifier, T
 const SOURCE: ControllerId = ControllerId(0);
 const SECONDS: f64 = plan::SECOND as f64;
 
-/// The runtime's measurements.
+/// Returns the runtime's measurements.
 pub(crate) fn runner() -> Runner {
     Runner::of::<Ours>()
 }
@@ -50,7 +50,7 @@ fn ability_name(index: usize) -> String {
     format!("GA_Plan{index}")
 }
 
-/// The path from the root.
+/// Returns the path from the root.
 fn tag_name(tree: &TagTree, tag: u16) -> String {
     let mut steps: Vec<String> = tree.lineage(tag).map(|tag| format!("T{tag}")).collect();
     steps.reverse();

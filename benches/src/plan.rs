@@ -1,4 +1,4 @@
-//! What every subject is asked to do: the template, the effects, the tag tree and the random inputs of W1 to W6.
+//! The work of every subject: the template, the effects, the tag tree and the random inputs of W1 to W6.
 //! One plan is made per number of controllers and given to every subject, so that all of them do the same work.
 
 /// Time is counted in flicks: 1/705,600,000 s.
@@ -26,7 +26,7 @@ pub(crate) const MODIFIED: std::ops::Range<usize> = 4..8;
 pub(crate) const DAMAGE: usize = 8;
 /// Index of the periodic damage in [`effects`].
 pub(crate) const POISON: usize = 9;
-/// A controller with this tag refuses all effects of the plan. Nobody has it; everybody must look.
+/// A controller with this tag refuses all effects of the plan. No controller has it, but every application checks it.
 pub(crate) const IMMUNE: u16 = 7;
 /// Index of the cost of all abilities in [`effects`]: three can be paid.
 pub(crate) const COST: usize = 10;
@@ -153,7 +153,7 @@ impl TagTree {
         self.end[tag] = self.parent.len() as u16;
     }
 
-    /// The tag, then its ancestors up to the root.
+    /// Returns the tag, then its ancestors up to the root.
     pub(crate) fn lineage(&self, tag: u16) -> impl Iterator<Item = u16> {
         std::iter::successors(Some(tag), |&tag| Some(self.parent[tag as usize]).filter(|&up| up != TagTree::NONE))
     }
@@ -177,7 +177,7 @@ pub(crate) enum Ask<T = u16> {
 }
 
 impl Ask {
-    /// The same in a subject's own names of tags, as a game holds them.
+    /// Returns the same in a subject's own names of tags, as a game holds them.
     pub(crate) fn map<T>(self, tag: impl Fn(u16) -> T) -> Ask<T> {
         match self {
             Ask::All(tags) => Ask::All(tags.map(tag)),
@@ -214,7 +214,7 @@ impl Plan {
     }
 }
 
-/// Every other controller gets each effect once, the others eight at random.
+/// Returns the effects of each controller: every second one gets each effect once, the others eight at random.
 fn additions(count: usize) -> Vec<u16> {
     let mut dice = Dice(99);
     let pick = |index: usize| {

@@ -55,7 +55,7 @@ impl Times {
     }
 }
 
-/// The main table: least time over all repetitions, with the median in parentheses.
+/// Returns the main table: least time over all repetitions, with the median in parentheses.
 pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repetitions: usize, scale: bool) -> Table {
     let title = format!("Time at {MANY} controllers: least of {repetitions} runs, median in parentheses");
     let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);

@@ -28,7 +28,7 @@ pub(crate) trait Subject: Sized {
     /// The column in the table.
     const NAME: &'static str;
 
-    /// An empty world with compiled rules; memory for `room` controllers may be reserved.
+    /// Returns an empty world with compiled rules; memory for `room` controllers may be reserved.
     fn new(room: usize) -> Self;
     /// The batch door: so many controllers from the template.
     fn spawn_many(&mut self, count: usize);
@@ -60,19 +60,19 @@ pub(crate) trait Subject: Sized {
     fn add_tag(&mut self, who: u32, tag: u16) -> Self::Key;
     /// Answers a tag query; ancestors of owned tags count.
     fn ask(&self, who: u32, ask: Ask<Self::Tag>) -> bool;
-    /// The subject's own name of a tag.
+    /// Returns the subject's own name of a tag.
     fn tag(&self, tag: u16) -> Self::Tag;
 
-    /// The current value of an attribute.
+    /// Returns the current value of an attribute.
     fn current(&self, who: u32, attribute: usize) -> f64;
-    /// The base value of an attribute.
+    /// Returns the base value of an attribute.
     fn base(&self, who: u32, attribute: usize) -> f64;
     /// Takes the facts out, as a host does after each step, and says how many there were.
     fn take_facts(&mut self) -> usize;
     /// Gives back the memory of buffers for facts, which belong to no controller and are as large as the busiest step.
     fn drop_buffers(&mut self);
-    /// A digest of the facts not yet taken, order and times included; for checks, never timed.
+    /// Returns a digest of the facts not yet taken, order and times included; for checks, never timed.
     fn facts_digest(&self) -> u64;
-    /// How many periodic executions and expiries have been done.
+    /// Returns how many periodic executions and expiries have been done.
     fn due_done(&self) -> u64;
 }

@@ -39,7 +39,7 @@ impl Table {
     }
 }
 
-/// A figure with as many digits as mean something.
+/// Returns a figure with as many digits as mean something.
 pub(crate) fn figure(value: f64) -> String {
     match value {
         value if value >= 100.0 => format!("{value:.0}"),

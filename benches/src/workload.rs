@@ -34,7 +34,7 @@ impl Workload {
         Workload::Activate,
     ];
 
-    /// The word that selects it; several workloads may share one.
+    /// Returns the word that selects it; several workloads may share one.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Workload::SpawnBatch | Workload::SpawnSingle => "w1",
@@ -108,7 +108,7 @@ fn measure<S, T>(world: &mut S, work: impl FnOnce(&mut S) -> T) -> (T, Run) {
     (result, Run { nanoseconds, allocations, ..Run::default() })
 }
 
-/// A world with its controllers, nothing else.
+/// Returns a world with its controllers, nothing else.
 pub(crate) fn populated<S: Subject>(plan: &Plan) -> S {
     let mut world = S::new(plan.count);
     world.spawn_many(plan.count);
@@ -116,7 +116,7 @@ pub(crate) fn populated<S: Subject>(plan: &Plan) -> S {
     world
 }
 
-/// The sum of all current values of the attributes that the workloads touch.
+/// Returns the sum of all current values of the attributes that the workloads touch.
 pub(crate) fn current_sum<S: Subject>(world: &S, plan: &Plan) -> f64 {
     let attributes = || (HEALTH..MODIFIED.end).chain([0]);
     (0..plan.count as u32)
@@ -196,7 +196,7 @@ fn hits<S: Subject>(plan: &Plan, hit: impl Fn(&mut S, &[u32])) -> Run {
     Run { operations: plan.hits.len() as u64, facts: facts as u64, checksum, ..run }
 }
 
-/// A world in which all effects of W4 run, one second after the first of them started.
+/// Returns a world in which all effects of W4 run, one second after the first of them started.
 pub(crate) fn running<S: Subject>(plan: &Plan) -> S {
     let mut world = populated::<S>(plan);
     start_effects(&mut world, plan);

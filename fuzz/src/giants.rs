@@ -1,11 +1,11 @@
-//! Hostile inputs of the largest size, made and not stored: what grows faster than its input grows enough to be seen.
+//! Hostile inputs of the largest size, generated instead of stored: super-linear costs become visible.
 
 use std::fmt::Write;
 
 /// The largest input.
 pub const SIZE: usize = 1 << 20;
 
-/// The giants of a target, by name.
+/// Returns the large inputs of a target, by name.
 pub fn of(target: &str) -> Vec<(&'static str, String)> {
     match target {
         "yaml" => yaml(),
@@ -16,7 +16,7 @@ pub fn of(target: &str) -> Vec<(&'static str, String)> {
     }
 }
 
-/// `head`, then pieces by their number, then `tail`, up to the largest size.
+/// Returns `head`, numbered pieces and `tail`, up to the largest size.
 fn filled(head: &str, piece: impl Fn(usize) -> String, tail: &str) -> String {
     let mut text = head.to_owned();
     for n in 0.. {

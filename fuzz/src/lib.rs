@@ -1,7 +1,7 @@
-//! What files and packets from strangers may do: nothing but be read or refused, quickly and in little memory.
+//! Fuzz targets: untrusted files and packets must be read or rejected, within limits of time and memory.
 //!
-//! The bodies of the targets stand apart from the machinery around them, so that a test of the workspace replays every
-//! corpus through the same code without a fuzzer and without a nightly compiler.
+//! The bodies of the targets are separate from the fuzzer, so that tests of the workspace replay every corpus through the same
+//! code without a fuzzer and without a nightly compiler.
 
 pub mod body;
 pub mod giants;

@@ -1,16 +1,16 @@
-//! The limits of what is done with one input: seconds of processor time and bytes of memory, counted and not estimated.
+//! The limits for one input: measured CPU time and bytes of memory.
 //!
-//! libFuzzer's own limits look at the wall clock and at everything the process holds, its corpus included; on a busy
-//! machine they find what is not there. These look at what the code under test did with one input.
+//! The limits of libFuzzer use wall time and the memory of the whole process, including its corpus, and report false
+//! failures on a busy machine. These limits measure only the code under test.
 
 use crate::body::Body;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// Longest time one thing may take.
+/// The longest time of one step.
 pub const SECONDS: f64 = 1.0;
-/// Most memory there may be at a time.
+/// The most memory at one time.
 pub const BYTES: usize = 256 << 20;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -25,7 +25,7 @@ fn take(bytes: usize) {
     }
 }
 
-// SAFETY: every call is handed to the system allocator unchanged; the counters touch no memory it manages.
+// SAFETY: every call is passed to the system allocator unchanged; the counters touch no memory it manages.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
@@ -53,7 +53,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
-/// Processor time of this thread.
+/// Returns the CPU time of this thread.
 fn spent() -> Duration {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the call writes to the one structure it is given.
@@ -61,32 +61,32 @@ fn spent() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// What one thing that was done with an input cost.
+/// The cost of one step with an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// What was done.
+    /// The step.
     pub what: &'static str,
-    /// Seconds of processor time.
+    /// The seconds of CPU time.
     pub seconds: f64,
-    /// The most bytes there were at a time, what was made before included.
+    /// The most bytes at one time, including earlier allocations.
     pub bytes: usize,
 }
 
 impl Cost {
-    /// Whether it is within the limits.
+    /// Returns whether it is within the limits.
     pub fn is_held(&self) -> bool {
         self.seconds <= SECONDS && self.bytes <= BYTES
     }
 }
 
-/// Runs a body and tells what each thing it did cost.
-pub fn measure(body: Body, bytes: &[u8], told: &mut dyn FnMut(Cost)) {
+/// Runs a body and reports the cost of each step.
+pub fn measure(body: Body, bytes: &[u8], report: &mut dyn FnMut(Cost)) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
     let mut begun = spent();
     let mut done = |what: &'static str| {
         let seconds = (spent() - begun).as_secs_f64();
-        told(Cost { what, seconds, bytes: PEAK.load(Relaxed).saturating_sub(before) });
+        report(Cost { what, seconds, bytes: PEAK.load(Relaxed).saturating_sub(before) });
         PEAK.store(LIVE.load(Relaxed), Relaxed);
         begun = spent();
     };
@@ -94,7 +94,7 @@ pub fn measure(body: Body, bytes: &[u8], told: &mut dyn FnMut(Cost)) {
     done("");
 }
 
-/// Runs a body; panics if something it does breaks a limit.
+/// Runs a body; panics if a step exceeds a limit.
 pub fn hold(body: Body, bytes: &[u8]) {
     measure(body, bytes, &mut |cost| {
         let Cost { what, seconds, bytes: most } = cost;

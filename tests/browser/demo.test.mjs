@@ -78,7 +78,7 @@ test("the predicted rate of fire stays while the round trip grows, the confirmed
     for (let i = 0; i < 6; i++) await ask(page, { ask: "step", ticks: 240 });
     await page.waitForTimeout(200);
     const read = async (id) => Number(await page.textContent(id));
-    return { ahead: await read("#shots-ahead"), asking: await read("#shots-asking") };
+    return { ahead: await read("#shots-predicted"), asking: await read("#shots-confirmed") };
   };
   await page.locator("#loss").fill("0");
   const near = await shots(0);
@@ -211,8 +211,8 @@ test("scrubbing back shows the same state again, and a fork goes on from there",
   assert.notEqual(then, end);
   await page.locator("#time").fill(String(begun + 200));
   assert.equal(await hashAt(begun + 200), then);
-  assert.match(await page.textContent("#moment"), / of /);
-  await page.click("#now");
+  assert.match(await page.textContent("#time-label"), / of /);
+  await page.click("#to-end");
   await ask(page, { ask: "pause" });
   await page.locator("#time").fill(String(begun + 400));
   assert.equal(await hashAt(begun + 400), end);
@@ -331,11 +331,11 @@ test("the keys that the hint names take over the hero, and no other key does", a
   await page.keyboard.press("x");
   await page.keyboard.press("p");
   await until(page, () => !window.studio.frame.running);
-  assert.equal(await page.evaluate(() => window.studio.frame.taken), false, "P pauses and does nothing else");
+  assert.equal(await page.evaluate(() => window.studio.frame.player_controlled), false, "P pauses and does nothing else");
   await page.keyboard.press("p");
   await until(page, () => window.studio.frame.running);
   await page.keyboard.press("a");
-  await until(page, () => window.studio.frame.taken);
+  await until(page, () => window.studio.frame.player_controlled);
   await until(page, () => /You play/.test(document.getElementById("hint").textContent));
   await until(page, () => window.studio.frame.sides[1].actors.some((a) => a.name === "Pyra" && !a.cast));
   const place = () => page.evaluate(() => window.studio.frame.sides[0].actors.find((a) => a.name === "Pyra").z);
@@ -368,17 +368,17 @@ test("a client shows what it knows: hidden values as –, and no made-up explana
   await page.click('#you [data-actor="Brann"][data-attribute="AttackPower"]');
   await until(page, () => /^18, replicated from the server/.test(document.getElementById("why").textContent));
   const text = await page.textContent("#answer");
-  assert.match(text, /its base and modifiers are known to the server only/);
+  assert.match(text, /its base and modifiers are not replicated/);
   assert.doesNotMatch(text, /No modifiers/);
   await page.evaluate(() => (location.hash = "#world"));
   await page.selectOption("#side", "You");
   await page.click('#actors [data-key="Brann"]');
   await until(page, () => document.querySelector('#values [data-attribute="Mana"]')?.textContent === "–");
-  assert.match(await page.textContent("#abilities"), /known to its owner and the server only/);
+  assert.match(await page.textContent("#abilities"), /replicated to its owning client only/);
   await until(page, () => /GE_MightBonus/.test(document.getElementById("effects").textContent));
   await until(page, () => document.querySelector('#plots [data-plot="Mana"]')?.dataset.last === "");
   await page.evaluate(() => (location.hash = "#network"));
-  await until(page, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /You.*Brann.*Mana.*–/.test(r.textContent) && !r.classList.contains("differs")));
+  await until(page, () => [...document.querySelectorAll("#comparison tbody tr")].some((r) => /You.*Brann.*Mana.*–/.test(r.textContent) && !r.classList.contains("differs")));
 });
 
 // covers: OWN-05, OWN-10

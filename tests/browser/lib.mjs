@@ -93,8 +93,8 @@ async function fromFolder(page, folder) {
 }
 
 // A page of a running program. `before` runs in it before anything else; `faults` gathers what the console and the scripts complain of.
-export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", before } = {}) {
-  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme });
+export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", touch = false, before } = {}) {
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch, isMobile: touch });
   context.setDefaultTimeout(60_000);
   const page = await context.newPage();
   if (process.env.UGAS_PAGES) await fromFolder(page, process.env.UGAS_PAGES);

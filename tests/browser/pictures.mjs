@@ -95,6 +95,13 @@ async function stills() {
     await page.waitForSelector("#chain");
   });
   await shot(demo.address, "world.webp", { hash: "world", query: "seed=7&tick=700" });
+  await shot(demo.address, "preview.webp", { hash: "world", query: "seed=7&tick=700", scheme: "dark", height: 640 }, async (page) => {
+    await page.waitForSelector("#values tbody tr");
+    await page.fill("#d-effect", "GE_Burn");
+    await page.fill("#d-by", "Brann");
+    await page.hover("#do-apply");
+    await page.waitForSelector("#preview:not([hidden])");
+  });
   await shot(demo.address, "data.webp", { hash: "data" });
   await shot(demo.address, "network.webp", { hash: "network", query: "seed=7&tick=0", scheme: "dark" }, (page) => page.waitForTimeout(9000));
   await shot(demo.address, "phone.webp", { query: "seed=7&tick=330", width: 390, height: 844 });

@@ -159,6 +159,6 @@ test("a scenario of ten megabytes is shown or refused in words", async (t) => {
   t.after(() => ugas.stop());
   const page = await visit(browser, ugas.address);
   t.after(() => page.context().close());
-  await page.waitForSelector("#holds");
+  await page.waitForSelector("#result");
   assert.ok(ugas.isRunning());
 });

@@ -54,7 +54,7 @@ test("an effect is applied and the plot moves; it explains itself, and scrubbing
   assert.match(await page.textContent("#why"), new RegExp(`^${hurt} = `));
   await page.locator("#time").fill(String(tick));
   await until(page, () => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) === 120);
-  await page.click("#now");
+  await page.click("#to-end");
   await until(page, (v) => Number(document.querySelector('#plots [data-plot="Health"]').dataset.last) === v, hurt);
 });
 
@@ -233,7 +233,7 @@ test("clients join over a chosen link and stand beside the server", async (t) =>
   await network.fill("#n-owns", "Pyra");
   await network.click("#n-join");
   await until(network, () => document.querySelector('#clients [data-key="Ann"]'));
-  await until(network, () => [...document.querySelectorAll("#beside tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
+  await until(network, () => [...document.querySelectorAll("#comparison tbody tr")].some((r) => /Ann.*Pyra.*Health/.test(r.textContent)));
   await until(network, () => window.studio.frame.bytes_a_second > 0);
   await network.selectOption("#n-whose", "Ann");
   await network.fill("#n-trip", "300");
@@ -285,14 +285,14 @@ async function played(t, name, text) {
   t.after(() => own.stop());
   const page = await visit(browser, own.address);
   t.after(() => page.context().close());
-  await page.waitForSelector("#holds");
+  await page.waitForSelector("#result");
   return { page, own };
 }
 
 // covers: OWN-10
 test("a scenario that fails says where and why, and leads to the moment", async (t) => {
   const { page } = await played(t, "fails.yaml", SCENARIO(90));
-  assert.equal(await page.textContent("#holds"), "1 expectation failed.");
+  assert.equal(await page.textContent("#result"), "1 expectation failed.");
   assert.match(await page.textContent(".source .wrong"), /Hero.Health: 90/);
   await page.click('.finding button:has-text("Go to 3.5 s")');
   await until(page, () => location.hash === "#world" && window.studio.frame.tick === 210);
@@ -301,27 +301,27 @@ test("a scenario that fails says where and why, and leads to the moment", async 
 
 test("a scenario that holds says so and plays", async (t) => {
   const { page } = await played(t, "holds.yaml", SCENARIO(85));
-  assert.match(await page.textContent("#holds"), /^Passed/);
-  await page.click("#again");
+  assert.match(await page.textContent("#result"), /^Passed/);
+  await page.click("#restart");
   await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
 });
 
 test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
   const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
-  assert.match(await page.textContent("#holds"), /^Passed/);
+  assert.match(await page.textContent("#result"), /^Passed/);
   assert.equal(await page.evaluate(() => document.querySelector(".source").parentElement.scrollTop), 0);
   assert.deepEqual(await page.locator("#which option").allTextContents(), ["1 Poison ticks", "2 Poison <b>fails</b>"]);
   await page.getByLabel("Choose one of the 2 scenarios in this file").selectOption({ index: 1 });
-  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
+  await until(page, () => document.getElementById("result")?.textContent === "1 expectation failed.");
   assert.equal(await page.inputValue("#which"), "Poison <b>fails</b>");
   await page.click("#copy");
   await until(page, () => document.getElementById("copy").dataset.link);
   const link = new URL(await page.getAttribute("#copy", "data-link"));
   assert.equal(link.searchParams.get("scenario"), "Poison <b>fails</b>");
   await page.selectOption("#which", { index: 0 });
-  await until(page, () => /^Passed/.test(document.getElementById("holds")?.textContent));
+  await until(page, () => /^Passed/.test(document.getElementById("result")?.textContent));
   const other = await visit(browser, own.address, { query: link.search.slice(1) });
   t.after(() => other.context().close());
-  await until(other, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
-  await until(page, () => document.getElementById("holds")?.textContent === "1 expectation failed.");
+  await until(other, () => document.getElementById("result")?.textContent === "1 expectation failed.");
+  await until(page, () => document.getElementById("result")?.textContent === "1 expectation failed.");
 });

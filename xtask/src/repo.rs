@@ -111,7 +111,7 @@ pub(crate) struct Target {
     pub(crate) src_path: PathBuf,
 }
 
-/// The packages of the workspace, by name.
+/// Returns the packages of the workspace, by name.
 pub(crate) fn packages(root: &Path) -> Result<Vec<Package>> {
     #[derive(Deserialize)]
     struct Metadata {

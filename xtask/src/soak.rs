@@ -1,10 +1,10 @@
 //! `cargo xtask soak`: the long forms of the property tests.
 //!
 //! A test that has a long form reads `UGAS_SOAK=1`, the number of seeds in `UGAS_SOAK_SEEDS` and the first seed in
-//! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` when it is done. This command
-//! starts those tests in release mode, takes the time and writes `conformance/soak.json`, so that a reader can see
-//! what was run, on which commit, and for how long. A failed run is written too. `--fuzz` runs the fuzz targets instead,
-//! `--only` one form; what is not run keeps its entry.
+//! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` at its end. This command
+//! runs those tests in release mode, measures the time and writes `conformance/soak.json`: what was run, on which commit, and
+//! for how long. A failed run is written too. `--fuzz` runs the fuzz targets instead,
+//! `--only` one form; other entries are kept.
 
 mod fuzz;
 
@@ -19,7 +19,7 @@ use crate::repo;
 
 /// The tests that have a long form.
 const LONG_FORMS: &[LongForm] = &[
-    LongForm { package: "ugas-lab", test: "model", filter: "random_rules_and_ops", seeds: 20_000, scales: true },
+    LongForm { package: "ugas-lab", test: "suite", filter: "random_rules_and_ops", seeds: 20_000, scales: true },
     LongForm {
         package: "ugas-core",
         test: "suite",
@@ -51,7 +51,7 @@ const LONG_FORMS: &[LongForm] = &[
     LongForm {
         package: "ugas-net",
         test: "suite",
-        filter: "after_the_links_heal_everybody_agrees",
+        filter: "all_clients_agree_after_the_links_are_restored",
         seeds: 2_000,
         scales: false,
     },
@@ -65,7 +65,7 @@ struct LongForm {
     filter: &'static str,
     /// How many seeds one round runs.
     seeds: u64,
-    /// Whether `--seeds` is about it: the others have seeds of another size.
+    /// Whether `--seeds` applies to it: the seeds of others have another size.
     scales: bool,
 }
 
@@ -77,7 +77,7 @@ struct Report {
 }
 
 impl Report {
-    /// What was recorded before; nothing if it cannot be read.
+    /// Reads the earlier record; empty if it cannot be read.
     fn read(root: &Path) -> Report {
         let text = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -97,7 +97,7 @@ struct Run {
     commit: String,
     /// Whether the tree differed from that commit.
     dirty: bool,
-    /// When it began, in UTC.
+    /// The start time in UTC.
     started: String,
     seeds_from: u64,
     /// One past the last seed.
@@ -154,7 +154,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
         if forms.is_empty() {
             bail!("unknown long form; see LONG_FORMS in xtask/src/soak.rs");
         }
-        // The time is shared out evenly, so that a later form is not starved by an earlier one.
+        // Each form gets an equal share of the time.
         let share = options.minutes.map(|minutes| Duration::from_secs_f64(minutes * 60.0 / forms.len() as f64));
         for form in forms {
             let seeds = options.seeds.filter(|_| form.scales).unwrap_or(form.seeds);
@@ -169,7 +169,7 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(passed)
 }
 
-/// The commit, and whether the tree differs from it.
+/// Returns the commit, and whether the tree differs from it.
 fn state_of(root: &Path) -> (String, bool) {
     let commit = repo::git(root, &["rev-parse", "HEAD"]).map_or("unknown".into(), |hash| hash.trim().to_owned());
     let changes = repo::git(root, &["status", "--porcelain", "--", ".", ":!conformance/soak.json"]);
@@ -200,7 +200,7 @@ impl Run {
         Self { name, commit, dirty: false, started, seeds_from: 0, seeds_to: 0, cases: 0, minutes: 0.0, passed: true }
     }
 
-    /// Adds one round; false if another would show nothing new.
+    /// Adds one round. Returns whether another round is useful.
     fn add(&mut self, status: bool, line: Option<&SoakLine>) -> bool {
         let is_first = self.cases == 0;
         let Some(line) = line else {
@@ -239,8 +239,8 @@ struct SoakLine {
     cases: u64,
 }
 
-/// Reads `soak: name=<name> seeds=<from>..<to> cases=<n>`, wherever in the line it stands: without capture the
-/// runner's own `test name ...` may stand before it.
+/// Reads `soak: name=<name> seeds=<from>..<to> cases=<n>`, anywhere in the line: without capture the
+/// runner's own `test name ...` may precede it.
 fn parse_line(line: &str) -> Option<SoakLine> {
     let (_, fields) = line.split_once("soak: ")?;
     let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -254,7 +254,7 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the report says when it was made; no simulation reads this")]
+#[expect(clippy::disallowed_methods, reason = "the report has its time; no simulation reads this")]
 fn now_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_run_keeps_its_entry() {
+    fn forms_that_are_not_run_keep_their_entries() {
         let mut report = Report { runs: vec![Run::begin("a"), Run::begin("b")], fuzz: Vec::new() };
         report.put(Run { cases: 5, ..Run::begin("b") });
         report.put(Run::begin("c"));

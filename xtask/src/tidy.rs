@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks conventions of the repository that the compiler does not check.
 //!
-//! Each rule is one file: a function from text or packages to findings, with its tests beside it. This file only
-//! gathers the tree, runs the rules and prints what they found.
+//! Each rule is one file: a function from text or packages to findings, with its tests. This file only
+//! reads the tree, runs the rules and prints their findings.
 
 mod core_purity;
 mod crate_docs;
@@ -19,16 +19,16 @@ use anyhow::{Result, bail};
 
 use crate::repo;
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Severity {
-    /// Worth a look; does not fail the check.
+    /// Does not fail the check.
     Warning,
     /// Fails the check.
     Error,
 }
 
-/// Something a rule found.
+/// A finding of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) file: String,
@@ -47,7 +47,7 @@ impl Finding {
     }
 }
 
-/// Runs the command; `false` if a rule found an error.
+/// Runs the command; returns `false` if a rule found an error.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     if let Some(arg) = args.first() {
         bail!("unknown option `{arg}` of tidy");

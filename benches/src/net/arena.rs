@@ -1,5 +1,5 @@
-//! The session that is measured: actors with eight values, of which some change in every tick by a fixed plan, and
-//! clients over perfect links. The same plan of changes is given to the peer that stands beside it.
+//! The measured session: actors with eight values, some of which change in every tick by a fixed plan, and clients over perfect
+//! links. The peer that it is compared with gets the same plan of changes.
 
 use std::sync::Arc;
 use ugas_core::{
@@ -15,16 +15,16 @@ use ugas_net::types::PeerId;
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 /// Values of an actor.
 pub(crate) const VALUES: usize = 8;
-/// Bytes IP and UDP put before a datagram.
+/// The bytes of the IP and UDP headers.
 pub(crate) const UDP: usize = 28;
 
-/// Which two values of an actor change in a tick, and to what.
+/// Returns which two values of an actor change in a tick, and to what.
 pub(crate) fn changes(actor: usize, tick: usize) -> [(usize, u32); 2] {
     let value = |salt: usize| ((actor * 7 + tick * 13 + salt * 401) % 1000) as u32;
     [((actor + tick) % VALUES, value(1)), ((actor + tick + 3) % VALUES, value(2))]
 }
 
-/// Eight values of ten bits, an effect that sets each, a tag to put on, and abilities to play ahead.
+/// Returns rules with eight values of ten bits, an effect that sets each, a tag to grant, and abilities to predict.
 pub(crate) fn rules() -> Arc<Rules> {
     let quantize = Some(Quantize { min: 0.0, max: 1023.0, bits: 10 });
     let mut set = AttributeSet::new("Vitals");
@@ -47,14 +47,14 @@ pub(crate) fn rules() -> Arc<Rules> {
         .expect("the rules of the figures are right")
 }
 
-/// A server, its clients and what is under way between them.
+/// A server, its clients and the datagrams in flight.
 pub(crate) struct Arena {
     pub(crate) rules: Arc<Rules>,
     pub(crate) server: Server,
     pub(crate) clients: Vec<Client>,
-    /// Those that change.
+    /// The actors that change.
     pub(crate) actors: Vec<ControllerId>,
-    /// Those that belong to clients, one each.
+    /// The controllers of the clients, one each.
     pub(crate) own: Vec<ControllerId>,
     setters: Vec<EffectId>,
     value: KeyId,
@@ -67,12 +67,12 @@ pub(crate) struct Arena {
 }
 
 impl Arena {
-    /// So many actors and clients, each of which has one more of its own.
+    /// Creates a session with this many actors and clients, each of which owns one more controller.
     pub(crate) fn new(actors: usize, clients: usize) -> Arena {
         Arena::with_owners(actors, clients, true)
     }
 
-    /// The same, whether or not clients have something of their own.
+    /// Creates a session in which clients own controllers or not.
     pub(crate) fn with_owners(actors: usize, clients: usize, owned: bool) -> Arena {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -94,7 +94,7 @@ impl Arena {
             ..ServerConfig::default()
         };
         let mut server = Server::new(sim, config, Secret::known(1));
-        // Everything that changed goes out in the same tick, as with the peer beside it.
+        // Every change is sent in the same tick, as by the peer.
         server.set_rates(RateTable { state_divisor: 1, ..RateTable::default() });
         for at in 0..clients {
             let owns = own.get(at..at + 1).unwrap_or_default();
@@ -125,13 +125,13 @@ impl Arena {
         }
     }
 
-    /// The server's part of a tick: what came, the tick, what goes out.
+    /// Runs the server's part of a tick: receive, step, send.
     pub(crate) fn serve(&mut self) {
         self.server.step(&mut NoHost);
         self.send();
     }
 
-    /// What goes out after a tick.
+    /// Sends the datagrams of a tick.
     pub(crate) fn send(&mut self) {
         let Arena { server, down, spare, sent, .. } = self;
         *sent = (0, 0);
@@ -145,7 +145,7 @@ impl Arena {
         });
     }
 
-    /// The clients' part: everything arrives, and their answers too.
+    /// Runs the clients' part of a tick: all datagrams arrive, in both directions.
     pub(crate) fn answer(&mut self) {
         let Arena { server, clients, down, spare, facts, .. } = self;
         for (to, datagram) in down.drain(..) {
@@ -159,7 +159,7 @@ impl Arena {
         server.take_facts(facts);
     }
 
-    /// A tick in which two values of each of these change.
+    /// Runs a tick in which two values of each of these actors change.
     pub(crate) fn tick(&mut self, whom: &[ControllerId]) {
         self.change(whom);
         self.serve();

@@ -1,4 +1,4 @@
-//! Bytes. They are counted, never timed: the same in every run.
+//! The bytes of packets, counted: the same in every run.
 
 use super::arena::{Arena, UDP};
 use ugas_core::{ControllerId, Spec};
@@ -7,7 +7,7 @@ use ugas_net::internals::view::{ActorList, ReplicationStore};
 use ugas_net::internals::wire::bits::BitWriter;
 use ugas_net::types::Tick;
 
-/// What was counted.
+/// The counted figures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes {
     /// Two of eight values of ten bits, one of a hundred neighbours, with its id.
@@ -16,7 +16,7 @@ pub(crate) struct Bytes {
     pub(crate) owner: f64,
     /// The owner's part where its hash matched.
     pub(crate) matched: f64,
-    /// A tag that comes, with the actor's id.
+    /// An added tag, with the actor's id.
     pub(crate) tag: f64,
     /// A thousand actors that do not change, beyond the same packet without them.
     pub(crate) unchanged: f64,
@@ -48,13 +48,13 @@ fn mean(arena: &mut Arena, whom: impl Fn(&Arena) -> Vec<ControllerId>) -> f64 {
     bytes as f64 / 60.0
 }
 
-/// A packet to a client that owns nothing.
+/// Returns a packet to a client that owns nothing.
 fn bare() -> f64 {
     let mut arena = Arena::with_owners(0, 1, false);
     mean(&mut arena, |_| Vec::new())
 }
 
-/// Kilobits a second to one client, with and without the headers below ours.
+/// Returns the kilobits per second to one client, with and without IP and UDP headers.
 fn stream(actors: usize) -> (f64, f64) {
     let mut arena = Arena::new(actors, 1);
     let whom = arena.actors.clone();
@@ -87,7 +87,7 @@ fn sections() -> (f64, f64) {
     let mark = arena.rules.effect("GE_Mark").expect("it is there");
     let one = whom[50];
     arena.server.sim_mut().apply(&Spec::new(mark, one)).expect("it can be applied");
-    // Tags alone: in this mode others are not told of effects.
+    // Only tags: in this mode observers do not receive effects.
     board.add(arena.server.sim(), one, ControllerReplication::Mixed, Tick(62)).expect("it exists");
     let key = arena.server.sim().effects(one).expect("it exists")[0].key;
     arena.server.sim_mut().remove(key).expect("it is there");

@@ -4,18 +4,18 @@ use super::arena::Arena;
 use crate::{alloc, clock};
 use ugas_core::{ControllerId, NoHost};
 
-/// What the server's part of a tick takes.
+/// The cost of the server's part of a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
     /// Microseconds of sending, least over all ticks, per client.
     pub(crate) send: f64,
-    /// Milliseconds of a whole tick, receiving aside: what changed is gathered once, then sent.
+    /// Milliseconds of a whole tick without receiving: changes are collected once, then sent.
     pub(crate) tick: f64,
-    /// Allocations in a tick, sending and gathering, on average.
+    /// The average allocations in a tick, for collecting and sending.
     pub(crate) allocations: f64,
 }
 
-/// Sends to so many clients of so many actors that all change; or of as many that do not.
+/// Sends this many actors to this many clients, all changing or all unchanged.
 pub(crate) fn of(actors: usize, clients: usize, dirty: bool, owned: bool) -> Cost {
     let mut arena = Arena::new(actors, clients);
     let mut whom: Vec<ControllerId> = if dirty { arena.actors.clone() } else { Vec::new() };
@@ -38,7 +38,7 @@ pub(crate) fn of(actors: usize, clients: usize, dirty: bool, owned: bool) -> Cos
     }
     let least = |mut list: Vec<f64>| {
         list.sort_by(f64::total_cmp);
-        // The first tenth: a busy machine disturbs the rest.
+        // The fastest tenth: a busy machine disturbs the rest.
         list[list.len() / 10]
     };
     Cost { send: least(sends) / 1e3 / clients as f64, tick: least(ticks) / 1e6, allocations: allocations as f64 / 60.0 }

@@ -1,5 +1,5 @@
-//! The figures of the network, in one table: what was reached, what was aimed at, and a published peer on the same plan of
-//! changes beside it. Bytes and counts are exact; times are ratios to the peer, run on the same machine just before.
+//! The network figures in one table: the measured value, the target, and a published peer with the same plan of changes.
+//! Bytes and counts are exact; times are ratios to the peer, run on the same machine just before.
 
 pub(crate) mod arena;
 mod bytes;
@@ -9,11 +9,11 @@ pub(crate) mod still;
 
 use crate::table::{Table, figure};
 
-/// What the peer's program printed: a name and a number on each line.
+/// The output of the peer's program: a name and a number on each line.
 pub(crate) struct Peer(Vec<(String, f64)>);
 
 impl Peer {
-    /// Reads what the program printed; what is no figure is passed over.
+    /// Reads the output of the program; other lines are skipped.
     pub(crate) fn read(text: &str) -> Peer {
         let line = |line: &str| {
             let (name, value) = line.split_once(' ')?;
@@ -26,7 +26,7 @@ impl Peer {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
-    /// Its figure in its two forms: one component of eight values, and eight components.
+    /// Returns its figure in its two forms: one component of eight values, and eight components.
     fn both(&self, name: &str) -> String {
         let form = |form: &str| self.get(&format!("{form}_{name}")).map_or_else(|| "-".to_owned(), figure);
         match (form("one"), form("eight")) {
@@ -35,7 +35,7 @@ impl Peer {
         }
     }
 
-    /// How many times its figure ours is, in its two forms.
+    /// Returns the ratio of our figure to each of its two forms.
     fn ratios(&self, name: &str, ours: f64) -> String {
         let form = |form: &str| self.get(&format!("{form}_{name}")).filter(|&n| n > 0.0).map(|theirs| ours / theirs);
         match (form("one"), form("eight")) {
@@ -51,13 +51,13 @@ struct Figures {
 }
 
 impl Figures {
-    /// A figure that is exact: it passes or fails.
+    /// Adds an exact figure, which passes or fails.
     fn exact(&mut self, what: &str, found: (f64, &str), most: f64, peer: (&Peer, &str)) {
         self.passed &= found.0 <= most;
         self.time(what, found, Some(most), peer);
     }
 
-    /// A time: what it says depends on the machine, so it fails nothing. Not every one has an aim.
+    /// Adds a time, which depends on the machine and cannot fail. The target is optional.
     fn time(&mut self, what: &str, (found, unit): (f64, &str), most: Option<f64>, (peer, name): (&Peer, &str)) {
         let verdict = most.map_or("-", |most| if found <= most { "reached" } else { "missed" });
         let aim = most.map_or_else(|| "-".to_owned(), |most| format!("≤ {most} {unit}"));
@@ -75,7 +75,7 @@ impl Figures {
     }
 }
 
-/// Measures everything; whether every figure that is exact was reached.
+/// Measures everything. Returns whether every exact figure reached its target.
 pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     let columns = ["figure", "found", "aim", "", "bevy_replicon: one · eight components", "ratio"];
     let mut f = Figures { table: Table::new("Network", &columns), passed: true };
@@ -90,7 +90,7 @@ pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     f.time("the same without headers of IP and UDP", (b.payload_kilobits, "kbit/s"), None, (peer, "kilobits"));
     let small = cost::of(32, 32, true, false);
     f.time("send, 32 visible, all dirty, a client", (small.send, "µs"), Some(5.0), none);
-    // The peer has no call of its own for sending: its update is set beside the whole tick.
+    // The peer has no separate call for sending: its update is compared with the whole tick.
     f.time("the whole tick, 32 visible, a client", (small.tick * 1e3 / 32.0, "µs"), None, (peer, "send"));
     let large = cost::of(100, 100, true, false);
     f.time("100 clients × 100 actors, a tick", (large.tick, "ms"), Some(4.0), (peer, "tick"));
@@ -117,7 +117,7 @@ pub(crate) fn table(peer: &Peer) -> (Table, bool) {
     let (wrong, commands) = play::mispredictions();
     f.words("corrections, good link, no interference", format!("{wrong} of {commands} commands"), "0", wrong == 0);
     let took = play::convergence();
-    // At this round trip what changed is sent in every fourth tick.
+    // At this round trip changes are sent in every fourth tick.
     let bound = 1.5 + 2.0 * (4.0 / 60.0) / 0.25;
     let within = took.iter().filter(|&&time| time <= bound).count();
     let found = format!("{:.2} median, {:.2} at 90 %, {:.2} at worst", took[50], took[90], took[99]);

@@ -1,4 +1,4 @@
-//! What players notice: corrections, missing modifiers, the rate of fire, how soon a client knows what the server does.
+//! Figures that players notice: corrections, missing modifiers, the rate of fire, the delay of updates.
 
 use super::arena::{LENGTH, rules};
 use crate::clock;
@@ -16,7 +16,7 @@ use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
-/// One player, a foe of nobody's, and a link.
+/// One client, a foe without an owner, and a link.
 struct Duel {
     rules: Arc<Rules>,
     net: Harness,
@@ -66,8 +66,8 @@ impl Duel {
     }
 }
 
-/// Microseconds of a client's time that 24 ticks run again take, and how many were run again at once on average. Something
-/// happens to its controller in every tick that it could not know of, over a round trip of a third of a second.
+/// Returns the microseconds that resimulating 24 ticks takes, and the average length of a resimulation. In every tick the
+/// server changes the client's controller, over a round trip of a third of a second.
 pub(crate) fn replay() -> (f64, f64) {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -87,7 +87,7 @@ pub(crate) fn replay() -> (f64, f64) {
             server.sim_mut().apply(&Spec::new(nudge, who)).expect("it can be applied");
         }
         if i % 60 == 0 {
-            // While it connects it is refused.
+            // Refused while it connects.
             let _ = client.command(Request::Activate { who, ability: rage, target: Target::None });
         }
         up.receive(now, &mut |datagram| server.receive(PeerId(1), datagram));
@@ -113,8 +113,8 @@ pub(crate) fn replay() -> (f64, f64) {
     (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
 }
 
-/// Ticks in which an accepted modifier was not shown just once, of how many, over links that lose much; and in how many of
-/// thirty runs the command was accepted at all.
+/// Counts the ticks in which an accepted modifier was not present exactly once, of how many, over lossy links; and in how
+/// many of thirty runs the command was accepted.
 pub(crate) fn blips() -> (u32, u32, u32) {
     let (mut wrong, mut all, mut runs) = (0, 0, 0);
     for profile in [LinkProfile::GOOD, LinkProfile::MOBILE, LinkProfile::BAD] {
@@ -146,7 +146,7 @@ pub(crate) fn blips() -> (u32, u32, u32) {
     (wrong, all, runs)
 }
 
-/// Ticks between shots of a weapon with thirty ticks of cooldown, at a round trip; and if the server is asked.
+/// Returns the ticks between shots of a weapon with a cooldown of thirty ticks, predicted or decided by the server.
 pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
     let mut duel = Duel::new(LinkProfile::round_trip(round_trip, 0), 1);
     let (mut first, mut last, mut shots) = (None, None, 0u32);
@@ -166,7 +166,7 @@ pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
     }
 }
 
-/// Corrections in a minute of play over a good link that nobody else meddles with, and commands given.
+/// Counts the corrections and commands in a minute of undisturbed play over a good link.
 pub(crate) fn mispredictions() -> (u64, u32) {
     let mut duel = Duel::new(LinkProfile::GOOD, 7);
     let mut commands = 0;
@@ -180,7 +180,7 @@ pub(crate) fn mispredictions() -> (u64, u32) {
     (counts.corrections + counts.rejected, commands)
 }
 
-/// Round trips until a client over a bad link knows of ten changes that came at once, in a hundred runs, rising.
+/// Returns the round trips until a client over a bad link has ten simultaneous changes, in a hundred runs, rising.
 pub(crate) fn convergence() -> Vec<f64> {
     let mut took: Vec<f64> = Vec::new();
     for seed in 0..100 {
@@ -196,7 +196,8 @@ pub(crate) fn convergence() -> Vec<f64> {
     took
 }
 
-/// Ten seconds over a link that loses six of ten: whether all agree once it heals, and the most that was held.
+/// Runs ten seconds over a link that loses six of ten packets. Returns whether all agree after it is restored, and the most
+/// retained memory.
 pub(crate) fn torture() -> (bool, usize, usize) {
     let mut duel = Duel::new(LinkProfile::TORTURE, 3);
     let (mut server, mut client) = (0, 0);

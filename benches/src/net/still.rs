@@ -1,5 +1,5 @@
-//! What actors cost that do not change: ticks of a server with many of them and of one with none. Both must take the same
-//! instructions, for a tick may only cost what happens in it.
+//! The cost of unchanged actors: ticks of a server with many of them and of one with none. Both must take the same
+//! instructions, since a tick may cost only for changes.
 
 use super::arena::Arena;
 use crate::count;
@@ -10,10 +10,10 @@ pub(crate) const CHILD_WORD: &str = "count-still";
 
 /// Ticks that are counted: one second.
 const TICKS: usize = 60;
-/// Clients that are told of everybody.
+/// The clients that receive every actor.
 const CLIENTS: usize = 8;
 
-/// Instructions of a tick in which nothing changes, stepping and sending, without actors and with so many.
+/// Counts the instructions of stepping and sending a tick without changes, with no actors and with this many.
 pub(crate) fn instructions(actors: usize) -> Result<(f64, f64), String> {
     let count = |actors: usize| {
         let (collected, ticks) = count::callgrind(&[CHILD_WORD, &actors.to_string()])?;
@@ -22,7 +22,7 @@ pub(crate) fn instructions(actors: usize) -> Result<(f64, f64), String> {
     Ok((count(0)?, count(actors)?))
 }
 
-/// The child: lets the ticks pass and prints how many they were.
+/// Runs the child: runs the ticks and prints their number.
 pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     let [actors] = arguments else { return Err(format!("{CHILD_WORD} takes a number of actors")) };
     let mut arena = Arena::new(actors.parse().map_err(|_| "the number of actors is not a number")?, CLIENTS);

@@ -7,7 +7,7 @@ use crate::plan::{COOLDOWN, COOLING, COST, STUNNED};
 use crate::subject::Answer;
 
 impl Stick {
-    /// Whether a controller has a tag, with the quick "surely not" first.
+    /// Returns whether a controller has a tag, with the quick "surely not" first.
     #[inline]
     fn has(&self, who: u32, tag: u16) -> bool {
         self.rows[who as usize].signature & signature(tag) != 0 && self.presence[who as usize].has(tag)
@@ -56,7 +56,7 @@ impl Stick {
         let cooldown = COOLDOWN as u16;
         let cause = Stick::cause(cooldown, who, root, 2);
         self.start(who, cooldown, self.own_duration(cooldown), cause);
-        let key = EffectKey { birth: root, ordinal: 0 };
+        let key = EffectKey { origin_id: root, ordinal: 0 };
         let cause = Cause { source: who, key, definition: NONE, root, link: 1 };
         self.facts.push(cause.fact(self.now, who, Kind::Activated, ability));
         self.facts.push(cause.fact(self.now, who, Kind::Ended, ability));

@@ -7,12 +7,12 @@ pub(crate) const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct EffectKey {
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     pub(crate) ordinal: u32,
 }
 
 impl EffectKey {
-    pub(crate) const NONE: EffectKey = EffectKey { birth: 0, ordinal: 0 };
+    pub(crate) const NONE: EffectKey = EffectKey { origin_id: 0, ordinal: 0 };
 }
 
 /// What a fact says.
@@ -65,7 +65,7 @@ pub(crate) struct Cause {
 }
 
 impl Cause {
-    /// A fact without values.
+    /// Returns a fact without values.
     #[inline]
     pub(crate) fn fact(&self, at: i64, who: u32, kind: Kind, subject: u32) -> Fact {
         Fact {

@@ -9,7 +9,7 @@ pub(crate) struct Few<T, const N: usize> {
 }
 
 impl<T: Copy, const N: usize> Few<T, N> {
-    /// An empty list; `filler` fills the places not in use.
+    /// Returns an empty list; `filler` fills the places not in use.
     #[inline]
     pub(crate) fn new(filler: T) -> Few<T, N> {
         Few { inline: [filler; N], count: 0, spilled: Vec::new() }

@@ -219,7 +219,7 @@ impl Stick {
         self.facts.extend(facts);
     }
 
-    /// The controller's index, if it is alive and the effect is not blocked.
+    /// Returns the controller's index, if it is alive and the effect is not blocked.
     #[inline]
     fn accepts(&self, who: u32, definition: &Definition) -> bool {
         let row = &self.rows[who as usize];
@@ -343,7 +343,7 @@ impl Stick {
         }
     }
 
-    /// An active effect of a controller by its key.
+    /// Returns an active effect of a controller by its key.
     #[inline]
     fn find(&self, who: u32, key: EffectKey) -> Option<u32> {
         let mut slot = self.rows[who as usize].newest;

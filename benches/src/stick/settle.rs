@@ -11,7 +11,7 @@ fn at_least(value: f64, low: f64) -> f64 {
     if value < low { low } else { value }
 }
 
-/// The counterpart of [`at_least`].
+/// Returns the counterpart of [`at_least`].
 #[inline]
 fn at_most(value: f64, high: f64) -> f64 {
     if value > high { high } else { value }
@@ -93,9 +93,9 @@ impl Stick {
         }
     }
 
-    /// What the facts of an application say about their cause.
+    /// Returns what the facts of an application say about their cause.
     #[inline]
     pub(super) fn cause(effect: u16, source: u32, root: u64, ordinal: u32) -> Cause {
-        Cause { source, key: EffectKey { birth: root, ordinal }, definition: u32::from(effect), root, link: 0 }
+        Cause { source, key: EffectKey { origin_id: root, ordinal }, definition: u32::from(effect), root, link: 0 }
     }
 }

@@ -162,7 +162,7 @@ impl Subject for Stick {
             let words = [
                 fact.at as u64,
                 u64::from(fact.who) << 32 | u64::from(fact.source),
-                fact.key.birth,
+                fact.key.origin_id,
                 u64::from(fact.key.ordinal) << 32 | u64::from(fact.definition),
                 fact.root,
                 u64::from(fact.link) << 32 | fact.kind as u64,

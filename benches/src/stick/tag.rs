@@ -19,7 +19,7 @@ pub(crate) struct Presence([u64; WORDS]);
 impl Presence {
     pub(crate) const EMPTY: Presence = Presence([0; WORDS]);
 
-    /// Whether the tag or a descendant is held.
+    /// Returns whether the tag or a descendant is held.
     #[inline]
     pub(crate) fn has(&self, tag: u16) -> bool {
         self.0[usize::from(tag >> 6)] >> (tag & 63) & 1 != 0
@@ -40,7 +40,7 @@ impl Tags {
         Tags(Few::new(Held { tag: TagTree::NONE, count: 0 }))
     }
 
-    /// How often the tag itself is held, and how often it and all its descendants.
+    /// Returns how often the tag itself is held, and how often it and all its descendants.
     #[cfg(test)]
     fn counts(&self, tree: &TagTree, tag: u16) -> (u32, u32) {
         let below = self.0.as_slice().iter().filter(|held| (tag..tree.end[tag as usize]).contains(&held.tag));

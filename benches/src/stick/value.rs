@@ -57,7 +57,7 @@ impl Modifier {
         }
     }
 
-    /// The canonical order: attribute, operation, channel, total order of the magnitude.
+    /// Returns the canonical order: attribute, operation, channel, total order of the magnitude.
     #[inline]
     fn precedes(&self, other: &Modifier) -> bool {
         self.place < other.place
@@ -113,7 +113,7 @@ impl Modifiers {
         touched
     }
 
-    /// The set of attributes that modifiers act on.
+    /// Returns the set of attributes that modifiers act on.
     #[inline]
     pub(crate) fn attributes(&self) -> u16 {
         self.0.as_slice().iter().fold(0, |set, modifier| set | 1 << modifier.attribute())

@@ -1,4 +1,4 @@
-//! Counts allocations for each thread, for the studio: a steady step of a world should not allocate.
+//! Counts allocations per thread, for the studio: once a world is warmed up, a step should not allocate.
 #![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call is handed to the system's own unchanged")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

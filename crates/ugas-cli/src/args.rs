@@ -189,7 +189,7 @@ pub(crate) struct ExplainArgs {
     /// Attribute to explain
     #[arg(long, value_name = "X")]
     pub(crate) attribute: String,
-    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
+    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -211,7 +211,7 @@ pub(crate) struct WhyNotArgs {
     /// Target of the activation
     #[arg(long, value_name = "A")]
     pub(crate) target: Option<String>,
-    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
+    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -246,7 +246,7 @@ pub(crate) struct PreviewArgs {
     /// Target of the activation
     #[arg(long, value_name = "A", requires = "ability")]
     pub(crate) target: Option<String>,
-    /// Time in seconds (1.5), frames (12f) or milliseconds (250ms), after the timeline entries at that time
+    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]

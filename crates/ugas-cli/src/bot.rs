@@ -1,12 +1,12 @@
-//! `ugas bot`: one client of a scenario. It connects, runs its steps of the timeline, and prints the hash of the state that
-//! the server confirmed.
+//! `ugas bot`: one client of a scenario. It connects, runs its steps of the timeline, and prints the hash of the state
+//! that the server confirmed.
 
 use std::io;
 use std::time::Duration;
 
 use ugas_lab::{ClientPart, Scenario};
 use ugas_net::client::ClientState;
-use ugas_transport::{ClientTransport, Connector, ConnectorConfig, Gone, Identity, State, Token};
+use ugas_transport::{ClientTransport, CloseReason, Connector, ConnectorConfig, Identity, State, Token};
 
 use crate::args::BotArgs;
 use crate::clock::{Watch, since_epoch};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
 
 /// Connects with the token if there is one, else by name.
 fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
-    let config = ConnectorConfig { now: since_epoch(), patience: Duration::from_secs(args.wait.into()) };
+    let config = ConnectorConfig { now: since_epoch(), connect_timeout: Duration::from_secs(args.wait.into()) };
     if let Some(file) = &args.token {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
@@ -57,11 +57,11 @@ fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
     };
     let client = number_of(scenario, &args.name).unwrap_or_default();
     let user_data = args.name.as_bytes();
-    let who = Identity { client, user_data, carrier: endpoint.carrier, address: endpoint.address };
+    let who = Identity { client, user_data, kind: endpoint.kind, address: endpoint.address };
     Connector::connect_open(PROTOCOL, who, config).map_err(|error| error.to_string())
 }
 
-/// The stage of the connection, as it is printed.
+/// The stage of the connection, as printed to the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Connecting,
@@ -78,23 +78,23 @@ struct Player<'s> {
     stage: Stage,
 }
 
-/// Returns why the connection failed and what to check. A server does not say what is wrong with a token, but the bot knows
-/// whether it has one.
-fn disconnect_reason(gone: Gone, args: &BotArgs, is_playing: bool) -> String {
+/// Returns why the connection failed and what to check. A server does not report what is wrong with a token, but the
+/// bot can tell whether it has a token.
+fn disconnect_reason(gone: CloseReason, args: &BotArgs, is_playing: bool) -> String {
     let help = match (gone, &args.token) {
-        (Gone::Nobody, None) => "start `ugas serve` first, and connect to the address it prints",
-        (Gone::Nobody, Some(_)) => {
+        (CloseReason::PortClosed, None) => "start `ugas serve` first, and connect to the address it prints",
+        (CloseReason::PortClosed, Some(_)) => {
             "the token is for the server that wrote it; start `ugas serve --tokens` and use the new tokens"
         }
-        (Gone::NoAnswer | Gone::Refused, None) => {
+        (CloseReason::NoAnswer | CloseReason::Rejected, None) => {
             "if the server runs with --tokens, use --token FILE; otherwise check the address and that no other bot runs \
              this client"
         }
-        (Gone::NoAnswer | Gone::Refused | Gone::Expired, Some(_)) => {
+        (CloseReason::NoAnswer | CloseReason::Rejected | CloseReason::Expired, Some(_)) => {
             "a token is valid for one connection to the server that wrote it, and each start of `ugas serve` writes new \
              tokens; use a token file of the running server, once"
         }
-        (Gone::ByServer, _) if !is_playing => "the scenario is already running, or another bot runs this client",
+        (CloseReason::ByServer, _) if !is_playing => "the scenario is already running, or another bot runs this client",
         _ => return gone.to_string(),
     };
     format!("{gone}\n    {help}")
@@ -113,7 +113,7 @@ impl Player<'_> {
                     return Err(format!("{denial}; check that the server runs the same scenario file"));
                 }
                 (_, ClientState::Disconnected(loss)) => return Err(loss.to_string()),
-                // The server disconnects last; the state that it confirmed before counts.
+                // The server disconnects at the end of the scenario; the state that it confirmed before is used.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(disconnect_reason(gone, args, is_playing)),
                 (State::Connecting | State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
@@ -140,7 +140,7 @@ impl Player<'_> {
             self.stage = stage;
             complain(match stage {
                 Stage::Running => "running",
-                _ => "connected, waiting for the other clients",
+                Stage::Connecting | Stage::Waiting => "connected, waiting for the other clients",
             });
         }
     }
@@ -150,18 +150,19 @@ impl Player<'_> {
         let elapsed = self.watch.lap();
         let part = &mut self.part;
         let before = part.client().tick();
-        // Time first: after a long stall the server's clock has advanced by the same amount.
+        // Advance the time first: after a long stall the server's clock has advanced by the same amount.
         part.update(to_sim(elapsed));
         let polled = self.caller.poll(elapsed, &mut |datagram| part.client_mut().receive(datagram));
         polled.map_err(|error| error.to_string())?;
         let is_playing = *part.client().state() == ClientState::Playing;
-        // Send with every tick, so that the server can acknowledge it; otherwise at an interval.
+        // Send with every tick, so that the server can acknowledge the tick; before the game starts, send at an
+        // interval.
         let interval = if is_playing { length } else { HANDSHAKE_INTERVAL };
         let is_time = part.client().tick() != before || self.watch.total() - self.last_sent >= interval;
         if is_time && self.caller.state() == State::Connected {
             self.last_sent = self.watch.total();
             let caller = &mut self.caller;
-            // A failed send counts as a lost datagram; the state shows a broken connection.
+            // A failed send counts as a lost datagram; the state of the transport shows a broken connection.
             part.client_mut().send(&mut |datagram| {
                 let _ = caller.send(datagram);
             });

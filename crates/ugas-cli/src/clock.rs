@@ -1,4 +1,4 @@
-//! The only module of the command line that reads a clock, for running over a network.
+//! The only module of the command line that reads a clock. `ugas serve` and `ugas bot` use it.
 #![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

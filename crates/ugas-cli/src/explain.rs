@@ -1,4 +1,4 @@
-//! `ugas explain`: how the value of an attribute is computed.
+//! `ugas explain`: explains how the value of an attribute is computed.
 
 use crate::args::ExplainArgs;
 use crate::output::{Exit, Out, complain, complain_about};
@@ -37,7 +37,7 @@ pub(crate) fn scenario_at(file: &Path, scenario: Option<&str>, at: &str) -> Opti
     None
 }
 
-/// Reports why there is no explanation.
+/// Reports why an attribute could not be explained.
 pub(crate) fn report_error(error: &ExplainError) -> Exit {
     match error {
         ExplainError::Scenario(errors) => complain_about(errors),

@@ -1,4 +1,4 @@
-//! `ugas fix`: applies the safe edits of findings, lists each of them, and reports files that it cannot read.
+//! `ugas fix`: applies the safe fixes of findings, lists each of them, and reports files that cannot be read.
 
 use crate::args::FixArgs;
 use crate::output::{Exit, Out, complain, complain_about, count};
@@ -17,7 +17,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
                 continue;
             }
         };
-        // Packs that are only required are outside the path and are not changed.
+        // Required packs outside the path are not changed.
         let fixes = project.fixes();
         for fix in fixes.iter().filter(|f| lies_in(&f.path, path)) {
             for change in &fix.changes {
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Reports what cannot be read in the files below `path` after the fixes. Returns whether there is anything.
+/// Reports the errors in files below `path` that still cannot be read after the fixes. Returns whether there are any.
 fn report_unreadable(mut project: Project, fixes: &[FileFix], path: &Path) -> bool {
     fixes.iter().for_each(|fix| project.put(fix.path.clone(), fix.text.clone()));
     let mut found = false;

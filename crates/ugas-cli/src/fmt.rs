@@ -1,4 +1,4 @@
-//! `ugas fmt`: formats files. A file is replaced as a whole or not at all.
+//! `ugas fmt`: formats files. A file is either replaced completely or left unchanged.
 
 use crate::args::FmtArgs;
 use crate::output::{Exit, Out, complain_about, count};

@@ -1,5 +1,5 @@
-//! `ugas init`: creates a starter project. Its files are in `starter` in this crate, so that tests check and run them like
-//! any other project.
+//! `ugas init`: creates a starter project. Its files are in the folder `starter` of this crate, so that tests check and
+//! run them like any other project.
 
 use crate::args::InitArgs;
 use crate::output::{Exit, Out, complain};

@@ -1,4 +1,4 @@
-//! Shared by `ugas serve` and `ugas bot`: addresses, the protocol id and the ids of clients.
+//! Code shared by `ugas serve` and `ugas bot`: addresses, the protocol id and the ids of clients.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
-use ugas_lab::{Failure, NotPlayed, Scenario};
+use ugas_lab::{Failure, PartError, Scenario};
 use ugas_transport::TransportKind;
 
 use crate::output::{Exit, Out, complain, complain_about};
@@ -20,7 +20,7 @@ pub(crate) const SETTLE: Duration = Duration::from_secs(3);
 /// A transport and an address: `udp://127.0.0.1:4000`. The default scheme is UDP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Endpoint {
-    pub(crate) carrier: TransportKind,
+    pub(crate) kind: TransportKind,
     pub(crate) address: SocketAddr,
 }
 
@@ -29,18 +29,18 @@ impl FromStr for Endpoint {
 
     fn from_str(text: &str) -> Result<Endpoint, String> {
         let (scheme, rest) = text.split_once("://").unwrap_or(("udp", text));
-        let carrier = TransportKind::ALL.into_iter().find(|carrier| carrier.scheme() == scheme);
-        let carrier = carrier.ok_or_else(|| format!("expected udp:// or ws://, found {scheme}://"))?;
+        let kind = TransportKind::ALL.into_iter().find(|kind| kind.scheme() == scheme);
+        let kind = kind.ok_or_else(|| format!("expected udp:// or ws://, found {scheme}://"))?;
         let address = rest.trim_end_matches('/').parse();
         let address =
             address.map_err(|_| format!("expected an address and a port such as 127.0.0.1:4000, found {rest}"))?;
-        Ok(Endpoint { carrier, address })
+        Ok(Endpoint { kind, address })
     }
 }
 
 impl fmt::Display for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}://{}", self.carrier.scheme(), self.address)
+        write!(f, "{}://{}", self.kind.scheme(), self.address)
     }
 }
 
@@ -63,15 +63,17 @@ pub(crate) fn to_real(length: SimTime) -> Duration {
 }
 
 /// Reports why a scenario cannot be run on several machines.
-pub(crate) fn report_not_played(scenario: &Scenario, error: &NotPlayed) -> Exit {
+pub(crate) fn report_not_played(scenario: &Scenario, error: &PartError) -> Exit {
     match error {
-        NotPlayed::Errors(errors) => complain_about(errors),
-        other => complain(&format!("{}:{}: error: {other}", scenario.file, scenario.place.line)),
+        PartError::Errors(errors) => complain_about(errors),
+        other @ PartError::NoNetwork | other @ PartError::NoClient { .. } | other @ PartError::TooLong => {
+            complain(&format!("{}:{}: error: {other}", scenario.file, scenario.place.line))
+        }
     }
     Exit::Unreadable
 }
 
-/// Prints the failed expectations of this machine.
+/// Prints the failed expectations of this server or client.
 pub(crate) fn print_failures(failures: &[Failure], out: &mut Out) -> std::io::Result<Exit> {
     for failure in failures {
         out.text(&format!("{failure}\n"))?;
@@ -88,7 +90,7 @@ mod tests {
         for text in ["udp://127.0.0.1:4000", "ws://[::1]:80", "wt://10.0.0.1:1"] {
             assert_eq!(text.parse::<Endpoint>().map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
         }
-        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.carrier), Ok(TransportKind::Udp));
+        assert_eq!("127.0.0.1:0".parse::<Endpoint>().map(|endpoint| endpoint.kind), Ok(TransportKind::Udp));
         assert!("http://127.0.0.1:0".parse::<Endpoint>().is_err_and(|why| why.contains("found http://")));
         assert!("udp://localhost".parse::<Endpoint>().is_err_and(|why| why.contains("found localhost")));
     }

@@ -1,11 +1,11 @@
-//! Lines, colours and exit codes. Every line goes through [`printable_line`], so that text from files cannot control
-//! the terminal. Write errors are returned, so that a closed pipe ends the program quietly.
+//! Lines, colours and exit codes. Every line passes through [`printable_line`], so that text from files cannot control
+//! the terminal. Write errors are returned, so that the program ends without a message when a pipe is closed.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::process::ExitCode;
 use ugas_data::{ReadError, printable, printable_line};
 
-/// How the program ends.
+/// The result with which the program exits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// The command succeeded.
@@ -91,7 +91,7 @@ impl Out {
         write!(self.to, "\x1b[H\x1b[2J")
     }
 
-    /// Writes what is buffered, before something else writes to the same terminal.
+    /// Writes the buffered output, so that it appears before output that bypasses the buffer.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.to.flush()
     }
@@ -101,12 +101,12 @@ impl Out {
     }
 }
 
-/// Writes a message to stderr. A write error is ignored: there is nowhere left to report it.
+/// Writes a message to stderr. A write error is ignored because it could not be reported anywhere.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Writes errors about input, each with its place and what to do.
+/// Writes errors about input, each with its place and a suggested action.
 pub(crate) fn complain_about<'a>(errors: impl IntoIterator<Item = &'a ReadError>) {
     for error in errors {
         let file = printable_line(&error.file);

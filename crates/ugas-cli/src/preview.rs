@@ -1,4 +1,4 @@
-//! `ugas preview`: shows what an effect or an ability would do.
+//! `ugas preview`: shows the changes that an effect or an ability would make.
 
 use crate::args::{PreviewArgs, PreviewFormat};
 use crate::explain::{report_error, scenario_at};

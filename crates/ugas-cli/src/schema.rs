@@ -1,4 +1,5 @@
-//! `ugas schema`: the JSON Schemas of the documents, for editors and other tools, and the reference pages of the book.
+//! `ugas schema`: writes the JSON Schemas of the documents, for editors and other tools, and the reference pages of the
+//! book.
 
 use crate::args::SchemaArgs;
 use crate::output::{Exit, Out, complain};

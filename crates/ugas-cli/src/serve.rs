@@ -1,5 +1,5 @@
-//! `ugas serve`: the server of a scenario. It waits for the clients that the file names, runs the scenario in real time,
-//! and prints the hashes of the results.
+//! `ugas serve`: the server of a scenario. It waits for the clients that the scenario names, runs the scenario in real
+//! time, and prints the hashes of the final states.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -20,16 +20,16 @@ use crate::sim::pick;
 
 /// Polling interval while the server waits for clients.
 const PAUSE: Duration = Duration::from_millis(2);
-/// A rejected client may stay connected this long to receive the reason.
+/// The time for which a rejected client may stay connected to receive the reason.
 const REJECT_DELAY: Duration = Duration::from_secs(2);
-/// A server that is further behind than this skips the time instead of catching up.
+/// The longest delay that the server catches up with; if it is further behind, it skips the time.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
-    // The secret determines every roll, so a client must not be able to know it.
+    // The secret determines every random roll, so clients must not be able to guess it.
     let secret = args.seed.is_none().then(|| Secret::new(random_bytes()));
     let options = RunOptions { seed: args.seed, ..RunOptions::default() };
     let part = match scenario.server_part_with(options, secret) {
@@ -66,7 +66,7 @@ fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportEr
         token_lifetime: u16::try_from(args.wait).unwrap_or(u16::MAX).max(1),
     };
     let builder = Listener::builder(config);
-    let bind = |builder: ugas_transport::ListenerBuilder, at: &Endpoint| builder.bind(at.carrier, at.address, None);
+    let bind = |builder: ugas_transport::ListenerBuilder, at: &Endpoint| builder.bind(at.kind, at.address, None);
     args.listen.iter().try_fold(builder, bind)?.start()
 }
 
@@ -98,7 +98,7 @@ impl Host<'_> {
     /// Prints the addresses and writes the tokens.
     fn announce(&self, args: &ServeArgs, out: &mut Out) -> io::Result<()> {
         for endpoint in &args.listen {
-            let Some(address) = self.listener.address(endpoint.carrier) else { continue };
+            let Some(address) = self.listener.address(endpoint.kind) else { continue };
             out.line(Endpoint { address, ..*endpoint }.to_string())?;
             if let Some(folder) = &args.tokens {
                 self.write_tokens(endpoint, folder)?;
@@ -112,8 +112,8 @@ impl Host<'_> {
         std::fs::create_dir_all(folder)?;
         for name in self.names() {
             let number = number_of(self.scenario, name).unwrap_or_default();
-            let token = self.listener.issue(endpoint.carrier, number, name.as_bytes()).map_err(io::Error::other)?;
-            let file = folder.join(format!("{name}.{}.token", endpoint.carrier.scheme()));
+            let token = self.listener.issue(endpoint.kind, number, name.as_bytes()).map_err(io::Error::other)?;
+            let file = folder.join(format!("{name}.{}.token", endpoint.kind.scheme()));
             write_secret(&file, &token.to_string())?;
         }
         Ok(())
@@ -135,8 +135,8 @@ impl Host<'_> {
         Ok(self.run_timeline().and_then(|()| self.settle()))
     }
 
-    /// Waits until every client that the file names is connected and has completed its handshake. A client with other rules
-    /// or another version is rejected with the reason, and its name is free again.
+    /// Waits until every client that the scenario names is connected and has completed its handshake. A client with
+    /// other rules or another version is rejected with the reason, and its name becomes available again.
     fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
         while self.part.server().playing().count() < self.names().len() {
             if self.watch.total() > wait {

@@ -1,4 +1,4 @@
-//! `ugas show`: a definition, its description and its references.
+//! `ugas show`: prints a definition, its description and its references.
 
 use crate::args::ShowArgs;
 use crate::output::{Exit, Out, complain, complain_about};

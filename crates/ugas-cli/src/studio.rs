@@ -1,4 +1,4 @@
-//! `ugas demo` and `ugas studio`: a running world in a browser, or the demo in the terminal.
+//! `ugas demo` and `ugas studio`: show a running world in a browser, or the demo in the terminal.
 
 use crate::allocations::allocations;
 use crate::args::{DemoArgs, PageArgs, StudioArgs};
@@ -13,7 +13,7 @@ use ugas_studio::session::{OpenOptions, SEED, Session};
 use ugas_studio::{Backend, Summary};
 use ugas_transport::random_bytes;
 
-/// The preferred port, so that the address stays the same.
+/// The preferred port, so that the URL stays the same between runs.
 const PORT: u16 = 7700;
 /// The title of the demo.
 const DUEL: &str = "duel over a network with latency";
@@ -119,7 +119,7 @@ fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::R
             out.clear_screen()?;
             picture(&mut session, out)?;
             out.line("")?;
-            out.line("Press Ctrl+C to stop; `ugas demo` shows it in a browser")?;
+            out.line("Press Ctrl+C to stop. Run `ugas demo` to open the demo in a browser.")?;
             out.flush()?;
             ahead += Duration::from_millis(100);
             ahead = ahead.saturating_sub(watch.lap());

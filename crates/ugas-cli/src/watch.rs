@@ -1,4 +1,4 @@
-//! `--watch` and `ugas watch`: run again, or reload, when a file is saved.
+//! `--watch` and `ugas watch`: run a command again, or reload documents, when a file is saved.
 
 use crate::args::WatchArgs;
 use crate::output::{Exit, Out, complain, complain_about};
@@ -8,15 +8,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use ugas_data::limits::MAX_BYTES;
 use ugas_data::{Project, Source, Watch};
-use ugas_lab::{Live, NotTaken, Scenario, files_at, load_file};
+use ugas_lab::{Live, LiveReloadError, Scenario, files_at, load_file};
 
-/// Runs a command now and after every change, until the program is stopped.
+/// Runs a command now and again after every change, until the program is stopped.
 pub(crate) fn repeat(
     paths: &[PathBuf],
     out: &mut Out,
     mut run: impl FnMut(&mut Out) -> io::Result<Exit>,
 ) -> io::Result<Exit> {
-    // Watching starts first, so that a change during the first run is not missed.
+    // Watching starts before the first run, so that a change during that run is not missed.
     let Some(watch) = watching(paths) else { return Ok(Exit::Unreadable) };
     loop {
         run(out)?;
@@ -28,7 +28,8 @@ pub(crate) fn repeat(
     }
 }
 
-/// Watches paths and the packs of the scenarios in them; reports an error if that fails.
+/// Watches paths and the packs of the scenarios in them. Reports an error and returns `None` if a path cannot be
+/// watched.
 fn watching(paths: &[PathBuf]) -> Option<Watch> {
     let mut all = paths.to_vec();
     for file in paths.iter().flat_map(|path| files_at(path).unwrap_or_default()) {
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
     }
 }
 
-/// The contents of the scenario file and of the files of its packs.
+/// Returns the contents of the scenario file and of the files of its packs.
 fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let scenarios = load_file(file).unwrap_or_default();
     let packs = scenarios.iter().flat_map(Scenario::pack_folders);
@@ -107,13 +108,13 @@ fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()
             }
             Ok(())
         }
-        Err(NotTaken::Documents(errors)) => {
+        Err(LiveReloadError::Documents(errors)) => {
             out.flush()?;
             complain_about(&errors);
             complain(REJECTED);
             Ok(())
         }
-        Err(error @ NotTaken::World(_)) => {
+        Err(error @ LiveReloadError::World(_)) => {
             out.flush()?;
             complain(&format!("error: {error}\n{REJECTED}"));
             Ok(())

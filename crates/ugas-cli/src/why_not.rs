@@ -1,4 +1,4 @@
-//! `ugas why-not`: why an ability cannot be activated.
+//! `ugas why-not`: explains why an ability cannot be activated.
 
 use crate::args::WhyNotArgs;
 use crate::explain::{report_error, scenario_at};

@@ -185,13 +185,13 @@ fn what_keeps_a_bot_out_is_told_apart() {
     let is_sure = cfg!(target_os = "linux");
     let cases = [
         ("no token", bot(["--connect", &server.udp]), 1, ["the server did not answer", "use --token FILE"], true),
-        ("no token", bot(["--connect", &server.websocket]), 1, ["the server refused", "use --token FILE"], true),
-        ("nobody", bot(["--connect", &nobody]), 1, ["nobody listens there", "start `ugas serve` first"], is_sure),
+        ("no token", bot(["--connect", &server.websocket]), 1, ["the server rejected", "use --token FILE"], true),
+        ("nobody", bot(["--connect", &nobody]), 1, ["no server listens there", "start `ugas serve` first"], is_sure),
         (
             "old token",
             bot(["--token", "others/Ana.udp.token"]),
             1,
-            ["nobody listens", "for the server that wrote it"],
+            ["no server listens", "for the server that wrote it"],
             is_sure,
         ),
         ("old token", bot(["--token", "others/Ana.ws.token"]), 2, ["cannot reach", "check that the server runs"], true),

@@ -1,20 +1,21 @@
-//! Validation of a row from outside: no content of a damaged or forged portable may reach the flow.
+//! Validation of a row from untrusted data, such as a saved game or a network message. Damaged or forged data must not
+//! enter a sim.
 //!
-//! Derived values of a row (counts, current values) are recomputed; the rest is validated, and a row that no sim can
-//! have produced is rejected.
+//! Derived values of a row (counts, current values) are recomputed. All other values are validated. A row that no sim
+//! can have produced is rejected.
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};
-use crate::rules::{CurveInput, EffectDef, INITIAL_TAGS, Layout, Mag, ModDef, Rules};
+use crate::rules::{EffectDef, INITIAL_TAGS, Layout, ModDef, Rules};
 use crate::state::{
-    Attr, Cold, CueCount, Definitions, Effect, EffectExtras, FILTERED, Frozen, Grant, Mod, NOT_FINITE, OFF, Periodic,
-    Queued, Row, RowExtras, SEQ_BITS,
+    Attr, Cold, CueCount, Definitions, Effect, EffectExtras, FILTERED, Frozen, FrozenEffect, Grant, Mod, NOT_FINITE,
+    OFF, Periodic, Queued, Row, RowExtras, SEQ_BITS,
 };
 use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
-/// An upper bound for every counter of a row; far enough from overflow that counting can continue.
+/// An upper bound for every counter of a row, far enough from overflow that counting can continue.
 const MANY: u32 = 1 << 30;
 
 /// The context of a validation.
@@ -26,8 +27,8 @@ pub(crate) struct RowValidator<'a> {
     pub(crate) limits: &'a Limits,
     /// The sim time at which the row was extracted.
     pub(crate) at: SimTime,
-    /// Whether the row is a snapshot for its owner: values that depend on attributes hidden from owners cannot be
-    /// recomputed and are taken from the authoritative sim.
+    /// Whether the row is a snapshot for its owning client. Values that depend on attributes hidden from the owner
+    /// cannot be recomputed and are accepted as received.
     pub(crate) is_owner_snapshot: bool,
 }
 
@@ -51,10 +52,10 @@ impl RowValidator<'_> {
         Ok(())
     }
 
-    /// What is not a list of records of its own.
+    /// Validates the fields that are not lists of records.
     fn scalars(&self, row: &Row) -> Result<(), &'static str> {
         let Row {
-            last_birth,
+            last_origin_id,
             next_seq,
             next_grant,
             attrs,
@@ -66,7 +67,7 @@ impl RowValidator<'_> {
             id: _,
             owner: _,
             layout: _,
-            // Checked record by record below.
+            // Validated below, record by record.
             grants: _,
             tags: _,
             // Recomputed here and by `Row::rebuild`.
@@ -75,7 +76,7 @@ impl RowValidator<'_> {
             watching: _,
             live: _,
             due: _,
-            // Not state: set where the row is put in.
+            // Not state: set when the row is inserted.
             readers: _,
             signature: _,
             hash_dirty: _,
@@ -84,37 +85,40 @@ impl RowValidator<'_> {
             changes: _,
             phase: _,
         } = row;
-        // The avatar belongs to the host; the lists are checked record by record below.
+        // The avatar belongs to the host; the lists are validated below, record by record.
         let RowExtras { avatar: _, anchor, cues: _, queue: _, play: _ } = row.side();
-        want(attrs.len() == self.layout.slots.len(), "the number of attributes")?;
+        want(attrs.len() == self.layout.slots.len(), "wrong number of attributes")?;
         let finite = |Attr { base, current }: &Attr| base.is_finite() && current.is_finite();
-        want(attrs.iter().all(finite), "an attribute's value")?;
-        want(clock.is_valid(), "the clock")?;
-        want(next_seq >> SEQ_BITS == 0, "the number of the next effect")?;
-        want(last_birth.1 <= MANY, "the count of a cause's applications")?;
-        want(*next_grant <= MANY, "the number of the next grant")?;
-        want(effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "the order of effects")?;
-        want(effects.iter().all(|e| e.seq() > 0 && e.seq() < *next_seq), "an effect's number")?;
-        want(mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "the order of modifiers")?;
+        want(attrs.iter().all(finite), "an attribute's value is not finite")?;
+        want(clock.is_valid(), "the clock is out of range")?;
+        want(next_seq >> SEQ_BITS == 0, "the next sequence number is out of range")?;
+        want(last_origin_id.1 <= MANY, "the ordinal of a cause is out of range")?;
+        want(*next_grant <= MANY, "the next grant id is out of range")?;
+        want(effects.windows(2).all(|w| w[0].seq() < w[1].seq()), "effects are not in order")?;
+        want(
+            effects.iter().all(|e| e.seq() > 0 && e.seq() < *next_seq),
+            "an effect's sequence number is out of range",
+        )?;
+        want(mods.windows(2).all(|w| w[0].order(&w[1]).is_lt()), "modifiers are not in order")?;
         if let Some(Anchor { position, facing }) = anchor {
-            want(position.iter().chain(facing).all(|v| v.is_finite()), "the anchor")?;
+            want(position.iter().chain(facing).all(|v| v.is_finite()), "the anchor is not finite")?;
         }
         Ok(())
     }
 
-    /// Effects one by one, and what they explain: tags, cues, counts.
+    /// Validates each effect, and that tags, cues and counts equal what the effects grant.
     fn effects(&self, row: &mut Row) -> Result<(), &'static str> {
         let rules = self.rules;
         let now = row.clock.local(self.at);
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
         for tag in row.tags.innate(&rules.tags) {
-            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "tags that no effect explains")?;
+            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "no effect grants one of the tags")?;
             tags.insert(tag, 1);
         }
         for e in &mut row.effects {
             let Some(def) = self.defs.effect(rules, e.def) else {
-                return Err("an effect's definition");
+                return Err("an effect's definition is unknown or instant");
             };
             self.effect(e, &def, now)?;
             if !e.inhibited() {
@@ -128,79 +132,103 @@ impl RowValidator<'_> {
             *cues.entry(*tag).or_default() += 1;
         }
         (row.watching, row.immunities) = (watching, immunities);
-        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "tags that no effect explains")?;
+        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "no effect grants one of the tags")?;
         let held: BTreeMap<TagId, u32> = row.cues().iter().map(|&CueCount { tag, count }| (tag, count)).collect();
-        want(held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag), "cues that no effect explains")
+        want(
+            held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag),
+            "no effect or ability holds one of the cues",
+        )
     }
 
     fn grants(&self, row: &Row) -> Result<(), &'static str> {
-        want(row.grants.len() <= self.limits.grants_per_controller as usize, "more grants than there may be")?;
+        want(row.grants.len() <= self.limits.grants_per_controller as usize, "too many grants")?;
         let ability = |id: crate::AbilityId| self.defs.ability(self.rules, id).is_some();
         for g in &row.grants {
-            // What few have is checked with what runs; the status is not state.
+            // `more` is validated with the abilities in progress; the cached status is not state.
             let Grant { id, ability: of, more: _, level_fails: _, seen: _, ready_at: _ } = g;
-            want(g.level() > 0 && ability(*of) && id.0 < row.next_grant, "a grant")?;
-            want(g.by() == 0 || row.effect_at(g.by()).is_some(), "a grant that no effect explains")?;
+            want(g.level() > 0 && ability(*of) && id.0 < row.next_grant, "a grant's id, level or ability is invalid")?;
+            want(g.by() == 0 || row.effect_at(g.by()).is_some(), "the effect of a grant does not exist")?;
         }
-        want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "the order of grants")
+        want(row.grants.windows(2).all(|w| w[0].id < w[1].id), "grants are not in order")
     }
 
     fn queue(&self, row: &Row) -> Result<(), &'static str> {
         for q in row.queue() {
-            // Its origin is unrestricted, including an ability that no longer exists.
-            let Queued { spec, birth: _, ordinal: _, root: _, link: _ } = q;
+            // The origin is unrestricted; the ability may no longer exist.
+            let Queued { spec, origin_id: _, ordinal: _, root: _, link: _ } = q;
             let Spec { effect, target, source, level, stacks, ability: _, extra } = spec;
-            want(*target == row.id && *level > 0 && *stacks > 0, "a queued effect")?;
-            want(source_is_valid(*source), "a queued effect's source")?;
+            want(
+                *target == row.id && *level > 0 && *stacks > 0,
+                "a queued effect's target, level or stacks are invalid",
+            )?;
+            want(source_is_valid(*source), "a queued effect's source is invalid")?;
             let def = self.defs.effect(self.rules, *effect);
-            want(def.is_some_and(|d| d.policy != DurationPolicy::Instant), "a queued effect's definition")?;
-            want(self.extra_is_valid(extra.as_deref()), "a queued effect's values")?;
+            want(
+                def.is_some_and(|d| d.policy != DurationPolicy::Instant),
+                "a queued effect's definition is unknown or instant",
+            )?;
+            want(self.extra_is_valid(extra.as_deref()), "a queued effect's values are invalid")?;
         }
         Ok(())
     }
 
     fn effect(&self, e: &mut Effect, def: &EffectDef, now: SimTime) -> Result<(), &'static str> {
-        // The number contains level and flags. Its origin is unrestricted, including an ability that no longer exists.
-        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
+        // `number` contains level and flags, which are validated below. The origin is unrestricted; the ability may no
+        // longer exist.
+        let Effect { number: _, origin_id: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = &*e;
         if let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest: Some(rest) }) = cold.as_deref()
         {
             let EffectExtras { level: _, stacks: _, extra, captures: _, units: _, dropped: _, frozen } = &**rest;
-            want(self.extra_is_valid(extra.as_deref()), "an effect's values")?;
-            want(frozen.iter().all(|f| self.frozen_is_valid(f)), "what an effect's source left behind")?;
+            want(self.extra_is_valid(extra.as_deref()), "an effect's values are invalid")?;
+            want(
+                frozen.iter().all(|f| self.frozen_is_valid(f)),
+                "the stored values of an effect's source are invalid",
+            )?;
         }
-        want(def.policy != DurationPolicy::Instant, "an effect's definition")?;
-        want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks")?;
-        want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect's stacks")?;
-        want(e.start <= now && e.end >= e.start, "an effect's time")?;
-        want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's time")?;
-        want(source_is_valid(e.source), "an effect's source")?;
-        want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags")?;
-        want(e.periodic().is_some() == def.period.is_some(), "an effect's period")?;
+        want(def.policy != DurationPolicy::Instant, "an effect's definition is unknown or instant")?;
+        want(e.level() > 0 && e.stacks() > 0, "an effect's level or stacks are 0")?;
+        want(def.stacking.as_ref().is_none_or(|s| e.stacks() <= s.limit), "an effect has too many stacks")?;
+        want(e.start <= now && e.end >= e.start, "an effect's start or end is invalid")?;
+        want(def.policy != DurationPolicy::Infinite || e.end == SimTime::NEVER, "an effect's start or end is invalid")?;
+        want(source_is_valid(e.source), "an effect's source is invalid")?;
+        want(e.watches() == (def.has_ongoing() || def.is_filtered()), "an effect's flags do not match its definition")?;
+        want(e.periodic().is_some() == def.period.is_some(), "an effect's period is invalid")?;
         let catches_up = e.periodic().is_some() && def.period_inhibition == PeriodInhibition::CatchUp;
         let start = e.start;
         let owed = if catches_up { u32::MAX } else { def.executes_at_once() as u32 };
-        want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "an effect's missed executions")?;
+        want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "too many missed executions of an effect")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
-            // They run immediately when the effect is restored: never more than one step may run.
+            // Missed executions run immediately when the effect is restored: no more than one step may run.
             *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
-        want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes")?;
+        want(units == def.modifiers.len() || (units == 0 && e.stacks() == 1), "an effect's magnitudes are invalid")?;
         let captures = e.captures();
-        want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures")?;
-        want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures")?;
-        want(e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()), "an effect's dropped modifiers")?;
-        want(length_is_valid(e.length()) || e.length() == SimTime::NEVER, "an effect's length")
+        want(captures.is_empty() || captures.len() == self.captures(def), "an effect's captures are invalid")?;
+        want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures are invalid")?;
+        want(
+            e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()),
+            "an effect's dropped modifiers do not exist",
+        )?;
+        want(length_is_valid(e.length()) || e.length() == SimTime::NEVER, "an effect's duration is invalid")
     }
 
     fn frozen_is_valid(&self, frozen: &Frozen) -> bool {
-        let Frozen { values, tags } = frozen;
+        let Frozen { values, tags, effects } = frozen;
         let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
         values.iter().all(|&(a, v)| known(a) && v.is_finite())
             && values.windows(2).all(|w| w[0].0 < w[1].0)
             && tags.windows(2).all(|w| w[0] < w[1])
             && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+            && effects.len() <= self.limits.effects_per_controller as usize
+            && effects.iter().all(|FrozenEffect { def, level, stacks, set_by_caller }| {
+                self.defs.effect(self.rules, *def).is_some()
+                    && *level > 0
+                    && *stacks > 0
+                    && set_by_caller.iter().all(|(_, v)| v.is_finite())
+                    && set_by_caller.windows(2).all(|w| w[0].0 < w[1].0)
+            })
     }
 
     fn extra_is_valid(&self, extra: Option<&SpecExtra>) -> bool {
@@ -218,23 +246,23 @@ impl RowValidator<'_> {
     /// Validates the counters of a period against the time that passed.
     fn periodic(&self, p: &Periodic, missed: u32, start: SimTime, now: SimTime) -> Result<(), &'static str> {
         let Periodic { period: _, anchor: _, n, executed: _ } = p;
-        want(period_is_valid(p.period()) && *n > 0, "an effect's period")?;
-        want(p.anchor >= start && p.anchor <= now, "the start of an effect's period")?;
+        want(period_is_valid(p.period()) && *n > 0, "an effect's period is invalid")?;
+        want(p.anchor >= start && p.anchor <= now, "the start of an effect's period is invalid")?;
         let (period, anchor) = (p.period().0 as i128, p.anchor.0 as i128);
         let (start, now) = (start.0 as i128, now.0 as i128);
         let last = anchor + period * (p.n as i128 - 1);
-        want(last <= now, "the number of an effect's periods")?;
-        // A step that exhausted its budget leaves work behind, but no more than steps can catch up with.
+        want(last <= now, "too many periods of an effect")?;
+        // A step that exhausted its budget leaves work for the next one, but no more than one step can do.
         let behind = (now - last) / period;
-        want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions, which are long overdue")?;
-        // The period may have been shorter before it was restarted.
+        want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions are too long overdue")?;
+        // The period may have been shorter before.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
-        want(p.executed as i128 + missed as i128 <= fallen, "the number of an effect's executions")
+        want(p.executed as i128 + missed as i128 <= fallen, "too many executions of an effect")
     }
 
     fn captures(&self, def: &EffectDef) -> usize {
-        let reads = |c: crate::CalcId| self.rules.calcs[c.index()].as_ref().map_or(0, |c| c.reads.len());
+        let reads = |c: crate::CalcId| self.rules.calcs.get(c.0).map_or(0, |c| c.reads.len());
         def.executions.iter().map(|x| reads(x.calculator)).sum()
     }
 
@@ -245,33 +273,33 @@ impl RowValidator<'_> {
         let mut live = 0;
         for m in &row.mods {
             let Some(e) = row.effect_at(m.seq()).map(|i| &row.effects[i]) else {
-                return Err("a modifier without effect");
+                return Err("the effect of a modifier does not exist");
             };
             let Some(def) = self.defs.effect(self.rules, e.def) else {
-                return Err("an effect's definition");
+                return Err("an effect's definition is unknown or instant");
             };
             let Some(d) = def.modifiers.get(m.index() as usize) else {
-                return Err("a modifier's number");
+                return Err("a modifier's index is out of range");
             };
-            want(def.acts_on_current(d) && !e.has_dropped(m.index()), "a modifier that its effect does not have")?;
-            want(self.modifier(m, d, e), "a modifier")?;
-            want(there.insert((m.seq(), m.index()), m.off).is_none(), "a modifier that is there twice")?;
+            want(def.acts_on_current(d) && !e.has_dropped(m.index()), "a modifier does not belong to its effect")?;
+            want(self.modifier(m, d, e), "a modifier does not match its definition")?;
+            want(there.insert((m.seq(), m.index()), m.off).is_none(), "a modifier exists twice")?;
             live += d.magnitude.live_on().is_some() as u32;
         }
         for e in &row.effects {
             let Some(def) = self.defs.effect(self.rules, e.def) else {
-                return Err("an effect's definition");
+                return Err("an effect's definition is unknown or instant");
             };
             for (index, d) in def.modifiers.iter().enumerate() {
                 let unit = e.units().get(index).copied();
                 let off = there.get(&(e.seq(), index as u16)).copied();
                 let not_finite = off.is_some_and(|off| off & NOT_FINITE != 0);
-                want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes")?;
+                want(unit.is_none_or(|u| !u.is_infinite() || not_finite), "an effect's magnitudes are invalid")?;
                 if !def.acts_on_current(d) || e.has_dropped(index as u16) {
                     continue;
                 }
                 let skipped = unit.map_or_else(|| lacks_value(d, e), f64::is_nan);
-                want(off.is_some() != skipped || not_finite, "a modifier that is missing")?;
+                want(off.is_some() != skipped || not_finite, "a modifier of an effect is missing")?;
             }
         }
         Ok(live)
@@ -336,15 +364,13 @@ fn period_is_valid(period: SimTime) -> bool {
 
 /// Returns whether a modifier was skipped because its set-by-caller value is missing.
 fn lacks_value(d: &ModDef, e: &Effect) -> bool {
-    let (Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. }) = &d.magnitude else {
-        return false;
-    };
-    e.extra().is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| k == key))
+    let Some(key) = d.magnitude.key() else { return false };
+    e.extra().is_none_or(|x| !x.set_by_caller.iter().any(|(k, _)| *k == key))
 }
 
 /// Returns whether a row that was just inserted, and is not linked yet, would create a dependency cycle. Every new
 /// cycle passes through one of its attributes.
-pub(crate) fn closes_circle(flow: &Flow<'_>, who: ControllerId) -> bool {
+pub(crate) fn row_closes_cycle(flow: &Flow<'_>, who: ControllerId) -> bool {
     type SlotNode = (ControllerId, u16);
     let mut more: BTreeMap<SlotNode, Vec<SlotNode>> = BTreeMap::new();
     for row in flow.st.controllers.iter().filter(|r| r.live > 0) {

@@ -1,4 +1,4 @@
-//! Validation of the activations, tasks, casts, cooldowns, inputs and ability sets of a row from outside.
+//! Validation of the activations, tasks, casts, cooldowns, inputs and ability sets of a row from untrusted data.
 
 use crate::check::RowValidator;
 use crate::rules::{NO_PC, Next};
@@ -32,7 +32,7 @@ fn aims(target: &Target) -> bool {
 }
 
 impl RowValidator<'_> {
-    /// Validates that everything that runs belongs to something that exists.
+    /// Validates that everything in progress belongs to something that exists.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
         let Play { activations, tasks, cast, gcds, held, sets } = play;
@@ -40,14 +40,14 @@ impl RowValidator<'_> {
             let mut last = 0;
             seqs.all(|s| std::mem::replace(&mut last, s) < s && s < row.next_seq)
         };
-        want(rising(Box::new(activations.iter().map(|a| a.seq))), "the numbers of activations")?;
-        want(rising(Box::new(tasks.iter().map(|t| t.seq))), "the numbers of tasks")?;
-        want(rising(Box::new(sets.iter().map(|s| s.seq))), "the numbers of ability sets")?;
+        want(rising(Box::new(activations.iter().map(|a| a.seq))), "sequence numbers of activations are invalid")?;
+        want(rising(Box::new(tasks.iter().map(|t| t.seq))), "sequence numbers of tasks are invalid")?;
+        want(rising(Box::new(sets.iter().map(|s| s.seq))), "handles of ability sets are invalid")?;
         let most = self.limits.activations_per_controller as usize;
-        want(activations.len() <= most, "more activations than may run")?;
-        want(tasks.len() <= TASKS, "more tasks than may wait")?;
-        want(held.len() <= HELD, "more inputs than can be held")?;
-        want(sets.len() <= self.limits.grants_per_controller as usize, "more ability sets than there may be")?;
+        want(activations.len() <= most, "too many activations")?;
+        want(tasks.len() <= TASKS, "too many waiting tasks")?;
+        want(held.len() <= HELD, "too many held inputs")?;
+        want(sets.len() <= self.limits.grants_per_controller as usize, "too many ability sets")?;
         for g in &row.grants {
             self.grant_more(row, g)?;
         }
@@ -60,45 +60,45 @@ impl RowValidator<'_> {
         if let Some(c) = cast.as_deref() {
             self.cast(row, c)?;
         }
-        // The rules know their groups; a run-time definition can add another.
+        // The rules know their groups; run-time definitions can add others.
         let groups = self.rules.group_names.len() + self.limits.definitions as usize;
-        want(gcds.len() <= groups, "more global cooldowns than there are groups")?;
-        want(gcds.windows(2).all(|w| w[0].group < w[1].group), "the order of global cooldowns")?;
+        want(gcds.len() <= groups, "more global cooldowns than groups")?;
+        want(gcds.windows(2).all(|w| w[0].group < w[1].group), "global cooldowns are not in order")?;
         let gcd = |&Gcd { group: _, seq, start, end, root: _ }: &Gcd| {
             is_valid_time(start) && is_valid_time(end) && end >= start && seq < row.next_seq
         };
-        want(gcds.iter().all(gcd), "a global cooldown")?;
-        want(held.windows(2).all(|w| w[0].input < w[1].input), "the order of inputs")?;
+        want(gcds.iter().all(gcd), "a global cooldown's time is invalid")?;
+        want(held.windows(2).all(|w| w[0].input < w[1].input), "held inputs are not in order")?;
         let input = |HeldInput { input: _, since, retry: _, target }: &HeldInput| is_valid_time(*since) && aims(target);
-        want(held.iter().all(input), "an input")?;
-        // What a set granted may have been removed: revoking it checks each part.
+        want(held.iter().all(input), "a held input's time or target is invalid")?;
+        // Parts of a granted set may have been removed since; revoking the set checks each part.
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()
         };
-        want(sets.iter().all(known), "an ability set")
+        want(sets.iter().all(known), "an ability set is unknown")
     }
 
     fn grant_more(&self, row: &Row, g: &Grant) -> Result<(), &'static str> {
         let Some(more) = g.more.as_deref() else { return Ok(()) };
-        // The granting effect and the level were validated before; an input is only a name.
+        // The granting effect and the level were validated before. Inputs are unrestricted.
         let GrantMore { by: _, level: _, input: _, set, params, charges, restrictions } = more;
         let max = self.limits.params_per_grant as usize;
-        want(params.len() <= max && restrictions.len() <= max, "a grant's parameters")?;
-        want(params.windows(2).all(|w| w[0].0 < w[1].0), "a grant's parameters")?;
-        want(params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters")?;
-        want(restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions")?;
-        want(*set == 0 || row.play().sets.iter().any(|s| s.seq == *set), "a grant that no set explains")?;
+        want(params.len() <= max && restrictions.len() <= max, "a grant's parameters are invalid")?;
+        want(params.windows(2).all(|w| w[0].0 < w[1].0), "a grant's parameters are invalid")?;
+        want(params.iter().all(|(_, v)| v.is_finite()), "a grant's parameters are invalid")?;
+        want(restrictions.windows(2).all(|w| w[0] < w[1]), "a grant's restrictions are invalid")?;
+        want(*set == 0 || row.play().sets.iter().any(|s| s.seq == *set), "the ability set of a grant does not exist")?;
         let Some(Charge { have, max, start, end, seq }) = *charges else { return Ok(()) };
         let charged = self.defs.ability(self.rules, g.ability).is_some_and(|d| d.charges.is_some());
         let sound = have <= max && is_valid_time(start) && due(end) && end >= start && seq < row.next_seq;
-        want(charged && sound, "a grant's charges")
+        want(charged && sound, "a grant's charges are invalid")
     }
 
     fn activation(&self, row: &Row, a: &Activation) -> Result<(), &'static str> {
-        // Its number was validated before. Origin, progress and source are unrestricted.
+        // The sequence number was validated before. Origin, progress and source are unrestricted.
         let Activation {
             seq: _,
-            birth: _,
+            origin_id: _,
             ordinal: _,
             grant: _,
             ability: _,
@@ -122,26 +122,34 @@ impl RowValidator<'_> {
             cues: _,
             code: _,
         } = a;
-        let Some(at) = row.grant(a.grant) else { return Err("an activation that is not granted") };
-        want(row.grants[at].ability == a.ability && a.level > 0, "an activation")?;
-        let Some(def) = self.defs.ability(self.rules, a.ability) else { return Err("an activation's ability") };
-        // The other states do not outlast an op.
+        let Some(at) = row.grant(a.grant) else { return Err("the grant of an activation does not exist") };
+        want(row.grants[at].ability == a.ability && a.level > 0, "an activation's ability or level is invalid")?;
+        let Some(def) = self.defs.ability(self.rules, a.ability) else {
+            return Err("an activation's ability is unknown");
+        };
+        // The other states exist only while an op runs.
         let rests = matches!(a.state, AbilityState::Active | AbilityState::PendingConfirmation);
-        want(rests, "an activation's state")?;
+        want(rests, "an activation's state is invalid")?;
         let pending = a.state == AbilityState::PendingConfirmation;
-        want(!pending || def.validation.is_some() && !a.committed, "an activation that waits for nothing")?;
-        want(pending || a.deadline == SimTime::NEVER, "an activation's time")?;
-        want(is_valid_time(a.start) && due(a.deadline), "an activation's time")?;
+        want(
+            !pending || def.validation.is_some() && !a.committed,
+            "an activation waits for a validation that its ability does not have",
+        )?;
+        want(pending || a.deadline == SimTime::NEVER, "an activation's time is invalid")?;
+        want(is_valid_time(a.start) && due(a.deadline), "an activation's time is invalid")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
         // The effect may have been removed since.
         let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
-        want(a.owned == 0 || def.owned.is_some() && owns(a.owned), "an activation's own tags")?;
-        want(aims(&a.target) && a.held.is_finite(), "an activation's values")?;
-        want(a.event.iter().all(|e| self.event(e)), "an activation's event")?;
-        want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets")?;
-        want(a.code.len() <= STATE, "the state of an activation's code")?;
-        want(a.repeats.len() <= def.program.regs as usize, "an activation's counters")?;
-        want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues")
+        want(
+            a.owned == 0 || def.owned.is_some() && owns(a.owned),
+            "the effect of an activation's owned tags is invalid",
+        )?;
+        want(aims(&a.target) && a.held.is_finite(), "an activation's values are invalid")?;
+        want(a.event.iter().all(|e| self.event(e)), "an activation's event is invalid")?;
+        want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets are invalid")?;
+        want(a.code.len() <= STATE, "the state of an activation's code is too large")?;
+        want(a.repeats.len() <= def.program.regs as usize, "an activation has too many counters")?;
+        want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues are unknown")
     }
 
     fn event(&self, e: &EventData) -> bool {
@@ -158,19 +166,19 @@ impl RowValidator<'_> {
     }
 
     fn task(&self, row: &Row, t: &Task) -> Result<(), &'static str> {
-        // Its number was validated before; its age and the remaining branches of a fork are unrestricted.
+        // The sequence number was validated before. Age and remaining branches are unrestricted.
         let Task { seq: _, of: _, parent: _, due: _, since: _, value: _, pc: _, age: _, left: _, code: _ } = t;
         let play = row.play();
-        let Some(a) = play.activation(t.of) else { return Err("a task without activation") };
-        want(a.state == AbilityState::Active, "a task of what does not run")?;
+        let Some(a) = play.activation(t.of) else { return Err("the activation of a task does not exist") };
+        want(a.state == AbilityState::Active, "the activation of a task is not active")?;
         let def = self.defs.ability(self.rules, a.ability);
         let coded = || self.rules.code_of(a.ability).is_some() && t.parent == 0 && self.awaited(t);
         let placed = def.is_some_and(|d| (t.pc as usize) < d.program.code.len());
-        want(if t.pc == NO_PC { coded() } else { placed }, "a task's place")?;
-        want(t.code.len() <= STATE, "the state of a task's code")?;
+        want(if t.pc == NO_PC { coded() } else { placed }, "a task's position in its program is invalid")?;
+        want(t.code.len() <= STATE, "the state of a task's code is too large")?;
         let parent = |p: &Task| p.of == t.of && p.seq < t.seq;
-        want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent")?;
-        want(due(t.due) && is_valid_time(t.since) && !t.value.is_nan(), "a task's values")
+        want(t.parent == 0 || play.task(t.parent).is_some_and(parent), "a task's parent is invalid")?;
+        want(due(t.due) && is_valid_time(t.since) && !t.value.is_nan(), "a task's values are invalid")
     }
 
     /// Returns whether the wait of a coded ability is valid.
@@ -181,11 +189,11 @@ impl RowValidator<'_> {
 
     fn cast(&self, row: &Row, c: &Cast) -> Result<(), &'static str> {
         let Cast { of, seq, start, length, ticks, next } = *c;
-        let Some(a) = row.play().activation(of) else { return Err("a cast without activation") };
+        let Some(a) = row.play().activation(of) else { return Err("the activation of a cast does not exist") };
         let def = self.defs.ability(self.rules, a.ability).and_then(|d| d.cast);
         let casts = def.is_some_and(|d| d.ticks.max(1) == ticks);
         let counts = next > 0 && next <= ticks && seq < row.next_seq;
         let times = is_valid_time(start) && length >= SimTime::ZERO && length <= SimTime::LONGEST;
-        want(casts && counts && times && a.state == AbilityState::Active, "a cast")
+        want(casts && counts && times && a.state == AbilityState::Active, "a cast is invalid")
     }
 }

@@ -1,15 +1,16 @@
-//! Ids: small typed integers, so that one kind cannot be confused with another.
+//! Ids: small integers with one type per kind, so that the compiler rejects an id of the wrong kind. `kinds.rs` defines
+//! the id types of definitions.
 //!
-//! Definition ids are dense, assigned append-only by name when rules are built, and stable across rebuilds. The id of a
-//! run-time definition has [`RUNTIME_BIT`] set; the definition is part of the sim's state.
+//! Building rules assigns each name a dense definition id. Rules built after older ones keep the old ids and append new
+//! ones. The id of a run-time definition has [`RUNTIME_BIT`] set; such a definition is part of the sim's state.
 //!
 //! `Display` prints kind and number (`effect 3`); `describe` returns the name in the rules.
 
-use crate::Rules;
+use crate::{AbilityId, EffectId, InputId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Set in the id of a run-time definition.
+/// The bit that is set in the ids of run-time definitions.
 pub const RUNTIME_BIT: u32 = 1 << 31;
 
 macro_rules! ids {
@@ -23,85 +24,47 @@ macro_rules! ids {
             #[inline]
             pub fn index(self) -> usize { self.0 as usize }
         }
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 write!(f, concat!($what, " {}"), self.0)
             }
         }
     )*};
 }
+pub(crate) use ids;
 ids! {
-    /// An attribute by name: `Health` in one set and `Health` in another share it.
-    AttributeId "attribute";
-    /// An attribute set.
-    SetId "attribute set";
-    /// A tag.
-    TagId "tag";
-    /// An effect definition.
-    EffectId "effect";
-    /// An ability definition.
-    AbilityId "ability";
-    /// A curve.
-    CurveId "curve";
-    /// A registered calculator.
-    CalcId "calculation";
-    /// A registered hook, requirement or validator.
-    HookId "hook";
-    /// A compiled controller template.
-    TemplateId "controller template";
-    /// A set-by-caller key.
-    KeyId "set-by-caller key";
-    /// A multiply channel: a hash of its name, independent of load order.
+    /// A channel of Multiply modifiers. The id is a hash of the name, independent of load order.
     ChannelId "channel";
-    /// An input binding name.
-    InputId "input";
-    /// A controller: ascending, never reused.
+    /// A controller. Ids are ascending and never reused.
     ControllerId "controller";
-    /// A granted ability of one controller: ascending, never reused on it.
+    /// A granted ability of one controller. Ids are ascending and never reused.
     GrantId "grant";
-    /// A global cooldown group or an activation group: a hash of its name.
+    /// A global cooldown group or an activation group. The id is a hash of the name.
     GroupId "group";
-    /// A parameter of a granted ability, a payload entry or a restriction: a hash of its name.
+    /// A parameter of a granted ability, a payload entry or a restriction. The id is a hash of the name.
     ParamId "parameter";
-    /// A task type.
-    TaskKindId "task type";
-    /// An ability set.
-    AbilitySetId "ability set";
-    /// A timeline.
-    TimelineId "timeline";
 }
 
 macro_rules! described {
     ($($name:ident $lookup:ident;)*) => {$(
         impl $name {
-            /// Returns the name in these rules; kind and number if the rules have no name for the id.
-            pub fn describe(self, rules: &Rules) -> String {
+            /// Returns the name in these rules, or kind and number (`effect 3`) if the rules have no name for the id.
+            pub fn describe(self, rules: &crate::Rules) -> String {
                 rules.$lookup(self).map_or_else(|| self.to_string(), str::to_owned)
             }
         }
     )*};
 }
+pub(crate) use described;
 described! {
-    AttributeId attribute_name;
-    SetId set_name;
-    TagId tag_name;
-    EffectId effect_name;
-    AbilityId ability_name;
-    CalcId calculator_name;
-    HookId hook_name;
-    KeyId key_name;
-    InputId input_name;
     GroupId group_name;
     ParamId param_name;
-    TaskKindId task_kind_name;
-    AbilitySetId ability_set_name;
-    TimelineId timeline_name;
 }
 
 macro_rules! hashed {
     ($($name:ident)*) => {$(
         impl $name {
-            /// Returns the id of this name.
+            /// Returns the id of a name.
             pub fn named(name: &str) -> $name {
                 let h = fnv64(name.as_bytes());
                 $name(((h ^ (h >> 32)) as u32).max(1))
@@ -111,20 +74,56 @@ macro_rules! hashed {
 }
 hashed!(ChannelId GroupId ParamId);
 
+/// An id with a value that means "none".
+pub(crate) trait Absent: Copy + PartialEq {
+    const ABSENT: Self;
+}
+
+/// Serializes an optional id as the id itself, so that `None` takes no byte of its own.
+pub(crate) mod or_none {
+    use super::{Absent, Deserialize, Serialize};
+
+    pub(crate) fn serialize<T: Absent + Serialize, S: serde::Serializer>(
+        id: &Option<T>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        id.unwrap_or(T::ABSENT).serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, T: Absent + Deserialize<'de>, D: serde::Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<T>, D::Error> {
+        T::deserialize(from).map(|id| (id != T::ABSENT).then_some(id))
+    }
+}
+
+/// Adds `some` to ids with a `NONE` value. Facts, specs and records store `NONE` instead of an `Option`, because they
+/// are written for every hit and an `Option` would make them larger. Views and arguments use `Option`.
+macro_rules! optional {
+    ($($name:ident)*) => {$(
+        impl $name {
+            #[doc = concat!("Returns the value, or `None` for [`", stringify!($name), "::NONE`].")]
+            #[inline]
+            pub fn some(self) -> Option<$name> {
+                (self != $name::NONE).then_some(self)
+            }
+        }
+        impl Absent for $name {
+            const ABSENT: $name = $name::NONE;
+        }
+    )*};
+}
+optional!(ControllerId EffectId AbilityId InputId ChannelId ActorId EffectKey ActivationKey TaskKey);
+
 impl ControllerId {
     /// No controller.
     pub const NONE: ControllerId = ControllerId(u32::MAX);
-
-    /// Returns the id, or `None` for [`ControllerId::NONE`].
-    pub fn some(self) -> Option<ControllerId> {
-        (self != ControllerId::NONE).then_some(self)
-    }
 }
 impl EffectId {
     /// No effect.
     pub const NONE: EffectId = EffectId(u32::MAX);
 
-    /// Returns whether it is a run-time definition.
+    /// Returns whether it identifies a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != EffectId::NONE
     }
@@ -133,7 +132,7 @@ impl AbilityId {
     /// No ability.
     pub const NONE: AbilityId = AbilityId(u32::MAX);
 
-    /// Returns whether it is a run-time definition.
+    /// Returns whether it identifies a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != AbilityId::NONE
     }
@@ -150,11 +149,11 @@ impl InputId {
 /// assert_ne!(ChannelId::named("Gear"), ChannelId::NONE);
 /// ```
 impl ChannelId {
-    /// No channel: the modifier has a channel of its own.
+    /// No channel: every modifier without a channel is multiplied separately.
     pub const NONE: ChannelId = ChannelId(0);
 }
 
-/// An actor of the host's world: owner or avatar. The host assigns the number.
+/// An actor of the host's world, used as owner or avatar of a controller. The host assigns the number.
 ///
 /// ```
 /// use ugas_core::ActorId;
@@ -168,18 +167,14 @@ impl ActorId {
     /// No actor.
     pub const NONE: ActorId = ActorId(0);
 
-    /// Returns the id of an actor that documents name.
+    /// Returns the id of an actor that documents refer to by name: a hash of the name.
     pub fn named(name: &str) -> ActorId {
         ActorId(fnv64(name.as_bytes()).max(1))
     }
-
-    /// Returns the id, or `None` for [`ActorId::NONE`].
-    pub fn some(self) -> Option<ActorId> {
-        (self != ActorId::NONE).then_some(self)
-    }
 }
 
-/// The id of an op: client, input frame and position in it; client 0 is the server or a single-player sim.
+/// The id of an op: the client, the input frame and the position in that frame. Client 0 is the server or a
+/// single-player sim.
 ///
 /// ```
 /// use ugas_core::OpId;
@@ -203,52 +198,52 @@ impl OpId {
     pub fn base(self) -> u32 {
         (self.0 >> 16) as u32
     }
-    /// Returns the position in the frame.
+    /// Returns the position of the op in its input frame.
     pub fn sub(self) -> u16 {
         self.0 as u16
     }
 }
 
-/// Identifies one application by its origin, not by its location: a predicted application keeps its key when the server
-/// confirms it. The key of an ended effect is refused; it never refers to another effect.
+/// Identifies one application of an effect by what caused it, so that a predicted application keeps its key when the
+/// server confirms it. Keys are not reused: a call with the key of an ended effect is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct EffectKey {
-    /// The op that caused it, or a hash of the parent effect's key and the trigger.
-    pub birth: u64,
-    /// The controller it acts on.
+    /// The op that caused the application, or a hash of the parent effect's key and the trigger.
+    pub origin_id: u64,
+    /// The controller that the effect is applied to.
     pub target: ControllerId,
-    /// Counts the applications of one birth on one target.
+    /// The index of this application among those with the same origin id and target.
     pub ordinal: u32,
 }
 
 impl EffectKey {
     /// No effect.
-    pub const NONE: EffectKey = EffectKey { birth: u64::MAX, target: ControllerId::NONE, ordinal: u32::MAX };
+    pub const NONE: EffectKey = EffectKey { origin_id: u64::MAX, target: ControllerId::NONE, ordinal: u32::MAX };
 }
 
 /// Identifies one activation of an ability, as [`EffectKey`] identifies an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct ActivationKey {
-    /// The op that caused it, or a hash of its cause.
-    pub birth: u64,
+    /// The op that caused the activation, or a hash of the cause.
+    pub origin_id: u64,
     /// The controller that owns the ability.
     pub who: ControllerId,
-    /// Counts the activations of one birth on one controller.
+    /// The index of this activation among those with the same origin id and controller.
     pub ordinal: u32,
 }
 
 impl ActivationKey {
     /// No activation.
-    pub const NONE: ActivationKey = ActivationKey { birth: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
+    pub const NONE: ActivationKey = ActivationKey { origin_id: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
 }
 
 /// Identifies a task that waits for the host's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct TaskKey {
-    /// The task's number on its controller.
+    /// The sequence number of the task on its controller.
     pub seq: u64,
     /// The controller.
     pub who: ControllerId,
@@ -265,7 +260,7 @@ impl fmt::Display for ActorId {
     }
 }
 impl fmt::Display for OpId {
-    /// Prints `op 12` for an op of the sim itself, `op 3:7.1` for client 3, frame 7, position 1.
+    /// Prints `op 12` for an op of the sim itself and `op 3:7.1` for client 3, frame 7, position 1.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.client() {
             0 => write!(f, "op {}", self.0),
@@ -275,12 +270,12 @@ impl fmt::Display for OpId {
 }
 impl fmt::Display for EffectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "effect {:x}.{} on {}", self.birth, self.ordinal, self.target)
+        write!(f, "effect {:x}.{} on {}", self.origin_id, self.ordinal, self.target)
     }
 }
 impl fmt::Display for ActivationKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "activation {:x}.{} of {}", self.birth, self.ordinal, self.who)
+        write!(f, "activation {:x}.{} of {}", self.origin_id, self.ordinal, self.who)
     }
 }
 impl fmt::Display for TaskKey {
@@ -297,6 +292,7 @@ pub(crate) fn fnv64(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Rules;
 
     #[test]
     fn ids_are_written_with_their_kind_or_their_name() {
@@ -305,7 +301,7 @@ mod tests {
         assert_eq!((hit.describe(&rules), EffectId(900).describe(&rules)), ("GE_Hit".into(), "effect 900".into()));
         assert_eq!(ControllerId(4).to_string(), "controller 4");
         assert_eq!(OpId::new(3, 7, 1).to_string(), "op 3:7.1");
-        let key = EffectKey { birth: 10, target: ControllerId(4), ordinal: 2 };
+        let key = EffectKey { origin_id: 10, target: ControllerId(4), ordinal: 2 };
         assert_eq!(key.to_string(), "effect a.2 on controller 4");
     }
 }

@@ -1,11 +1,12 @@
-//! A controller outside its sim: an image for rollback, a journal for replay, a portable for saving and hand-off.
+//! The state of one controller outside its sim: an image for rollback, a journal for resimulation, and a portable for
+//! saving and for moving to another sim.
 
 use crate::flow::{Captured, Journal, JournalEvent};
 use crate::state::Row;
 use crate::{AttributeId, Op, OpId, Rules, SetId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// One controller at one time, for `Sim::restore` and `Sim::resimulate`.
+/// The state of one controller at one time, for `Sim::restore` and `Sim::resimulate`.
 ///
 /// ```
 /// let image = ugas_core::RowImage::default();
@@ -17,30 +18,28 @@ pub struct RowImage {
 }
 
 impl RowImage {
-    /// Returns the time of the capture; `None` while it is empty.
+    /// Returns the time of the capture, or `None` if the image is empty.
     pub fn at(&self) -> Option<SimTime> {
         self.inner.as_ref().map(|c| c.taken.at)
     }
 
-    /// Returns the canonical hash of the captured controller, under the rules of the capture.
+    /// Returns the canonical hash of the captured controller. `rules` must be the rules of the capture.
     pub fn hash(&self, rules: &Rules) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
     }
 
-    /// Returns the hash without some attributes and everything that effects store of them, like
-    /// `Remote::hash_without`.
+    /// Returns the hash without the attributes in `hidden`, the modifiers on them and the values that effects captured. If
+    /// `hidden` is not empty, set-by-caller values and stored magnitudes are left out as well. `Remote::hash_without` of the
+    /// same state returns the same hash.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
     }
 }
 
-/// What reached one controller from outside: its ops and the values of other controllers it read, in order, bounded.
-///
-/// ```
-/// assert_eq!(ugas_core::RowJournal::default().ops().count(), 0);
-/// ```
+/// The recorded inputs of one controller, in order: its ops and the values of other controllers that it read.
+/// [`Limits::journal`](crate::Limits::journal) limits the number of entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowJournal {
     pub(crate) inner: Journal,
@@ -51,22 +50,28 @@ impl RowJournal {
     pub fn ops(&self) -> impl Iterator<Item = (SimTime, OpId, &Op)> {
         self.inner.entries.iter().filter_map(|e| match &e.what {
             JournalEvent::Op(id, op) => Some((e.at, *id, op)),
-            _ => None,
+            JournalEvent::Source { .. }
+            | JournalEvent::Recheck(_)
+            | JournalEvent::Follow { .. }
+            | JournalEvent::TargetLost { .. }
+            | JournalEvent::Gone { .. }
+            | JournalEvent::Frame(_)
+            | JournalEvent::ForeignAction(_) => None,
         })
     }
 
-    /// Removes a recorded op, e.g. one that the server rejected, and what other controllers did to the row because of
-    /// it.
+    /// Removes a recorded op, and the recorded actions of other controllers that it caused. Used for ops that the
+    /// server rejected.
     pub fn remove(&mut self, id: OpId) {
         self.inner.discard_op(id);
     }
 }
 
 /// The format version that this release writes.
-pub(crate) const PORTABLE_VERSION: u32 = 3;
+pub(crate) const PORTABLE_VERSION: u32 = 4;
 
-/// A controller with everything that is in progress, to be saved, handed to another sim or streamed out. Serialize it
-/// with any `serde` format; `Sim::insert` validates what comes back.
+/// A controller with its active effects, activations and timers, to be saved, moved to another sim or sent over a
+/// network. Serialize it with any `serde` format. `Sim::insert` validates it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Portable {
     pub(crate) version: u32,
@@ -74,14 +79,15 @@ pub struct Portable {
     pub(crate) at: SimTime,
     pub(crate) sets: Vec<SetId>,
     pub(crate) row: Row,
-    /// Each explicit tag with its count, and whether it is innate; a row stores them by rank.
+    /// Each explicit tag with its count, and whether it is innate. By id, because ranks depend on the rules.
     pub(crate) tags: Vec<(TagId, u32, bool)>,
-    /// Run-time definitions it uses, by id, as JSON (documents need a self-describing format).
+    /// The run-time definitions that the controller uses, by id, as JSON, because documents need a self-describing
+    /// format.
     pub(crate) definitions: Vec<(u32, String)>,
 }
 
 impl Portable {
-    /// Returns the controller's id; inserting keeps it.
+    /// Returns the controller's id. The controller keeps this id when it is inserted.
     pub fn id(&self) -> crate::ControllerId {
         self.row.id
     }
@@ -91,19 +97,20 @@ impl Portable {
         self.at
     }
 
-    /// Sets the time of the extraction, if it was sent separately.
+    /// Sets the time of the extraction, for a portable whose time was sent separately.
     pub fn set_at(&mut self, at: SimTime) {
         self.at = at;
     }
 
-    /// Removes what a sim that follows this one tick by tick does not need: the time, links into this sim's ring of
-    /// causes, run-time definitions (sent once, separately), and the latest birth while nothing runs.
+    /// Removes the parts that a client that receives every tick does not need: the time, the links into this sim's ring
+    /// buffer of causes, the run-time definitions (which are sent once, separately), and the latest origin id if no
+    /// ability is in progress.
     pub fn strip(&mut self) {
         self.at = SimTime::ZERO;
         self.definitions.clear();
         self.row.effects.iter_mut().for_each(|e| e.link = 0);
         if self.row.is_at_rest() {
-            self.row.last_birth = (0, 0, 0);
+            self.row.last_origin_id = (0, 0, 0);
         }
         if let Some(side) = &mut self.row.side {
             side.queue.iter_mut().for_each(|q| q.link = 0);

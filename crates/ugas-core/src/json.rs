@@ -1,5 +1,5 @@
-//! Documents inside other data are encoded as JSON text: they need a self-describing format, which a wire format is
-//! not.
+//! Encodes documents inside other data as JSON text. Documents need a self-describing format, and the wire formats are
+//! not self-describing.
 
 use serde::{Deserialize, Deserializer, Serializer, de, ser};
 use ugas_doc::Doc;

@@ -1,12 +1,12 @@
 //! The runtime: a deterministic gameplay-ability system as a library, without engine, files, sockets, clock or threads.
 //!
 //! Every game needs a layer that turns inputs, AI decisions and network commands into attribute changes, tags and cues.
-//! Written into the characters of a game, that layer cannot be replayed, predicted or explained. Here it is a value:
-//! [`Rules`] are compiled once, a [`Sim`] runs them, every change is an [`Op`], everything that happens is a [`Fact`],
-//! and every rejection is a [`Refusal`].
+//! Code scattered over the character classes of a game cannot be replayed, predicted or explained. This crate keeps the
+//! layer in one value. [`Rules`] are compiled once, and a [`Sim`] runs them. Changes are requested with an [`Op`],
+//! reported as a [`Fact`], and rejected with a [`Refusal`].
 //!
-//! Goals, in this order: correct, deterministic, explainable, fast, small. Not included: rendering, audio, physics,
-//! files, networking, threads.
+//! The goals, in order of priority: correctness, determinism, explainability, speed, small size. The crate does not
+//! include rendering, audio, physics, file access, networking or threads.
 //!
 //! ```
 //! use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -25,6 +25,7 @@
 //! ```
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used))]
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod check;
 mod check_play;
@@ -33,6 +34,7 @@ mod flow;
 mod ids;
 mod image;
 mod json;
+mod kinds;
 mod limits;
 mod migration;
 mod op;
@@ -45,19 +47,19 @@ mod rules;
 mod sim;
 mod sim_ability;
 mod state;
+mod task;
 mod time;
 
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
-    LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
+    FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
 };
 pub use flow::ChargeView;
 pub use ids::{
-    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, CalcId, ChannelId, ControllerId, CurveId, EffectId,
-    EffectKey, GrantId, GroupId, HookId, InputId, KeyId, OpId, ParamId, RUNTIME_BIT, SetId, TagId, TaskKey, TaskKindId,
-    TemplateId, TimelineId,
+    ActivationKey, ActorId, ChannelId, ControllerId, EffectKey, GrantId, GroupId, OpId, ParamId, RUNTIME_BIT, TaskKey,
 };
 pub use image::{Portable, RowImage, RowJournal};
+pub use kinds::*;
 pub use limits::{Limits, MIN_PERIOD};
 pub use migration::{DocumentChange, DocumentWhat, Migration, ReloadError};
 pub use op::{
@@ -69,7 +71,7 @@ pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
 };
 pub use read_error::ReadError;
-pub use refusal::{BadValue, InsertError, LimitKind, NameKind, Refusal};
+pub use refusal::{BadValue, InsertError, LimitKind, Refusal};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
     DamageCx, HookCx, HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, Resume, Rules, RulesBuilder,
@@ -80,4 +82,5 @@ pub use sim::{
     Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
+pub use task::host_answered_tasks;
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

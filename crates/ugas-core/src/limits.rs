@@ -1,8 +1,8 @@
-//! Limits on everything, so that no input can make the runtime grow or run without bound.
+//! Limits, so that no input can make memory or run time grow without bound.
 
 use serde::{Deserialize, Serialize};
 
-/// The limits of a sim. Exceeding one is a typed refusal.
+/// The limits of a sim. A change that would exceed a limit is refused or reported as a diagnostic.
 ///
 /// ```
 /// use ugas_core::Limits;
@@ -21,31 +21,32 @@ pub struct Limits {
     pub attributes_per_controller: u32,
     /// Abilities granted to one controller.
     pub grants_per_controller: u32,
-    /// Combinations of attribute sets in use.
+    /// Distinct combinations of attribute sets in use.
     pub layouts: u32,
     /// Stacks of one effect.
     pub stacks: u32,
-    /// Length of a chain of effects that cause effects.
+    /// Length of a chain of effects in which each effect causes the next.
     pub chain_depth: u32,
-    /// Reactions to one op or due time.
+    /// Reactions to one op, or to one due execution or expiry.
     pub reactions: u32,
-    /// Executions and expiries in one `advance_to`; the rest runs in the next call.
+    /// Executions and expiries in one `advance_to` call. The remaining ones run in the next call.
     pub due_per_advance: u64,
-    /// Facts kept until they are taken; the oldest are dropped with a diagnostic.
+    /// Facts stored until `take_facts` is called. Beyond that, the oldest facts are dropped and a diagnostic is
+    /// emitted.
     pub facts: u32,
-    /// Diagnostics kept until they are taken.
+    /// Diagnostics stored until `take_diagnostics` is called.
     pub diagnostics: u32,
-    /// Cause links kept.
+    /// Cause links stored for `Sim::chain`.
     pub cause_links: u32,
     /// Run-time definitions.
     pub definitions: u32,
-    /// Ops recorded per row journal.
+    /// Entries recorded in the journal of one controller.
     pub journal: u32,
     /// Simultaneous activations of a controller.
     pub activations_per_controller: u32,
-    /// Parameters of a grant, and restrictions of it.
+    /// Parameters of one grant, and separately its restrictions.
     pub params_per_grant: u32,
-    /// Toggles of one effect by ongoing requirements under one root cause.
+    /// How often ongoing requirements may inhibit or restore one effect within one op or due time.
     pub flips: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The report of a hot reload, and why one was refused. See [`Sim::reload`](crate::Sim::reload).
+//! The report of a hot reload, and the reasons why a reload is refused. See [`Sim::reload`](crate::Sim::reload).
 
 use crate::{ControllerId, LoadError, Refusal};
 use std::fmt;
@@ -8,11 +8,11 @@ use ugas_doc::Kind;
 /// How a document changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentWhat {
-    /// It is new.
+    /// The document is new.
     Added,
-    /// Its content changed.
+    /// The content of the document changed.
     Changed,
-    /// It was removed; its ids are tombstones.
+    /// The document was removed. Its ids are not reused.
     Removed,
 }
 
@@ -27,7 +27,8 @@ pub struct DocumentChange {
     pub what: DocumentWhat,
 }
 
-/// The report of a reload, in names and counts. `Display` formats it for people.
+/// The report of a reload: the names of the changed documents, and counts of what changed in the sim. `Display` formats
+/// the report as text.
 ///
 /// ```
 /// let nothing = ugas_core::Migration::default();
@@ -38,11 +39,11 @@ pub struct DocumentChange {
 pub struct Migration {
     /// Documents that differ, by kind and name.
     pub documents: Vec<DocumentChange>,
-    /// Number of controllers.
+    /// The number of controllers in the sim.
     pub controllers: u32,
-    /// Base values that followed a changed default.
+    /// The number of base values that were set to a new default.
     pub bases: u32,
-    /// Attributes whose base or current value changed.
+    /// The number of attributes whose base or current value changed.
     pub values: u32,
     /// Attributes that controllers gained.
     pub attributes_added: u32,
@@ -52,7 +53,7 @@ pub struct Migration {
     pub effects_evaluated: u32,
     /// Effects that were removed, active or queued.
     pub effects_removed: u32,
-    /// Abilities that active effects grant additionally.
+    /// Abilities that active effects grant under the new rules but did not grant under the old rules.
     pub grants_added: u32,
     /// Granted abilities that were revoked.
     pub grants_revoked: u32,
@@ -63,7 +64,7 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// Returns whether the new rules are equal and nothing in the sim changed.
+    /// Returns whether no document differs and nothing in the sim changed.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty() && !self.touched()
     }
@@ -120,14 +121,15 @@ impl fmt::Display for Migration {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// A name has a different id in the new rules, so the ids of the sim and its host would be invalid.
+    /// A name has a different id in the new rules, so ids stored in the sim and in the host would be invalid.
     OtherIds {
         /// The kind of name: `effect`, `tag` and so on.
         kind: &'static str,
         /// The name.
         name: Arc<str>,
     },
-    /// The sets of a controller cannot be registered together under the new rules, or all of them were removed.
+    /// The attribute sets of a controller cannot be registered together under the new rules, or the new rules define
+    /// none of them.
     Sets {
         /// The controller.
         who: ControllerId,
@@ -143,7 +145,7 @@ pub enum ReloadError {
         /// The errors.
         error: LoadError,
     },
-    /// Abilities that end keep starting others that have to end.
+    /// Ending an ability that the new rules do not allow starts another such ability, again and again.
     Unstable {
         /// The controller.
         who: ControllerId,

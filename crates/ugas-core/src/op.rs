@@ -1,5 +1,5 @@
 //! Ops: the only way to change a sim. A key press, an AI decision, a network command, a scenario step and an API call
-//! are all ops: small, ordered, serializable. Replay, undo and prediction record this one stream.
+//! are all ops: small, ordered, serializable. Replay, undo and prediction record ops.
 
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, ControllerId, EffectId, EffectKey, GrantId, KeyId, ParamId, Rate,
@@ -8,7 +8,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
 
-/// The host's data about a hit.
+/// The host's data about a hit, such as the result of a trace.
 ///
 /// ```
 /// let hit = ugas_core::Hit { distance: Some(20.0), ..Default::default() };
@@ -16,7 +16,7 @@ use ugas_doc::Doc;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
-    /// The position.
+    /// The impact position.
     pub position: Option<[f64; 3]>,
     /// The distance from the shooter.
     pub distance: Option<f64>,
@@ -37,18 +37,19 @@ pub struct SpecExtra {
     pub duration: Option<SimTime>,
     /// Replaces the definition's period.
     pub period: Option<SimTime>,
-    /// The position where it originated.
+    /// The position where the effect originated, e.g. the center of an explosion.
     pub origin: Option<[f64; 3]>,
-    /// The hit.
+    /// The hit that led to the application.
     pub hit: Option<Hit>,
-    /// The actor that caused it (a projectile, a trap); by default the source's avatar or owner.
+    /// The actor that caused the application, such as a projectile or a trap. The default is the source's avatar or
+    /// owner.
     pub causer: Option<ActorId>,
-    /// A host object, e.g. an item.
+    /// The host's id of an object, e.g. an item; 0 for none.
     pub object: u64,
 }
 
 impl SpecExtra {
-    /// Returns whether it overrides only duration or period.
+    /// Returns whether no field other than `duration` and `period` is set.
     pub fn is_only_time(&self) -> bool {
         self.set_by_caller.is_empty()
             && self.origin.is_none()
@@ -58,7 +59,8 @@ impl SpecExtra {
     }
 }
 
-/// An application before it happens: definition, level, context and overrides. Many specs share one definition.
+/// A request to apply an effect: the effect, the target, the level, the context and overrides. Many specs can share one
+/// effect definition.
 ///
 /// ```
 /// use ugas_core::{ControllerId, EffectId, KeyId, Spec};
@@ -67,17 +69,17 @@ impl SpecExtra {
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// The definition.
+    /// The effect definition.
     pub effect: EffectId,
     /// The target.
     pub target: ControllerId,
-    /// The source; [`ControllerId::NONE`] for the world.
+    /// The controller that applies the effect, or [`ControllerId::NONE`] if the world applies it.
     pub source: ControllerId,
     /// Level, at least 1.
     pub level: u32,
     /// Stacks, at least 1.
     pub stacks: u32,
-    /// The ability that applies it, or [`AbilityId::NONE`].
+    /// The ability that applies the effect, or [`AbilityId::NONE`].
     pub ability: AbilityId,
     /// Rarely used fields.
     pub extra: Option<Box<SpecExtra>>,
@@ -109,7 +111,7 @@ impl Spec {
         self
     }
 
-    /// Sets the ability that applies it.
+    /// Sets the ability that applies the effect.
     pub fn ability(mut self, ability: AbilityId) -> Spec {
         self.ability = ability;
         self
@@ -130,13 +132,13 @@ impl Spec {
         }
     }
 
-    /// Replaces the duration: seconds, or an exact [`SimTime`].
+    /// Overrides the definition's duration with seconds or an exact [`SimTime`].
     pub fn lasting(mut self, duration: impl Into<SimTime>) -> Spec {
         self.extra().duration = Some(duration.into());
         self
     }
 
-    /// Replaces the period: seconds, or an exact [`SimTime`].
+    /// Overrides the definition's period with seconds or an exact [`SimTime`].
     pub fn every(mut self, period: impl Into<SimTime>) -> Spec {
         self.extra().period = Some(period.into());
         self
@@ -148,7 +150,7 @@ impl Spec {
         self
     }
 
-    /// Sets the position where it originated.
+    /// Sets the position where the effect originated.
     pub fn origin(mut self, origin: [f64; 3]) -> Spec {
         self.extra().origin = Some(origin);
         self
@@ -177,34 +179,34 @@ impl Spec {
 pub struct SpawnSpec {
     /// A compiled template of a controller document.
     pub template: Option<TemplateId>,
-    /// Sets registered after those of the template.
+    /// Attribute sets registered after those of the template.
     pub sets: Vec<SetId>,
     /// Base values, stored without clamping.
     pub base: Vec<(crate::AttributeId, f64)>,
-    /// Innate tags, granted by an automatic infinite effect.
+    /// Innate tags, granted by the built-in infinite effect `GE_Initial_Tags`.
     pub tags: Vec<TagId>,
-    /// Effects applied last.
+    /// Effects applied after the abilities are granted.
     pub effects: Vec<EffectId>,
     /// Abilities granted before the effects.
     pub abilities: Vec<AbilityGrant>,
     /// Ability sets granted after everything else.
     pub ability_sets: Vec<AbilitySetId>,
-    /// The id; by default the next free one.
+    /// The id of the controller. The default is the next unused id.
     pub id: Option<ControllerId>,
-    /// The owner; by default the template's, else none.
+    /// The owner. The default is the template's owner, or none.
     pub owner: Option<ActorId>,
-    /// The avatar; by default the template's, else the owner.
+    /// The avatar. The default is the template's avatar, or the owner.
     pub avatar: Option<ActorId>,
-    /// The anchor.
+    /// The position and facing of the controller.
     pub anchor: Option<Anchor>,
     /// Whether the controller starts inactive.
     pub inactive: bool,
 }
 
 impl AbilityGrant {
-    /// Creates a grant at level 1 without input.
+    /// Creates a grant at level 1 that is not bound to an input.
     pub fn new(ability: AbilityId) -> AbilityGrant {
-        AbilityGrant { ability, level: 1, input: crate::InputId::NONE }
+        AbilityGrant { ability, level: 1, input: None }
     }
 
     /// Sets the level.
@@ -212,19 +214,19 @@ impl AbilityGrant {
         AbilityGrant { level, ..self }
     }
 
-    /// Sets the input.
+    /// Binds the ability to an input.
     pub fn input(self, input: crate::InputId) -> AbilityGrant {
-        AbilityGrant { input, ..self }
+        AbilityGrant { input: Some(input), ..self }
     }
 }
 
 impl SpawnSpec {
-    /// Builds a controller from a template.
+    /// Creates a spec from a controller template.
     pub fn template(template: TemplateId) -> SpawnSpec {
         SpawnSpec { template: Some(template), ..SpawnSpec::default() }
     }
 
-    /// Builds a controller from attribute sets.
+    /// Creates a spec from attribute sets.
     pub fn sets(sets: impl IntoIterator<Item = SetId>) -> SpawnSpec {
         SpawnSpec { sets: sets.into_iter().collect(), ..SpawnSpec::default() }
     }
@@ -235,13 +237,13 @@ impl SpawnSpec {
         self
     }
 
-    /// Sets a base value without clamping.
+    /// Sets a base value. It is not clamped.
     pub fn base(mut self, attribute: crate::AttributeId, value: f64) -> SpawnSpec {
         self.base.push((attribute, value));
         self
     }
 
-    /// Adds an effect.
+    /// Adds an effect to apply at spawn.
     pub fn effect(mut self, effect: EffectId) -> SpawnSpec {
         self.effects.push(effect);
         self
@@ -255,11 +257,12 @@ pub struct AbilityGrant {
     pub ability: AbilityId,
     /// Its level.
     pub level: u32,
-    /// Its input, or [`crate::InputId::NONE`].
-    pub input: crate::InputId,
+    /// Its input, if it is bound to one.
+    #[serde(with = "crate::ids::or_none")]
+    pub input: Option<crate::InputId>,
 }
 
-/// Position and facing.
+/// The position and facing of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Anchor {
     /// The position.
@@ -282,13 +285,13 @@ impl Anchor {
 /// A change of an active effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum EffectUpdate {
-    /// Sets the level; magnitudes that depend on it are evaluated again.
+    /// Sets the level and recomputes the magnitudes that depend on the level.
     Level(u32),
-    /// Sets the remaining time, from now.
+    /// Sets the time that remains from now.
     Remaining(SimTime),
-    /// Adds (or subtracts) remaining time.
+    /// Adds this time to the remaining time. A negative time shortens it.
     Extend(SimTime),
-    /// Sets the period, starting now.
+    /// Sets the period. The first new period starts now.
     Period(SimTime),
     /// Sets the number of stacks.
     Stacks(u32),
@@ -296,7 +299,7 @@ pub enum EffectUpdate {
     SetByCaller(KeyId, f64),
 }
 
-/// Selects active effects of a controller.
+/// Selects effects of a controller. An effect must match every field that is set.
 ///
 /// ```
 /// use ugas_core::{EffectFilter, EffectId};
@@ -305,17 +308,17 @@ pub enum EffectUpdate {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EffectFilter {
-    /// Of this definition.
+    /// Effects of this definition.
     pub effect: Option<EffectId>,
-    /// With any of these among its effect tags or granted tags, hierarchically.
+    /// Effects that have or grant any of these tags or a descendant of one.
     pub with_any_tag: Vec<TagId>,
-    /// From this source.
+    /// Effects from this source.
     pub source: Option<ControllerId>,
-    /// That modify this attribute.
+    /// Effects that modify this attribute.
     pub modifies: Option<crate::AttributeId>,
 }
 
-/// Every change of a sim, as data.
+/// A change of a sim, as data. Every change is one of these variants.
 ///
 /// ```
 /// use ugas_core::{ControllerId, EffectId, Op, Spec};
@@ -331,24 +334,24 @@ pub enum Op {
     SpawnMany {
         /// The template.
         template: TemplateId,
-        /// The number.
+        /// The number of controllers.
         count: u32,
     },
-    /// Destroys a controller in the specified order.
+    /// Destroys a controller.
     Despawn {
         /// The controller.
         who: ControllerId,
     },
     /// Applies an effect.
     Apply(Spec),
-    /// Applies one effect to many targets; each application may be refused.
+    /// Applies one effect to many targets. Each target is accepted or refused separately.
     ApplyToMany {
         /// The spec; its target is ignored.
         spec: Spec,
         /// The targets.
         targets: Vec<ControllerId>,
     },
-    /// Applies many effects to one target; each application may be refused.
+    /// Applies many specs. Each spec is accepted or refused separately.
     ApplyAll {
         /// The specs.
         specs: Vec<Spec>,
@@ -360,7 +363,7 @@ pub enum Op {
         /// The number of stacks, at least one; `None` removes all.
         stacks: Option<u32>,
     },
-    /// Removes all effects that match, clearing sequence queues first.
+    /// Removes all effects that match a filter, queued applications first.
     RemoveMatching {
         /// The controller.
         who: ControllerId,
@@ -374,7 +377,7 @@ pub enum Op {
         /// The change.
         change: EffectUpdate,
     },
-    /// Changes every effect that matches.
+    /// Changes every effect that matches a filter.
     ChangeMatching {
         /// The controller.
         who: ControllerId,
@@ -383,20 +386,20 @@ pub enum Op {
         /// The change.
         change: EffectUpdate,
     },
-    /// Registers an attribute set.
+    /// Registers an attribute set on a controller.
     AddSet {
         /// The controller.
         who: ControllerId,
-        /// The set.
+        /// The attribute set.
         set: SetId,
     },
-    /// Unregisters an attribute set.
+    /// Unregisters an attribute set from a controller.
     RemoveSet {
         /// The controller.
         who: ControllerId,
-        /// The set.
+        /// The attribute set.
         set: SetId,
-        /// Removes the set's modifiers first instead of refusing.
+        /// If active effects modify the attribute set: true removes those modifiers, false refuses the op.
         force: bool,
     },
     /// Pauses or resumes a controller.
@@ -413,7 +416,7 @@ pub enum Op {
         /// The rate.
         rate: Rate,
     },
-    /// Changes the avatar.
+    /// Changes the avatar of a controller.
     Possess {
         /// The controller.
         who: ControllerId,
@@ -424,35 +427,35 @@ pub enum Op {
     Move {
         /// The controller.
         who: ControllerId,
-        /// The new anchor; `None` removes the controller from space.
+        /// The new anchor; `None` removes the controller's position.
         anchor: Option<Anchor>,
     },
     /// Grants an ability.
     Grant {
         /// The controller.
         who: ControllerId,
-        /// What to grant.
+        /// The ability, its level and its input.
         grant: AbilityGrant,
     },
-    /// Revokes granted abilities; an active one is cancelled first.
+    /// Revokes granted abilities. Their activations are cancelled first.
     Revoke {
         /// The controller.
         who: ControllerId,
         /// Which grants or activations.
         which: Which,
     },
-    /// Grants an ability set: attribute sets, effects and abilities, all or nothing.
+    /// Grants an ability set, i.e. its attribute sets, effects and abilities. If one part is refused, none is granted.
     GrantSet {
         /// The controller.
         who: ControllerId,
-        /// The set.
+        /// The ability set.
         set: AbilitySetId,
     },
     /// Revokes one grant of an ability set.
     RevokeSet {
         /// The controller.
         who: ControllerId,
-        /// The handle that the grant returned.
+        /// The handle from [`Outcome::GrantedSet`].
         handle: u64,
     },
     /// Changes the level of a granted ability.
@@ -506,7 +509,7 @@ pub enum Op {
     Interrupt {
         /// The controller.
         who: ControllerId,
-        /// Which activation; by default the current cast.
+        /// The activation to interrupt. `None` selects the current cast.
         which: Option<Which>,
     },
     /// Ends active abilities as completed.
@@ -516,7 +519,7 @@ pub enum Op {
         /// Which grants or activations.
         which: Which,
     },
-    /// Commits an active ability whose policy is Manual.
+    /// Commits an active ability whose commit policy is Manual.
     Commit {
         /// The controller.
         who: ControllerId,
@@ -529,10 +532,10 @@ pub enum Op {
         who: ControllerId,
         /// Which grants or activations.
         which: Which,
-        /// Whether it passed.
+        /// Whether the validation passed.
         ok: bool,
     },
-    /// Reports that the server rejected a predicted ability: runs its `OnMispredicted` list.
+    /// Reports that the server rejected a predicted activation. Runs the ability's `OnMispredicted` list.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -556,7 +559,7 @@ pub enum Op {
         who: ControllerId,
         /// The input.
         input: crate::InputId,
-        /// The target of abilities that the press activates.
+        /// The target for the abilities that the press activates.
         target: Target,
     },
     /// Releases an input.
@@ -566,14 +569,14 @@ pub enum Op {
         /// The input.
         input: crate::InputId,
     },
-    /// Completes or fails a task that the host was asked for.
+    /// Completes or fails a task that requested an answer from the host.
     Complete {
         /// The task.
         key: TaskKey,
         /// The answer.
         answer: Answer,
     },
-    /// Compiles a definition at run time.
+    /// Compiles an effect or ability at run time.
     Define(#[serde(with = "crate::json")] Box<Doc>),
     /// Removes an unused run-time definition.
     Undefine(DefId),
@@ -587,11 +590,11 @@ pub enum Op {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
-    /// Grants of this ability; the first one that can be activated is.
+    /// Grants of this ability; of several, the first one that can be activated.
     Ability(AbilityId),
     /// One grant.
     Grant(GrantId),
-    /// Grants bound to this input; the first one that can be activated is.
+    /// Grants bound to this input; of several, the first one that can be activated.
     Input(crate::InputId),
     /// One activation.
     Activation(ActivationKey),
@@ -600,7 +603,7 @@ pub enum Which {
 /// The target of an activation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum Target {
-    /// Nothing.
+    /// No target.
     #[default]
     None,
     /// A controller.
@@ -620,23 +623,23 @@ pub enum Target {
 pub struct EventData {
     /// The event's tag.
     pub tag: TagId,
-    /// The controller that receives it.
+    /// The controller that receives the event.
     pub target: ControllerId,
-    /// The controller that caused it, or [`ControllerId::NONE`].
-    pub instigator: ControllerId,
+    /// The controller that caused the event, or `None` if the world caused it.
+    #[serde(with = "crate::ids::or_none")]
+    pub instigator: Option<ControllerId>,
     /// The magnitude.
     pub magnitude: f64,
     /// The hit.
     pub hit: Option<Hit>,
-    /// Further numbers by name.
+    /// Additional numbers by name.
     pub payload: Vec<(ParamId, f64)>,
 }
 
 impl EventData {
-    /// Creates an event with this tag for this controller.
+    /// Creates an event with magnitude 0 and no instigator.
     pub fn new(tag: TagId, target: ControllerId) -> EventData {
-        let instigator = ControllerId::NONE;
-        EventData { tag, target, instigator, magnitude: 0.0, hit: None, payload: Vec::new() }
+        EventData { tag, target, instigator: None, magnitude: 0.0, hit: None, payload: Vec::new() }
     }
 }
 
@@ -657,7 +660,7 @@ pub struct Answer {
     pub value: f64,
 }
 
-/// A run-time definition.
+/// The id of a run-time definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DefId {
     /// An effect.
@@ -669,7 +672,7 @@ pub enum DefId {
 /// The result of an op.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// No further result.
+    /// The op succeeded and returns no value.
     Done,
     /// A controller was spawned.
     Spawned(ControllerId),
@@ -677,19 +680,19 @@ pub enum Outcome {
     SpawnedMany(ControllerId, u32),
     /// An effect was applied, executed or queued.
     Applied(EffectKey),
-    /// How many of a batch were applied.
+    /// How many applications of a batch were accepted.
     AppliedMany(u32),
-    /// How many effects matched a filter.
+    /// How many effects matched the op's filter.
     Matched(u32),
     /// A definition was compiled.
     Defined(DefId),
     /// An ability was granted.
     Granted(GrantId),
-    /// An ability set was granted; the handle revokes it.
+    /// An ability set was granted. [`Op::RevokeSet`] takes this handle.
     GrantedSet(u64),
-    /// An ability was activated, or waits for its validation.
+    /// An ability was activated, or its activation waits for validation.
     Activated(ActivationKey),
-    /// An input was pressed: what it activated, or why nothing was activated.
+    /// An input was pressed. Contains the activation, or the reason why no ability was activated.
     Pressed {
         /// The first activation.
         activated: Option<ActivationKey>,

@@ -1,8 +1,8 @@
-//! Why a read returned nothing: three causes, none of which changes the sim.
+//! The errors of queries. A failed query does not change the sim.
 
 use crate::{AttributeId, ControllerId, NameKind, Refusal, Rules};
 
-/// Why a read of a sim returned nothing.
+/// Why a query on a sim failed.
 ///
 /// ```
 /// use ugas_core::{AttributeId, ControllerId, ReadError, Rules, Sim, SimConfig};
@@ -14,7 +14,7 @@ use crate::{AttributeId, ControllerId, NameKind, Refusal, Rules};
 pub enum ReadError {
     /// The controller, effect or grant does not exist, or no longer exists.
     StaleHandle,
-    /// The controller has no such attribute.
+    /// No attribute set of the controller has the attribute.
     UnknownAttribute {
         /// The controller.
         who: ControllerId,

@@ -1,79 +1,22 @@
-//! Refusals: the first failed check of a command, as a small value. A refused command changes nothing.
+//! Refusals: why an op was refused. A refusal is a small value that names the first failed check. A refused op changes
+//! nothing.
 
 use crate::{
-    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, SetId, SimTime,
-    TagId,
+    AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, NameKind, SetId,
+    SimTime, TagId,
 };
 use serde::{Deserialize, Serialize};
-
-/// The kinds of definition that rules give ids to.
-///
-/// ```
-/// assert_eq!(ugas_core::NameKind::AbilitySet.to_string(), "ability set");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum NameKind {
-    /// An attribute.
-    Attribute,
-    /// An effect.
-    Effect,
-    /// An ability.
-    Ability,
-    /// A tag.
-    Tag,
-    /// An attribute set.
-    Set,
-    /// An ability set.
-    AbilitySet,
-    /// A controller template.
-    Template,
-    /// A run-time definition.
-    Definition,
-    /// A timeline.
-    Timeline,
-    /// A task type.
-    TaskKind,
-    /// A curve.
-    Curve,
-    /// A calculation.
-    Calculation,
-    /// A set-by-caller key.
-    Key,
-    /// An input.
-    Input,
-}
-
-impl std::fmt::Display for NameKind {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            NameKind::Attribute => "attribute",
-            NameKind::Effect => "effect",
-            NameKind::Ability => "ability",
-            NameKind::Tag => "tag",
-            NameKind::Set => "attribute set",
-            NameKind::AbilitySet => "ability set",
-            NameKind::Template => "controller template",
-            NameKind::Definition => "run-time definition",
-            NameKind::Timeline => "timeline",
-            NameKind::TaskKind => "task type",
-            NameKind::Curve => "curve",
-            NameKind::Calculation => "calculation",
-            NameKind::Key => "set-by-caller key",
-            NameKind::Input => "input",
-        })
-    }
-}
 
 /// The argument that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BadValue {
     /// A level below 1.
     Level,
-    /// Stacks of 0, or above the limit.
+    /// A stack count of 0 or above the limit.
     Stacks,
-    /// A stack count to remove that is 0.
+    /// A request to remove 0 stacks.
     RemoveCount,
-    /// A negative or overlong duration.
+    /// A duration that is negative or too long.
     Duration,
     /// A period below 1 ms.
     Period,
@@ -81,7 +24,7 @@ pub enum BadValue {
     Rate,
     /// A position, facing or origin that is not finite.
     Position,
-    /// A time before now, or too far ahead.
+    /// A time before now, or too far in the future.
     Time,
     /// A number that is not finite.
     Number,
@@ -106,17 +49,17 @@ pub enum LimitKind {
     Definitions,
     /// Abilities granted to a controller.
     Grants,
-    /// Combinations of attribute sets in use at once.
+    /// Distinct combinations of attribute sets in use at once.
     Layouts,
-    /// Activations of a controller at once.
+    /// Simultaneous activations of a controller.
     Activations,
     /// Parameters or restrictions of a grant.
     Params,
     /// Waiting tasks of a controller.
     Tasks,
-    /// Inputs held at once.
+    /// Inputs that a controller holds at once.
     Held,
-    /// Steps of task lists under one cause.
+    /// Task-list steps run under one cause.
     TaskSteps,
     /// Bytes of a coded ability's state.
     CodeState,
@@ -124,7 +67,8 @@ pub enum LimitKind {
     AbilitySets,
 }
 
-/// Why a command was refused. [`Refusal::kind`] returns the name that scenarios use, [`Refusal::describe`] the sentence.
+/// Why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`] returns the
+/// message.
 ///
 /// ```
 /// use ugas_core::{Refusal, TagId};
@@ -136,7 +80,7 @@ pub enum LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The key or controller id does not exist anymore.
+    /// The key or controller id refers to something that no longer exists.
     StaleHandle,
     /// The rules have no definition with this id.
     UnknownName {
@@ -145,7 +89,7 @@ pub enum Refusal {
         /// The id given.
         id: u32,
     },
-    /// The controller has no such attribute.
+    /// No attribute set of the controller has the attribute.
     UnknownAttribute {
         /// The controller.
         who: ControllerId,
@@ -154,33 +98,34 @@ pub enum Refusal {
     },
     /// The controller is inactive.
     Inactive,
-    /// Only the authoritative server can do this.
+    /// Only the authoritative server can run this op.
     Authority,
     /// Only the authoritative server can apply this effect.
     AuthoritativeOnly,
-    /// The target lacks a tag.
+    /// The target lacks a required tag.
     RequiredTags {
-        /// The first one missing.
+        /// The first missing tag.
         missing: TagId,
     },
     /// The target has a blocking tag.
     BlockedTags {
-        /// The first one found.
+        /// The first blocking tag found.
         found: TagId,
     },
-    /// The tags of the source do not match.
+    /// The source lacks a required tag or has a forbidden one.
     SourceTags {
-        /// The tag missing or forbidden.
+        /// The missing or forbidden tag.
         tag: TagId,
     },
     /// An active effect makes the target immune.
     Immune {
-        /// That effect.
+        /// The effect that grants immunity.
         blocker: EffectKey,
-        /// Its definition.
+        /// The definition of that effect.
         by: EffectId,
     },
-    /// An active rule restricts it.
+    /// A combat rule or a restriction of the grant forbids the op, the cast is not interruptible, or a derived
+    /// attribute would be written.
     Restricted,
     /// The application condition or requirement is false.
     Condition,
@@ -188,12 +133,12 @@ pub enum Refusal {
     Chance {
         /// The rolled number.
         rolled: f64,
-        /// The roll had to be below this number.
+        /// The chance; a roll below it succeeds.
         needed: f64,
     },
-    /// The stack is full.
+    /// The effect already has the maximum number of stacks.
     Stacks {
-        /// Its limit.
+        /// The maximum number of stacks.
         limit: u32,
     },
     /// A SetByCaller value is missing.
@@ -203,31 +148,31 @@ pub enum Refusal {
     },
     /// A computed number is not finite.
     NonFinite {
-        /// The attribute it was for, if any.
+        /// The attribute that the number was computed for, if any.
         attribute: Option<AttributeId>,
     },
     /// An argument is out of range.
     BadValue {
-        /// What changed.
+        /// The argument.
         what: BadValue,
     },
     /// An attribute would depend on itself.
     Cycle {
-        /// The controller of the attribute.
+        /// The controller that has the attribute.
         who: ControllerId,
         /// The attribute.
         attribute: AttributeId,
     },
     /// A limit was reached.
     Limit {
-        /// What changed.
+        /// The limit.
         what: LimitKind,
-        /// Its value.
+        /// The maximum.
         max: u32,
-        /// The cause whose chain reached it; see `Sim::chain`.
+        /// The link of the cause that reached the limit. Pass it to `Sim::chain`.
         link: u32,
     },
-    /// A hook refused it.
+    /// A hook refused the change.
     Hook {
         /// The hook.
         hook: HookId,
@@ -237,36 +182,37 @@ pub enum Refusal {
         /// The calculation.
         calculator: CalcId,
     },
-    /// A calculation of a cost draws random numbers, so the cost is not known before it is paid.
+    /// A cost uses a calculation that draws random numbers. Costs must be known before they are paid, so such a cost is
+    /// refused.
     RandomCost {
         /// The calculation.
         calculator: CalcId,
     },
-    /// The set is registered already.
+    /// The attribute set is already registered.
     SetRegistered {
-        /// The set.
+        /// The attribute set.
         set: SetId,
     },
-    /// The set is not registered.
+    /// The attribute set is not registered.
     SetMissing {
-        /// The set.
+        /// The attribute set.
         set: SetId,
     },
-    /// Two sets of one controller would have the same attribute.
+    /// Two attribute sets of one controller would have the same attribute.
     DuplicateAttribute {
         /// The attribute.
         attribute: AttributeId,
-        /// The set that has it already.
+        /// The registered attribute set that already has the attribute.
         set: SetId,
     },
-    /// Another registered set depends on the set.
+    /// Another registered attribute set depends on the attribute set to remove.
     SetNeeded {
-        /// The set that depends on it.
+        /// The dependent attribute set.
         by: SetId,
     },
-    /// An active effect modifies the set.
+    /// An active effect modifies an attribute of the attribute set.
     SetInUse {
-        /// That effect.
+        /// The effect.
         by: EffectKey,
     },
     /// The controller id is taken.
@@ -274,20 +220,20 @@ pub enum Refusal {
         /// The id.
         who: ControllerId,
     },
-    /// A run-time definition is in use.
+    /// The run-time definition is in use.
     InUse {
-        /// By this controller.
+        /// A controller that uses the definition.
         who: ControllerId,
     },
     /// A controller needs at least one attribute set.
     NoSets,
     /// A run-time definition does not compile; `Sim::define` returns the reason.
     BadDefinition,
-    /// The snapshot or journal belongs to something else, or the journal does not reach back to the snapshot.
+    /// The snapshot or journal belongs to other rules or another controller, or the journal starts after the snapshot.
     Mismatch,
     /// The ability is not granted to the controller.
     NotGranted,
-    /// The ability needs an avatar, or is not ready here yet.
+    /// The ability needs an avatar, but the controller has none.
     NotInitialized,
     /// The ability is already active.
     AlreadyActive {
@@ -303,25 +249,25 @@ pub enum Refusal {
     },
     /// The controller has a tag that blocks the ability.
     BlockedByTags {
-        /// The first one found.
+        /// The first blocking tag found.
         found: TagId,
     },
-    /// An active ability blocks it.
+    /// An active ability blocks the ability.
     BlockedByAbility {
-        /// That ability.
+        /// The blocking ability.
         by: AbilityId,
     },
-    /// The tags of the target do not match.
+    /// The target lacks a tag that the ability requires, or has one that the ability forbids.
     TargetTags {
-        /// The tag missing or forbidden.
+        /// The missing or forbidden tag.
         tag: TagId,
     },
-    /// An active ability of the same group blocks it.
+    /// An active ability of the same activation group blocks the ability.
     Group {
-        /// That ability.
+        /// The blocking ability.
         by: AbilityId,
     },
-    /// The activation query is false.
+    /// The ability's activation query does not match the controller's tags.
     Query,
     /// Another cast is in progress.
     Casting {
@@ -344,9 +290,9 @@ pub enum Refusal {
     },
     /// The cost cannot be paid.
     Cost {
-        /// The attribute that pays.
+        /// The attribute that the cost is paid from.
         attribute: AttributeId,
-        /// Its value.
+        /// The current value of that attribute.
         have: f64,
         /// The needed value.
         need: f64,
@@ -358,7 +304,7 @@ pub enum Refusal {
         /// The remaining time; [`SimTime::NEVER`] if the cooldown does not expire.
         left: SimTime,
     },
-    /// The ability needs a target.
+    /// The ability needs a target, but none was given.
     NoTarget,
     /// The target is too far away.
     OutOfRange {
@@ -367,15 +313,15 @@ pub enum Refusal {
         /// The maximum range.
         max: f64,
     },
-    /// The client is a whole prediction window ahead of the last confirmed tick: nothing more is predicted until the
+    /// The client is a full prediction window ahead of the last confirmed tick. It cannot predict further until the
     /// server answers.
     PredictionWindowClosed,
-    /// A late command claims a tick at which the ability's own cooldown was still running.
+    /// A command that arrived late claims a tick at which the ability was still on cooldown.
     ClaimedDuringCooldown,
 }
 
 impl Refusal {
-    /// Returns the name of the kind, as scenarios, the command line and the studio write it.
+    /// Returns the name of the variant, as used in scenarios, on the command line and in the studio.
     pub fn kind(&self) -> &'static str {
         match self {
             Refusal::StaleHandle => "StaleHandle",
@@ -432,7 +378,8 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the caller made a mistake (a stale handle, an unknown name); otherwise the rules refused.
+    /// Returns whether the refusal is caused by a mistake of the caller, such as a stale handle or an unknown name, and
+    /// not by the rules of the game.
     pub fn is_misuse(&self) -> bool {
         matches!(
             self,
@@ -447,8 +394,8 @@ impl Refusal {
         )
     }
 
-    /// Returns the time until the check passes again, on the controller's own clock; none for checks that time does not
-    /// change.
+    /// Returns the time until the failed check passes, on the controller's own clock. Returns `None` if the check does
+    /// not depend on time.
     ///
     /// ```
     /// use ugas_core::{Refusal, SimTime};
@@ -457,16 +404,18 @@ impl Refusal {
     /// assert_eq!(Refusal::NoTarget.remaining(), None);
     /// ```
     pub fn remaining(&self) -> Option<SimTime> {
-        match *self {
-            Refusal::Casting { left }
-            | Refusal::GlobalCooldown { left }
-            | Refusal::Charges { left, .. }
-            | Refusal::Cooldown { left, .. } => Some(left),
-            _ => None,
+        if let Refusal::Casting { left }
+        | Refusal::GlobalCooldown { left }
+        | Refusal::Charges { left, .. }
+        | Refusal::Cooldown { left, .. } = *self
+        {
+            Some(left)
+        } else {
+            None
         }
     }
 
-    /// Returns the refusal with another remaining time, for callers that count on another clock.
+    /// Returns the refusal with a different remaining time, for callers that convert it to another clock.
     #[must_use]
     pub fn with_remaining(mut self, time: SimTime) -> Refusal {
         if let Refusal::Casting { left }
@@ -498,16 +447,16 @@ impl std::error::Error for Refusal {}
 pub enum InsertError {
     /// A controller with this id exists.
     IdTaken(ControllerId),
-    /// The data belongs to other rules.
+    /// The portable was made under different rules.
     OtherRules {
-        /// The hash of its rules.
+        /// The hash of the portable's rules.
         theirs: u64,
-        /// The hash of the rules here.
+        /// The hash of this sim's rules.
         ours: u64,
     },
     /// A limit was reached.
     Limit(Refusal),
-    /// One of its run-time definitions does not compile.
+    /// A run-time definition of the portable does not compile.
     Definition(String),
     /// The data is damaged: an index, a count or a number is invalid.
     Damaged(&'static str),

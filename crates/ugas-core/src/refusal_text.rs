@@ -1,11 +1,11 @@
-//! The sentence of a refusal: what failed, with the values, then what to do. Names come from rules; without rules, ids
-//! stand in for them.
+//! The message of a refusal: what failed, with the values, then what to do. The message uses names from the rules, or
+//! ids if no rules are given.
 
 use crate::refusal::{BadValue, LimitKind, Refusal};
 use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
 
 impl Refusal {
-    /// Returns the sentence for a person, with names from the rules. `Display` writes the same with ids.
+    /// Returns the message with names from the rules. `Display` writes the same message with ids.
     ///
     /// ```
     /// use ugas_core::{AttributeId, Refusal, Rules};
@@ -124,7 +124,7 @@ impl Refusal {
     }
 }
 
-/// Seconds without trailing zeros: `0.5 s`.
+/// Formats seconds without trailing zeros: `0.5 s`.
 fn seconds(time: SimTime) -> String {
     let text = format!("{:.3}", time.as_seconds());
     format!("{} s", text.trim_end_matches('0').trim_end_matches('.'))
@@ -147,7 +147,7 @@ impl BadValue {
 }
 
 impl LimitKind {
-    /// What the limit counts, for messages.
+    /// Returns what the limit counts, for messages.
     fn noun(self) -> &'static str {
         match self {
             LimitKind::Controllers => "controllers",

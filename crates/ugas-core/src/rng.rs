@@ -1,7 +1,7 @@
-//! Counter-based random numbers: a draw is a hash of its site, never of how many were drawn before. A replay, a client
-//! and a server therefore agree on every roll, whatever else happened in between.
+//! Counter-based random numbers. A draw is a hash of the seed and of where and why it is drawn. It does not depend on
+//! how many numbers were drawn before, so a replay, a client and a server get the same result for every roll.
 
-/// The site of a draw for a description: nothing is rolled for it.
+/// The site of descriptions, for which no random numbers are drawn.
 pub(crate) const SITE_TEXT: u32 = u32::MAX;
 
 /// The site of a draw.
@@ -10,7 +10,7 @@ pub(crate) struct DrawAt {
     pub(crate) seed: u64,
     pub(crate) sub: u16,
     pub(crate) target: u32,
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     pub(crate) ordinal: u32,
     pub(crate) execution: u32,
     pub(crate) calculation: u32,
@@ -38,7 +38,7 @@ impl DrawAt {
         let words = [
             self.sub as u64,
             self.target as u64,
-            self.birth,
+            self.origin_id,
             self.ordinal as u64,
             self.execution as u64,
             (self.calculation as u64) << 32 | self.site as u64,
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     fn at(draw: u32, seed: u64) -> DrawAt {
-        DrawAt { seed, sub: 0, target: 1, birth: 2, ordinal: 0, execution: 0, calculation: 0, site: 0, draw }
+        DrawAt { seed, sub: 0, target: 1, origin_id: 2, ordinal: 0, execution: 0, calculation: 0, site: 0, draw }
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! A sim: one running world of rules, state, clock and log. Every change enters through a function of this file and
-//! becomes an op.
+//! A sim: one running world with rules, state, a clock and a log. All changes are ops. The changing functions of
+//! [`Sim`] are shorthands for ops.
 
 mod config;
 mod figures;
@@ -32,18 +32,18 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// The progress of an advance.
+/// The progress of one [`Sim::advance_to`] call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The time reached: the requested one, or earlier if the budget was exhausted.
+    /// The time reached. It is before the requested time if [`due_per_advance`](crate::Limits) was exhausted.
     pub reached: SimTime,
-    /// Executions and expiries processed.
+    /// The number of due entries processed, such as periodic executions and expiries.
     pub due: u64,
     /// Whether the requested time was reached.
     pub finished: bool,
 }
 
-/// One running world. Cloning it forks it; both copies behave identically under the same ops.
+/// One running world. A clone is a fork of the world. Both copies behave identically under the same ops.
 ///
 /// ```
 /// use ugas_core::{NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -178,7 +178,7 @@ impl Sim {
         &self.index.layouts[row.layout as usize]
     }
 
-    // Doors -----------------------------------------------------------------------------------------------------
+    // Changes ----------------------------------------------------------------------------------------------------
 
     /// Runs an op. All other changing functions are shorthands for this one.
     pub fn run(&mut self, op: Op) -> Result<Outcome, Refusal> {
@@ -186,8 +186,8 @@ impl Sim {
         self.flow().run(id, &op)
     }
 
-    /// Runs an op under an id assigned by a client. Client 0 is this sim itself, which assigns its own ids: such an id
-    /// is refused.
+    /// Runs an op under an id assigned by a client. Ids of client 0 are reserved for this sim's own ops and are refused
+    /// with [`Refusal::Authority`].
     pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);
@@ -197,13 +197,10 @@ impl Sim {
 
     /// Spawns a controller.
     pub fn spawn(&mut self, spec: SpawnSpec) -> Result<ControllerId, Refusal> {
-        match self.run(Op::Spawn(Box::new(spec)))? {
-            Outcome::Spawned(who) => Ok(who),
-            _ => Err(Refusal::Mismatch),
-        }
+        if let Outcome::Spawned(who) = self.run(Op::Spawn(Box::new(spec)))? { Ok(who) } else { Err(Refusal::Mismatch) }
     }
 
-    /// Spawns many controllers from one template; their ids are consecutive from the one returned.
+    /// Spawns many controllers from one template. Returns the first id. The ids are consecutive.
     pub fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -218,26 +215,27 @@ impl Sim {
         self.run(Op::Despawn { who }).map(|_| ())
     }
 
-    /// Returns the number of a new op and the first link of its causes.
+    /// Returns the cause of a new op: its id and its first link.
     #[inline]
-    pub(crate) fn door(&mut self, who: ControllerId) -> Cause {
+    pub(crate) fn start_op(&mut self, who: ControllerId) -> Cause {
         let (root, at) = (self.next_op(), self.state.now);
         let step = || CauseLink { what: CauseWhat::Op, who, source: ControllerId::NONE, at, root };
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Returns whether fast paths may be taken. All of them use this condition; each adds only what its own definitions
-    /// and rows must fulfil. Traces, journals and hooks need steps that fast paths leave out.
+    /// Returns whether fast paths may be taken. This is the common condition of all fast paths; each adds conditions on
+    /// its own definitions and rows. Traces, journals and hooks need steps that fast paths skip.
     #[inline]
     pub(crate) fn fast_paths_open(&self) -> bool {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
-    /// Applies an effect. The key of an instant effect is valid too, but the effect is not active.
+    /// Applies an effect and returns its key. The key of an instant effect only identifies the application in facts,
+    /// because an instant effect does not become active.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
         let target = TargetRow::of(&self.state.controllers, spec.target);
-        let cause = self.door(spec.target);
+        let cause = self.start_op(spec.target);
         let limits = &self.config.limits;
         if self.fast_paths_open()
             && let Some(target) = target
@@ -259,7 +257,8 @@ impl Sim {
         flow.apply_op(cause.root, spec)
     }
 
-    /// Applies one effect to many targets under one op; each application may be refused. Returns how many were applied.
+    /// Applies one effect to many targets under one op. Each target is accepted or refused separately: `results` gets
+    /// one entry per target. Returns how many applications were accepted.
     pub fn apply_to_many(
         &mut self,
         spec: &Spec,
@@ -279,7 +278,8 @@ impl Sim {
         applied
     }
 
-    /// Applies many specs under one op; each application may be refused. Returns how many were applied.
+    /// Applies many specs under one op. Each spec is accepted or refused separately: `results` gets one entry per spec.
+    /// Returns how many applications were accepted.
     pub fn apply_all(&mut self, specs: &[Spec], results: &mut Vec<Result<EffectKey, Refusal>>) -> u32 {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -293,13 +293,13 @@ impl Sim {
         applied
     }
 
-    /// Removes an effect with all its stacks. A queued application leaves the queue.
+    /// Removes an effect with all its stacks, or a queued application.
     #[inline]
     pub fn remove(&mut self, key: EffectKey) -> Result<(), Refusal> {
         self.remove_some(key, None)
     }
 
-    /// Removes a number of stacks, at least one. The effect ends when none is left.
+    /// Removes `stacks` stacks (at least 1) of an effect. The effect ends when no stack is left.
     #[inline]
     pub fn remove_stacks(&mut self, key: EffectKey, stacks: u32) -> Result<(), Refusal> {
         self.remove_some(key, Some(stacks))
@@ -317,16 +317,21 @@ impl Sim {
         result
     }
 
-    /// Runs everything that falls due up to an absolute time, in order, without a host. A time in the past changes
-    /// nothing.
+    /// Advances the clock to a time and runs, in order, everything that becomes due on the way. No host answers
+    /// queries. A time before now changes nothing.
     pub fn advance_to(&mut self, time: SimTime) -> Progress {
         self.advance_with(time, &mut NoHost)
     }
 
-    /// Does the same and asks `host` where a task needs an answer from the engine within the step.
+    /// Advances like [`Sim::advance_to`]. Tasks that need an answer from the engine during the step query `host`.
     pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
+        }
+        // An idle step costs only this check.
+        if !self.index.agenda.has_due(time) {
+            self.state.now = time;
+            return Progress { reached: time, due: 0, finished: true };
         }
         let mut flow = self.flow();
         flow.host = Some(host);
@@ -348,9 +353,9 @@ impl Sim {
         Ok(())
     }
 
-    /// Restores a controller from an image. Remaining times are as captured. Its live magnitudes follow the current
-    /// values of their sources, and live magnitudes elsewhere that follow it are updated; nothing else of other
-    /// controllers changes.
+    /// Restores a controller from an image. Remaining times are as captured. The controller's live magnitudes are
+    /// recomputed from the current values of the attributes they follow. On other controllers, only the live magnitudes
+    /// that follow the restored controller's attributes change.
     pub fn restore(&mut self, who: ControllerId, from: &RowImage) -> Result<(), Refusal> {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let id = self.next_op();
@@ -359,19 +364,19 @@ impl Sim {
         flow.restore(who, image)
     }
 
-    /// Starts recording what reaches a controller, for [`Sim::resimulate`].
+    /// Starts recording a journal of a controller, for [`Sim::resimulate`].
     pub fn keep_journal(&mut self, who: ControllerId) -> Result<(), Refusal> {
         self.row(who)?;
         self.journals.entry(who).or_default();
         Ok(())
     }
 
-    /// Returns the recorded journal.
+    /// Returns a copy of a controller's recorded journal, or `None` if [`Sim::keep_journal`] was not called for it.
     pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
         self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
     }
 
-    /// Compiles an effect or ability at run time; the definition is part of this sim's state.
+    /// Compiles an effect or ability at run time. The definition becomes part of this sim's state, not of the rules.
     pub fn define(&mut self, doc: impl Into<Doc>) -> Result<DefId, LoadError> {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -384,7 +389,8 @@ impl Sim {
         self.run(Op::Undefine(id)).map(|_| ())
     }
 
-    /// Resets to an empty world with the same rules and seed. Keeps allocations: cheaper than a new sim or a clone.
+    /// Resets the sim to an empty world with the same rules and seed. Keeps allocated memory, so a reset is cheaper
+    /// than a new sim.
     pub fn reset(&mut self) {
         self.state.now = SimTime::ZERO;
         self.state.seed = self.config.seed;
@@ -405,7 +411,7 @@ impl Sim {
         self.journals.clear();
     }
 
-    /// Sets the seed of the random stream; takes effect immediately and at the next `reset`.
+    /// Sets the seed of the random stream, for the next draw and for later resets.
     pub fn reseed(&mut self, seed: u64) {
         self.config.seed = seed;
         self.state.seed = seed;

@@ -1,4 +1,4 @@
-//! Functions for abilities: each is a shorthand for an op.
+//! The functions of [`Sim`] for abilities. Each one is a shorthand for an op.
 
 use crate::flow::CachedRefusal;
 use crate::rules::AbilityDef;
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Sim {
-    /// Grants an ability; the returned id is valid on this controller.
+    /// Grants an ability and returns the id of the grant. The id is only valid together with this controller.
     ///
     /// ```
     /// use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SpawnSpec, Target};
@@ -28,10 +28,7 @@ impl Sim {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn grant(&mut self, who: ControllerId, grant: AbilityGrant) -> Result<GrantId, Refusal> {
-        match self.run(Op::Grant { who, grant })? {
-            Outcome::Granted(id) => Ok(id),
-            _ => Err(Refusal::Mismatch),
-        }
+        if let Outcome::Granted(id) = self.run(Op::Grant { who, grant })? { Ok(id) } else { Err(Refusal::Mismatch) }
     }
 
     /// Revokes abilities; their activations are cancelled first.
@@ -39,20 +36,21 @@ impl Sim {
         self.run(Op::Revoke { who, which }).map(|_| ())
     }
 
-    /// Grants an ability set; the handle revokes all of it.
+    /// Grants an ability set and returns a handle for [`Sim::revoke_set`].
     pub fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
-        match self.run(Op::GrantSet { who, set })? {
-            Outcome::GrantedSet(handle) => Ok(handle),
-            _ => Err(Refusal::Mismatch),
+        if let Outcome::GrantedSet(handle) = self.run(Op::GrantSet { who, set })? {
+            Ok(handle)
+        } else {
+            Err(Refusal::Mismatch)
         }
     }
 
-    /// Revokes an ability set.
+    /// Revokes one grant of an ability set, with everything that it granted.
     pub fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         self.run(Op::RevokeSet { who, handle }).map(|_| ())
     }
 
-    /// Activates an ability: the first of its grants that can be activated.
+    /// Activates an ability. If the controller has several grants of it, the first one that can be activated is used.
     #[inline]
     pub fn activate(
         &mut self,
@@ -60,7 +58,7 @@ impl Sim {
         ability: AbilityId,
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
-        let cause = self.door(who);
+        let cause = self.start_op(who);
         if matches!(target, Target::None)
             && self.fast_paths_open()
             && let Some(refusal) = self.cached_refusal(who, ability)
@@ -70,7 +68,7 @@ impl Sim {
         self.activate_slow(cause, who, Which::Ability(ability), target)
     }
 
-    /// Activates by grant, input or ability.
+    /// Activates an ability that is selected by grant, input or ability id.
     pub fn activate_which(
         &mut self,
         who: ControllerId,
@@ -80,7 +78,7 @@ impl Sim {
         if let Which::Ability(ability) = which {
             return self.activate(who, ability, target);
         }
-        let cause = self.door(who);
+        let cause = self.start_op(who);
         self.activate_slow(cause, who, which, target)
     }
 
@@ -115,7 +113,7 @@ impl Sim {
         result
     }
 
-    /// Cancels activations; it is not an error if none is active.
+    /// Cancels activations. Succeeds even if none is active.
     pub fn cancel(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Cancel { who, which }).map(|_| ())
     }
@@ -125,22 +123,23 @@ impl Sim {
         self.run(Op::End { who, which }).map(|_| ())
     }
 
-    /// Interrupts the cast in progress; with `which` only if it is that one.
+    /// Interrupts the cast in progress. With `which`, interrupts it only if it is the selected activation.
     pub fn interrupt(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         self.run(Op::Interrupt { who, which }).map(|_| ())
     }
 
-    /// Commits an activation whose policy is Manual. A refusal cancels it; nothing is spent.
+    /// Commits an activation whose commit policy is Manual. If the commit is refused, the activation is cancelled and
+    /// no cost is paid.
     pub fn commit(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Commit { who, which }).map(|_| ())
     }
 
-    /// Answers a validation.
+    /// Answers an asynchronous validation of an activation. `ok` is whether the validation passed.
     pub fn validate(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
         self.run(Op::Validate { who, which, ok }).map(|_| ())
     }
 
-    /// Changes a grant's level; activations keep the level they started with.
+    /// Changes a grant's level. Running activations keep the level they started with.
     pub fn set_level(&mut self, who: ControllerId, grant: GrantId, level: u32) -> Result<(), Refusal> {
         self.run(Op::SetLevel { who, grant, level }).map(|_| ())
     }
@@ -155,7 +154,7 @@ impl Sim {
         self.run(Op::Restrict { who, grant, name, on }).map(|_| ())
     }
 
-    /// Presses an input. The outcome contains what it activated, or why nothing was activated.
+    /// Presses an input. [`Outcome::Pressed`] contains the activation, or the reason why no ability was activated.
     pub fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         self.run(Op::Press { who, input, target })
     }
@@ -170,7 +169,7 @@ impl Sim {
         self.run(Op::Event(event)).map(|_| ())
     }
 
-    /// Completes or fails a task that the host was asked for.
+    /// Completes or fails a task that requested an answer from the host.
     pub fn complete(&mut self, key: TaskKey, answer: Answer) -> Result<(), Refusal> {
         self.run(Op::Complete { key, answer }).map(|_| ())
     }

@@ -1,7 +1,7 @@
 //! Time: integer flicks, frames, and the clock of one controller.
 //!
-//! A flick is 1/705,600,000 s: milliseconds and frames at 24, 25, 30, 48, 50, 60, 90, 100, 120 and 144 Hz are whole
-//! numbers of flicks, so a move of n frames ends on frame n.
+//! A flick is 1/705,600,000 s. Milliseconds and frames at 24, 25, 30, 48, 50, 60, 90, 100, 120 and 144 Hz are whole
+//! numbers of flicks, so n frame lengths add up exactly to the time of frame n.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -24,18 +24,18 @@ pub struct SimTime(pub i64);
 impl SimTime {
     /// The start of a sim.
     pub const ZERO: SimTime = SimTime(0);
-    /// Later than every event.
+    /// A time that is never reached.
     pub const NEVER: SimTime = SimTime(i64::MAX);
-    /// The longest accepted time: about 103 years, so that the sum of two never overflows.
+    /// The longest accepted time: about 103 years. The sum of two such times does not overflow.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
-    /// Converts seconds, rounded to the nearest flick. Saturates; NaN is zero. Use [`SimTime::try_seconds`] for outside
-    /// data.
+    /// Converts seconds, rounded to the nearest flick. Values out of range saturate, and NaN becomes zero. Use
+    /// [`SimTime::try_seconds`] for untrusted data.
     pub fn seconds(seconds: f64) -> SimTime {
         SimTime((seconds * FLICKS_PER_SECOND as f64).round_ties_even() as i64)
     }
 
-    /// Converts seconds; `None` if they are not finite or longer than [`SimTime::LONGEST`].
+    /// Converts seconds. Returns `None` if the number is not finite or the time is longer than [`SimTime::LONGEST`].
     ///
     /// ```
     /// use ugas_core::SimTime;
@@ -104,12 +104,12 @@ impl fmt::Display for SimTime {
 pub struct Rate(pub u32);
 
 impl Rate {
-    /// Normal speed.
+    /// The normal rate, 1.
     pub const ONE: Rate = Rate(1 << 16);
-    /// Stopped.
+    /// The rate of a stopped clock, 0.
     pub const ZERO: Rate = Rate(0);
 
-    /// Creates a rate from 0 to 1000; `None` outside it.
+    /// Creates a rate. Returns `None` if the factor is not between 0 and 1000.
     pub fn new(rate: f64) -> Option<Rate> {
         ((0.0..=1000.0).contains(&rate)).then(|| Rate((rate * 65536.0).round_ties_even() as u32))
     }
@@ -121,7 +121,7 @@ impl Rate {
 }
 
 /// A controller's own clock: an anchor in sim time and in local time, and a rate. Only a change of rate moves the
-/// anchor, so rounding never accumulates. Most clocks keep their initial state: from 0, at normal speed.
+/// anchor, so rounding errors do not accumulate. Most clocks keep their initial state: start 0, rate 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,
@@ -184,8 +184,8 @@ impl Clock {
         }
     }
 
-    /// Returns the local time to wait for until this sim time is reached. On a slow clock several sim times have the
-    /// same local time, and the first of them may be early.
+    /// Returns the first local time that is due at or after a sim time. On a slow clock several sim times share one
+    /// local time, so the local time of `time` itself may be due too early.
     pub(crate) fn until(&self, time: SimTime) -> SimTime {
         let local = self.local(time);
         if self.due(local) < time { SimTime(local.0 + 1) } else { local }
@@ -197,7 +197,7 @@ impl Clock {
     pub(crate) fn active(&self) -> bool {
         self.pace().active
     }
-    /// Returns the duration until a local time; never stays never.
+    /// Returns the duration until a local time, or [`SimTime::NEVER`] if that time is `NEVER`.
     #[inline]
     pub(crate) fn left(&self, now: SimTime, end: SimTime) -> SimTime {
         if end == SimTime::NEVER { end } else { SimTime((end.0 - self.local(now).0).max(0)) }
@@ -215,7 +215,7 @@ impl Clock {
         self.anchor = SimTime(self.anchor.0.saturating_add(by));
     }
 
-    /// Returns whether a clock from outside is in the range whose sums never overflow.
+    /// Returns whether a clock from untrusted data is in the range in which time sums do not overflow.
     pub(crate) fn is_valid(&self) -> bool {
         let fits = |t: SimTime| t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
         fits(self.anchor) && fits(self.pace().anchor_local) && self.rate().0 <= 1000 << 16

@@ -1,6 +1,6 @@
-//! Assembles the documents of a set for the rules builder: names are qualified and patches are applied. Patches of a pack
-//! apply after those of the packs it requires. If two patches change one field and neither pack requires the other, the order
-//! is undefined and the conflict is reported.
+//! Assembles the documents of a document set for the rules builder: names are qualified and patches are applied.
+//! Patches of a pack apply after those of the packs it requires. If two patches change one field and neither of their
+//! packs requires the other, the order is undefined and the conflict is reported.
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -8,7 +8,7 @@ use crate::limits::{MAX_PATCHING, MAX_POINTS};
 use crate::names::{Names, target_of, with_names};
 use crate::patch::{GRAFTED, Way, graft, settle};
 use crate::project::{DocSet, Project, Source, SourceDoc};
-use crate::read::{Document, read_tree};
+use crate::read::read_tree;
 use crate::spelling::nearest;
 use crate::{Entry, Loaded, Node, Span, SymbolKind, place_of};
 use std::collections::BTreeMap;
@@ -23,21 +23,21 @@ pub(crate) struct Whole<'p> {
     /// Its index in the file.
     pub(crate) at: usize,
     pub(crate) loaded: Loaded,
-    /// Its tree with qualified names; `None` if the file already qualifies them.
+    /// Its tree with qualified names; `None` if the names in the file are qualified already.
     named: Option<Node>,
-    /// The same after patches; `None` if no patch changed it.
+    /// The tree after patches; `None` if no patch changed it.
     patched: Option<Node>,
     source: &'p SourceDoc,
 }
 
 impl Whole<'_> {
-    /// Returns its tree with qualified names; places are those of the file.
+    /// Returns its tree with qualified names. Places are those in the file.
     pub(crate) fn tree(&self) -> &Node {
         self.named.as_ref().unwrap_or(&self.source.tree)
     }
 }
 
-/// The documents of a set after patches, and the findings about the patches.
+/// The documents of a document set after patches, and the findings about the patches.
 #[derive(Default)]
 pub(crate) struct Assembled<'p> {
     pub(crate) docs: Vec<Whole<'p>>,
@@ -55,7 +55,7 @@ impl Assembled<'_> {
     }
 }
 
-/// Assembles the documents of a set, required packs first.
+/// Assembles the documents of a document set, required packs first.
 pub(crate) fn assemble<'p>(project: &'p Project, set: &DocSet, names: &Names) -> Assembled<'p> {
     let mut out = Assembled::default();
     let mut patches = Vec::new();
@@ -81,9 +81,9 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
     if names.space(file).is_some() {
         let tree = with_names(&doc.tree, &source.text, &names.of_file(file)[at].mentions);
         // A document that cannot be read with qualified names keeps the names of the file.
-        if let Ok(Document::Loaded(mut again)) = read_tree(&source.name, &tree) {
+        if let Ok(mut again) = read_tree(&source.name, &tree) {
             keep_table(&mut again.doc, &loaded.doc);
-            whole.loaded = *again;
+            whole.loaded = again;
         }
         whole.named = Some(tree);
     }
@@ -91,8 +91,8 @@ fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded
 }
 
 impl Assembled<'_> {
-    /// Sets may share an attribute, and a pack may refer to an attribute of a required pack. Two unrelated packs that define
-    /// the same attribute are an error.
+    /// Reports attributes that two unrelated packs define. Attribute sets may share an attribute, and a pack may refer
+    /// to an attribute of a required pack.
     fn same_attributes(&mut self, project: &Project, names: &Names) {
         let mut first: BTreeMap<&str, (usize, Span)> = BTreeMap::new();
         let mut homes: BTreeMap<usize, Option<PathBuf>> = BTreeMap::new();
@@ -171,7 +171,7 @@ impl Assembled<'_> {
         }
         let home = &project.sources()[self.docs[target].file];
         match read_tree(&home.name, &tree) {
-            Ok(Document::Loaded(mut loaded)) => {
+            Ok(mut loaded) => {
                 let line = loaded.origin.line;
                 match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
                     // A table named by a patch is relative to the file of the patch.
@@ -189,11 +189,10 @@ impl Assembled<'_> {
                 settle(&mut tree, line);
                 loaded.origin.patches = std::mem::take(&mut self.docs[target].loaded.origin.patches);
                 loaded.origin.patches.extend(done.iter().map(|(_, patched, _)| patched.clone()));
-                self.docs[target].loaded = *loaded;
+                self.docs[target].loaded = loaded;
                 self.docs[target].patched = Some(tree);
                 self.changes.extend(done);
             }
-            Ok(Document::Unsupported(_)) => {}
             Err(errors) => {
                 for mut error in errors {
                     let read = Diagnostic::of_read_error;
@@ -265,9 +264,12 @@ impl Assembled<'_> {
 
     fn no_target(&self, name: &str) -> TargetError {
         let id = "unknown-target";
-        let inside = self.docs.iter().find(|d| match &d.loaded.doc {
-            Doc::AttributeSet(set) => set.attributes.iter().any(|a| a.name == name),
-            _ => false,
+        let inside = self.docs.iter().find(|d| {
+            if let Doc::AttributeSet(set) = &d.loaded.doc {
+                set.attributes.iter().any(|a| a.name == name)
+            } else {
+                false
+            }
         });
         if let Some(set) = inside {
             let set = set.loaded.doc.name();

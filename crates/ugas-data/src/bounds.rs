@@ -1,8 +1,8 @@
 //! Bounds that types cannot express: a minimum, a range, a list that must not be empty, a field that another field
-//! requires. One table, used when documents are read and when schemas are written.
+//! requires. The same table is used when documents are read and when schemas are written.
 
 use crate::{Node, NodeValue, ReadError};
-use ugas_doc::Kind;
+use ugas_doc::{Kind, MagnitudeType};
 
 /// The bound of a value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -66,16 +66,11 @@ fn area_needs(file: &str, area: &Node) -> Vec<ReadError> {
         errors.push(missing(area.get("Shape").unwrap_or(area), "Area.Shape", "HalfAngleDeg", "Cone"));
     }
     if let Some(radius) = area.get("Radius") {
-        let (fields, field): (&[&str], &str) = match text(radius, "Type").as_deref() {
-            Some("ScalableFloat") => (&["Value", "Curve"], "Value"),
-            Some("AttributeBased") => (&["BackingAttribute"], "BackingAttribute"),
-            Some("CustomCalculation") => (&["CalculatorClass"], "CalculatorClass"),
-            Some("SetByCaller") => (&["DataTag"], "DataTag"),
-            _ => return errors,
-        };
-        if !fields.iter().any(|f| has(radius, f)) {
-            let kind = radius.get("Type").unwrap_or(radius);
-            errors.push(missing(kind, "Area.Radius", field, &text(radius, "Type").unwrap_or_default()));
+        let Some(kind) = text(radius, "Type").as_deref().and_then(MagnitudeType::from_name) else { return errors };
+        if let Some(field) = kind.required().first()
+            && !kind.required().iter().any(|f| has(radius, f))
+        {
+            errors.push(missing(radius.get("Type").unwrap_or(radius), "Area.Radius", field, kind.name()));
         }
     }
     errors

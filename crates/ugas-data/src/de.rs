@@ -62,7 +62,9 @@ impl NodeDe<'_> {
         match self.node.value {
             NodeValue::Number(n) if n.is_finite() => Ok(n),
             NodeValue::Number(n) => Err(DeError::new(format!("must be a finite number, found {n}")).within(self.node)),
-            _ => Err(self.expected("a number")),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                Err(self.expected("a number"))
+            }
         }
     }
 
@@ -116,7 +118,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
     fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
         match self.node.value {
             NodeValue::Bool(b) => self.located(visitor.visit_bool(b)),
-            _ => Err(self.expected("true or false")),
+            NodeValue::Null | NodeValue::Number(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                Err(self.expected("true or false"))
+            }
         }
     }
 
@@ -146,7 +150,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
             NodeValue::Number(_) | NodeValue::Bool(_) => {
                 Err(self.expected("a text").helped(Some("write it in quotes".to_owned())))
             }
-            _ => Err(self.expected("a text")),
+            NodeValue::Null | NodeValue::List(_) | NodeValue::Map(_) => Err(self.expected("a text")),
         }
     }
 
@@ -178,7 +182,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
     fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, DeError> {
         match self.node.value {
             NodeValue::Null => self.located(visitor.visit_unit()),
-            _ => Err(self.expected("nothing")),
+            NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                Err(self.expected("nothing"))
+            }
         }
     }
 
@@ -250,7 +256,9 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
                 }
                 _ => return Err(self.expected(&format!("a map with one key of {}", variants.join(", ")))),
             },
-            _ => return Err(self.expected(&format!("one of {}", variants.join(", ")))),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::List(_) => {
+                return Err(self.expected(&format!("one of {}", variants.join(", "))));
+            }
         };
         self.located(visitor.visit_enum(access))
     }

@@ -1,5 +1,5 @@
-//! Findings: a message with its place, what to do, and a fix where one is safe. Reading, building rules and lint rules
-//! report findings; text, JSON and SARIF output are made from them.
+//! Findings: a message with its place, a suggested action, and a fix where one is safe. Reading, building rules and
+//! lint rules report findings; text, JSON and SARIF output are generated from them.
 
 use crate::{Code, ReadError, Span};
 use serde::Serialize;
@@ -17,7 +17,7 @@ pub enum Severity {
     Error,
     /// The data is probably wrong.
     Warning,
-    /// Information.
+    /// Information that needs no action.
     Info,
 }
 
@@ -41,7 +41,7 @@ impl Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// The replaced span; empty to insert.
+    /// The replaced span; an empty span inserts the text.
     #[serde(flatten)]
     pub span: Span,
     /// The new text.
@@ -70,7 +70,7 @@ impl Edit {
     }
 }
 
-/// A safe fix of a finding: edits that change nothing else.
+/// A safe fix of a finding: its edits change only what the finding is about.
 ///
 /// ```
 /// let fix = ugas_data::Fix { title: "write MaxHealth".into(), edits: vec![] };
@@ -80,7 +80,7 @@ impl Edit {
 pub struct Fix {
     /// A short description.
     pub title: String,
-    /// The edits of the file, sorted, without overlap.
+    /// The edits of the file, sorted and without overlap.
     pub edits: Vec<Edit>,
 }
 
@@ -93,11 +93,11 @@ pub struct Fix {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// The stable id; `ugas explain-lint` explains it.
+    /// The stable id, which `ugas explain-lint` explains.
     pub id: String,
     /// The severity.
     pub severity: Severity,
-    /// What was found, and what was expected.
+    /// The problem: what was found, and what was expected.
     pub message: String,
     /// The file.
     pub file: Arc<str>,
@@ -109,10 +109,10 @@ pub struct Diagnostic {
     pub end_line: u32,
     /// Column after the last character, from 1.
     pub end_column: u32,
-    /// The bytes it marks; empty if only a line and column are known.
+    /// The bytes that the finding marks; empty if only a line and column are known.
     #[serde(skip)]
     pub span: Span,
-    /// What to do about it.
+    /// The suggested action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
     /// A safe fix.
@@ -121,7 +121,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    /// Creates a finding about a file as a whole.
+    /// Creates a finding about a whole file.
     pub fn new(
         id: impl Into<String>,
         severity: Severity,
@@ -163,7 +163,8 @@ impl Diagnostic {
         self
     }
 
-    /// Sorts findings by file and line and removes duplicates, which packs with shared requirements report.
+    /// Sorts findings by file and line and removes duplicates. Packs that require the same pack report its findings
+    /// more than once.
     pub fn arrange(findings: &mut Vec<Diagnostic>) {
         findings.sort_by(|a, b| {
             let key = |f: &Diagnostic| (f.line, f.column, f.severity);
@@ -204,7 +205,7 @@ impl Diagnostic {
         self
     }
 
-    /// Converts an error of reading.
+    /// Converts an error that occurred while reading.
     pub fn of_read_error(error: &ReadError) -> Diagnostic {
         let id = match error.code {
             Code::Unreadable => "unreadable",
@@ -212,6 +213,7 @@ impl Diagnostic {
             Code::Limit => "limit",
             Code::DuplicateKey => "duplicate-key",
             Code::UnknownKind => "unknown-kind",
+            Code::UnsupportedKind => "unsupported-kind",
             Code::Invalid => "invalid",
         };
         let (line, column) = (error.line.max(1), error.column.max(1));
@@ -226,7 +228,7 @@ impl Diagnostic {
     }
 }
 
-/// Returns the line and column (in characters), from 1, of a byte.
+/// Returns the line and column (in characters) of a byte, both counted from 1.
 ///
 /// ```
 /// assert_eq!(ugas_data::place_of("a: 1\nbö: 2", 9), (2, 4));
@@ -240,7 +242,7 @@ pub fn place_of(text: &str, byte: usize) -> (u32, u32) {
     (line as u32, column as u32)
 }
 
-/// Returns the byte at a line and column, both from 1; at most the end of the line.
+/// Returns the byte at a line and column, both counted from 1; for a column beyond the line, the end of the line.
 ///
 /// ```
 /// assert_eq!(ugas_data::byte_at("a: 1\nbö: 2", 2, 4), 9);

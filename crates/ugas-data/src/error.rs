@@ -1,4 +1,4 @@
-//! Errors of reading: one type for every cause, with the place and what to do.
+//! Errors that occur while reading: one type for every cause, with the place and a suggested action.
 
 use crate::limits::MAX_ERRORS;
 use crate::printable::printable_line;
@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The cause of a [`ReadError`], for callers that treat causes differently.
+/// The cause of a [`ReadError`], for callers that handle causes differently.
 ///
 /// ```
 /// let errors = ugas_data::read_str("a.yaml", "Kind: curve\nName: [").unwrap_err();
@@ -19,12 +19,14 @@ pub enum Code {
     Unreadable,
     /// The text is not YAML 1.2 (or JSON).
     Syntax,
-    /// A limit of [`crate::limits`] is exceeded.
+    /// A limit of [`crate::limits`] was exceeded.
     Limit,
     /// A map has the same key twice.
     DuplicateKey,
     /// The kind of the document is missing or unknown.
     UnknownKind,
+    /// The kind of the document is known, but this release does not support it.
+    UnsupportedKind,
     /// A value is invalid: unknown or missing field, wrong type, unknown name.
     Invalid,
 }
@@ -40,7 +42,7 @@ pub enum Code {
 pub struct ReadError {
     /// The cause.
     pub code: Code,
-    /// The file, as the caller named it.
+    /// The file, as the caller spelled its path.
     pub file: Arc<str>,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u32,
@@ -48,7 +50,7 @@ pub struct ReadError {
     pub column: u32,
     /// What was found and what was expected.
     pub message: String,
-    /// What to do about it.
+    /// The suggested action.
     pub help: Option<String>,
 }
 
@@ -60,7 +62,8 @@ impl ReadError {
 }
 
 impl From<&crate::Diagnostic> for ReadError {
-    /// Converts a finding to an error. The id of a finding that does not come from reading is appended to the message.
+    /// Converts a finding to an error. If the finding was not reported while reading, its id is appended to the
+    /// message.
     fn from(finding: &crate::Diagnostic) -> ReadError {
         let code = match finding.id.as_str() {
             "unreadable" => Some(Code::Unreadable),
@@ -95,7 +98,7 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// All errors of the files that were read, sorted by file and line; never empty.
+/// All errors of the files that were read, sorted by file and line. The list is never empty.
 ///
 /// ```
 /// let text = "Kind: curve\nNmae: A\n---\nKind: curve\nName: 5\n";

@@ -1,4 +1,4 @@
-//! The source line of a finding, cut to the width of a screen, with the words marked.
+//! The source line of a finding, cut to the width of a screen, with marks below the words that the finding is about.
 
 use crate::Diagnostic;
 use crate::printable::is_unprintable;
@@ -19,9 +19,10 @@ const WIDTH: usize = 110;
 pub struct Excerpt {
     /// The line's number, from 1.
     pub number: u32,
-    /// The line, or the part of a long line around the words. Tabs become spaces, other control characters `�`.
+    /// The line, or the part of a long line around the marked words. Tabs become spaces, and other control characters
+    /// become `�`.
     pub line: String,
-    /// Spaces and `^` below the line.
+    /// A line of spaces and `^` that marks the words above it.
     pub marks: String,
 }
 

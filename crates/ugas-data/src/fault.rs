@@ -137,7 +137,15 @@ impl de::Error for DeError {
             Unexpected::Unit | Unexpected::Option => format!("expected {expected}, found nothing"),
             Unexpected::Seq => format!("expected {expected}, found a list"),
             Unexpected::Map => format!("expected {expected}, found a map"),
-            other => format!("expected {expected}, found {other}"),
+            other @ Unexpected::Char(_)
+            | other @ Unexpected::Bytes(_)
+            | other @ Unexpected::NewtypeStruct
+            | other @ Unexpected::Enum
+            | other @ Unexpected::UnitVariant
+            | other @ Unexpected::NewtypeVariant
+            | other @ Unexpected::TupleVariant
+            | other @ Unexpected::StructVariant
+            | other @ Unexpected::Other(_) => format!("expected {expected}, found {other}"),
         })
     }
 

@@ -1,5 +1,5 @@
-//! What `ugas check` can print beside the lint rules: errors of reading, of building rules and of checking a whole
-//! project. Each id has a page here, so that `ugas explain-lint <id>` answers for every finding.
+//! Pages for the findings of `ugas check` that are not lint rules: errors of reading, of building rules and of checking
+//! a whole project. Every id has a page, so that `ugas explain-lint <id>` works for every finding.
 
 use crate::lint::lint_rule;
 
@@ -9,7 +9,7 @@ pub struct FindingPage {
     pub id: &'static str,
     /// The cause, in one line.
     pub summary: &'static str,
-    /// What to do about it.
+    /// The suggested action.
     pub fix: &'static str,
 }
 
@@ -20,7 +20,7 @@ impl FindingPage {
     }
 }
 
-/// Returns the page of a finding by its id: of a lint rule, or of an error.
+/// Returns the page of a finding by its id. The id may belong to a lint rule or to an error.
 ///
 /// ```
 /// assert!(ugas_data::finding_page("undeclared-tag").unwrap().starts_with("# undeclared-tag\n"));
@@ -43,6 +43,31 @@ pub fn finding_pages() -> &'static [FindingPage] {
 
 const fn page(id: &'static str, summary: &'static str, fix: &'static str) -> FindingPage {
     FindingPage { id, summary, fix }
+}
+
+/// The page of a finding about a name that no document defines.
+macro_rules! undefined {
+    ($id:literal, $what:literal) => {
+        page($id, concat!($what, " is named that no document defines."), "Define it, or correct the spelling.")
+    };
+}
+
+/// The page of a finding about an extension that only this runtime reads.
+macro_rules! extension {
+    ($id:literal, $what:literal, $noun:literal) => {
+        page(
+            $id,
+            concat!($what, " is an extension of the specification (only with `--portable`)."),
+            concat!("Remove the ", $noun, " if the data must also load in other implementations."),
+        )
+    };
+}
+
+/// The page of a finding about two definitions with the same name.
+macro_rules! same_name {
+    ($id:literal, $what:literal, $name:literal) => {
+        page($id, concat!("Two ", $what, " have the same ", $name, "."), "Rename one of them.")
+    };
 }
 
 static PAGES: &[FindingPage] = &[
@@ -163,12 +188,12 @@ static PAGES: &[FindingPage] = &[
         "Rename the tag, for example to `GameplayCue.Fire.Impact`.",
     ),
     page("cycle", "Attributes or sets depend on themselves.", "Remove one of the dependencies that the message lists."),
-    page("duplicate-instance", "Two placements of a scene have the same id.", "Rename one of them."),
+    same_name!("duplicate-instance", "placements of a scene", "id"),
     page("duplicate-key", "A map has the same key twice.", "Remove or rename one of them."),
     page("duplicate-montage", "Two timelines name the same montage.", "Remove `Montage` from one of them."),
     page("duplicate-name", "Two documents or values have the same name.", "Rename one of them, or write a patch."),
-    page("duplicate-region", "Two regions of a scene have the same name.", "Rename one of them."),
-    page("duplicate-spawn-point", "Two spawn points of a scene have the same name.", "Rename one of them."),
+    same_name!("duplicate-region", "regions of a scene", "name"),
+    same_name!("duplicate-spawn-point", "spawn points of a scene", "name"),
     page(
         "duplicate-timeline",
         "Two timelines answer for the same ability.",
@@ -177,16 +202,8 @@ static PAGES: &[FindingPage] = &[
     page("empty-calculation", "A calculation has no results.", "Write at least one entry under `Results`."),
     page("empty-list", "A composite task has no tasks.", "Write its tasks, or remove it."),
     page("empty-set", "An attribute set has no attributes.", "Write at least one attribute, or remove the set."),
-    page(
-        "extension-field",
-        "A field is an extension of the specification (only with `--portable`).",
-        "Remove the field if the data must also load in other implementations.",
-    ),
-    page(
-        "extension-kind",
-        "A kind of document is an extension of the specification (only with `--portable`).",
-        "Remove the document if the data must also load in other implementations.",
-    ),
+    extension!("extension-field", "A field", "field"),
+    extension!("extension-kind", "A kind of document", "document"),
     page(
         "instant-in-set",
         "An ability set applies an Instant effect.",
@@ -228,7 +245,7 @@ static PAGES: &[FindingPage] = &[
         "A cost or cooldown effect draws random numbers.",
         "Use a fixed or attribute-based magnitude, so that the cost is known before it is paid.",
     ),
-    page("scene-circle", "A scene extends itself.", "Remove one scene of the circle from `Extends`."),
+    page("scene-circle", "A scene extends itself.", "Remove one scene of the cycle from `Extends`."),
     page(
         "stacking-policy",
         "An effect with `Stacking` has an `ExecutionPolicy` other than RunInParallel.",
@@ -251,12 +268,8 @@ static PAGES: &[FindingPage] = &[
         "A tag is used that no tag registry declares.",
         "Declare it in a document of kind `gameplay_tag`, or correct the spelling.",
     ),
-    page("unknown-ability", "An ability is named that no document defines.", "Define it, or correct the spelling."),
-    page(
-        "unknown-ability-set",
-        "An ability set is named that no document defines.",
-        "Define it, or correct the spelling.",
-    ),
+    undefined!("unknown-ability", "An ability"),
+    undefined!("unknown-ability-set", "An ability set"),
     page(
         "unknown-attribute",
         "An attribute is named that no attribute set defines.",
@@ -272,8 +285,8 @@ static PAGES: &[FindingPage] = &[
         "A controller is named that no document defines.",
         "Use the `OwnerActor.ActorID` of a `gameplay_controller` document.",
     ),
-    page("unknown-curve", "A curve is named that no document defines.", "Define it, or correct the spelling."),
-    page("unknown-effect", "An effect is named that no document defines.", "Define it, or correct the spelling."),
+    undefined!("unknown-curve", "A curve"),
+    undefined!("unknown-effect", "An effect"),
     page(
         "unknown-hook",
         "A hook is named that host code does not register.",
@@ -284,21 +297,9 @@ static PAGES: &[FindingPage] = &[
         "An input is named at run time that the rules do not have.",
         "Name the input in a document before the rules are built.",
     ),
-    page(
-        "unknown-input-action",
-        "An input action is named that no document defines.",
-        "Define it, or correct the spelling.",
-    ),
-    page(
-        "unknown-input-action-set",
-        "An input action set is named that no document defines.",
-        "Define it, or correct the spelling.",
-    ),
-    page(
-        "unknown-input-modifier",
-        "An input modifier is named that no document defines.",
-        "Define it, or correct the spelling.",
-    ),
+    undefined!("unknown-input-action", "An input action"),
+    undefined!("unknown-input-action-set", "An input action set"),
+    undefined!("unknown-input-modifier", "An input modifier"),
     page(
         "unknown-key",
         "A SetByCaller key is named at run time that the rules do not have.",
@@ -306,7 +307,7 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unknown-kind",
-        "A document does not say its kind, or names an unknown one.",
+        "A document has no kind, or an unknown one.",
         "Write `Kind:` with one of the kinds that the message lists.",
     ),
     page(
@@ -319,8 +320,8 @@ static PAGES: &[FindingPage] = &[
         "A placeholder of a text names no effect, attribute or value.",
         "Correct the name between the braces.",
     ),
-    page("unknown-scene", "A scene is named that no document defines.", "Define it, or correct the spelling."),
-    page("unknown-set", "An attribute set is named that no document defines.", "Define it, or correct the spelling."),
+    undefined!("unknown-scene", "A scene"),
+    undefined!("unknown-set", "An attribute set"),
     page(
         "unknown-target",
         "A patch names a target that no document defines.",
@@ -343,8 +344,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unsupported-kind",
-        "The document is of a kind that this release does not read.",
-        "Nothing; the document is ignored until a release supports its kind.",
+        "The document is of a kind whose behaviour this release does not implement.",
+        "Remove the document; a later release will support its kind.",
     ),
     page(
         "unused-capture",
@@ -358,7 +359,7 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "waits-in-list",
-        "A task that waits stands in a list that runs at once.",
+        "A task that waits is in a list whose tasks must not wait.",
         "Move the task to `Tasks`, or use one that does not wait.",
     ),
     page(

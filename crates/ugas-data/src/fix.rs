@@ -1,5 +1,5 @@
-//! Applies the safe fixes of findings to texts. Comments, order and everything else are kept. A result is returned only if
-//! it parses to the old tree with exactly the intended changes.
+//! Applies the safe fixes of findings to texts. Comments, order and all other text are kept. A result is returned only
+//! if it parses to the old tree with exactly the intended changes.
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
@@ -55,13 +55,13 @@ pub struct FileFix {
     pub text: String,
     /// The applied fixes, in the order of the file.
     pub changes: Vec<AppliedFix>,
-    /// The skipped fixes, whose result would have changed other values too.
+    /// The skipped fixes: each would also have changed other values.
     pub refused: Vec<AppliedFix>,
 }
 
 impl Project {
-    /// Returns, for each file, its text with all safe fixes applied and the list of them. Applying them again changes nothing,
-    /// unless there were more findings than the limit.
+    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. Calling it
+    /// again for the fixed texts returns no more fixes, unless there were more findings than the limit.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

@@ -1,5 +1,5 @@
 //! Reads files and folders. A folder is read in sorted order, so that the same files give the same documents on every
-//! machine. Nothing outside the folder is read.
+//! machine. Files outside the folder are not read.
 
 use crate::limits::{MAX_BYTES, MAX_FILES, MAX_POINTS};
 use crate::read::{Documents, check_map, read_str};
@@ -45,9 +45,9 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
 
 /// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and its subfolders, sorted by path.
 ///
-/// Hidden files and folders (a name that starts with a dot) are skipped. A link to a file outside the folder is an error; a
-/// link inside the folder is not followed, because its target is read anyway. `pack.yaml` must be well-formed but contains no
-/// documents.
+/// Hidden files and folders (a name that starts with a dot) are skipped. A link to a file outside the folder is an
+/// error. A link inside the folder is not followed, because its target is read anyway. `pack.yaml` must be well-formed
+/// but contains no documents.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-doc-{}", std::process::id()));

@@ -1,5 +1,5 @@
-//! Changes one value of a text and nothing else, for forms. Comments, order, quotes and layout are kept. A result is returned
-//! only if it parses to the intended tree; otherwise the text must be edited by hand.
+//! Changes one value of a text and keeps everything else, for form editors. Comments, order, quotes and layout are
+//! kept. A result is returned only if it parses to the intended tree; otherwise the text must be edited by hand.
 
 use crate::diagnostic::Edit;
 use crate::fix::{remove_entry, same};
@@ -37,11 +37,11 @@ impl From<usize> for Step {
 /// Why a value could not be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormError {
-    /// The text cannot be read; contains the first error.
+    /// The text cannot be read. The string is the first error.
     Unreadable(String),
     /// The document or the path does not exist.
     NoPlace(String),
-    /// The layout does not allow the change without changing other values.
+    /// The layout does not allow changing this value without changing others, so the text must be edited by hand.
     ByHand(String),
 }
 
@@ -58,8 +58,8 @@ impl fmt::Display for FormError {
 }
 impl std::error::Error for FormError {}
 
-/// Returns the text of a file after one value of a document (counted from 0) was set, added or, with `None`, removed.
-/// Missing parents are added; an index after the last element appends to a list.
+/// Returns the text of a file after one value of a document was set or added, or, with `None`, removed. Documents are
+/// counted from 0. Missing parents are added. An index directly after the last element appends to a list.
 ///
 /// ```
 /// use ugas_data::{NodeValue, set_value};
@@ -212,12 +212,17 @@ fn put(tree: &Node, way: &[Step], value: &NodeValue, text: &str) -> Option<Edit>
             format!("'{}'", new.replace('\'', "''"))
         }
         NodeValue::Text(new) if old.starts_with('"') => double(new),
-        value => flow(value),
+        value @ NodeValue::Null
+        | value @ NodeValue::Bool(_)
+        | value @ NodeValue::Number(_)
+        | value @ NodeValue::Text(_)
+        | value @ NodeValue::List(_)
+        | value @ NodeValue::Map(_) => flow(value),
     };
     Some(Edit { span: home.span, text: new })
 }
 
-/// A value for a key that has none.
+/// Returns the edit that writes a value for a key without one.
 fn fill(map: &Node, step: &Step, value: &NodeValue, text: &str) -> Option<Edit> {
     let Step::Key(key) = step else { return None };
     let end = map.entry(key)?.span.end as usize;

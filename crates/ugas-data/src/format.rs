@@ -1,6 +1,6 @@
-//! The formatter. It changes only white space: two columns for each level, lists below their key, one space after a dash, a
-//! colon and a comma. Comments, key order and the notation of values are kept. The result is parsed and compared with the
-//! original before it is returned.
+//! The formatter. It changes only white space: two columns of indentation per level, lists indented below their key,
+//! and one space after a dash, a colon and a comma. Comments, key order and the notation of values are kept. The result
+//! is parsed and compared with the original before it is returned.
 
 use crate::parse::parse;
 use crate::{Entry, Node, NodeValue, ReadErrors, Span};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Columns a level is indented by.
 const STEP: usize = 2;
 
-/// Formats a text. Invalid YAML is an error; a text that cannot be formatted without changing its meaning is returned
+/// Formats a text. Invalid YAML is an error. A text that cannot be formatted without changing its meaning is returned
 /// unchanged.
 ///
 /// ```
@@ -102,7 +102,7 @@ impl<'t> Shape<'t> {
         let first = match &node.value {
             NodeValue::Map(entries) => entries.first().map(|e| e.span.start),
             NodeValue::List(items) => items.first().map(|n| n.span.start),
-            _ => None,
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => None,
         };
         first != Some(node.span.start) && self.text[node.span.start as usize..].starts_with(['{', '['])
     }
@@ -120,7 +120,7 @@ impl<'t> Shape<'t> {
                 }
             }
             NodeValue::Map(_) | NodeValue::List(_) => self.flow(node),
-            _ => {}
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {}
         }
     }
 
@@ -223,7 +223,7 @@ impl<'t> Shape<'t> {
                     before = ",";
                 }
             }
-            _ => {}
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {}
         }
         self.gap(at, end.saturating_sub(1), "", "");
     }

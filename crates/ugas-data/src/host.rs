@@ -1,4 +1,4 @@
-//! Placeholders for host code, so that documents can be checked and run without it.
+//! Placeholders for host code, so that documents can be checked and run without the host.
 
 use crate::HostNames;
 use std::collections::BTreeSet;
@@ -16,7 +16,8 @@ impl CustomTask for Done {
 }
 
 impl HostNames {
-    /// Registers placeholders: calculations return 0, tasks complete immediately, hooks allow everything.
+    /// Registers a placeholder for each name: calculations return 0, tasks complete immediately, and hooks allow
+    /// everything.
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -39,7 +40,7 @@ impl HostNames {
         builder
     }
 
-    /// Adds the names of another pack, each once.
+    /// Adds the names of another pack, without duplicates.
     ///
     /// ```
     /// let mut host = ugas_data::HostNames::default();

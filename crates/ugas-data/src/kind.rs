@@ -9,6 +9,28 @@ use ugas_doc::Kind;
 pub const UNSUPPORTED_KINDS: [&str; 8] =
     ["capability", "capability_set", "chooser", "combo_graph", "hitbox_set", "motion_pattern", "moveset", "rotation"];
 
+/// Returns the error for a document of one of [`UNSUPPORTED_KINDS`], which would otherwise be read and ignored (ruling
+///
+pub(crate) fn unsupported(file: &str, kind: &str, node: &Node) -> ReadError {
+    let at = node.get("Kind").or_else(|| node.get("$schema")).unwrap_or(node);
+    let why = match kind {
+        "capability" | "capability_set" => "nothing grants capabilities",
+        "chooser" => "nothing evaluates choosers",
+        "combo_graph" => "nothing plays combos",
+        "hitbox_set" => "nothing tests hitboxes",
+        "motion_pattern" => "nothing recognises motions of inputs",
+        "moveset" => "nothing plays movesets",
+        "rotation" => "nothing runs rotations",
+        _ => "nothing reads it",
+    };
+    let help = Some("remove the document; a later release will support its kind".to_owned());
+    ReadError {
+        code: Code::UnsupportedKind,
+        help,
+        ..at.error(file, format!("kind {kind} is not supported yet: {why}"))
+    }
+}
+
 /// The keys that name the kind of a document.
 pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];
 
@@ -36,7 +58,7 @@ impl KindName {
         Kind::from_name(name).map(KindName::Known).or_else(unsupported)
     }
 
-    /// The name used in files.
+    /// Returns the name that files use for the kind.
     pub fn name(self) -> &'static str {
         match self {
             KindName::Known(kind) => kind.name(),
@@ -85,8 +107,8 @@ pub fn kind_of(file: &str, node: &Node) -> Result<KindName, ReadError> {
     }
 }
 
-/// Returns the draft of the specification that a document names in `$schema`, if any. Releases and the main branch count as
-/// later than every draft.
+/// Returns the draft of the specification that a document names in `$schema`, or `None` without one. Releases and the
+/// main branch count as later than every draft.
 pub(crate) fn draft_of(node: &Node) -> Option<u32> {
     let address = node.get("$schema")?.as_text()?;
     let rest = SCHEMA_HOMES.iter().find_map(|home| address.strip_prefix(home))?;
@@ -166,5 +188,9 @@ mod tests {
     fn no_kind_is_both_read_and_unsupported() {
         assert!(UNSUPPORTED_KINDS.iter().all(|k| Kind::from_name(k).is_none()));
         assert!(UNSUPPORTED_KINDS.is_sorted());
+        let tree = &crate::read_trees("a.yaml", "Kind: x").unwrap()[0];
+        assert!(
+            UNSUPPORTED_KINDS.iter().all(|k| !unsupported("a.yaml", k, tree).message.ends_with("nothing reads it"))
+        );
     }
 }

@@ -1,11 +1,12 @@
 //! Reads, checks, formats and writes authored documents.
 //!
-//! The input is YAML 1.2 or JSON, with one or several documents in a file. The output is the plain types of `ugas-doc` with
-//! the file and line of each. Text is parsed once into a tree of [`Node`]s with line and column, and every typed value is
-//! read from that tree, so that an error points at the exact word to change. Input is not trusted: size, nesting and alias
-//! expansion are limited (see [`limits`]), and invalid data never causes a panic.
+//! The input is YAML 1.2 or JSON, with one or several documents in a file. The output consists of the plain types of
+//! `ugas-doc`, each with its file and line. Text is parsed once into a tree of [`Node`]s with line and column, and
+//! every typed value is read from that tree, so that an error points at the exact word to change. Input is not trusted:
+//! size, nesting and alias expansion are limited (see [`limits`]), and invalid data never causes a panic.
 //!
-//! Reading does not check meaning. Whether a named effect exists or a period is valid is checked when rules are built.
+//! Reading does not check references or game rules. Building the rules checks, for example, whether a named effect
+//! exists and whether a period is valid.
 //!
 //! ```
 //! let text = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\n";
@@ -16,6 +17,8 @@
 //! assert_eq!((errors[0].line, errors[0].column), (2, 1));
 //! assert_eq!(errors[0].help.as_deref(), Some("did you mean \"Name\"?"));
 //! ```
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod assemble;
 mod bounds;
@@ -80,7 +83,7 @@ pub use pack::{HostNames, Pack, PackFile, PackSet, read_pack_file, read_packs};
 pub use parse::read_trees;
 pub use printable::{printable, printable_line};
 pub use project::{DocSet, Project, Source, SourceDoc};
-pub use read::{Document, Documents, Loaded, Unsupported, doc_from_node, read_str};
+pub use read::{Documents, Loaded, doc_from_node, read_str};
 #[cfg(feature = "schema")]
 pub use reference::{REFERENCE_EXAMPLES, reference_pages};
 pub use reload::Reloader;

@@ -1,5 +1,5 @@
-//! Finds the exact place of issues of the rules builder. The builder knows documents, not files: its messages start with a
-//! path (`Executions[0].Params.Scale: …`), which is resolved to bytes here.
+//! Finds the exact place of issues of the rules builder. The builder has no files: its messages start with a path in
+//! the document (`Executions[0].Params.Scale: …`), which is resolved to bytes here.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::kind::{KindName, kind_of};
@@ -14,8 +14,8 @@ use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
 
-/// Returns an issue of the rules builder as a finding at its exact place in the text: in a document, or in an entity of a
-/// scenario. Returns `None` if the origin of the issue is not in the text.
+/// Returns an issue of the rules builder as a finding at its exact place in the text, which is in a document or in an
+/// entity of a scenario. Returns `None` if the origin of the issue is not in the text.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -58,7 +58,7 @@ pub(crate) fn diagnostic_of(
     parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
 }
 
-/// Returns the finding for an issue about a value that a patch set, if it is about one.
+/// Returns the finding for an issue about a value that a patch set; `None` for other issues.
 pub(crate) fn at_patch(
     issue: &LoadIssue,
     target: (&Node, Kind),
@@ -96,7 +96,7 @@ fn same_field(key: &str, field: &str) -> bool {
     plain(key) == plain(field)
 }
 
-/// Converts the path `Rage.Clamping.Max` of a set to `Attributes[2].Clamping.Max`.
+/// Converts the path `Rage.Clamping.Max` of an attribute set to `Attributes[2].Clamping.Max`.
 fn by_number(tree: &Node, place: &str) -> String {
     let (first, rest) = place.split_once('.').map_or((place, None), |(first, rest)| (first, Some(rest)));
     let list = tree.get("Attributes").map_or(&[][..], Node::items);
@@ -264,7 +264,7 @@ pub(crate) fn descend<'t>(tree: &'t Node, place: &str) -> Option<&'t Node> {
     at
 }
 
-/// Returns the attribute of a set by name.
+/// Returns the attribute of an attribute set by name.
 fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
     if node.get("Name").and_then(Node::as_text) == Some(name) {
         return Some(node);

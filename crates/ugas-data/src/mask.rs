@@ -1,5 +1,5 @@
-//! Reading continues after an error. A derived type stops at its first error; the invalid value is masked and the rest is
-//! read again, so that one run reports all errors.
+//! Reading continues after an error. A derived `serde` type stops at its first error, so the invalid value is masked
+//! and the document is read again. One run thus reports all errors.
 
 use crate::Node;
 use crate::fault::{Cause, DeError};
@@ -15,7 +15,7 @@ struct Out<'a> {
     node: &'a Node,
     /// Whether its key is valid.
     expected: bool,
-    /// Its map and the key that it stands for.
+    /// The map that lacks a field, and the field that the value was meant for.
     home: Option<(&'a Node, &'a str)>,
 }
 

@@ -219,7 +219,7 @@ fn spaces(project: &Project, files: &[Vec<DocNames>]) -> Vec<Option<Arc<Space>>>
         for d in docs {
             for m in d.mentions.iter().filter(|m| m.definition) {
                 own.insert((m.kind, m.name.clone()));
-                // A standalone attribute is also a set of the same name.
+                // A standalone attribute is also an attribute set of the same name.
                 if d.kind == Some(Kind::Attribute) {
                     own.insert((SymbolKind::AttributeSet, m.name.clone()));
                 }
@@ -241,7 +241,7 @@ pub(crate) fn with_names(tree: &Node, text: &str, names: &[Mention]) -> Node {
 }
 
 fn write_names(node: &mut Node, text: &str, names: &[Mention]) {
-    use crate::NodeValue::{List, Map, Text};
+    use crate::NodeValue::{Bool, List, Map, Null, Number, Text};
     let span = node.span;
     match &mut node.value {
         Text(value) => rewrite(value, span, text, names),
@@ -252,7 +252,7 @@ fn write_names(node: &mut Node, text: &str, names: &[Mention]) {
                 write_names(&mut e.value, text, names);
             }
         }
-        _ => {}
+        Null | Bool(_) | Number(_) => {}
     }
 }
 

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use ugas_core::LoadIssue;
 
-/// The names that host code provides for a pack.
+/// The names of calculations, tasks and other code that the host provides for a pack.
 ///
 /// ```
 /// assert!(ugas_data::HostNames::default().calculations.is_empty());
@@ -21,15 +21,15 @@ use ugas_core::LoadIssue;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct HostNames {
-    /// Calculators.
+    /// The names of calculations.
     pub calculations: Vec<String>,
-    /// Task types.
+    /// The names of task types.
     pub tasks: Vec<String>,
-    /// Hooks.
+    /// The names of hooks.
     pub hooks: Vec<String>,
-    /// Capability classes.
+    /// The names of capability classes.
     pub capabilities: Vec<String>,
-    /// Input modifiers.
+    /// The names of input modifiers.
     pub modifiers: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct HostNames {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct PackFile {
-    /// Its name. It is also the name of the folder if another pack requires it.
+    /// Its name. If another pack requires this pack, its folder must have the same name.
     pub name: String,
     /// Its version.
     #[serde(default)]
@@ -55,16 +55,16 @@ pub struct PackFile {
     /// The description.
     #[serde(default)]
     pub description: Option<String>,
-    /// The version of the specification its documents were written for, such as `v1.0.0-draft.3`.
+    /// The version of the specification that its documents were written for, such as `v1.0.0-draft.3`.
     #[serde(default)]
     pub specification: Option<String>,
-    /// The namespace of its names: with `rpg`, other packs refer to its `GE_Hit` as `rpg::GE_Hit`.
+    /// The namespace of its definitions: with `rpg`, other packs refer to its `GE_Hit` as `rpg::GE_Hit`.
     #[serde(default)]
     pub namespace: Option<String>,
-    /// The required packs.
+    /// The names of the required packs.
     #[serde(default)]
     pub requires: Vec<String>,
-    /// Distance units for each metre.
+    /// The number of distance units per metre.
     #[serde(default = "centimetres")]
     pub units_per_metre: f64,
     /// The names that host code provides.
@@ -76,7 +76,7 @@ fn centimetres() -> f64 {
     100.0
 }
 
-/// A folder of documents and its `pack.yaml`; a folder without one is a pack with default values.
+/// A folder of documents with its `pack.yaml`. A folder without that file is a pack with default values.
 ///
 /// ```
 /// assert!(ugas_data::Pack::default().file.is_none());
@@ -87,11 +87,11 @@ pub struct Pack {
     pub folder: PathBuf,
     /// The contents of its `pack.yaml`.
     pub file: Option<PackFile>,
-    /// Its documents with qualified names and applied patches, including patches of other packs.
+    /// Its documents with qualified names, after all patches, including patches of other packs.
     pub documents: Documents,
 }
 
-/// Reads packs and the packs they require, each once, required packs first.
+/// Reads packs and the packs they require. Each pack is read once, and required packs come first.
 ///
 /// ```
 /// let errors = ugas_data::read_packs(["no/such/pack"]).unwrap_err();
@@ -101,7 +101,7 @@ pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result
     PackSet::read(folders).map(|set| set.packs)
 }
 
-/// Packs and the packs they require, with their texts.
+/// Packs and the packs they require, with the texts of their files.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-set-{}", std::process::id()));
@@ -125,7 +125,7 @@ pub struct PackSet {
 }
 
 impl PackSet {
-    /// Reads packs and the packs they require, each once.
+    /// Reads packs and the packs they require. Each pack is read once.
     pub fn read(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<PackSet, ReadErrors> {
         let mut reader = Reader::default();
         for folder in folders {
@@ -147,18 +147,16 @@ impl PackSet {
                 packs[pack].documents.docs.push(d.loaded);
             }
         }
-        for (pack, files) in packs.iter_mut().zip(&files) {
-            pack.documents.unsupported.extend(files.iter().flat_map(|&i| project.sources()[i].unsupported_docs()));
-        }
         ReadErrors::unless(errors, PackSet { packs, host, project, set })
     }
 
-    /// Returns their documents with qualified names, in the order of packs, files and lines.
+    /// Returns the documents of the packs with qualified names, in the order of packs, files and lines.
     pub fn docs(&self) -> impl Iterator<Item = &Loaded> {
         self.packs.iter().flat_map(|p| &p.documents.docs)
     }
 
-    /// Returns an issue of the rules builder at its exact place, if it is about a document of the packs.
+    /// Returns an issue of the rules builder as a finding at its exact place, or `None` if it is not about a document
+    /// of the packs.
     pub fn place(&self, issue: &LoadIssue) -> Option<Diagnostic> {
         let origin = issue.origin.as_ref()?;
         self.project.source(&origin.file)?;

@@ -167,7 +167,12 @@ impl Builder {
                 self.abandon();
                 Ok(())
             }
-            _ => Ok(()),
+            Event::StreamStart
+            | Event::StreamEnd
+            | Event::Anchor(..)
+            | Event::UnresolvedAlias(_)
+            | Event::Comment(..)
+            | _ => Ok(()),
         }
     }
 
@@ -330,18 +335,18 @@ impl Builder {
             error.help = Some("indent with spaces instead of tabs".to_owned());
             return error;
         }
-        match error.kind() {
-            ErrorKind::RecursionLimitExceeded => self.too_deep(line, column),
-            _ => {
-                let help = syntax_help(&error.info()).map(str::to_owned);
-                ReadError { help, ..self.error(Code::Syntax, line, column, error.info()) }
-            }
+        if let ErrorKind::RecursionLimitExceeded = error.kind() {
+            self.too_deep(line, column)
+        } else {
+            let help = syntax_help(&error.info()).map(str::to_owned);
+            ReadError { help, ..self.error(Code::Syntax, line, column, error.info()) }
         }
     }
 }
 
 /// Returns the place of a tab in the indentation that caused an error. The parser reports the start of the value that the
 /// tab breaks, which may be lines earlier, or the token after it.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other error kind")]
 fn tab_of(error: &ScanError, text: &str) -> Option<(u32, u32)> {
     let (from, column) = place(error.marker());
     let most = match error.kind() {

@@ -201,6 +201,6 @@ fn each_line(node: &mut Node, with: &mut dyn FnMut(&mut u32)) {
             with(&mut e.line);
             each_line(&mut e.value, with);
         }),
-        _ => {}
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) => {}
     }
 }

@@ -1,5 +1,5 @@
-//! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. Players see an unknown placeholder as written, so it is
-//! reported. It is a warning, because braces may have another purpose.
+//! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. Players see an unknown placeholder as written, so
+//! it is reported. It is only a warning because braces may have another purpose.
 
 use crate::assemble::Assembled;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -19,17 +19,17 @@ const TEXT: &str = "Description";
 #[derive(Default)]
 struct Tells<'p> {
     words: BTreeSet<&'p str>,
-    /// Any attribute is possible: host code writes some, or one is misspelt.
+    /// Whether any attribute is possible, because host code writes some or one is misspelt.
     open: bool,
 }
 
-/// The names that texts of a set may use.
+/// The names that the texts of a document set may use.
 struct Known<'p> {
     effects: BTreeMap<&'p str, Tells<'p>>,
     attributes: BTreeSet<&'p str>,
 }
 
-/// Reports unknown placeholders in the own files of a set.
+/// Reports unknown placeholders in the own files of a document set.
 pub(crate) fn check(project: &Project, set: &DocSet, names: &Names, whole: &Assembled<'_>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     let mut known: Option<Known<'_>> = None;
@@ -71,13 +71,7 @@ impl<'p> Known<'p> {
             }
         }
         let mut known = Known { effects: BTreeMap::new(), attributes: BTreeSet::new() };
-        for doc in docs() {
-            match doc {
-                Doc::Attribute(a) => drop(known.attributes.insert(&a.name)),
-                Doc::AttributeSet(s) => known.attributes.extend(s.attributes.iter().map(|a| a.name.as_str())),
-                _ => {}
-            }
-        }
+        known.attributes.extend(docs().flat_map(Doc::attributes).map(|a| a.name.as_str()));
         for doc in docs() {
             if let Doc::Effect(e) = doc {
                 known.effects.insert(&e.name, tells(e, &results, &known.attributes));
@@ -116,7 +110,7 @@ impl<'p> Known<'p> {
 fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attributes: &BTreeSet<&'p str>) -> Tells<'p> {
     let mut tells = Tells::default();
     for m in &e.modifiers {
-        // A name may be qualified with its set.
+        // A name may be qualified with its attribute set.
         let name = m.attribute.rsplit('.').next().unwrap_or_default();
         let is_known = attributes.contains(m.attribute.as_str()) || attributes.contains(name);
         tells.words.extend(is_known.then_some(m.attribute.as_str()));

@@ -1,5 +1,5 @@
-//! Extensions of the specification. A file without extensions loads in every implementation of the specification.
-//! `ugas check --portable` and the marks in the JSON Schemas use the table in this file.
+//! Extensions of the specification. Every implementation of the specification can load a file without extensions. `ugas
+//! check --portable` and the marks in the JSON Schemas use the table in this file.
 
 use crate::Project;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -202,7 +202,7 @@ pub(crate) fn shape(name: &str) -> Option<&'static [(&'static str, &'static str)
 }
 
 impl Project {
-    /// Returns a finding for every field and kind that is an extension of the specification.
+    /// Returns a finding for every field and kind that extends the specification.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

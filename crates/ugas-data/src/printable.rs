@@ -1,11 +1,11 @@
-//! Text from files and from other people, made safe for a terminal or a log.
+//! Makes untrusted text, for example from files or other users, safe for a terminal or a log.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Whether a character controls a terminal or changes how the characters around it are displayed: control characters,
-/// bidirectional marks, overrides and isolates, line separators, and invisible characters that hide a difference
-/// between two names.
+/// Returns whether a character controls a terminal or changes how the characters around it are displayed. These are
+/// control characters, bidirectional marks, overrides and isolates, line separators, and invisible characters that hide
+/// a difference between two names.
 pub(crate) fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -21,8 +21,8 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         )
 }
 
-/// Escapes every character of a text that acts on a terminal, and keeps line breaks and tabs. An escape such as
-/// `\u202e` is also valid inside a JSON string.
+/// Escapes every character of a text that controls a terminal or its display, except line breaks and tabs. An escape
+/// such as `\u202e` is also valid inside a JSON string.
 ///
 /// ```
 /// assert_eq!(ugas_data::printable("GE_\u{202e}nruB\u{1b}[31m\n"), "GE_\\u202enruB\\u001b[31m\n");
@@ -31,7 +31,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escape(text, |c| c == '\n' || c == '\t')
 }
 
-/// Like [`printable`] for text that is one line: line breaks are escaped too.
+/// Escapes like [`printable`], for text that must stay on one line: line breaks are escaped too.
 ///
 /// ```
 /// assert_eq!(ugas_data::printable_line("a.yaml\nerror: forged"), "a.yaml\\u000aerror: forged");

@@ -1,5 +1,5 @@
-//! A project: a set of files. It keeps texts, trees and documents for checks, lints, the formatter and editors, so that a
-//! changed file is read again without the others.
+//! A project: a collection of files. It keeps texts, trees and documents for checks, lints, the formatter and editors,
+//! so that only a changed file is read again.
 
 use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -12,7 +12,7 @@ use crate::locate::{at_patch, diagnostic_of};
 use crate::names::Names;
 use crate::pack::pack_from_node;
 use crate::parse::parse;
-use crate::read::{Document, Unsupported, read_tree};
+use crate::read::read_tree;
 use crate::unread::Unread;
 use crate::{HostNames, Loaded, Node, PackFile, ReadError, ReadErrors, Span, csv, placeholder, resolve, scene};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,11 +24,11 @@ use ugas_doc::{Kind, Patched, Scene};
 /// One document of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SourceDoc {
-    /// The text as a tree.
+    /// The document as a tree.
     pub tree: Node,
     /// The kind; `None` for scenarios and unknown documents.
     pub kind: Option<Kind>,
-    /// The document, if it could be read.
+    /// The typed document, if it could be read.
     pub loaded: Option<Loaded>,
 }
 
@@ -44,14 +44,12 @@ pub struct Source {
     pub path: PathBuf,
     /// Its text.
     pub text: Arc<str>,
-    /// Its documents, as far as they could be read.
+    /// Its documents; those with errors contain the part that could be read.
     pub docs: Vec<SourceDoc>,
-    /// The errors of reading.
+    /// The errors that occurred while reading the file.
     pub errors: Vec<ReadError>,
-    /// Its contents, if it is a valid `pack.yaml`.
+    /// The contents of the `pack.yaml`, if the file is a valid one.
     pub pack: Option<PackFile>,
-    /// Documents of unsupported kinds.
-    pub unsupported: Vec<Diagnostic>,
     /// The index of its lines.
     lines: Lines,
 }
@@ -79,13 +77,12 @@ impl Source {
         Source::read_with(path, text, &csv::Tables::new())
     }
 
-    /// The same with tables that are not read from disk.
+    /// Like [`Source::read`], with tables that are not read from disk.
     fn read_with(path: PathBuf, text: String, kept: &csv::Tables) -> Source {
         let name: Arc<str> = path.display().to_string().into();
         let (trees, errors) = parse(&name, &text);
         let lines = Lines::of(&text);
-        let (docs, unsupported) = (Vec::new(), Vec::new());
-        let mut source = Source { name, path, text: text.into(), docs, errors, pack: None, unsupported, lines };
+        let mut source = Source { name, path, text: text.into(), docs: Vec::new(), errors, pack: None, lines };
         if source.path.file_name().is_some_and(|n| n == PACK_FILE) {
             source.read_pack(&trees);
             return source;
@@ -126,19 +123,13 @@ impl Source {
             return self.docs.push(SourceDoc { tree, kind, loaded: None });
         }
         let loaded = match read_tree(&self.name, &tree) {
-            Ok(Document::Loaded(mut loaded)) => match csv::fill(&mut loaded.doc, &tree, &self.path, room, kept) {
-                Ok(()) => Some(*loaded),
+            Ok(mut loaded) => match csv::fill(&mut loaded.doc, &tree, &self.path, room, kept) {
+                Ok(()) => Some(loaded),
                 Err(errors) => {
                     self.errors.extend(errors);
                     None
                 }
             },
-            Ok(Document::Unsupported(other)) => {
-                let message = format!("documents of kind {} are not supported by this release", other.kind);
-                let span = tree.entries().first().map_or(tree.span, |e| e.value.span);
-                self.unsupported.push(self.finding("unsupported-kind", Severity::Info, message, span));
-                None
-            }
             Err(errors) => {
                 self.errors.extend(errors);
                 None
@@ -147,18 +138,7 @@ impl Source {
         self.docs.push(SourceDoc { tree, kind, loaded });
     }
 
-    /// Returns its documents of unsupported kinds.
-    pub(crate) fn unsupported_docs(&self) -> impl Iterator<Item = Unsupported> {
-        self.docs.iter().filter_map(|d| match kind_of(&self.name, &d.tree) {
-            Ok(KindName::Unsupported(_)) => match read_tree(&self.name, &d.tree) {
-                Ok(Document::Unsupported(found)) => Some(found),
-                _ => None,
-            },
-            _ => None,
-        })
-    }
-
-    /// Returns the paths of the tables that its documents name.
+    /// Returns the paths of the curve tables that its documents name.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -168,21 +148,21 @@ impl Source {
     /// ```
     pub fn tables(&self) -> impl Iterator<Item = PathBuf> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        let named = self.docs.iter().filter_map(|d| match d.kind? {
-            Kind::Curve => d.tree.get("Csv"),
-            Kind::Patch => d.tree.get("Set")?.get("Csv"),
-            _ => None,
+        let named = self.docs.iter().filter_map(|d| {
+            let owner = if d.kind == Some(Kind::Patch) { d.tree.get("Set")? } else { &d.tree };
+            matches!(d.kind, Some(Kind::Patch | Kind::Curve)).then(|| owner.get("Csv"))?
         });
         named.filter_map(|node| node.as_text().filter(|name| csv::is_inside(name))).map(|name| folder.join(name))
     }
 
-    /// Returns whether the whole file could be read.
+    /// Returns whether the whole file was read without errors.
     pub fn is_valid(&self) -> bool {
         self.errors.is_empty()
     }
 }
 
-/// Documents that are built into rules together: a pack with its required packs, or all files outside packs.
+/// A document set: documents that are built into rules together. It is a pack with its required packs, or all files
+/// outside packs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSet {
     /// The folder of the pack; `None` for files outside packs.
@@ -195,7 +175,7 @@ pub struct DocSet {
     pub host: HostNames,
 }
 
-/// A set of files that are checked together.
+/// A collection of files that are checked together.
 ///
 /// ```
 /// use ugas_data::Project;
@@ -212,15 +192,15 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads a file, or every document file of a folder, and the required packs. Only files that cannot be read from disk are
-    /// errors; everything else is reported by [`Project::check`].
+    /// Reads a file, or every document file of a folder, and the required packs. Only files that cannot be read from
+    /// disk are errors; all other problems are reported by [`Project::check`].
     pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
         let (project, errors) = Project::open_readable(path);
         ReadErrors::unless(errors, project)
     }
 
-    /// Like [`Project::open`], but opens a file of a pack together with its pack, which its names need. The second value is true
-    /// in that case: findings may be about other files.
+    /// Opens a path like [`Project::open`], but opens a file of a pack together with its pack, because the names in the
+    /// file refer to the pack. In that case the second value is true, and findings may be about other files.
     pub fn open_at_home(path: impl AsRef<Path>) -> Result<(Project, bool), ReadErrors> {
         let path = path.as_ref();
         let mut above = path.ancestors().skip(1).filter(|_| path.is_file());
@@ -231,7 +211,7 @@ impl Project {
         }
     }
 
-    /// Like [`Project::open`], but returns the readable files together with the errors.
+    /// Opens a path like [`Project::open`], but returns the readable files together with the errors.
     pub fn open_readable(path: impl AsRef<Path>) -> (Project, Vec<ReadError>) {
         Project::open_by(path.as_ref(), &mut |file| {
             let text = text_of(&file, &file.display().to_string())?;
@@ -239,7 +219,7 @@ impl Project {
         })
     }
 
-    /// The same with a custom reader.
+    /// Like [`Project::open_readable`], with a custom reader.
     pub(crate) fn open_by(path: &Path, read: &mut ReadFile<'_>) -> (Project, Vec<ReadError>) {
         let mut errors = Vec::new();
         let files = if path.is_dir() { files_in(path, &mut errors) } else { vec![path.to_path_buf()] };
@@ -308,7 +288,7 @@ impl Project {
         }
     }
 
-    /// Returns the sets of documents that are built into rules together.
+    /// Returns the document sets, each of which is built into rules together.
     pub fn sets(&self) -> Vec<DocSet> {
         let packs = self.packs();
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
@@ -378,14 +358,14 @@ impl Project {
         self.sources.iter().filter_map(named).collect()
     }
 
-    /// Returns the documents of a set, required packs first.
+    /// Returns the documents of a document set, required packs first.
     pub fn docs<'p>(&'p self, set: &'p DocSet) -> impl Iterator<Item = (&'p Source, &'p SourceDoc)> {
         let files = set.required.iter().chain(&set.own).map(|&i| &self.sources[i]);
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
-    /// Returns a scene of a set merged with the scenes it extends, parents first, or the findings: a duplicate name is reported
-    /// with both places. `None` if the scene does not exist.
+    /// Returns a scene of a document set merged with the scenes it extends, parents first, or the findings: a duplicate
+    /// name is reported with both places. Returns `None` if the scene does not exist.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -399,8 +379,8 @@ impl Project {
         scene::whole(self, set, name)
     }
 
-    /// Builds the rules of a set with placeholders for host code, which return 0. Returns the rules, unless there are errors,
-    /// and the issues of the builder.
+    /// Builds the rules of a document set. Host code is replaced by placeholders; calculations return 0. Returns the
+    /// rules, or `None` if there are errors, and the issues of the builder.
     pub fn build(&self, set: &DocSet) -> (Option<Arc<Rules>>, Vec<LoadIssue>) {
         self.build_whole(set, &assemble(self, set, &Names::of(self)))
     }
@@ -420,7 +400,7 @@ impl Project {
         self.check_with(false)
     }
 
-    /// The same, with the strict lint rules if `strict`.
+    /// Checks like [`Project::check`], including the strict lint rules if `strict` is true.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -437,7 +417,6 @@ impl Project {
                 // The table of a curve is a separate file.
                 if e.file == source.name { finding.stretched(&source.text) } else { finding }
             }));
-            findings.extend(source.unsupported.iter().cloned());
             findings.extend(self.missing_packs(source));
         }
         for set in self.sets() {
@@ -493,7 +472,7 @@ impl Project {
         findings
     }
 
-    /// Returns an issue of the rules builder at its exact place.
+    /// Returns an issue of the rules builder as a finding at its exact place.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         self.place_with(issue, set, &Names::of(self))
     }
@@ -537,7 +516,8 @@ impl Project {
         at_patch(issue, (&target.tree, target.kind?), source, patch, (&patched.field, patched.line))
     }
 
-    /// An issue without an origin is about a name, such as a tag. Its place is the definition, or the first use.
+    /// Returns the finding for an issue without an origin, which is about a name such as a tag. Its place is the
+    /// definition of the name, or its first use.
     fn place_by_name(&self, issue: &LoadIssue, set: &DocSet, names: &Names) -> Diagnostic {
         let severity = match issue.severity {
             ugas_core::Severity::Error => Severity::Error,

@@ -1,13 +1,12 @@
-//! Reads documents from text: the kind, the typed value and the place of each. A kind that this release does not support is
-//! returned as such and never dropped.
+//! Reads documents from text: the kind, the typed value and the place of each document. A document of a kind that this
+//! release does not support is an error; it is never dropped silently.
 
 use crate::de::from_node_without;
-use crate::kind::{KIND_KEYS, KindName, kind_of};
+use crate::kind::{KIND_KEYS, KindName, kind_of, unsupported};
 use crate::limits::MAX_ERRORS;
 use crate::parse::parse;
 use crate::{Code, Node, ReadError, ReadErrors};
 use serde::de::DeserializeOwned;
-use std::fmt;
 use std::sync::Arc;
 use ugas_doc::{Doc, Kind, Origin};
 
@@ -22,81 +21,29 @@ use ugas_doc::{Doc, Kind, Origin};
 pub struct Loaded {
     /// The document.
     pub doc: Doc,
-    /// Its place; for an effect also the line of each modifier.
+    /// Its place. For an effect, the place includes the line of each modifier.
     pub origin: Origin,
-}
-
-/// A document of a known kind that this release does not support.
-///
-/// ```
-/// let text = "Kind: rotation\nName: R_Mage\nLines: []\n";
-/// let unsupported = ugas_data::read_str("mage.yaml", text).unwrap().unsupported.remove(0);
-/// assert_eq!(unsupported.to_string(), "rotation \"R_Mage\" at mage.yaml:1 is not supported by this release");
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unsupported {
-    /// Its kind, one of [`crate::UNSUPPORTED_KINDS`].
-    pub kind: &'static str,
-    /// Its `Name`, or empty if it has none.
-    pub name: String,
-    /// Its place.
-    pub origin: Origin,
-}
-
-impl fmt::Display for Unsupported {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.kind)?;
-        if !self.name.is_empty() {
-            write!(f, " {:?}", self.name)?;
-        }
-        write!(f, " at {} is not supported by this release", self.origin)
-    }
-}
-
-/// The result of reading one tree.
-///
-/// ```
-/// use ugas_data::{Document, doc_from_node, read_trees};
-/// let tree = &read_trees("c.yaml", "Kind: curve\nName: C_Damage\nPoints: [{X: 1, Y: 10}]").unwrap()[0];
-/// assert!(matches!(doc_from_node("c.yaml", tree), Ok(Document::Loaded(_))));
-/// ```
-#[derive(Clone, Debug, PartialEq)]
-pub enum Document {
-    /// A document of a supported kind.
-    Loaded(Box<Loaded>),
-    /// A document of an unsupported kind.
-    Unsupported(Unsupported),
 }
 
 /// The documents that were read.
 ///
 /// ```
 /// let documents = ugas_data::read_str("empty.yaml", "# nothing yet\n").unwrap();
-/// assert!(documents.docs.is_empty() && documents.unsupported.is_empty());
+/// assert!(documents.docs.is_empty());
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Documents {
     /// The documents, in the order of files and lines.
     pub docs: Vec<Loaded>,
-    /// Documents of unsupported kinds, for the caller to report.
-    pub unsupported: Vec<Unsupported>,
 }
 
 impl Documents {
-    pub(crate) fn push(&mut self, document: Document) {
-        match document {
-            Document::Loaded(loaded) => self.docs.push(*loaded),
-            Document::Unsupported(unsupported) => self.unsupported.push(unsupported),
-        }
-    }
-
     pub(crate) fn append(&mut self, mut other: Documents) {
         self.docs.append(&mut other.docs);
-        self.unsupported.append(&mut other.unsupported);
     }
 }
 
-/// Reads all documents of a text; `file` is its name in errors and origins. Every invalid document is reported.
+/// Reads all documents of a text. `file` is the file name in errors and origins. Every invalid document is reported.
 ///
 /// ```
 /// let text = r#"{"Kind": "gameplay_effect", "Name": "GE_Hit", "DurationPolicy": "Instant"}"#;
@@ -109,7 +56,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     let mut documents = Documents::default();
     for tree in &trees {
         match read_tree(&file, tree) {
-            Ok(document) => documents.push(document),
+            Ok(loaded) => documents.docs.push(loaded),
             Err(more) => errors.extend(more),
         }
         // More errors than are shown were already found.
@@ -122,7 +69,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     ReadErrors::unless(errors, documents)
 }
 
-/// Reads the document of a tree; `Kind` or `$schema` names its kind.
+/// Reads the document of a tree. `Kind` or `$schema` in the tree names its kind.
 ///
 /// ```
 /// use ugas_data::{doc_from_node, read_trees};
@@ -131,27 +78,23 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
 /// let error = doc_from_node("s.yaml", inline).unwrap_err();
 /// assert_eq!(error.to_string(), "s.yaml:3:9: Name: expected a text, found a list");
 /// ```
-pub fn doc_from_node(file: &str, node: &Node) -> Result<Document, ReadError> {
+pub fn doc_from_node(file: &str, node: &Node) -> Result<Loaded, ReadError> {
     read_tree(&file.into(), node).map_err(|mut errors| errors.remove(0))
 }
 
 /// Reads the document of a tree, or returns all errors.
-pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<ReadError>> {
+pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Loaded, Vec<ReadError>> {
     let mut origin = Origin::new(file.clone(), node.line);
     let kind = match kind_of(file, node).map_err(|e| vec![e])? {
         KindName::Known(kind) => kind,
-        KindName::Unsupported(kind) => {
-            let name = node.get("Name").and_then(Node::as_text).unwrap_or_default().to_owned();
-            return Ok(Document::Unsupported(Unsupported { kind, name, origin }));
-        }
+        KindName::Unsupported(kind) => return Err(vec![unsupported(file, kind, node)]),
     };
     let doc = typed(file, kind, node).map_err(|errors| match mistaken(file, kind, node, &errors) {
         Some(error) => vec![error],
         None => errors,
     })?;
     // Documents refer to each other by name, so a document needs one.
-    if doc.name().is_empty() && !matches!(kind, Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch)
-    {
+    if doc.name().is_empty() && kind.defines().is_some_and(|d| d.key == "Name") {
         let (at, message, help) = match node.get("Name") {
             Some(name) => (name, "Name: must not be empty", "write the name that other documents refer to"),
             None => (node, "the field Name is missing", "add `Name:`"),
@@ -166,29 +109,19 @@ pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Document, Vec<Re
         origin.modifier_lines =
             node.get("Modifiers").map(|list| list.items().iter().map(|m| m.line).collect()).unwrap_or_default();
     }
-    Ok(Document::Loaded(Box::new(Loaded { doc, origin })))
+    Ok(Loaded { doc, origin })
 }
 
-fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
-    Ok(match kind {
-        Kind::Attribute => Doc::Attribute(body(file, node)?),
-        Kind::AttributeSet => Doc::AttributeSet(body(file, node)?),
-        Kind::TagRegistry => Doc::TagRegistry(body(file, node)?),
-        Kind::Effect => Doc::Effect(body(file, node)?),
-        Kind::Ability => Doc::Ability(body(file, node)?),
-        Kind::Controller => Doc::Controller(body(file, node)?),
-        Kind::Curve => Doc::Curve(body(file, node)?),
-        Kind::AbilitySet => Doc::AbilitySet(body(file, node)?),
-        Kind::Timeline => Doc::Timeline(body(file, node)?),
-        Kind::Calculation => Doc::Calculation(body(file, node)?),
-        Kind::InputAction => Doc::InputAction(body(file, node)?),
-        Kind::InputActionSet => Doc::InputActionSet(body(file, node)?),
-        Kind::InputMapping => Doc::InputMapping(body(file, node)?),
-        Kind::InputModifier => Doc::InputModifier(body(file, node)?),
-        Kind::Scene => Doc::Scene(body(file, node)?),
-        Kind::Patch => Doc::Patch(body(file, node)?),
-    })
+macro_rules! typed {
+    ($($(#[$doc:meta])* $kind:ident { $($entry:tt)* })*) => {
+        fn typed(file: &str, kind: Kind, node: &Node) -> Result<Doc, Vec<ReadError>> {
+            Ok(match kind {
+                $(Kind::$kind => Doc::$kind(body(file, node)?),)*
+            })
+        }
+    };
 }
+ugas_doc::for_each_kind!(typed);
 
 /// Returns a single error if a document has unknown fields and is valid as another kind.
 fn mistaken(file: &str, kind: Kind, node: &Node, errors: &[ReadError]) -> Option<ReadError> {

@@ -1,5 +1,5 @@
-//! The reference pages of the book: one page per document kind, generated from the schemas, with an example that is
-//! checked. The examples form one pack, `src/reference`.
+//! The reference pages of the book: one page per document kind, generated from the schemas, with a checked example. All
+//! examples together form one pack, `src/reference`.
 
 use crate::schema::schemas;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ macro_rules! examples {
     };
 }
 
-/// The files of the pack that the examples of the reference form.
+/// The files of the pack that the examples of the reference pages form.
 ///
 /// ```
 /// let mut project = ugas_data::Project::default();
@@ -104,7 +104,7 @@ fn page(name: &str, schema: &Value) -> String {
     text
 }
 
-/// The types below a schema, by name.
+/// Returns the types below a schema, by name.
 fn definitions(schema: &Value) -> impl Iterator<Item = (&String, &Value)> {
     schema.get("$defs").and_then(Value::as_object).into_iter().flatten()
 }
@@ -139,7 +139,7 @@ fn is_empty(value: &Value) -> bool {
         Value::Null => true,
         Value::Array(list) => list.is_empty(),
         Value::Object(map) => map.values().all(is_empty),
-        _ => false,
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
 
@@ -151,7 +151,7 @@ fn description(schema: &Value) -> String {
     schema.get("description").and_then(Value::as_str).unwrap_or_default().replace('\n', " ")
 }
 
-/// What the marks of a schema mean for who writes the field.
+/// Returns the meaning of a schema's marks for the author of a document.
 fn note(schema: &Value) -> Option<String> {
     let reader = schema.get("x-ugas-metadata").and_then(Value::as_str);
     match reader {
@@ -162,7 +162,7 @@ fn note(schema: &Value) -> Option<String> {
     }
 }
 
-/// A description with its mark, for a cell of a table.
+/// Returns a description with its mark, for a cell of a table.
 fn cell(schema: &Value) -> String {
     let text = description(schema);
     let text = note(schema).map_or_else(|| text.clone(), |note| format!("{text} {note}"));

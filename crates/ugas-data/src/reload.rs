@@ -1,7 +1,8 @@
-//! Hot reload: changed files become new rules with the same ids, or findings while the old rules stay.
+//! Hot reload: new rules are built from changed files, with the same ids. If the files have errors, findings are
+//! returned and the old rules are kept.
 //!
-//! A [`Reloader`] reads only changed files. It does not run by itself: a host calls [`Reloader::poll`] between frames, and may
-//! use `Watch` (feature `watch`) to know when.
+//! A [`Reloader`] reads only changed files. It does not run by itself: a host calls [`Reloader::poll`] between frames,
+//! and may use `Watch` (feature `watch`) to be notified of changes.
 
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -21,8 +22,8 @@ use ugas_core::{Rules, RulesBuilder};
 struct Stamp {
     written: Option<SystemTime>,
     len: u64,
-    /// Whether it was the same in two polls. A file may be written twice within one tick of the file system's clock, so a
-    /// changed file is read once more.
+    /// Whether it was the same in two polls. A file may be written twice within the resolution of the file system's
+    /// clock, so a changed file is read once more.
     sure: bool,
 }
 
@@ -121,13 +122,14 @@ pub struct Reloader {
 }
 
 impl Reloader {
-    /// Reads a folder or file and builds its rules, with placeholders for host code that return 0. On failure all findings are
-    /// returned.
+    /// Reads a folder or file and builds its rules. Host code is replaced by placeholders; calculations return 0. On
+    /// failure all findings are returned.
     pub fn open(path: impl Into<PathBuf>) -> Result<Reloader, Vec<Diagnostic>> {
         Reloader::start(path.into(), None)
     }
 
-    /// The same with host code, which is registered each time the rules are built.
+    /// Opens a path like [`Reloader::open`], with host code. `code` registers the host code each time the rules are
+    /// built.
     ///
     /// ```no_run
     /// use ugas_core::Read;
@@ -153,23 +155,24 @@ impl Reloader {
         Ok(Reloader { root, code, project, seen, unreadable, rules })
     }
 
-    /// Returns the last rules.
+    /// Returns the rules of the last successful build.
     pub fn rules(&self) -> &Arc<Rules> {
         &self.rules
     }
 
-    /// Returns the files as last read, valid or not.
+    /// Returns the files as they were last read, valid or not.
     pub fn project(&self) -> &Project {
         &self.project
     }
 
-    /// Checks the files. Returns `None` if nothing changed, else new rules, or findings while the last rules stay.
+    /// Checks whether files changed. Returns `None` if no file changed, new rules if the files are valid, and findings
+    /// if they have errors. With errors, [`Reloader::rules`] keeps the last rules.
     pub fn poll(&mut self) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
         let mut changed = false;
         let old = std::mem::take(&mut self.project);
         let mut known: BTreeMap<PathBuf, Source> = old.into_sources().map(|s| (s.path.clone(), s)).collect();
         let (project, unreadable) = look(&self.root, &mut known, &mut self.seen, &mut changed);
-        // Files that were not read again are gone.
+        // Files that were not read again no longer exist.
         changed |= !known.is_empty() || unreadable != self.unreadable;
         self.seen.stamps.retain(|path, _| !known.contains_key(path));
         (self.project, self.unreadable) = (project, unreadable);
@@ -229,7 +232,7 @@ fn look(
     found
 }
 
-/// Returns the set of documents at a path: the pack in the folder, or the files outside packs.
+/// Returns the document set at a path: the pack in the folder, or the files outside packs.
 fn set_at(root: &Path, project: &Project) -> Option<DocSet> {
     let folder = root.join(PACK_FILE).is_file().then(|| root.to_path_buf());
     project.sets().into_iter().find(|set| set.folder == folder)
@@ -263,7 +266,7 @@ fn errors_of(project: &Project) -> impl Iterator<Item = Diagnostic> {
     project.check().into_iter().filter(|f| f.severity == Severity::Error)
 }
 
-/// Builds the rules of a set, or returns the issues. `None` if a document is invalid.
+/// Builds the rules of a document set, or returns the issues. `None` if a document is invalid.
 fn built(
     project: &Project,
     set: &DocSet,
@@ -290,8 +293,8 @@ fn built(
 }
 
 impl Project {
-    /// Builds the rules of a set with the ids of older rules, so that a running sim can migrate. Host code gets placeholders that
-    /// return 0. On failure all errors are returned.
+    /// Builds the rules of a document set with the ids of older rules, so that a running sim can migrate. Host
+    /// code is replaced by placeholders, and calculations return 0. On failure all errors are returned.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

@@ -12,10 +12,10 @@ use ugas_doc::Kind;
 /// The limit of name comparisons for suggestions.
 pub(crate) const COMPARISONS: usize = 1 << 20;
 
-/// The definitions of a set, by kind.
+/// The definitions of a document set, by kind.
 type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
 
-/// Reports unknown names of input documents and scenes in the own files of a set.
+/// Reports unknown names of input documents and scenes in the own files of a document set.
 pub(crate) fn check(project: &Project, set: &DocSet, names: &AllNames) -> Vec<Diagnostic> {
     let mut defined = Names::new();
     for doc in set.required.iter().chain(&set.own).flat_map(|&i| names.of_file(i)) {
@@ -59,24 +59,27 @@ fn look_up(
     found: usize,
 ) -> Option<Diagnostic> {
     let input = is_input(kind);
-    let (what, id, severity) = match m.kind {
-        // Without input documents, inputs are bound in code.
-        SymbolKind::InputAction | SymbolKind::InputActionSet if !input && !defined.contains_key(&m.kind) => {
-            return None;
-        }
-        SymbolKind::InputAction => (m.kind, "unknown-input-action", Severity::Error),
-        SymbolKind::InputActionSet => (m.kind, "unknown-input-action-set", Severity::Error),
-        SymbolKind::InputModifier => (m.kind, "unknown-input-modifier", Severity::Error),
-        SymbolKind::Controller => (m.kind, "unknown-controller", Severity::Error),
-        SymbolKind::Scene => (m.kind, "unknown-scene", Severity::Error),
-        SymbolKind::Effect if kind == Kind::Scene => (m.kind, "unknown-effect", Severity::Error),
-        SymbolKind::Attribute if kind == Kind::Scene => (m.kind, "unknown-attribute", Severity::Error),
-        SymbolKind::Tag if input || kind == Kind::Scene => (m.kind, "undeclared-tag", Severity::Warning),
-        SymbolKind::Calculation if kind == Kind::InputModifier => {
-            return (!set.host.modifiers.contains(&m.name)).then(|| host_modifier(m, set, source));
-        }
-        _ => return None,
-    };
+    let what = m.kind;
+    // Without input documents, inputs are bound in code.
+    if matches!(what, SymbolKind::InputAction | SymbolKind::InputActionSet) && !input && !defined.contains_key(&what) {
+        return None;
+    }
+    if what == SymbolKind::Calculation && kind == Kind::InputModifier {
+        return (!set.host.modifiers.contains(&m.name)).then(|| host_modifier(m, set, source));
+    }
+    let in_scene = kind == Kind::Scene;
+    // The names that the rules builder does not resolve, and whether it does not resolve them in this document.
+    let unresolved = [
+        (SymbolKind::InputAction, true, "unknown-input-action", Severity::Error),
+        (SymbolKind::InputActionSet, true, "unknown-input-action-set", Severity::Error),
+        (SymbolKind::InputModifier, true, "unknown-input-modifier", Severity::Error),
+        (SymbolKind::Controller, true, "unknown-controller", Severity::Error),
+        (SymbolKind::Scene, true, "unknown-scene", Severity::Error),
+        (SymbolKind::Effect, in_scene, "unknown-effect", Severity::Error),
+        (SymbolKind::Attribute, in_scene, "unknown-attribute", Severity::Error),
+        (SymbolKind::Tag, input || in_scene, "undeclared-tag", Severity::Warning),
+    ];
+    let (_, _, id, severity) = unresolved.into_iter().find(|(of, here, ..)| *of == what && *here)?;
     let none = BTreeSet::new();
     let known = defined.get(&what).unwrap_or(&none);
     let below = format!("{}.", m.name);
@@ -84,9 +87,10 @@ fn look_up(
     if known.contains(&m.name) || what == SymbolKind::Tag && has_below() {
         return None;
     }
-    let message = match what {
-        SymbolKind::Tag => format!("{}: no registry declares {}", m.key, m.name),
-        _ => format!("{}: unknown {what} {}", m.key, m.name),
+    let message = if let SymbolKind::Tag = what {
+        format!("{}: no registry declares {}", m.key, m.name)
+    } else {
+        format!("{}: unknown {what} {}", m.key, m.name)
     };
     // Suggestions are computed only for a readable number of findings.
     let near = match found.saturating_mul(known.len()) > COMPARISONS {

@@ -1,5 +1,5 @@
-//! Scenes that extend others: the entries of the parents in order, then the own entries. Nothing is replaced, so a duplicate
-//! name is an error, reported with both places.
+//! Scenes that extend others: the entries of the parents in order, then the scene's own entries. No entry replaces
+//! another, so a duplicate name is an error, which is reported with both places.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{DocSet, Project, Source, SourceDoc};
@@ -23,14 +23,14 @@ impl Part<'_> {
     }
 }
 
-/// A scene and all it extends, each once, parents first.
+/// A scene and all scenes that it extends, each once, parents first.
 #[derive(Default)]
 struct Family<'p> {
     order: Vec<Part<'p>>,
     names: BTreeSet<&'p str>,
 }
 
-/// The scenes of a set by name, each with its family.
+/// The scenes of a document set by name, each with its family.
 struct Scenes<'p> {
     parts: BTreeMap<&'p str, Part<'p>>,
     families: BTreeMap<&'p str, Family<'p>>,
@@ -48,7 +48,7 @@ const NAMED: [(&str, &str, &str, &str); 3] = [
     ("SpawnPoints", "Name", "spawn point", "duplicate-spawn-point"),
 ];
 
-/// Reports duplicate names and scenes that extend themselves, in the own files of a set.
+/// Reports duplicate names and scenes that extend themselves, in the own files of a document set.
 pub(crate) fn check(project: &Project, set: &DocSet) -> Vec<Diagnostic> {
     let scenes = Scenes::of(project, set);
     let own = |p: &&Part<'_>| set.own.iter().any(|&i| project.sources()[i].path == p.source.path);
@@ -91,8 +91,8 @@ impl<'p> Scenes<'p> {
         scenes
     }
 
-    /// Adds a scene and the scenes it extends to a family. A cycle is cut, and the size is limited, because the calls nest as
-    /// deep as the family is large.
+    /// Adds a scene and the scenes it extends to a family. A cycle is cut. The size is limited, because the recursion
+    /// can be as deep as the family is large.
     fn gather(&self, part: Part<'p>, family: &mut Family<'p>) {
         if family.names.len() > MOST || !family.names.insert(&part.scene.name) {
             return;
@@ -141,7 +141,8 @@ impl<'p> Scenes<'p> {
         wrong
     }
 
-    /// The place is the second entry if it belongs to the scene, else the `Extends` entry that adds it.
+    /// Creates the finding about a duplicate name. Its place is the second entry if that belongs to the scene,
+    /// otherwise the `Extends` entry that adds it.
     fn twice(
         &self,
         part: Part<'p>,

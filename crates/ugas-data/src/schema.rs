@@ -1,16 +1,17 @@
-//! JSON Schemas of the documents: the types of `ugas-doc` with bounds, the keys that name the kind, and marks on extensions of
-//! the specification.
+//! JSON Schemas of the documents: the types of `ugas-doc` with bounds, with the keys that name the kind, and with marks
+//! on extensions of the specification.
 
 use crate::bounds::{BOUNDS, Bound};
 use crate::portable::shape;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
-use ugas_doc::{Kind, schema_of};
+use ugas_doc::{Kind, MagnitudeType, schema_of};
 
 /// The mark on extensions of the specification.
 const EXTENSION: &str = "x-ugas-extension";
 
-/// Returns the schemas by file name: one for each kind, and `ugas.json`, which selects one by `Kind` or `$schema`.
+/// Returns the schemas by file name: one for each kind, and `ugas.json`, which selects one of them by `Kind` or
+/// `$schema`.
 ///
 /// ```
 /// let schemas = ugas_data::schemas();
@@ -32,7 +33,7 @@ fn sorted(value: Value) -> Value {
             Value::Object(entries.into_iter().collect())
         }
         Value::Array(list) => list.into_iter().map(sorted).collect(),
-        other => other,
+        other @ Value::Null | other @ Value::Bool(_) | other @ Value::Number(_) | other @ Value::String(_) => other,
     }
 }
 
@@ -74,28 +75,25 @@ fn for_people(schema: &mut Value) {
             map.values_mut().for_each(for_people);
         }
         Value::Array(list) => list.iter_mut().for_each(for_people),
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Fields that another field requires: the map, the key and value, and the required fields.
-const NEEDS: [(&str, &str, &str, &[&str]); 6] = [
-    ("Effect", "DurationPolicy", "HasDuration", &["Duration"]),
-    ("Area", "Shape", "Cone", &["HalfAngleDeg"]),
-    ("Magnitude", "Type", "ScalableFloat", &["Value", "Curve"]),
-    ("Magnitude", "Type", "AttributeBased", &["BackingAttribute"]),
-    ("Magnitude", "Type", "CustomCalculation", &["CalculatorClass"]),
-    ("Magnitude", "Type", "SetByCaller", &["DataTag"]),
-];
+/// Fields that another field requires: the map, the key and value, and the fields, of which one is enough.
+fn required_fields() -> impl Iterator<Item = (&'static str, &'static str, &'static str, &'static [&'static str])> {
+    let others: [(_, _, _, &[&str]); 2] =
+        [("Effect", "DurationPolicy", "HasDuration", &["Duration"]), ("Area", "Shape", "Cone", &["HalfAngleDeg"])];
+    let magnitudes = MagnitudeType::ALL.iter().map(|kind| ("Magnitude", "Type", kind.name(), kind.required()));
+    others.into_iter().chain(magnitudes)
+}
 
 fn needs(schema: &mut Value, kind: Kind) {
     let one_of =
         |fields: &[&str]| json!({"anyOf": fields.iter().map(|f| json!({"required": [f]})).collect::<Vec<_>>()});
-    let mut rules: Vec<(&str, Value)> = NEEDS
-        .iter()
+    let mut rules: Vec<(&str, Value)> = required_fields()
         .map(|(map, key, value, fields)| {
-            let asks = json!({"properties": {*key: {"const": value}}, "required": [key]});
-            (*map, json!({"if": asks, "then": one_of(fields)}))
+            let asks = json!({"properties": {key: {"const": value}}, "required": [key]});
+            (map, json!({"if": asks, "then": one_of(fields)}))
         })
         .collect();
     rules.push(("Attribute", one_of(&["DefaultBaseValue", "DerivedFrom"])));

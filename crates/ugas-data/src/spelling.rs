@@ -1,19 +1,19 @@
 //! The nearest spelling of a mistyped name, for "did you mean".
 
-/// The candidate that `name` was most likely meant to be, if one is near enough to suggest: at most a third of its
-/// letters differ (two swapped neighbours count once, upper and lower case do not count).
+/// Returns the candidate that `name` was most likely meant to be, or `None` if no candidate is near enough to suggest.
+/// At most a third of the letters may differ. Two swapped neighbours count as one difference, and case is ignored.
 ///
 /// ```
 /// assert_eq!(ugas_data::nearest("MaxHelth", ["Health", "MaxHealth"]), Some("MaxHealth"));
 /// assert_eq!(ugas_data::nearest("Mana", ["Health", "MaxHealth"]), None);
 /// ```
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // A name longer than any field is no typing mistake, and comparing it would cost its length squared.
+    // Names longer than this are not misspelt field names, and the cost of comparing them is quadratic.
     if name.len() > 64 {
         return None;
     }
     let name: Vec<char> = name.to_lowercase().chars().collect();
-    // A single letter has no typing mistake in it.
+    // A single letter cannot be a misspelling.
     let allowed = if name.len() < 2 { 0 } else { (name.len() / 3).max(1) };
     candidates
         .into_iter()
@@ -24,7 +24,8 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, c)| c)
 }
 
-/// Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal string alignment).
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b` (optimal
+/// string alignment).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -1,68 +1,63 @@
 //! Finds the names in documents: definitions and references.
 //!
-//! One table says which key contains names of which kind. Completion, go to definition, references, rename, lints about unused
-//! names and the places of errors all use it.
+//! One table lists which key contains names of which kind. Completion, go to definition, references, rename, lint rules
+//! about unused names and the places of errors all use this table.
 
 use crate::{Node, NodeValue, Span};
 use std::fmt;
 use ugas_doc::Kind;
 
-/// The kind of a name.
-///
-/// ```
-/// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SymbolKind {
-    /// A gameplay tag.
-    Tag,
-    /// An attribute.
-    Attribute,
-    /// A set of attributes.
-    AttributeSet,
-    /// An effect.
-    Effect,
-    /// An ability.
-    Ability,
-    /// A set of abilities.
-    AbilitySet,
-    /// A curve.
-    Curve,
-    /// A calculation.
-    Calculation,
-    /// A timeline.
-    Timeline,
-    /// A controller.
-    Controller,
-    /// An input action.
-    InputAction,
-    /// A set of input actions.
-    InputActionSet,
-    /// An input modifier.
-    InputModifier,
-    /// A scene.
-    Scene,
+/// One variant; the noun only repeats it for each kind that has one.
+macro_rules! symbol {
+    ($kind:ident $noun:literal) => {
+        SymbolKind::$kind
+    };
 }
+
+macro_rules! symbols {
+    ($(
+        $(#[$doc:meta])*
+        $kind:ident { name: $name:literal $(, defines: { noun: $noun:literal, $($entry:tt)* })? }
+    )*) => {
+        /// The kind of a name: a tag, or the kind of document that defines it.
+        ///
+        /// ```
+        /// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
+        /// ```
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum SymbolKind {
+            /// A gameplay tag.
+            Tag,
+            $($(
+                #[doc = concat!("The name of a document of the kind `", $name, "`: ", $noun, ".")]
+                $kind,
+            )?)*
+        }
+
+        impl SymbolKind {
+            /// Returns the kind of document that defines names of this kind at its top; tags have none.
+            pub(crate) fn document_kind(self) -> Option<Kind> {
+                match self {
+                    SymbolKind::Tag => None,
+                    $($(symbol!($kind $noun) => Some(Kind::$kind),)?)*
+                }
+            }
+        }
+
+        /// Returns the kind of the names that documents of a kind define.
+        pub(crate) fn defines(kind: Kind) -> Option<SymbolKind> {
+            match kind {
+                $(Kind::$kind => [$(symbol!($kind $noun))?].first().copied(),)*
+            }
+        }
+    };
+}
+ugas_doc::for_each_kind!(symbols);
 
 impl fmt::Display for SymbolKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Tag => "tag",
-            Attribute => "attribute",
-            AttributeSet => "attribute set",
-            Effect => "effect",
-            Ability => "ability",
-            AbilitySet => "ability set",
-            Curve => "curve",
-            Calculation => "calculation",
-            Timeline => "timeline",
-            Controller => "controller",
-            InputAction => "input action",
-            InputActionSet => "input action set",
-            InputModifier => "input modifier",
-            Scene => "scene",
-        })
+        f.write_str(self.document_kind().and_then(Kind::defines).map_or("tag", |d| d.noun))
     }
 }
 
@@ -84,9 +79,9 @@ pub struct Mention {
     pub name: String,
     /// Its bytes in the file, without quotes.
     pub span: Span,
-    /// Whether this is the definition.
+    /// Whether this is the definition of the name.
     pub definition: bool,
-    /// The key that contains it.
+    /// The key under which the name is written.
     pub key: String,
 }
 
@@ -106,7 +101,7 @@ enum Holds {
 use Holds::{Expression, Name, Prose, Query};
 use SymbolKind::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
-    InputModifier, Scene, Tag, Timeline,
+    InputModifier, Scene, Tag,
 };
 
 /// Keys that contain names in every kind. Keys with different meanings are below.
@@ -213,27 +208,7 @@ const IN_KIND: &[(Kind, &str, Holds)] = &[
     (Kind::Scene, "Extends", Name(Scene)),
 ];
 
-/// Returns the kind that the `Name` of a document defines.
-fn defines(kind: Kind) -> Option<SymbolKind> {
-    Some(match kind {
-        Kind::Attribute => Attribute,
-        Kind::AttributeSet => AttributeSet,
-        Kind::Effect => Effect,
-        Kind::Ability => Ability,
-        Kind::Curve => Curve,
-        Kind::AbilitySet => AbilitySet,
-        Kind::Timeline => Timeline,
-        Kind::Calculation => Calculation,
-        Kind::InputAction => InputAction,
-        Kind::InputActionSet => InputActionSet,
-        Kind::InputModifier => InputModifier,
-        Kind::Scene => Scene,
-        // The names in a patch depend on its target.
-        Kind::TagRegistry | Kind::Controller | Kind::InputMapping | Kind::Patch => return None,
-    })
-}
-
-/// Returns every name of a document, in the order of the file. `text` is the whole file.
+/// Returns every name in a document, in the order of the file. `text` is the text of the whole file.
 pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
     let mut found = Found { kind, text, mentions: Vec::new() };
     let define = |found: &mut Found<'_>, what, node: Option<&Node>| {
@@ -241,36 +216,34 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
             found.name(what, node, "Name", true);
         }
     };
-    if let Some(what) = defines(kind) {
-        define(&mut found, what, tree.get("Name"));
+    if let (Some(what), Some(defined)) = (defines(kind), kind.defines()) {
+        let at = defined.key.split('.').try_fold(tree, |node, step| node.get(step));
+        define(&mut found, what, at);
     }
     let list = |key: &str| tree.get(key).map_or(&[][..], Node::items);
-    match kind {
-        Kind::TagRegistry => list("Tags").iter().for_each(|t| define(&mut found, Tag, t.get("Tag"))),
-        Kind::AttributeSet => list("Attributes").iter().for_each(|a| define(&mut found, Attribute, a.get("Name"))),
-        Kind::Controller => {
-            define(&mut found, Controller, tree.get("OwnerActor").and_then(|a| a.get("ActorID")));
-            for set in list("AttributeSets") {
-                found.reference(AttributeSet, set.get("Name"), "Name");
-                for a in set.get("Attributes").map_or(&[][..], Node::items) {
-                    found.reference(Attribute, a.get("Name"), "Name");
-                }
+    if kind == Kind::TagRegistry {
+        list("Tags").iter().for_each(|t| define(&mut found, Tag, t.get("Tag")));
+    } else if kind == Kind::AttributeSet {
+        list("Attributes").iter().for_each(|a| define(&mut found, Attribute, a.get("Name")));
+    } else if kind == Kind::Controller {
+        for set in list("AttributeSets") {
+            found.reference(AttributeSet, set.get("Name"), "Name");
+            for a in set.get("Attributes").map_or(&[][..], Node::items) {
+                found.reference(Attribute, a.get("Name"), "Name");
             }
         }
-        Kind::Calculation => {
-            for binding in list("Let") {
-                binding.entries().iter().for_each(|e| found.expression(&e.value, "Let"));
-            }
-            for side in tree.get("Capture").map_or(&[][..], Node::entries) {
-                for e in side.value.entries() {
-                    let quoted = e.span.of(text).is_some_and(|cut| cut.starts_with(['"', '\'']));
-                    let inset = u32::from(quoted);
-                    let span = Span { start: e.span.start + inset, end: e.span.end - inset };
-                    found.put(Attribute, e.key.clone(), span, "Capture", false);
-                }
+    } else if kind == Kind::Calculation {
+        for binding in list("Let") {
+            binding.entries().iter().for_each(|e| found.expression(&e.value, "Let"));
+        }
+        for side in tree.get("Capture").map_or(&[][..], Node::entries) {
+            for e in side.value.entries() {
+                let quoted = e.span.of(text).is_some_and(|cut| cut.starts_with(['"', '\'']));
+                let inset = u32::from(quoted);
+                let span = Span { start: e.span.start + inset, end: e.span.end - inset };
+                found.put(Attribute, e.key.clone(), span, "Capture", false);
             }
         }
-        _ => {}
     }
     if !matches!(kind, Kind::TagRegistry | Kind::Patch) {
         found.walk(tree, true);
@@ -325,7 +298,7 @@ impl Found<'_> {
                     self.name(what, n, key, false);
                 }
             }),
-            _ => {}
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Map(_) => {}
         }
     }
 
@@ -362,13 +335,14 @@ impl Found<'_> {
         }
     }
 
-    /// `Deals {GE_Fireball.Health} damage for {GE_Burn.Duration} s`.
+    /// Finds the names of a description: `Deals {GE_Fireball.Health} damage for {GE_Burn.Duration} s`.
     fn prose(&mut self, node: &Node, key: &str) {
         let Some((text, start)) = node.as_text().and_then(|t| Some((t, self.inside(node, t)?.start as usize))) else {
             return;
         };
         for (open, _) in text.match_indices('{') {
-            // Searching the end of each bracket would be quadratic; a name ends at its first other character.
+            // Searching for the closing brace of each would be quadratic, so a name ends at the first character that
+            // cannot be part of one.
             let part = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'.';
             let len = text[open + 1..].bytes().take_while(|b| part(*b)).count();
             let (name, rest) = text[open + 1..].split_at(len);

@@ -1,12 +1,13 @@
-//! Tables that a project keeps in memory, so that seeking to an earlier state uses the numbers of that time, not those on
-//! disk.
+//! Curve tables that a project keeps in memory. A project that is restored to an earlier state uses the tables of that
+//! time instead of those on disk.
 
 use crate::{Project, Source, csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Project {
-    /// Keeps the text of a table. Documents and patches that are added later use it instead of the file on disk.
+    /// Keeps the text of a table in memory. Documents and patches that are added later use it instead of the file on
+    /// disk.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -19,8 +20,8 @@ impl Project {
         self.tables.insert(path.into(), text.into());
     }
 
-    /// Keeps the tables of a file as they are on disk now. A table that cannot be read is dropped; reading the document reports
-    /// the error.
+    /// Keeps the tables of a file in memory as they are on disk now. A table that cannot be read is dropped; reading
+    /// the document reports the error.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

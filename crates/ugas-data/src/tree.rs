@@ -1,4 +1,4 @@
-//! A tree of values with their places. Typed values are read from it, so that errors have exact places.
+//! A tree of values with their places. Typed values are read from this tree, so that errors have exact places.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use std::fmt;
 pub struct Span {
     /// The first byte.
     pub start: u32,
-    /// The first byte after it.
+    /// The first byte after the range.
     pub end: u32,
 }
 
@@ -29,7 +29,7 @@ impl Span {
         text.get(self.start as usize..self.end as usize)
     }
 
-    /// Returns whether a byte is inside the span or directly after it, as a cursor is.
+    /// Returns whether a cursor at this byte touches the span: the byte is inside the span or directly after it.
     pub fn touches(self, at: usize) -> bool {
         (self.start as usize..=self.end as usize).contains(&at)
     }
@@ -73,7 +73,7 @@ pub struct Entry {
     pub line: u32,
     /// Column of the key in characters, from 1.
     pub column: u32,
-    /// The key in the file, quotes included.
+    /// The span of the key in the file, quotes included.
     pub span: Span,
     /// Its value.
     pub value: Node,
@@ -94,7 +94,7 @@ pub struct Node {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// The whole value in the file, quotes and brackets included.
+    /// The span of the whole value in the file, quotes and brackets included.
     pub span: Span,
 }
 
@@ -113,7 +113,9 @@ impl Node {
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             NodeValue::Map(entries) => entries,
-            _ => &[],
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) | NodeValue::List(_) => {
+                &[]
+            }
         }
     }
 
@@ -121,7 +123,7 @@ impl Node {
     pub fn items(&self) -> &[Node] {
         match &self.value {
             NodeValue::List(items) => items,
-            _ => &[],
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::Text(_) | NodeValue::Map(_) => &[],
         }
     }
 
@@ -130,27 +132,36 @@ impl Node {
         self.items().get(index)
     }
 
-    /// Returns the text, if it is one.
+    /// Returns the text, if the value is a text.
     pub fn as_text(&self) -> Option<&str> {
         match &self.value {
             NodeValue::Text(text) => Some(text),
-            _ => None,
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                None
+            }
         }
     }
 
-    /// Returns the number, if it is one and finite.
+    /// Returns the number, if the value is a finite number.
     pub fn as_number(&self) -> Option<f64> {
         match self.value {
             NodeValue::Number(n) if n.is_finite() => Some(n),
-            _ => None,
+            NodeValue::Null
+            | NodeValue::Bool(_)
+            | NodeValue::Number(_)
+            | NodeValue::Text(_)
+            | NodeValue::List(_)
+            | NodeValue::Map(_) => None,
         }
     }
 
-    /// Returns the boolean, if it is one.
+    /// Returns the boolean, if the value is a boolean.
     pub fn as_bool(&self) -> Option<bool> {
         match self.value {
             NodeValue::Bool(b) => Some(b),
-            _ => None,
+            NodeValue::Null | NodeValue::Number(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                None
+            }
         }
     }
 

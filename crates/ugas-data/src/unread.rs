@@ -1,10 +1,10 @@
-//! Documents of a set that could not be read. Names that they may define are not reported as unknown.
+//! Documents of a document set that could not be read. Names that they may define are not reported as unknown.
 
 use crate::project::{DocSet, Project};
 use crate::{Code, Diagnostic};
 use ugas_doc::Kind;
 
-/// Documents of a set that could not be read.
+/// Documents of a document set that could not be read.
 pub(crate) struct Unread {
     /// Their kinds.
     kinds: Vec<Kind>,

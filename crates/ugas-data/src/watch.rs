@@ -1,14 +1,14 @@
-//! Waits for file changes with the notifications of the operating system.
+//! Waits for file changes that the operating system reports.
 //!
-//! An event is only a hint: editors write a file in several steps and under other names, and events can get lost. The caller
-//! finds the changes, for example with [`Reloader::poll`](crate::Reloader::poll).
+//! An event is only a hint: editors write a file in several steps and under temporary names, and events can get lost.
+//! The caller must find out what changed, for example with [`Reloader::poll`](crate::Reloader::poll).
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// A change is reported after this time without further events, because editors write in several steps.
+/// The time without further events after which a change is reported, because editors write in several steps.
 const QUIET: Duration = Duration::from_millis(40);
 
 /// Watches files and folders.
@@ -56,7 +56,7 @@ impl Watch {
         Ok(Watch { changes, _watcher: watcher })
     }
 
-    /// Waits for a change; returns false after the timeout.
+    /// Waits for a change. Returns false if the timeout passes without one.
     pub fn wait(&self, at_most: Option<Duration>) -> bool {
         let first = match at_most {
             Some(time) => self.changes.recv_timeout(time).is_ok(),

@@ -12,7 +12,8 @@ struct Written<'a, T> {
     doc: &'a T,
 }
 
-/// Writes a document as YAML 1.2, with `Kind:` first. Reading it back gives the same document if its numbers are finite.
+/// Writes a document as YAML 1.2, with `Kind:` first. Reading the text gives the same document if its numbers are
+/// finite.
 ///
 /// ```
 /// use ugas_doc::{Doc, Effect};
@@ -22,26 +23,20 @@ struct Written<'a, T> {
 /// assert_eq!(ugas_data::read_str("saved.yaml", &text).unwrap().docs[0].doc, doc);
 /// ```
 pub fn to_yaml(doc: &Doc) -> String {
-    let kind = doc.kind().name();
-    match doc {
-        Doc::Attribute(doc) => written(kind, doc),
-        Doc::AttributeSet(doc) => written(kind, doc),
-        Doc::TagRegistry(doc) => written(kind, doc),
-        Doc::Effect(doc) => written(kind, doc),
-        Doc::Ability(doc) => written(kind, doc),
-        Doc::Controller(doc) => written(kind, doc),
-        Doc::Curve(doc) => written(kind, doc),
-        Doc::AbilitySet(doc) => written(kind, doc),
-        Doc::Timeline(doc) => written(kind, doc),
-        Doc::Calculation(doc) => written(kind, doc),
-        Doc::InputAction(doc) => written(kind, doc),
-        Doc::InputActionSet(doc) => written(kind, doc),
-        Doc::InputMapping(doc) => written(kind, doc),
-        Doc::InputModifier(doc) => written(kind, doc),
-        Doc::Scene(doc) => written(kind, doc),
-        Doc::Patch(doc) => written(kind, doc),
-    }
+    text_of(doc)
 }
+
+macro_rules! text_of {
+    ($($(#[$doc:meta])* $kind:ident { $($entry:tt)* })*) => {
+        fn text_of(doc: &Doc) -> String {
+            let kind = doc.kind().name();
+            match doc {
+                $(Doc::$kind(doc) => written(kind, doc),)*
+            }
+        }
+    };
+}
+ugas_doc::for_each_kind!(text_of);
 
 fn written<T: Serialize>(kind: &'static str, doc: &T) -> String {
     // Quotes and escapes preserve every text exactly; folded blocks do not.

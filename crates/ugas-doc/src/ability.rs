@@ -1,6 +1,6 @@
 //! Abilities: actions of an actor with their requirements, costs, cooldowns and tasks.
 
-use crate::{Metadata, Value};
+use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,10 +83,10 @@ pub struct AbilityTask {
     /// Branch: an expression. A branch has either `Query` or `When`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// Branch: the tasks that run if the test holds.
+    /// Branch: the tasks that run if the condition is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<AbilityTask>,
-    /// Branch: the tasks that run if the test does not hold.
+    /// Branch: the tasks that run if the condition is false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub r#else: Vec<AbilityTask>,
     /// Repeat: the number of rounds.
@@ -278,7 +278,7 @@ pub enum OnTargetLost {
     Continue,
     /// The ability is cancelled.
     Cancel,
-    /// The cast ends at once as if it had run to its end; ticks that have not run are skipped.
+    /// The cast ends immediately as if it had run to its end; ticks that have not run are skipped.
     Complete,
 }
 
@@ -360,10 +360,10 @@ pub struct Ability {
     pub commit_policy: CommitPolicy,
     /// Whether several activations may run at the same time.
     pub allow_multiple_instances: bool,
-    /// A tag query over the owner's tags that must hold at activation, such as `State.Alive & !State.Stunned`.
+    /// A tag query over the owner's tags that must be true at activation, such as `State.Alive & !State.Stunned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_query: Option<String>,
-    /// An expression that must hold at activation, such as `Health < MaxHealth`.
+    /// An expression that must be true at activation, such as `Health < MaxHealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_condition: Option<String>,
     /// The name of registered host code that must agree at activation.
@@ -444,11 +444,29 @@ pub struct Ability {
     /// Tasks on the client when the server rejects a predicted activation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_mispredicted: Vec<AbilityTask>,
-    /// Activation over and over while the input is held. Not supported yet: a load error.
+    /// Repeated activation while the input is held. Not supported yet: a load error.
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub automatic: bool,
     /// Values that combat rules do not change: `CastLength`, `GlobalCooldown`, `Cooldown`, `Cost`, `MaxCharges`,
     /// `ChargeCost`, `ChargesPerCooldown`.
     #[serde(rename = "Static", skip_serializing_if = "Vec::is_empty")]
     pub static_values: Vec<String>,
+}
+
+impl Document for Ability {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    fn summary(&self) -> Option<String> {
+        let cost = self.cost.as_ref().map(|c| format!("cost {c}"));
+        let cooldown = self.cooldown.as_ref().map(|c| format!("cooldown {c}"));
+        let tasks: Vec<&str> = self.tasks.iter().map(|t| t.kind.as_str()).collect();
+        let tasks = (!tasks.is_empty()).then(|| tasks.join(", "));
+        Some([cost, cooldown, tasks].into_iter().flatten().collect::<Vec<_>>().join("; "))
+    }
 }

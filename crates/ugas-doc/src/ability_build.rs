@@ -89,13 +89,13 @@ impl AbilityTask {
         AbilityTask { query: Some(query.into()), ..AbilityTask::new("Branch") }
     }
 
-    /// Adds a task that runs if the test holds.
+    /// Adds a task that runs if the condition is true.
     pub fn then(mut self, task: AbilityTask) -> AbilityTask {
         self.then.push(task);
         self
     }
 
-    /// Adds a task that runs if the test does not hold.
+    /// Adds a task that runs if the condition is false.
     pub fn otherwise(mut self, task: AbilityTask) -> AbilityTask {
         self.r#else.push(task);
         self
@@ -253,12 +253,12 @@ impl Ability {
         self.commit_policy = CommitPolicy::Manual;
         self
     }
-    /// Sets the tag query that must hold.
+    /// Sets the tag query that must be true.
     pub fn query(mut self, query: impl Into<String>) -> Ability {
         self.activation_query = Some(query.into());
         self
     }
-    /// Sets the expression that must hold.
+    /// Sets the expression that must be true.
     pub fn condition(mut self, condition: impl Into<String>) -> Ability {
         self.activation_condition = Some(condition.into());
         self
@@ -293,7 +293,7 @@ impl Ability {
         self.global_cooldown = Some(GlobalCooldown { group: Some(group.into()), length: seconds });
         self
     }
-    /// Sets charges, each of which takes this many seconds to come back.
+    /// Sets charges, each of which takes this many seconds to restore.
     pub fn charges(mut self, max: u32, cooldown: f64) -> Ability {
         self.charges = Some(Charges { max, cooldown, ..Charges::default() });
         self

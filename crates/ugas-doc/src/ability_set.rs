@@ -1,6 +1,6 @@
 //! Ability sets: abilities, effects and attribute sets that are granted and revoked together.
 
-use crate::Metadata;
+use crate::{Document, Metadata};
 use serde::{Deserialize, Serialize};
 
 /// An ability of an ability set.
@@ -69,6 +69,22 @@ pub struct AbilitySet {
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for AbilitySet {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    fn summary(&self) -> Option<String> {
+        let abilities = self.abilities.iter().map(|a| a.ability.as_str());
+        let all: Vec<&str> = self.effects.iter().map(String::as_str).chain(abilities).collect();
+        Some(format!("results: {}", all.join(", ")))
+    }
 }
 
 impl AbilitySet {

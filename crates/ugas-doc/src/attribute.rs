@@ -1,5 +1,6 @@
 //! Attributes and attribute sets.
 
+use crate::Document;
 use serde::{Deserialize, Serialize};
 
 /// What an attribute is used for.
@@ -259,6 +260,20 @@ pub struct Attribute {
     pub quantize: Option<Quantize>,
 }
 
+impl Document for Attribute {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    fn attributes(&self) -> &[Attribute] {
+        std::slice::from_ref(self)
+    }
+}
+
 impl Attribute {
     /// Creates a statistic without bounds.
     pub fn new(name: impl Into<String>, default_base_value: f64) -> Attribute {
@@ -332,6 +347,20 @@ pub struct AttributeSet {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for AttributeSet {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    fn attributes(&self) -> &[Attribute] {
+        &self.attributes
+    }
 }
 
 impl AttributeSet {

@@ -1,6 +1,6 @@
 //! Calculations: executions and magnitudes as expressions instead of code.
 
-use crate::{Metadata, Operation};
+use crate::{Document, Metadata, Operation};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
@@ -176,7 +176,7 @@ impl<'de> Deserialize<'de> for Binding {
 pub struct ContextTag {
     /// The tag, such as `Hit.Critical`.
     pub tag: String,
-    /// Adds the tag only if this expression holds; always if absent.
+    /// Adds the tag only if this expression is true; always if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
@@ -213,7 +213,7 @@ pub struct CalculationResult {
     pub operation: Operation,
     /// The value, as an expression.
     pub value: Formula,
-    /// Writes only if this expression holds; always if absent.
+    /// Writes only if this expression is true; always if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
@@ -264,6 +264,16 @@ pub struct Calculation {
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for Calculation {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }
 
 impl Calculation {

@@ -117,7 +117,7 @@ pub struct CombatRule {
     /// Applies only to amounts that are written to this attribute. For `Modify` of damage, healing and threat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// Applies only while this expression holds.
+    /// Applies only while this expression is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// The change. A rule has either `Modify` or `Restrict: true`.

@@ -1,6 +1,6 @@
 //! Controllers: an actor with its attribute sets, abilities, effects and tags at spawn.
 
-use crate::Metadata;
+use crate::{Document, Metadata};
 use serde::{Deserialize, Serialize};
 
 /// A reference to an actor.
@@ -230,6 +230,16 @@ pub struct Controller {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub team: Option<String>,
+}
+
+impl Document for Controller {
+    fn name(&self) -> &str {
+        &self.owner_actor.actor_id
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }
 
 impl Controller {

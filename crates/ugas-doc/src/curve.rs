@@ -1,8 +1,9 @@
 //! Curves: tables of points that scale magnitudes by level, attribute or caller's value.
 
+use crate::Document;
 use serde::{Deserialize, Serialize};
 
-/// A `curve` document: points with rising X. Outside the points the first or the last Y counts.
+/// A `curve` document: points with rising X. Outside the points, the first or the last Y is used.
 ///
 /// ```
 /// let c = ugas_doc::Curve::new("C_Damage", [(1.0, 10.0), (5.0, 50.0)]);
@@ -23,6 +24,17 @@ pub struct Curve {
     /// How values between two points are computed.
     #[serde(default)]
     pub interpolation: Interpolation,
+}
+
+impl Document for Curve {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summary(&self) -> Option<String> {
+        let points: Vec<String> = self.points.iter().map(|p| format!("({}, {})", p.x, p.y)).collect();
+        Some(format!("points {}", points.join(", ")))
+    }
 }
 
 impl Curve {

@@ -1,6 +1,6 @@
 //! Effects: every change of attributes and tags.
 
-use crate::{Area, Combat, CombatRule, Magnitude, Metadata, Stacking, Value};
+use crate::{Area, Combat, CombatRule, Document, Magnitude, Metadata, Stacking, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DurationPolicy {
-    /// Changes base values at once and is never active.
+    /// Changes base values immediately and is never active.
     #[default]
     Instant,
     /// Active for `Duration`.
@@ -183,7 +183,7 @@ impl GrantedAbilityEntry {
     }
 }
 
-/// What happens when an ongoing requirement no longer holds.
+/// What happens when an ongoing requirement is no longer met.
 ///
 /// ```
 /// assert_eq!(ugas_doc::OnOngoingFail::default(), ugas_doc::OnOngoingFail::Inhibit);
@@ -191,14 +191,14 @@ impl GrantedAbilityEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnOngoingFail {
-    /// Modifiers and tags are switched off until the requirement holds again.
+    /// Modifiers and tags are switched off until the requirement is met again.
     #[default]
     Inhibit,
     /// The effect is removed.
     Remove,
 }
 
-/// What happens to executions that fall due while the effect is inhibited.
+/// What happens to executions that are due while the effect is inhibited.
 ///
 /// ```
 /// assert_eq!(ugas_doc::PeriodInhibition::default(), ugas_doc::PeriodInhibition::Skip);
@@ -326,7 +326,7 @@ pub struct Effect {
     /// The chance that the effect is applied, 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_chance: Option<Magnitude>,
-    /// An expression that must hold at application, such as `source.Level > target.Level`.
+    /// An expression that must be true at application, such as `source.Level > target.Level`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_condition: Option<String>,
     /// The name of registered host code that must agree at application.
@@ -338,10 +338,10 @@ pub struct Effect {
     /// The target must have none of these tags while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ongoing_blocked_tags: Vec<String>,
-    /// What happens when an ongoing requirement no longer holds.
+    /// What happens when an ongoing requirement is no longer met.
     #[serde(default)]
     pub on_ongoing_fail: OnOngoingFail,
-    /// What happens to executions that fall due while the effect is inhibited.
+    /// What happens to executions that are due while the effect is inhibited.
     #[serde(default)]
     pub period_inhibition: PeriodInhibition,
     /// Incoming effects that are rejected while the effect is active.
@@ -368,6 +368,41 @@ pub struct Effect {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for Effect {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    fn summary(&self) -> Option<String> {
+        let mut parts = vec![match (self.duration_policy, &self.duration) {
+            (DurationPolicy::Instant, _) => "instant".to_owned(),
+            (DurationPolicy::Infinite, _) => "until it is removed".to_owned(),
+            (DurationPolicy::HasDuration, Some(duration)) => format!("for {duration} s"),
+            (DurationPolicy::HasDuration, None) => "with a duration".to_owned(),
+        }];
+        parts.extend(self.period.as_ref().map(|period| format!("every {} s", period.period)));
+        for m in &self.modifiers {
+            let operation = match m.operation {
+                Operation::Add => "+",
+                Operation::Multiply => "× 1 +",
+                Operation::AddPost => "+ after multiplying",
+                Operation::Override => "becomes",
+            };
+            let channel = m.channel.as_ref().map(|c| format!(" in {c}")).unwrap_or_default();
+            parts.push(format!("{} {operation} {}{channel}", m.attribute, m.magnitude));
+        }
+        parts.extend(self.executions.iter().map(|x| format!("runs {}", x.calculator_class)));
+        if !self.granted_tags.is_empty() {
+            parts.push(format!("grants {}", self.granted_tags.join(", ")));
+        }
+        Some(parts.join("; "))
+    }
 }
 
 impl Effect {

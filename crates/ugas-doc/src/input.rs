@@ -2,7 +2,7 @@
 //! values. They are data for the host, which reads devices and sends `Press` and `Release`; the runtime reads only the
 //! names of actions.
 
-use crate::{Metadata, Value};
+use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -93,6 +93,16 @@ pub struct InputAction {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for InputAction {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }
 
 impl InputAction {
@@ -191,6 +201,16 @@ pub struct InputActionSet {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for InputActionSet {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }
 
 impl InputActionSet {
@@ -377,6 +397,16 @@ pub struct InputMapping {
     pub metadata: Option<Metadata>,
 }
 
+impl Document for InputMapping {
+    fn name(&self) -> &str {
+        &self.action_set
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+}
+
 /// What an input modifier does to a raw value.
 ///
 /// ```
@@ -434,6 +464,12 @@ pub struct InputModifier {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for InputModifier {
+    fn name(&self) -> &str {
+        &self.name
+    }
 }
 
 impl InputModifier {

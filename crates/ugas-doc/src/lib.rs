@@ -21,6 +21,8 @@
 //! assert_eq!(poison.modifiers[0].magnitude, Magnitude::value(-5.0));
 //! ```
 
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
+
 mod ability;
 mod ability_build;
 mod ability_set;
@@ -32,6 +34,7 @@ mod controller;
 mod curve;
 mod effect;
 mod input;
+mod kind;
 mod magnitude;
 mod patch;
 mod scene;
@@ -66,11 +69,12 @@ pub use input::{
     ActionTags, ActivationTags, BindingTags, CompositeInputs, Device, DeviceInput, InputAction, InputActionSet,
     InputBinding, InputBuffer, InputMapping, InputModifier, InputValue, ModifierType, Platform, TriggerBehavior,
 };
+#[cfg(feature = "schema")]
+pub use kind::schema_of;
+pub use kind::{Defines, Doc, Document, DocumentKind, Kind};
 pub use magnitude::{Magnitude, MagnitudeSource, MagnitudeType};
 pub use patch::{Patch, Patched};
 pub use scene::{Placement, Region, RegionFilter, RegionShape, Scene, SpawnPoint};
-#[cfg(feature = "schema")]
-pub use schema::schema_of;
 pub use stacking::{OnExpire, OnStack, PeriodOnStack, StackBy, Stacking};
 pub use tag::{TagEntry, TagRegistry};
 pub use timeline::{AnswerTarget, Notify, SocketKey, Time, Timeline, TimelineAnswer, TimelineWindow};
@@ -78,229 +82,6 @@ pub use value::Value;
 
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-/// The kinds of document, by the name in `Kind:` or at the end of `$schema`.
-///
-/// ```
-/// assert_eq!(ugas_doc::Kind::from_name("gameplay_effect"), Some(ugas_doc::Kind::Effect));
-/// assert_eq!(ugas_doc::Kind::Effect.name(), "gameplay_effect");
-/// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
-    /// `attribute`: one attribute on its own.
-    Attribute,
-    /// `attribute_set`: attributes registered together.
-    AttributeSet,
-    /// `gameplay_tag`: a registry of tags.
-    TagRegistry,
-    /// `gameplay_effect`: a change of attributes and tags.
-    Effect,
-    /// `gameplay_ability`: an action of an actor.
-    Ability,
-    /// `gameplay_controller`: an actor with its sets, abilities, effects and tags.
-    Controller,
-    /// `curve`: a table of points.
-    Curve,
-    /// `ability_set`: abilities, effects and attribute sets that are granted together.
-    AbilitySet,
-    /// `timeline`: the events of a montage.
-    Timeline,
-    /// `calculation`: an execution or a magnitude, as expressions.
-    Calculation,
-    /// `input_action`: something a player can do.
-    InputAction,
-    /// `input_action_set`: actions that are active together.
-    InputActionSet,
-    /// `input_mapping`: the bindings of actions to device inputs.
-    InputMapping,
-    /// `input_modifier`: a step from a raw device value to the value of an action.
-    InputModifier,
-    /// `scene`: the controllers, regions and spawn points of a level.
-    Scene,
-    /// `patch`: changes of single fields of another definition.
-    Patch,
-}
-
-impl Kind {
-    /// Every kind, in the order in which lists show them.
-    pub const ALL: [Kind; 16] = [
-        Kind::Attribute,
-        Kind::AttributeSet,
-        Kind::TagRegistry,
-        Kind::Effect,
-        Kind::Ability,
-        Kind::Controller,
-        Kind::Curve,
-        Kind::AbilitySet,
-        Kind::Timeline,
-        Kind::Calculation,
-        Kind::InputAction,
-        Kind::InputActionSet,
-        Kind::InputMapping,
-        Kind::InputModifier,
-        Kind::Scene,
-        Kind::Patch,
-    ];
-
-    /// Returns the name used in files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Attribute => "attribute",
-            Kind::AttributeSet => "attribute_set",
-            Kind::TagRegistry => "gameplay_tag",
-            Kind::Effect => "gameplay_effect",
-            Kind::Ability => "gameplay_ability",
-            Kind::Controller => "gameplay_controller",
-            Kind::Curve => "curve",
-            Kind::AbilitySet => "ability_set",
-            Kind::Timeline => "timeline",
-            Kind::Calculation => "calculation",
-            Kind::InputAction => "input_action",
-            Kind::InputActionSet => "input_action_set",
-            Kind::InputMapping => "input_mapping",
-            Kind::InputModifier => "input_modifier",
-            Kind::Scene => "scene",
-            Kind::Patch => "patch",
-        }
-    }
-
-    /// Returns the kind with this name.
-    pub fn from_name(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|k| k.name() == name)
-    }
-}
-
-/// One authored document of any kind.
-///
-/// ```
-/// use ugas_doc::{Doc, Effect, Kind};
-/// let doc = Doc::from(Effect::instant("GE_Hit").add("Health", -10.0));
-/// assert_eq!((doc.kind(), doc.name()), (Kind::Effect, "GE_Hit"));
-/// ```
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Doc {
-    /// A single attribute; it becomes a set of the same name.
-    Attribute(Box<Attribute>),
-    /// A set of attributes.
-    AttributeSet(AttributeSet),
-    /// A tag registry.
-    TagRegistry(TagRegistry),
-    /// An effect.
-    Effect(Box<Effect>),
-    /// An ability.
-    Ability(Box<Ability>),
-    /// A controller.
-    Controller(Box<Controller>),
-    /// A curve.
-    Curve(Curve),
-    /// An ability set.
-    AbilitySet(AbilitySet),
-    /// A timeline.
-    Timeline(Box<Timeline>),
-    /// A calculation.
-    Calculation(Box<Calculation>),
-    /// An input action.
-    InputAction(Box<InputAction>),
-    /// An input action set.
-    InputActionSet(Box<InputActionSet>),
-    /// An input mapping.
-    InputMapping(Box<InputMapping>),
-    /// An input modifier.
-    InputModifier(Box<InputModifier>),
-    /// A scene.
-    Scene(Box<Scene>),
-    /// A patch.
-    Patch(Box<Patch>),
-}
-
-impl Doc {
-    /// Returns the kind of the document.
-    pub fn kind(&self) -> Kind {
-        match self {
-            Doc::Attribute(_) => Kind::Attribute,
-            Doc::AttributeSet(_) => Kind::AttributeSet,
-            Doc::TagRegistry(_) => Kind::TagRegistry,
-            Doc::Effect(_) => Kind::Effect,
-            Doc::Ability(_) => Kind::Ability,
-            Doc::Controller(_) => Kind::Controller,
-            Doc::Curve(_) => Kind::Curve,
-            Doc::AbilitySet(_) => Kind::AbilitySet,
-            Doc::Timeline(_) => Kind::Timeline,
-            Doc::Calculation(_) => Kind::Calculation,
-            Doc::InputAction(_) => Kind::InputAction,
-            Doc::InputActionSet(_) => Kind::InputActionSet,
-            Doc::InputMapping(_) => Kind::InputMapping,
-            Doc::InputModifier(_) => Kind::InputModifier,
-            Doc::Scene(_) => Kind::Scene,
-            Doc::Patch(_) => Kind::Patch,
-        }
-    }
-
-    /// Returns the name of the document. A controller has the `ActorID` of its owner, a mapping the name of its action
-    /// set; a tag registry and a patch have no name.
-    pub fn name(&self) -> &str {
-        match self {
-            Doc::Attribute(d) => &d.name,
-            Doc::AttributeSet(d) => &d.name,
-            Doc::TagRegistry(_) | Doc::Patch(_) => "",
-            Doc::Effect(d) => &d.name,
-            Doc::Ability(d) => &d.name,
-            Doc::Controller(d) => &d.owner_actor.actor_id,
-            Doc::Curve(d) => &d.name,
-            Doc::AbilitySet(d) => &d.name,
-            Doc::Timeline(d) => &d.name,
-            Doc::Calculation(d) => &d.name,
-            Doc::InputAction(d) => &d.name,
-            Doc::InputActionSet(d) => &d.name,
-            Doc::InputMapping(d) => &d.action_set,
-            Doc::InputModifier(d) => &d.name,
-            Doc::Scene(d) => &d.name,
-        }
-    }
-}
-
-macro_rules! into_doc {
-    ($($ty:ty => $variant:ident $(, $wrap:path)?;)*) => {$(
-        impl From<$ty> for Doc {
-            fn from(doc: $ty) -> Doc { Doc::$variant($($wrap)?(doc)) }
-        }
-    )*};
-}
-into_doc! {
-    Attribute => Attribute, Box::new;
-    Effect => Effect, Box::new;
-    Ability => Ability, Box::new;
-    Controller => Controller, Box::new;
-    Timeline => Timeline, Box::new;
-    Calculation => Calculation, Box::new;
-    InputAction => InputAction, Box::new;
-    InputActionSet => InputActionSet, Box::new;
-    InputMapping => InputMapping, Box::new;
-    InputModifier => InputModifier, Box::new;
-    Scene => Scene, Box::new;
-    Patch => Patch, Box::new;
-}
-impl From<AttributeSet> for Doc {
-    fn from(doc: AttributeSet) -> Doc {
-        Doc::AttributeSet(doc)
-    }
-}
-impl From<TagRegistry> for Doc {
-    fn from(doc: TagRegistry) -> Doc {
-        Doc::TagRegistry(doc)
-    }
-}
-impl From<Curve> for Doc {
-    fn from(doc: Curve) -> Doc {
-        Doc::Curve(doc)
-    }
-}
-
-impl From<AbilitySet> for Doc {
-    fn from(doc: AbilitySet) -> Doc {
-        Doc::AbilitySet(doc)
-    }
-}
 
 /// The place of a document in a file, for explanations and errors.
 ///

@@ -1,24 +1,60 @@
 //! Magnitudes: the numbers of modifiers, durations and chances.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
-/// Where a magnitude gets its number.
-///
-/// ```
-/// assert_eq!(ugas_doc::MagnitudeType::default(), ugas_doc::MagnitudeType::ScalableFloat);
-/// ```
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum MagnitudeType {
+macro_rules! magnitude_types {
+    ($($(#[$attr:meta])* $kind:ident needs $($field:literal)or+;)*) => {
+        /// Where a magnitude gets its number.
+        ///
+        /// ```
+        /// use ugas_doc::MagnitudeType;
+        /// assert_eq!(MagnitudeType::default(), MagnitudeType::ScalableFloat);
+        /// assert_eq!(MagnitudeType::ScalableFloat.required(), ["Value", "Curve"]);
+        /// ```
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        pub enum MagnitudeType {
+            $($(#[$attr])* $kind,)*
+        }
+
+        impl MagnitudeType {
+            /// Every type.
+            pub const ALL: &[MagnitudeType] = &[$(MagnitudeType::$kind),*];
+
+            /// Returns the name used in files.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(MagnitudeType::$kind => stringify!($kind),)*
+                }
+            }
+
+            /// Returns the fields of [`Magnitude`] that the type needs, by their names in files; one of them is enough.
+            pub fn required(self) -> &'static [&'static str] {
+                match self {
+                    $(MagnitudeType::$kind => &[$($field),+],)*
+                }
+            }
+        }
+    };
+}
+magnitude_types! {
     /// A fixed value, or a curve over the level, an attribute or a caller's value.
     #[default]
-    ScalableFloat,
+    ScalableFloat needs "Value" or "Curve";
     /// `(attribute + PreMultiplyAdditive) × Coefficient + PostMultiplyAdditive`.
-    AttributeBased,
+    AttributeBased needs "BackingAttribute";
     /// A named calculation.
-    CustomCalculation,
+    CustomCalculation needs "CalculatorClass";
     /// A value that the caller puts into the effect spec.
-    SetByCaller,
+    SetByCaller needs "DataTag";
+}
+
+impl MagnitudeType {
+    /// Returns the type with this name.
+    pub fn from_name(name: &str) -> Option<MagnitudeType> {
+        MagnitudeType::ALL.iter().copied().find(|kind| kind.name() == name)
+    }
 }
 
 /// Which controller an attribute-based magnitude reads.
@@ -88,12 +124,12 @@ impl Magnitude {
         Magnitude { value: Some(value), ..Magnitude::default() }
     }
 
-    /// Creates a curve over the level of the effect.
+    /// Creates a magnitude that evaluates the curve `name` at the level of the effect.
     pub fn curve(name: impl Into<String>) -> Magnitude {
         Magnitude { curve: Some(name.into()), ..Magnitude::default() }
     }
 
-    /// Creates a curve over an attribute of the source or a caller's key.
+    /// Creates a magnitude that evaluates the curve `name` at `input`: an attribute of the source or a set-by-caller key.
     pub fn curve_over(name: impl Into<String>, input: impl Into<String>) -> Magnitude {
         Magnitude { curve: Some(name.into()), curve_input: Some(input.into()), ..Magnitude::default() }
     }
@@ -115,6 +151,11 @@ impl Magnitude {
     /// Creates a magnitude that the caller sets on the spec.
     pub fn set_by_caller(tag: impl Into<String>) -> Magnitude {
         Magnitude { kind: MagnitudeType::SetByCaller, data_tag: Some(tag.into()), ..Magnitude::default() }
+    }
+
+    /// Returns the number of a fixed value: no curve, no attribute, no calculation.
+    pub fn constant(&self) -> Option<f64> {
+        self.value.filter(|_| self.kind == MagnitudeType::ScalableFloat && self.curve.is_none())
     }
 
     /// Reads the target's attribute instead of the source's.
@@ -139,6 +180,33 @@ impl Magnitude {
     pub fn post(mut self, add: f64) -> Magnitude {
         self.post_multiply_additive = Some(add);
         self
+    }
+}
+
+/// Prints the formula in one line: `0.5 × source.Strength + 2`.
+impl fmt::Display for Magnitude {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let factor = |v: Option<f64>| v.filter(|v| *v != 1.0).map(|v| format!("{v} × ")).unwrap_or_default();
+        match self.kind {
+            MagnitudeType::ScalableFloat => match &self.curve {
+                None => write!(f, "{}", self.value.unwrap_or(0.0)),
+                Some(curve) => {
+                    write!(f, "{}{curve}({})", factor(self.value), self.curve_input.as_deref().unwrap_or("Level"))
+                }
+            },
+            MagnitudeType::AttributeBased => {
+                let whose = if self.source == Some(MagnitudeSource::Target) { "target" } else { "source" };
+                let name = format!("{whose}.{}", self.backing_attribute.as_deref().unwrap_or("?"));
+                f.write_str(&factor(self.coefficient))?;
+                match self.pre_multiply_additive.filter(|v| *v != 0.0) {
+                    Some(pre) => write!(f, "({name} + {pre})")?,
+                    None => f.write_str(&name)?,
+                }
+                self.post_multiply_additive.filter(|v| *v != 0.0).map_or(Ok(()), |post| write!(f, " + {post}"))
+            }
+            MagnitudeType::CustomCalculation => f.write_str(self.calculator_class.as_deref().unwrap_or_default()),
+            MagnitudeType::SetByCaller => write!(f, "SetByCaller {}", self.data_tag.as_deref().unwrap_or("value")),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Patches: changes of single fields of a definition of another pack, without copying the definition.
 
-use crate::Value;
+use crate::{Document, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,6 +25,12 @@ pub struct Patch {
     /// The new values by field path: `Duration.Value`, `Modifiers[0].Magnitude.Value`,
     /// `Attributes[Health].DefaultBaseValue`. `null` removes a field.
     pub set: BTreeMap<String, Value>,
+}
+
+impl Document for Patch {
+    fn name(&self) -> &str {
+        ""
+    }
 }
 
 /// A field that a patch changed, with the place of the patch.

@@ -1,6 +1,6 @@
 //! Scenes: the controllers, regions and spawn points of a level. They are data for the host and the studio.
 
-use crate::Metadata;
+use crate::{Document, Metadata};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -170,7 +170,7 @@ pub struct SpawnPoint {
     /// The rotation, as a quaternion.
     #[serde(default = "upright")]
     pub rotation: [f64; 4],
-    /// Tags that say what it is for.
+    /// Tags that describe its purpose.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -203,4 +203,14 @@ pub struct Scene {
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for Scene {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }

@@ -1,39 +1,13 @@
 //! JSON Schemas of the documents, generated from the types, so that editors check what the reader accepts.
 
-use crate::{Binding, Formula, Kind, Time};
+use crate::{Binding, Formula, Time};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
-/// Returns the JSON Schema (2020-12) of a document kind, without the keys `Kind` and `$schema`.
-///
-/// ```
-/// let schema = ugas_doc::schema_of(ugas_doc::Kind::Curve);
-/// assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-/// assert!(schema["properties"]["Points"].is_object());
-/// ```
-pub fn schema_of(kind: Kind) -> serde_json::Value {
-    fn of<T: JsonSchema>() -> serde_json::Value {
-        SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
-    }
-    match kind {
-        Kind::Attribute => of::<crate::Attribute>(),
-        Kind::AttributeSet => of::<crate::AttributeSet>(),
-        Kind::TagRegistry => of::<crate::TagRegistry>(),
-        Kind::Effect => of::<crate::Effect>(),
-        Kind::Ability => of::<crate::Ability>(),
-        Kind::Controller => of::<crate::Controller>(),
-        Kind::Curve => of::<crate::Curve>(),
-        Kind::AbilitySet => of::<crate::AbilitySet>(),
-        Kind::Timeline => of::<crate::Timeline>(),
-        Kind::Calculation => of::<crate::Calculation>(),
-        Kind::InputAction => of::<crate::InputAction>(),
-        Kind::InputActionSet => of::<crate::InputActionSet>(),
-        Kind::InputMapping => of::<crate::InputMapping>(),
-        Kind::InputModifier => of::<crate::InputModifier>(),
-        Kind::Scene => of::<crate::Scene>(),
-        Kind::Patch => of::<crate::Patch>(),
-    }
+/// Returns the JSON Schema of a type.
+pub(crate) fn of_type<T: JsonSchema>() -> serde_json::Value {
+    SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<T>().to_value()
 }
 
 impl JsonSchema for Formula {

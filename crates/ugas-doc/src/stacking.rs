@@ -89,10 +89,10 @@ pub struct Stacking {
     /// What happens when the duration ends.
     #[serde(default)]
     pub on_expire: OnExpire,
-    /// Effects that are applied when an application finds the stack full.
+    /// Effects that are applied when the effect is applied to a full stack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overflow_effects: Vec<String>,
-    /// Rejects an application that finds the stack full.
+    /// Rejects an application to a full stack.
     #[serde(default)]
     pub deny_overflow: bool,
 }

@@ -1,5 +1,6 @@
 //! Tag registries: the tags of a project and what they mean.
 
+use crate::Document;
 use serde::{Deserialize, Serialize};
 
 /// A `gameplay_tag` document: a list of declared tags.
@@ -16,6 +17,12 @@ pub struct TagRegistry {
     /// `State`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<TagEntry>,
+}
+
+impl Document for TagRegistry {
+    fn name(&self) -> &str {
+        ""
+    }
 }
 
 impl TagRegistry {

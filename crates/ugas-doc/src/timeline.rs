@@ -1,6 +1,6 @@
-//! Timelines: the events of a montage, so that a game without an engine plays like one with it.
+//! Timelines: the events of a montage, so that a sim without an engine plays it the same way.
 
-use crate::Metadata;
+use crate::{Document, Metadata};
 use serde::de::{self, Deserializer, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
@@ -171,7 +171,7 @@ pub struct TimelineAnswer {
     pub fail: bool,
 }
 
-/// A `timeline` document: the events of a montage, so that a game without an engine plays like one with it.
+/// A `timeline` document: the events of a montage, so that a sim without an engine plays it the same way.
 ///
 /// ```
 /// let t = ugas_doc::Timeline::new("TL_Cast", 0.6).montage("Anim_Cast").notify(0.4, "Event.Montage.CastPoint");
@@ -215,6 +215,16 @@ pub struct Timeline {
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
+}
+
+impl Document for Timeline {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
 }
 
 impl Timeline {

@@ -34,7 +34,7 @@ impl Value {
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(n) => Some(*n),
-            _ => None,
+            Value::Null | Value::Bool(_) | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
         }
     }
 
@@ -42,7 +42,7 @@ impl Value {
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(t) => Some(t),
-            _ => None,
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::List(_) | Value::Map(_) => None,
         }
     }
 }

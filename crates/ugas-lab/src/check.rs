@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_data::{Diagnostic, Project, ReadError};
 
-/// Checks a file or a folder as one set of documents, and every scenario in it. A folder with a `pack.yaml` is a separate set
-/// with its required packs. The error contains the files that could not be read.
+/// Checks the documents of a file or folder together, and every scenario in it. A folder with a `pack.yaml` is checked
+/// separately, together with the packs it requires. The error lists the files that could not be read.
 ///
 /// ```
 /// let errors = ugas_lab::check_path("no/such/place").unwrap_err();
@@ -17,7 +17,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
     check_path_with(path, false)
 }
 
-/// The same, with the strict lint rules if `strict`.
+/// Like [`check_path`], with the strict lint rules if `strict`.
 ///
 /// ```
 /// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());
@@ -50,8 +50,8 @@ pub fn check_scenarios(project: &Project) -> Vec<Diagnostic> {
     findings
 }
 
-/// Merges and sorts findings of documents and of scenarios, without duplicates: an error in a pack is also found by every
-/// scenario that uses it, which may refer to the file by another path.
+/// Merges and sorts the findings of documents and of scenarios and removes duplicates. An error in a pack is also
+/// reported by every scenario that uses the pack, possibly with another path to the same file.
 pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut paths: BTreeMap<Arc<str>, PathBuf> = BTreeMap::new();
     let mut key = |f: &Diagnostic| {
@@ -62,7 +62,7 @@ pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnosti
         (path.clone(), f.line, f.column, f.id.clone())
     };
     let mut seen: BTreeSet<_> = findings.iter().map(&mut key).collect();
-    // A pack may have several findings at one place.
+    // A pack may have several findings at one place in a file.
     for finding in of_scenarios {
         let at = key(&finding);
         let is_known = seen.contains(&at) && findings.iter().any(|f| key(f) == at && f.message == finding.message);

@@ -6,12 +6,12 @@ use std::fmt;
 use ugas_core::{NameKind, SimTime};
 use ugas_data::ReadError;
 
-/// Why there is no explanation.
+/// Why an attribute could not be explained.
 #[derive(Clone, Debug)]
 pub enum ExplainError {
     /// The scenario cannot be run.
     Scenario(Vec<ReadError>),
-    /// A name does not exist; the text contains the name and a suggestion.
+    /// An unknown name. The text contains the name and a suggestion.
     Unknown(String),
 }
 
@@ -31,7 +31,7 @@ impl fmt::Display for ExplainError {
 
 impl std::error::Error for ExplainError {}
 
-/// Explains an actor's attribute at a time, after the timeline's entries at that time.
+/// Explains an actor's attribute at a time, after the timeline's entries at that time have run.
 ///
 /// ```
 /// let text = r#"

@@ -39,8 +39,8 @@ pub fn text_of(path: impl AsRef<Path>) -> Result<String, ReadError> {
     })
 }
 
-/// Returns the file itself, or every YAML and JSON file of a folder and its subfolders, sorted by path. Hidden files are
-/// skipped, links are not followed.
+/// Returns the path itself if it is a file, or every YAML and JSON file of a folder and its subfolders, sorted by path.
+/// Hidden files are skipped, and links are not followed.
 ///
 /// ```
 /// let errors = ugas_lab::files_at("no/such/place").unwrap_err();

@@ -99,7 +99,7 @@ pub fn choose(scenarios: &[Scenario], wanted: &str) -> Result<usize, String> {
     })
 }
 
-/// Runs every scenario of a text. `name` is its file name in messages, and packs are resolved relative to it.
+/// Runs every scenario of a text. `name` is the file name in messages; the paths of packs are relative to it.
 ///
 /// ```
 /// let text = r#"
@@ -157,8 +157,8 @@ pub fn run_file(path: impl AsRef<Path>) -> Results {
     }
 }
 
-/// Runs every scenario of a folder and its subfolders. A folder without scenarios is an error, so that a test cannot pass
-/// without running anything.
+/// Runs every scenario of a folder and its subfolders. A folder without scenarios is an error, so that a test cannot
+/// pass without running a scenario.
 ///
 /// ```no_run
 /// ugas_lab::check_folder("scenarios").assert_ok();

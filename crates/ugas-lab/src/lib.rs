@@ -11,7 +11,10 @@
 //! # }
 //! ```
 //!
-//! This crate contains no game rules. `ugas-core` decides what an effect does; the lab only runs verbs and compares results.
+//! This crate contains no game rules: `ugas-core` implements the effects and abilities, and the lab only runs verbs and
+//! compares results.
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod check;
 mod explain;
@@ -35,15 +38,15 @@ pub use packs::load_pack;
 pub use preview::{PreviewOf, Previewed, PreviewedActor, preview};
 pub use report::{Failure, Report, Results};
 pub use run::RunOptions;
-pub use run::film::Film;
-pub use run::live::{Live, NotTaken};
-pub use run::parts::{ClientPart, NotPlayed, ServerPart};
-pub use run::rewind::Rewound;
+pub use run::live::{Live, LiveReloadError};
+pub use run::parts::{ClientPart, PartError, ServerPart};
+pub use run::recorded::RecordedRun;
+pub use run::rewind::RollbackReport;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{NetClient, Network, Place, Scenario, longest_time, parse_time};
 pub use why_not::why_not;
 
-// What the book shows in Rust is compiled with the doc tests.
+// Compiles and runs the Rust examples of the book as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/packs.md")]
 mod book_packs {}

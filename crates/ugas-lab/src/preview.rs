@@ -1,4 +1,4 @@
-//! What an effect or an ability would do at a moment of a scenario, without doing it.
+//! Previews the changes that an effect or an ability would make at a time of a scenario, without applying them.
 
 use crate::explain::ExplainError;
 use crate::run::{RunOptions, Runner};
@@ -7,62 +7,62 @@ use serde_json::{Value, json};
 use std::fmt::Write;
 use ugas_core::{EffectView, Preview, RowPreview, SimTime, Spec, TagId, Target};
 
-/// What to preview.
+/// The effect or ability to preview.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PreviewOf<'a> {
-    /// An effect on the actor.
+    /// An effect that is applied to the actor.
     Effect {
         /// Its name.
         effect: &'a str,
-        /// The actor that is its source.
+        /// The actor that is the source of the effect.
         from: Option<&'a str>,
         /// Its level.
         level: u32,
-        /// Its stacks.
+        /// The number of stacks that are applied.
         stacks: u32,
     },
-    /// An ability of the actor: its commit, and the tasks that run at once.
+    /// An ability of the actor: its commit, and the tasks that run immediately.
     Ability {
         /// Its name.
         ability: &'a str,
-        /// The actor it is used on.
+        /// The actor that the ability targets.
         target: Option<&'a str>,
     },
 }
 
-/// A preview with the scenario's names.
+/// A preview, with the names that the scenario uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Previewed {
-    /// What it is of: the effect or the ability.
+    /// The previewed effect or ability.
     pub of: String,
-    /// Why it would be refused: the kind and the sentence.
+    /// Why the effect or ability would be refused: the kind and the message.
     pub refusal: Option<(&'static str, String)>,
-    /// The actors that are named and those that would change.
+    /// The actors that take part and the actors that would change.
     pub actors: Vec<PreviewedActor>,
-    /// The facts it would emit, one line each.
+    /// The facts that would be emitted, one line each.
     pub facts: Vec<String>,
 }
 
-/// An actor before and after.
+/// An actor before and after the previewed effect or ability.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PreviewedActor {
     /// Its name.
     pub actor: String,
-    /// Every attribute: its name, its current value before and after.
+    /// Every attribute: its name, and its current value before and after.
     pub attributes: Vec<(String, f64, f64)>,
-    /// Tags it would gain.
+    /// Tags that the actor would gain.
     pub tags_added: Vec<String>,
-    /// Tags it would lose.
+    /// Tags that the actor would lose.
     pub tags_removed: Vec<String>,
-    /// Effects that would become active or wait in a queue.
+    /// Effects that would become active or be queued.
     pub effects_added: Vec<String>,
     /// Effects that would end.
     pub effects_removed: Vec<String>,
-    /// Effects that would change their level, stacks or time.
+    /// Effects whose level, stacks or remaining time would change.
     pub effects_changed: Vec<String>,
 }
 
-/// Previews an effect or an ability at a time, after everything that happens then.
+/// Previews an effect or an ability at a time, after the timeline's entries at that time have run.
 ///
 /// ```
 /// let text = r#"
@@ -99,7 +99,7 @@ pub fn preview(scenario: &Scenario, actor: &str, of: PreviewOf<'_>, at: SimTime)
         PreviewOf::Effect { effect, from, level, stacks } => {
             let Some(id) = rules.find_effect(effect) else {
                 let help = did_you_mean(effect, rules.effect_list().map(|(_, name)| name));
-                return Err(unknown(format!("there is no effect {effect}"), help));
+                return Err(unknown(format!("unknown effect {effect}"), help));
             };
             let mut spec = Spec::new(id, who).level(level).stacks(stacks);
             if let Some(from) = from {
@@ -110,7 +110,7 @@ pub fn preview(scenario: &Scenario, actor: &str, of: PreviewOf<'_>, at: SimTime)
         PreviewOf::Ability { ability, target } => {
             let Some(id) = rules.find_ability(ability) else {
                 let help = did_you_mean(ability, rules.ability_list().map(|(_, name)| name));
-                return Err(unknown(format!("there is no ability {ability}"), help));
+                return Err(unknown(format!("unknown ability {ability}"), help));
             };
             let target = target.map_or(Target::None, |name| Target::Controller(runner.who(name)));
             (ability, runner.sim.preview_ability(who, id, target))
@@ -136,7 +136,7 @@ impl Previewed {
         }
     }
 
-    /// A table for each actor: every attribute, marked where it would change, then tags and effects.
+    /// Returns a table for each actor: every attribute, with changed ones marked, then tags and effects.
     pub fn to_table(&self) -> String {
         let mut text = String::new();
         if let Some((kind, sentence)) = &self.refusal {
@@ -160,7 +160,7 @@ impl Previewed {
         text
     }
 
-    /// One object for tools.
+    /// Returns one JSON object, for tools.
     pub fn to_json(&self) -> String {
         let attribute = |(name, before, after): &(String, f64, f64)| {
             (name.clone(), json!({"before": before, "after": after, "changed": before != after}))

@@ -9,7 +9,7 @@ use ugas_data::{ReadError, printable, printable_line};
 /// A failed expectation or verb.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The file, as the caller named it.
+    /// The file, as the caller spelled its path.
     pub file: Arc<str>,
     /// Line of the verb or expectation, from 1.
     pub line: u32,
@@ -17,7 +17,7 @@ pub struct Failure {
     pub column: u32,
     /// What was expected and what was found.
     pub message: String,
-    /// How the value was computed, or what was found instead.
+    /// How the value was computed, or the value or entries that were found instead.
     pub explanation: Option<String>,
 }
 
@@ -42,28 +42,28 @@ impl fmt::Display for Failure {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The file, as the caller named it.
+    /// The file, as the caller spelled its path.
     pub file: Arc<str>,
     /// Line of the `Scenario:` key.
     pub line: u32,
     /// The name of the scenario.
     pub scenario: String,
-    /// The failures.
+    /// The failed expectations and verbs.
     pub failures: Vec<Failure>,
-    /// Why it could not run; empty if it ran.
+    /// The errors that prevented the run; empty if the scenario ran.
     pub errors: Vec<ReadError>,
-    /// Every fact, with [`RunOptions::keep_facts`](crate::RunOptions::keep_facts).
+    /// Every fact of the run, if [`RunOptions::keep_facts`](crate::RunOptions::keep_facts) is set.
     pub facts: Vec<Fact>,
     /// Notes that may explain a failure.
     pub notes: Vec<String>,
-    /// The time at the end.
+    /// The time of the sim at the end of the run.
     pub end: SimTime,
-    /// The hash of the sim at the end.
+    /// The hash of the sim's state at the end of the run.
     pub hash: u64,
 }
 
 impl Report {
-    /// Returns whether it ran without failures.
+    /// Returns whether the scenario ran without failures.
     pub fn passed(&self) -> bool {
         self.failures.is_empty() && self.errors.is_empty()
     }
@@ -115,7 +115,7 @@ impl Results {
         self.reports.len() - self.passed()
     }
 
-    /// Returns all errors of reading.
+    /// Returns all errors that occurred while reading files and scenarios.
     pub fn errors(&self) -> impl Iterator<Item = &ReadError> {
         self.unreadable.iter().chain(self.reports.iter().flat_map(|r| &r.errors))
     }

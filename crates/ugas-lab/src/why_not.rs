@@ -5,9 +5,9 @@ use crate::run::{RunOptions, Runner};
 use crate::scenario::{Scenario, did_you_mean};
 use ugas_core::{SimTime, Target, Which};
 
-/// Lists every failed check of an actor's ability at a time, after the timeline's entries at that time: one line each,
-/// with the time at which the check passes again. All times are on the timeline's clock. Without a target, checks of the
-/// target fail only where one is needed.
+/// Lists every failed check of an actor's ability at a time, after the timeline's entries at that time have run. Each
+/// check has one line, with the time at which it will pass. All times are on the timeline's clock. Without a target, a
+/// target check fails only if the ability needs a target.
 ///
 /// ```
 /// let text = r#"

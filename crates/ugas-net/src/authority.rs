@@ -1,4 +1,4 @@
-//! Validation of the commands of clients.
+//! Validation of the commands that clients send.
 //!
 //! The server validates a command in a fixed order (controller, tick, ability, policy, target, effect) before it becomes an op.
 //! The op then passes the same checks as an op of the host.
@@ -40,32 +40,32 @@ pub enum RejectReason {
     Future,
     /// The tick of the command is too far in the past.
     Past,
-    /// The key was used for another command, is older than the last one that ran, or does not name a rejected command where
-    /// one is required.
+    /// The key was used for another command, is older than the last key that ran, or names no rejected command although
+    /// the request requires one.
     Key,
     /// The client does not own the controller.
     Authority,
     /// The ability is not granted.
     Ability,
-    /// The net execution policy does not allow it, or a client may not cancel the ability.
+    /// The net execution policy does not allow clients to request it, or a client may not cancel the ability.
     Policy,
     /// The target does not exist or is not valid.
     Target,
-    /// The ability does not have the effect.
+    /// The ability does not name the effect in its task lists.
     EffectClass,
-    /// The effect is for the authority only.
+    /// The effect may be applied by the authority only.
     AuthoritativeOnly,
-    /// The ability of an application is not active and committed.
+    /// An effect application whose ability is not active and committed.
     Idle,
-    /// The task does not wait, or a client may not answer it.
+    /// The task is not waiting for an answer, or a client may not answer it.
     Task,
-    /// The target policy rejects the position.
+    /// The target policy rejects the position that the client moves to.
     Pose,
     /// A number is not finite or out of range.
     Number,
-    /// A late command whose ability was on cooldown at its tick.
+    /// A late command whose ability was still on cooldown at the tick of the command.
     Early,
-    /// The rules refused the op.
+    /// The sim refused the op, for example because of cost, cooldown or tags.
     Rules,
 }
 
@@ -74,15 +74,22 @@ impl From<&CarrierError> for RejectReason {
         match error {
             CarrierError::Duplicate { .. } => RejectReason::Duplicate,
             CarrierError::Stale { .. } => RejectReason::Outdated,
-            _ => RejectReason::Packet,
+            CarrierError::TooLong { .. }
+            | CarrierError::BacklogFull { .. }
+            | CarrierError::Truncated { .. }
+            | CarrierError::UnknownFlags { .. }
+            | CarrierError::EmptySection
+            | CarrierError::NoReference
+            | CarrierError::UnsentAcknowledged { .. }
+            | CarrierError::FragmentAhead { .. } => RejectReason::Packet,
         }
     }
 }
 
 /// The most targets of one answer.
 const MAX_TARGETS: usize = 64;
-/// The largest coordinate: beyond it squares and sums lose their precision.
-const FARTHEST: f64 = 1e9;
+/// The largest coordinate: squares and sums of larger ones lose their precision.
+const MAX_COORDINATE: f64 = 1e9;
 
 /// Decides which targets and positions are valid: line of sight, teams, movement speed. Set it with
 /// [`Server::set_target_policy`](crate::server::Server::set_target_policy).
@@ -104,8 +111,8 @@ pub struct AuthoredRange;
 impl TargetPolicy for AuthoredRange {
     fn can_target(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool {
         let Some(range) = sim.ability_doc(ability).and_then(|doc| doc.max_range) else { return true };
-        let place = |id| sim.anchor(id).ok().flatten().map(|a| a.position);
-        let (Some(here), Some(there)) = (place(who), place(target)) else { return true };
+        let position = |id| sim.anchor(id).ok().flatten().map(|a| a.position);
+        let (Some(here), Some(there)) = (position(who), position(target)) else { return true };
         let square: f64 = here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum();
         square <= range * range
     }
@@ -124,7 +131,7 @@ pub struct CommandValidator<'a> {
 }
 
 impl CommandValidator<'_> {
-    /// Returns the op of a command, or why it is rejected.
+    /// Returns the op of a command, or the reason why the command is rejected.
     pub fn validate(&self, command: &Command) -> Result<Op, (RejectReason, Refusal)> {
         let request = &command.request;
         check_numbers(request)?;
@@ -139,7 +146,11 @@ impl CommandValidator<'_> {
             | Request::Commit { ability, .. }
             | Request::Apply { ability, .. }
             | Request::Mispredicted { ability, .. } => self.check_granted(who, *ability)?,
-            _ => 1,
+            Request::Press { .. }
+            | Request::Release { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. } => 1,
         };
         self.check_policy(request)?;
         match request {
@@ -168,10 +179,10 @@ impl CommandValidator<'_> {
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);
                 let ability = ability.ok_or((RejectReason::Idle, Refusal::StaleHandle))?;
                 self.check_aim_of(who, ability, *target)?;
-                self.sim.remote().check_aim(*key, *target).map_err(misaimed)?;
+                self.sim.remote().check_aim(*key, *target).map_err(aim_rejection)?;
             }
             Request::Mispredicted { ability, target, .. } => {
-                // An invalid target may be why the command was rejected; the clean-up runs without it.
+                // The command may have been rejected because of its invalid target; the clean-up runs without a target.
                 if self.check_aim_of(who, *ability, *target).is_err() {
                     return Ok(Op::Mispredicted { who, ability: *ability, target: Target::None });
                 }
@@ -188,11 +199,19 @@ impl CommandValidator<'_> {
         match command.request {
             Request::Activate { who, ability, .. } => self.check_aim_of(who, ability, aim),
             Request::Press { who, input, .. } => self.check_press(who, input, aim),
-            _ => Err((RejectReason::Target, Refusal::NoTarget)),
+            Request::Release { .. }
+            | Request::Cancel { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Apply { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => Err((RejectReason::Target, Refusal::NoTarget)),
         }
     }
 
-    /// Returns the level of the grant.
+    /// Checks that the ability is granted and returns the level of the grant.
     fn check_granted(&self, who: ControllerId, ability: AbilityId) -> Result<u32, (RejectReason, Refusal)> {
         let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let grant = grants.iter().find(|g| g.ability == ability);
@@ -207,11 +226,11 @@ impl CommandValidator<'_> {
         }
     }
 
-    /// An input may activate every ability bound to it: all of them are checked.
+    /// Checks the target for every ability bound to an input, since the press may activate any of them.
     fn check_press(&self, who: ControllerId, input: InputId, target: Target) -> Result<(), (RejectReason, Refusal)> {
         self.check_aim(target)?;
         let grants = self.sim.grants(who).map_err(|r| (RejectReason::Authority, r.into()))?;
-        for grant in grants.iter().filter(|g| g.input == input && input != InputId::NONE) {
+        for grant in grants.iter().filter(|g| g.input == Some(input)) {
             if let Target::Controller(target) = target {
                 self.check_range(who, grant.ability, target)?;
             }
@@ -219,14 +238,14 @@ impl CommandValidator<'_> {
         Ok(())
     }
 
-    /// Effects must come from an active, committed ability.
+    /// Checks that an ability is active and committed, as an application requires.
     fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (RejectReason, Refusal)> {
         let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
         if running.any(is) { Ok(()) } else { Err((RejectReason::Idle, Refusal::Inactive)) }
     }
 
-    /// A client may answer tasks of its abilities, but not validations. Each target must be unique and in range.
+    /// Checks the answer to a task. The task must wait for an answer, and each target must be unique and in range.
     fn check_answer(&self, key: TaskKey, answer: &Answer) -> Result<(), (RejectReason, Refusal)> {
         let tasks = self.sim.tasks(key.who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
@@ -254,14 +273,14 @@ impl CommandValidator<'_> {
         self.check_aim(target)?;
         match target {
             Target::Controller(target) => self.check_range(who, ability, target),
-            _ => Ok(()),
+            Target::None | Target::Point(_) => Ok(()),
         }
     }
 
     fn check_aim(&self, target: Target) -> Result<(), (RejectReason, Refusal)> {
         match target {
             Target::Controller(id) if !self.sim.exists(id) => Err((RejectReason::Target, Refusal::StaleHandle)),
-            _ => Ok(()),
+            Target::None | Target::Controller(_) | Target::Point(_) => Ok(()),
         }
     }
 
@@ -278,25 +297,25 @@ impl CommandValidator<'_> {
     }
 }
 
-/// The reason for a rejected target: the client may not choose it, or it is not valid.
-pub(crate) fn misaimed(refusal: Refusal) -> (RejectReason, Refusal) {
+/// Returns the reason for a rejected target: the client may not choose it, or it is not valid.
+pub(crate) fn aim_rejection(refusal: Refusal) -> (RejectReason, Refusal) {
     let reason = if refusal == Refusal::Authority { RejectReason::Policy } else { RejectReason::Target };
     (reason, refusal)
 }
 
-/// Whether a number is zero or normal. Subnormal numbers only slow down sums.
-fn is_sound(v: &f64) -> bool {
+/// Returns whether a number is zero or normal. Subnormal numbers are rejected: they only slow down sums.
+fn is_normal_or_zero(v: &f64) -> bool {
     *v == 0.0 || v.is_normal()
 }
 
-fn is_place(v: &f64) -> bool {
-    is_sound(v) && v.abs() <= FARTHEST
+fn is_coordinate(v: &f64) -> bool {
+    is_normal_or_zero(v) && v.abs() <= MAX_COORDINATE
 }
 
 fn check_point(target: &Target) -> Result<(), (RejectReason, Refusal)> {
     match target {
-        Target::Point(p) if !p.iter().all(is_place) => Err(BAD_NUMBER),
-        _ => Ok(()),
+        Target::Point(p) if !p.iter().all(is_coordinate) => Err(BAD_NUMBER),
+        Target::None | Target::Controller(_) | Target::Point(_) => Ok(()),
     }
 }
 
@@ -304,20 +323,24 @@ const BAD_NUMBER: (RejectReason, Refusal) = (RejectReason::Number, Refusal::BadV
 
 /// Checks the numbers of a request. Clients check their own requests too, so that they do not predict what the server rejects.
 pub(crate) fn check_numbers(request: &Request) -> Result<(), (RejectReason, Refusal)> {
-    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(is_place);
-    let fine = match request {
+    let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(is_coordinate);
+    let is_valid = match request {
         Request::Press { target, .. }
         | Request::Activate { target, .. }
         | Request::Aim { target, .. }
         | Request::Mispredicted { target, .. } => return check_point(target),
-        Request::Complete { answer, .. } => is_sound(&answer.value) && answer.hit.as_ref().is_none_or(hit),
-        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(is_place),
-        _ => true,
+        Request::Complete { answer, .. } => is_normal_or_zero(&answer.value) && answer.hit.as_ref().is_none_or(hit),
+        Request::Move { anchor, .. } => anchor.position.iter().chain(&anchor.facing).all(is_coordinate),
+        Request::Release { .. }
+        | Request::Cancel { .. }
+        | Request::End { .. }
+        | Request::Commit { .. }
+        | Request::Apply { .. } => true,
     };
-    if fine { Ok(()) } else { Err(BAD_NUMBER) }
+    if is_valid { Ok(()) } else { Err(BAD_NUMBER) }
 }
 
-/// The effects that each ability may apply for a client: those that its task lists name.
+/// The effects that each ability may apply for a client: the effects that the ability's task lists name.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedEffects {
     known: BTreeMap<AbilityId, BTreeSet<EffectId>>,
@@ -341,15 +364,15 @@ impl AllowedEffects {
     }
 }
 
-/// The effects that an ability's task lists name.
+/// Returns the effects that an ability's task lists name.
 fn effects_of(sim: &Sim, doc: &Ability) -> BTreeSet<EffectId> {
     let mut found = BTreeSet::new();
     let lists = [&doc.tasks, &doc.on_tick, &doc.on_predicted_tick, &doc.on_server_tick];
-    lists.into_iter().for_each(|list| gather(sim, list, &mut found));
+    lists.into_iter().for_each(|list| collect_effects(sim, list, &mut found));
     found
 }
 
-fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
+fn collect_effects(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
     for task in tasks {
         for value in task.params.values() {
             if let Value::Text(name) = value
@@ -358,18 +381,19 @@ fn gather(sim: &Sim, tasks: &[AbilityTask], found: &mut BTreeSet<EffectId>) {
                 found.insert(effect);
             }
         }
-        gather(sim, &task.tasks, found);
-        gather(sim, &task.then, found);
-        gather(sim, &task.r#else, found);
+        collect_effects(sim, &task.tasks, found);
+        collect_effects(sim, &task.then, found);
+        collect_effects(sim, &task.r#else, found);
     }
 }
 
-/// Checks the tick of a command that arrives after the tick `now`: it may be `ahead` ticks early and `behind` ticks late.
-pub fn check_tick(tick: Tick, now: Tick, ahead: u32, behind: u32) -> Result<(), RejectReason> {
-    if tick.0 > now.0.saturating_add(ahead) {
+/// Checks the tick of a command that arrives after the tick `now`: the command may be at most `max_early` ticks early
+/// and at most `max_late` ticks late.
+pub fn check_tick(tick: Tick, now: Tick, max_early: u32, max_late: u32) -> Result<(), RejectReason> {
+    if tick.0 > now.0.saturating_add(max_early) {
         return Err(RejectReason::Future);
     }
-    if tick.0.saturating_add(behind) <= now.0 {
+    if tick.0.saturating_add(max_late) <= now.0 {
         return Err(RejectReason::Past);
     }
     Ok(())

@@ -1,9 +1,9 @@
-//! Confirmations: what a client's commands did on the server, to remote actors and to its own controllers.
+//! Confirmations: the changes that a client's commands made on the server, to remote actors and to its own controllers.
 //!
-//! A client shows at once what its commands do. Replicated values do not tell whether that really happened: something else may
-//! have changed the same value, or a shield absorbed the damage. The server therefore confirms each change with its tick and
-//! a short hash that both sides compute; a change without a confirmation did not happen. Only changes that the client may
-//! see are confirmed.
+//! A client shows the predicted changes of its commands at once. Replicated values do not reveal whether those changes
+//! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
+//! server therefore confirms each change with its tick and a short hash that both sides compute; a change without a
+//! confirmation did not happen. Only changes that the client may see are confirmed.
 
 use crate::types::Tick;
 use crate::view::Shape;
@@ -17,8 +17,9 @@ pub(crate) const MAX_CONFIRMATIONS: usize = 64;
 /// The bits of a confirmation hash.
 pub(crate) const CONFIRMATION_BITS: u32 = 24;
 
-/// Whether observers of a controller with this shape see a fact about it. Other facts are neither confirmed by the server nor
-/// predicted by clients.
+/// Returns whether observers of a controller with this shape see a fact about it. The server does not confirm other
+/// facts, and clients do not predict them.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a fact that is not listed is not shown")]
 pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
     match fact.kind {
         FactKind::AttributeChanged { attribute, .. } | FactKind::Died { attribute } => shape.shows(attribute),
@@ -80,9 +81,10 @@ pub(crate) fn read_confirmations(tick: Tick, from: &mut BitReader) -> Result<(Ve
     Ok((list, tick.minus(behind)))
 }
 
-/// The hash under which both sides know a change. `None` for facts that are not predicted.
+/// Returns the hash that identifies a change on both sides. `None` for facts that are not predicted.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other facts of one application share a kind")]
 pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
-    // The values of a change may differ; another attribute or tag is another change.
+    // The values of a change may differ between both sides. A change of another attribute or tag is another change.
     let (kind, about) = match fact.kind {
         FactKind::AttributeChanged { attribute, .. } => (1, attribute.0),
         FactKind::TagChanged { tag, added, .. } => (2 + added as u64, tag.0),
@@ -96,9 +98,9 @@ pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
         // All other facts of one application.
         _ => (12, 0),
     };
-    let EffectKey { birth, target, ordinal } = fact.key;
+    let EffectKey { origin_id, target, ordinal } = fact.key;
     let key = (target.0 as u64) << 32 | ordinal as u64;
-    let words = [fact.who.0 as u64, fact.root.0, birth, key, fact.effect.0 as u64, kind << 32 | about as u64];
+    let words = [fact.who.0 as u64, fact.root.0, origin_id, key, fact.effect.0 as u64, kind << 32 | about as u64];
     let print = words.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, &word| {
         let mixed = (h.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ mixed >> 29
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_happenings_than_a_packet_may_have_are_refused_and_none_is_in_the_future() {
+    fn too_many_confirmations_are_rejected_and_none_is_in_the_future() {
         let read = |count: usize, apart: u64| {
             let mut out = BitWriter::new();
             out.bit(true);

@@ -1,7 +1,8 @@
 //! A server and its clients over simulated links, stepped in virtual time.
 //!
-//! A [`Harness`] is for tests of games and of this crate. It takes a [`Server`], lets named clients join over links with a
-//! profile each, and steps everything by one tick. One seed determines all loss and delay, so a failure is reproducible.
+//! A [`Harness`] is for tests of games and of this crate. It takes a [`Server`], lets named clients join over links
+//! with one profile each, and steps the server, the clients and the links by one tick. One seed determines all loss and
+//! delay, so a failure is reproducible.
 //!
 //! In a step the server receives, runs its tick and sends; half a tick later the clients receive, update and send. The half
 //! tick models clocks that are not aligned.
@@ -99,7 +100,7 @@ impl Harness {
         self.join_over(name, ClientConfig::default(), [profile, profile], owns)
     }
 
-    /// Adds a client with one profile up to the server and another down from it.
+    /// Adds a client with one link profile for each direction: `up` to the server and `down` to the client.
     ///
     /// # Panics
     /// If the name is taken.
@@ -119,8 +120,8 @@ impl Harness {
         Ok(())
     }
 
-    /// Ends a client's connection, as when its process is killed: datagrams in flight are lost, its controllers stay and
-    /// release their inputs.
+    /// Ends a client's connection, as when its process is killed. Datagrams in flight are lost. Its controllers stay,
+    /// and their held inputs are released.
     ///
     /// # Panics
     /// If no client has that name.
@@ -153,7 +154,7 @@ impl Harness {
         self.step_with(&mut NoHost);
     }
 
-    /// Runs one tick with a host of the server.
+    /// Runs one tick with a host for the server.
     pub fn step_with(&mut self, host: &mut dyn Host) {
         let Harness { server, players, now, .. } = self;
         let length = server.tick_length();
@@ -186,7 +187,8 @@ impl Harness {
         }
     }
 
-    /// Runs ticks until a condition holds, at most `most`. Returns how many it took, or `None` if it never held.
+    /// Runs ticks until a condition holds, at most `most` ticks. Returns how many ticks it took, or `None` if the
+    /// condition never held.
     pub fn run_until(&mut self, most: u32, mut holds: impl FnMut(&Harness) -> bool) -> Option<u32> {
         for tick in 0..most {
             if holds(self) {
@@ -205,7 +207,7 @@ impl Harness {
         }
     }
 
-    /// Loses everything to and from a client for a time.
+    /// Drops all datagrams to and from a client for this long.
     ///
     /// # Panics
     /// If no client has that name.
@@ -277,7 +279,8 @@ impl Harness {
         Ok(peer)
     }
 
-    /// Each link has its own seed: a later client changes nothing for the others.
+    /// Creates a link with its own seed, so that a client that joins later does not change the links of earlier
+    /// clients.
     fn link(&mut self, profile: LinkProfile) -> Link {
         self.links += 1;
         Link::new(profile, self.seed.wrapping_add(self.links.wrapping_mul(0xD605_BBB5_8C8A_BC03)))

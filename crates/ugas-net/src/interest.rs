@@ -1,8 +1,9 @@
 //! Interest management: which actors a client receives, in which order and how often.
 //!
 //! A client receives the actors that are relevant to it ([`Relevance`]), at the rate of their kind ([`RateTable`]), by
-//! priority ([`Priority`]) and within its bandwidth ([`Bandwidth`]). The priority of an actor that does not fit rises until
-//! it does. A `Schedule` keeps this per client: for each actor the tick that the client has and how long it has waited.
+//! priority ([`Priority`]) and within its bandwidth ([`Bandwidth`]). The priority of an actor that does not fit into a
+//! packet rises until it fits. Each client has a `Schedule` that keeps, for each actor, the last tick that the client
+//! has received and how long the actor has waited.
 
 pub(crate) mod plan;
 mod rate;

@@ -1,4 +1,4 @@
-//! The protocol below the sessions: packets, bit codec, and what is replicated of remote actors.
+//! The protocol below the sessions: packets, the bit codec, and the replicated state of remote actors.
 //!
 //! This module is public for the fuzz targets, the benchmarks and the tests of this repository only. It is hidden from the
 //! documentation and may change in any release; a game uses [`crate::client`] and [`crate::server`].

@@ -1,15 +1,20 @@
 //! Replication and prediction for `ugas` sims: an authoritative server, predicting clients, and the datagrams between them.
 //!
-//! The server owns the state. A client predicts its own controllers with the same code, compares with the server's state
-//! when it arrives, and rolls back and resimulates where they differ, within the tick it receives it.
+//! The server owns the state. A client predicts its own controllers with the same code and compares the prediction with
+//! the server's state when that arrives. Where they differ, the client rolls back and resimulates, within the tick in
+//! which it receives the state.
 //!
 //! - [`server::Server`] and [`client::Client`]: the two sessions; [`client::Client::command`] takes a [`message::Request`];
 //! - [`client::NetFacts`]: the facts of a client, each with its certainty;
-//! - [`harness::Harness`]: both over a [`link::LinkProfile`] in virtual time, for tests of games;
-//! - [`authority::TargetPolicy`], [`interest::Relevance`]: what a host adds to target checks and to interest management.
+//! - [`harness::Harness`]: a server and its clients over a [`link::LinkProfile`] in virtual time, for tests of games;
+//! - [`authority::TargetPolicy`], [`interest::Relevance`]: traits with which a host extends target checks and interest
+//! management.
 //!
-//! The crate opens no socket, reads no clock and starts no thread: a host passes datagrams and ticks in and out. A test can
-//! run a complete session in virtual time ([`link`], [`harness`]), and any transport can move the datagrams.
+//! The crate opens no socket, reads no clock and starts no thread: the host passes datagrams and elapsed time to the
+//! sessions. A test can therefore run a complete session in virtual time ([`link`], [`harness`]), and any transport can
+//! move the datagrams.
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 pub mod authority;
 pub mod client;

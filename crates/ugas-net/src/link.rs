@@ -1,9 +1,9 @@
 //! A simulated link with a seed: latency, jitter, loss in bursts, reordering, duplication, bandwidth.
 //!
-//! A [`Link`] moves datagrams in one direction in virtual time. Its behaviour depends on the profile, the seed and the calls
-//! only, so a failing test is reproducible. Two links make a connection and may differ.
+//! A [`Link`] moves datagrams in one direction in virtual time. Its behaviour depends only on the profile, the seed and
+//! the calls, so a failing test is reproducible. A connection consists of two links, which may differ.
 //!
-//! Jitter alone does not change the order; [`LinkProfile::reorder`] does.
+//! Jitter alone does not change the order of datagrams; [`LinkProfile::reorder`] does.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,25 +27,25 @@ pub struct LinkProfile {
     pub latency: SimTime,
     /// The largest deviation from the mean latency.
     pub jitter: SimTime,
-    /// The share of lost datagrams, from 0 to 1.
+    /// The fraction of datagrams that are lost, from 0 to 1.
     pub loss: f64,
-    /// The mean number of consecutive losses (Gilbert–Elliott). Losses are independent where this is below 1 / (1 − loss), the
-    /// mean of independent losses.
+    /// The mean number of consecutive losses (Gilbert–Elliott). If it is below 1 / (1 − loss), the mean of independent
+    /// losses, losses are independent.
     pub burst: f64,
-    /// The share of duplicated datagrams.
+    /// The fraction of datagrams that are duplicated.
     pub duplicate: f64,
-    /// The share of datagrams delayed by up to half the latency, so that later ones overtake them.
+    /// The fraction of datagrams that are delayed by up to half the latency, so that later ones overtake them.
     pub reorder: f64,
-    /// The bytes per second; `None` is unlimited.
+    /// The bandwidth in bytes per second; `None` is unlimited.
     pub bandwidth: Option<u32>,
-    /// The most bytes that wait for bandwidth; more are dropped.
+    /// The most bytes that wait for bandwidth; further datagrams are dropped.
     pub queue: usize,
     /// The longest datagram; longer ones are dropped.
     pub mtu: usize,
 }
 
 impl LinkProfile {
-    /// No latency, nothing lost.
+    /// No latency and no loss.
     pub const PERFECT: LinkProfile = LinkProfile {
         latency: SimTime::ZERO,
         jitter: SimTime::ZERO,
@@ -58,20 +58,20 @@ impl LinkProfile {
         mtu: 1400,
     };
 
-    /// Round trip 2 ms, nothing lost.
+    /// Round trip 2 ms, no loss.
     pub const LAN: LinkProfile = LinkProfile { latency: SimTime::millis(1), ..LinkProfile::PERFECT };
 
-    /// Round trip 50 ms ± 5, 0.5 % lost.
+    /// Round trip 50 ms ± 5 ms, 0.5 % loss.
     pub const GOOD: LinkProfile = LinkProfile { loss: 0.005, ..LinkProfile::round_trip(50, 5) };
 
-    /// Round trip 150 ms ± 40, 5 % lost, four in a row.
+    /// Round trip 150 ms ± 40 ms, 5 % loss in bursts of four on average.
     pub const MOBILE: LinkProfile = LinkProfile { loss: 0.05, burst: 4.0, ..LinkProfile::round_trip(150, 40) };
 
-    /// Round trip 250 ms ± 60, 20 % lost, 2 % twice, 5 % overtaken.
+    /// Round trip 250 ms ± 60 ms, 20 % loss, 2 % duplicated, 5 % reordered.
     pub const BAD: LinkProfile =
         LinkProfile { loss: 0.2, duplicate: 0.02, reorder: 0.05, ..LinkProfile::round_trip(250, 60) };
 
-    /// Round trip 300 ms ± 100, 60 % lost.
+    /// Round trip 300 ms ± 100 ms, 60 % loss.
     pub const TORTURE: LinkProfile = LinkProfile { loss: 0.6, ..LinkProfile::round_trip(300, 100) };
 
     /// The five standard profiles, from good to bad.
@@ -106,7 +106,7 @@ impl LinkProfile {
 pub struct LinkCounts {
     /// Datagrams sent.
     pub sent: u64,
-    /// Bytes in them.
+    /// Bytes in the sent datagrams.
     pub bytes: u64,
     /// Datagrams received, duplicates included.
     pub delivered: u64,
@@ -114,11 +114,11 @@ pub struct LinkCounts {
     pub lost: u64,
     /// Datagrams duplicated.
     pub duplicated: u64,
-    /// Datagrams delayed.
+    /// Datagrams delayed, so that later ones overtake them.
     pub reordered: u64,
-    /// Dropped because they were longer than the MTU.
+    /// Datagrams dropped because they were longer than the MTU.
     pub too_long: u64,
-    /// Dropped because the queue was full.
+    /// Datagrams dropped because the queue was full.
     pub overflowed: u64,
 }
 
@@ -140,13 +140,13 @@ pub struct Link {
     chance: Chance,
     /// Whether it is in a series of losses (Gilbert–Elliott).
     bad: bool,
-    /// Until when the sender's queue is busy.
+    /// The time until which the sender's queue is busy.
     busy_until: SimTime,
     cut_until: SimTime,
     /// When the last datagram that was not delayed arrives.
     last_arrival: SimTime,
     order: u64,
-    under_way: BinaryHeap<Reverse<(SimTime, u64, Vec<u8>)>>,
+    in_flight: BinaryHeap<Reverse<(SimTime, u64, Vec<u8>)>>,
     spare: Vec<Vec<u8>>,
     counts: LinkCounts,
 }
@@ -164,7 +164,7 @@ impl Link {
             cut_until: SimTime::ZERO,
             last_arrival: SimTime::ZERO,
             order: 0,
-            under_way: BinaryHeap::new(),
+            in_flight: BinaryHeap::new(),
             spare: Vec::new(),
             counts: LinkCounts::default(),
         }
@@ -181,15 +181,15 @@ impl Link {
         self.bad = self.chance.happens(profile.loss);
     }
 
-    /// Loses everything sent before this time.
+    /// Drops every datagram that is sent before this time.
     pub fn cut(&mut self, until: SimTime) {
         self.cut_until = until;
     }
 
-    /// Loses everything in flight.
+    /// Drops all datagrams in flight.
     pub fn clear(&mut self) {
-        self.counts.lost += self.under_way.len() as u64;
-        self.under_way.clear();
+        self.counts.lost += self.in_flight.len() as u64;
+        self.in_flight.clear();
     }
 
     /// Returns the counters.
@@ -198,8 +198,8 @@ impl Link {
     }
 
     /// Returns the number of datagrams in flight.
-    pub fn under_way(&self) -> usize {
-        self.under_way.len()
+    pub fn in_flight(&self) -> usize {
+        self.in_flight.len()
     }
 
     /// Sends a datagram.
@@ -234,10 +234,10 @@ impl Link {
         }
     }
 
-    /// Receives the datagrams that have arrived by now, in order of arrival.
+    /// Receives the datagrams that have arrived by `now`, in order of arrival.
     pub fn receive(&mut self, now: SimTime, take: &mut dyn FnMut(&[u8])) {
-        while self.under_way.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
-            let Some(Reverse((_, _, mut datagram))) = self.under_way.pop() else { break };
+        while self.in_flight.peek().is_some_and(|Reverse((at, ..))| *at <= now) {
+            let Some(Reverse((_, _, mut datagram))) = self.in_flight.pop() else { break };
             self.counts.delivered += 1;
             take(&datagram);
             datagram.clear();
@@ -245,7 +245,7 @@ impl Link {
         }
     }
 
-    /// When the datagram leaves the sender's queue, if it fits.
+    /// Returns when the datagram leaves the sender's queue, or `None` if the queue is full.
     fn queued(&mut self, now: SimTime, length: usize) -> Option<SimTime> {
         let Some(bandwidth) = self.profile.bandwidth else { return Some(now) };
         let bandwidth = i64::from(bandwidth.max(1));
@@ -279,7 +279,7 @@ impl Link {
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.extend_from_slice(datagram);
         self.order += 1;
-        self.under_way.push(Reverse((at, self.order, copy)));
+        self.in_flight.push(Reverse((at, self.order, copy)));
     }
 }
 
@@ -295,7 +295,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to but not including 1.
+    /// Returns a number from 0 to below 1.
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

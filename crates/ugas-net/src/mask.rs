@@ -1,7 +1,7 @@
 //! Which parts of a controller its owning client and observers receive.
 //!
-//! The replication mode of a controller says what is sent at all, and the mode of each attribute narrows that for its value.
-//! Both are combined here and nowhere else: all encoders use a [`Mask`].
+//! The replication mode of a controller decides what is sent, and the mode of each attribute restricts who receives its
+//! value. Both modes are combined only here: all encoders use a [`Mask`].
 //!
 //! | Mode | Owning client | Observers |
 //! |---|---|---|
@@ -22,7 +22,7 @@ pub enum Recipient {
     Observer,
 }
 
-/// What a recipient may see of a controller.
+/// The parts of a controller that are replicated to a recipient.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -39,7 +39,7 @@ pub enum Recipient {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// One bit for each attribute of the sets, in the order of the sets and of their documents.
+    /// One bit for each attribute of the attribute sets, in the order of the attribute sets and of their documents.
     pub attributes: BitSet,
     /// Whether active effects are sent.
     pub effects: bool,
@@ -50,7 +50,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Returns what a recipient may see of a controller with these sets in this mode.
+    /// Returns what is replicated to a recipient for a controller with these attribute sets in this mode.
     pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, recipient: Recipient) -> Mask {
         let mut mask = Mask {
             attributes: BitSet::default(),
@@ -65,19 +65,19 @@ impl Mask {
         mask
     }
 
-    /// Returns the hidden attributes of the sets for which the mask was made.
+    /// Returns the hidden attributes of the attribute sets for which the mask was made.
     pub fn hidden(&self, rules: &Rules, sets: &[SetId]) -> Box<[AttributeId]> {
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
         attributes.filter(|&(at, _)| !self.attributes.has(at)).map(|(_, a)| a.attribute).collect()
     }
 
-    /// Returns whether nothing is visible.
+    /// Returns whether nothing is replicated.
     pub fn is_empty(&self) -> bool {
         !self.effects && !self.tags && !self.cues && self.attributes.count() == 0
     }
 }
 
-/// Whether a recipient may see an attribute of a controller with these sets in this mode.
+/// Returns whether an attribute is replicated to a recipient, for a controller with these attribute sets in this mode.
 pub(crate) fn is_seen(
     rules: &Rules,
     sets: &[SetId],
@@ -89,14 +89,15 @@ pub(crate) fn is_seen(
     details(mode, recipient) && all.any(|a| a.attribute == attribute && admits(a.replication, recipient))
 }
 
-/// The attributes that are hidden from owners, of all sets: both sides leave out the same ones.
+/// Returns the attributes of all attribute sets that are hidden from owning clients. Client and server leave out the
+/// same ones.
 pub(crate) fn hidden_from_owners(rules: &Rules) -> Vec<AttributeId> {
     let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
     let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
     all.filter(|a| !admits(a.replication, Recipient::Owner)).map(|a| a.attribute).collect()
 }
 
-/// Whether the mode sends anything.
+/// Returns whether the mode sends anything.
 fn shows(mode: ControllerReplication) -> bool {
     match mode {
         ControllerReplication::None => false,
@@ -104,7 +105,7 @@ fn shows(mode: ControllerReplication) -> bool {
     }
 }
 
-/// Whether the mode sends effects and attributes to the recipient.
+/// Returns whether the mode sends effects and attributes to the recipient.
 fn details(mode: ControllerReplication, recipient: Recipient) -> bool {
     match (mode, recipient) {
         (ControllerReplication::None | ControllerReplication::Minimal, _) => false,
@@ -114,7 +115,7 @@ fn details(mode: ControllerReplication, recipient: Recipient) -> bool {
     }
 }
 
-/// Whether the mode of an attribute allows the recipient its value.
+/// Returns whether the mode of an attribute allows sending its value to the recipient.
 fn admits(attribute: ReplicationMode, recipient: Recipient) -> bool {
     match (attribute, recipient) {
         (ReplicationMode::None, _) => false,
@@ -177,7 +178,7 @@ mod tests {
         ControllerReplication::Full,
     ];
 
-    /// Three attributes: to nobody, to the owner, to all.
+    /// Three attributes: hidden, visible to the owner, visible to all.
     fn rules() -> std::sync::Arc<Rules> {
         let attribute = |name: &str, mode| Attribute { replication_mode: mode, ..Attribute::new(name, 1.0) };
         let set = AttributeSet::new("S")
@@ -187,7 +188,7 @@ mod tests {
         Rules::builder().add(set).add(Controller::new("Plain").set("S")).build().unwrap()
     }
 
-    /// Attributes, effects, tags, cues as the owner and as others see them.
+    /// Attributes, effects, tags and cues as sent to the owner and to observers.
     fn table(mode: ControllerReplication) -> [(Vec<usize>, bool, bool, bool); 2] {
         let rules = rules();
         [Recipient::Owner, Recipient::Observer].map(|recipient| {
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn each_mode_shows_each_side_what_its_line_says() {
+    fn each_mode_sends_what_the_table_lists() {
         let nothing = (vec![], false, false, false);
         let signs = (vec![], false, true, true);
         let own = (vec![1, 2], true, true, true);
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_mask_is_that_of_none_only() {
+    fn only_the_mode_none_has_an_empty_mask() {
         let rules = rules();
         for (mode, recipient) in MODES.into_iter().flat_map(|m| [(m, Recipient::Owner), (m, Recipient::Observer)]) {
             let mask = Mask::new(&rules, &[rules.set("S").unwrap()], mode, recipient);
@@ -217,19 +218,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_seen_is_hidden() {
+    fn attributes_that_are_not_sent_are_hidden() {
         let rules = rules();
         let sets = [rules.set("S").unwrap()];
         let hidden = |mode, recipient| Mask::new(&rules, &sets, mode, recipient).hidden(&rules, &sets);
-        let [nobody, owner] = ["Hidden", "Own"].map(|a| rules.attribute(a).unwrap());
-        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Owner), [nobody]);
-        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Observer), [nobody, owner]);
+        let [unsent, owner] = ["Hidden", "Own"].map(|a| rules.attribute(a).unwrap());
+        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Owner), [unsent]);
+        assert_eq!(*hidden(ControllerReplication::Full, Recipient::Observer), [unsent, owner]);
         assert_eq!(hidden(ControllerReplication::Mixed, Recipient::Observer).len(), 3);
     }
 
     // covers: UGAS-13.2-05
     #[test]
-    fn a_controller_that_does_not_say_is_mixed() {
+    fn the_default_mode_is_mixed() {
         let rules = rules();
         let plain = rules.template("Plain").unwrap();
         assert_eq!(rules.template_replication(plain), Some(ControllerReplication::Mixed));

@@ -1,7 +1,7 @@
 //! The messages between client and server.
 //!
-//! A client can request what [`Request`] contains and nothing else. Messages that must arrive use the reliable ordered
-//! stream; commands and states are in the payloads of packets and are resent until acknowledged.
+//! A client can only send the requests in [`Request`]. Messages that must arrive use the reliable ordered stream.
+//! Commands and states are in the payloads of packets and are resent until acknowledged.
 
 use crate::types::Tick;
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use ugas_core::{
     Spec, Target, TaskKey, Which,
 };
 
-/// The protocol version. Both sides must have the same.
-pub const PROTOCOL: u32 = 1;
+/// The protocol version. Client and server must have the same version.
+pub const PROTOCOL: u32 = 2;
 
-/// What a client may request.
+/// A request that a client may send.
 ///
 /// ```
 /// use ugas_core::{AbilityId, ControllerId, Target};
@@ -30,7 +30,7 @@ pub enum Request {
         who: ControllerId,
         /// The input.
         input: InputId,
-        /// The target of the abilities it activates.
+        /// The target of the abilities that the press activates.
         target: Target,
     },
     /// Releases an input.
@@ -63,14 +63,15 @@ pub enum Request {
         /// The ability.
         ability: AbilityId,
     },
-    /// Commits an ability whose policy is Manual.
+    /// Commits an ability whose commit policy is Manual.
     Commit {
         /// The controller.
         who: ControllerId,
         /// The ability.
         ability: AbilityId,
     },
-    /// Applies an effect of an active ability to a target: predicted by the client, validated by the server.
+    /// Applies an effect of an active ability to a target. The client predicts the application, and the server
+    /// validates it.
     Apply {
         /// The source.
         who: ControllerId,
@@ -95,15 +96,16 @@ pub enum Request {
         /// The position and facing.
         anchor: Anchor,
     },
-    /// Changes the target of an active ability to what its predicted tick chose. A client sends it by itself.
+    /// Changes the target of an active ability to the target that its predicted tick chose. The client session sends it
+    /// automatically.
     Aim {
         /// The activation.
         key: ActivationKey,
         /// The target.
         target: Target,
     },
-    /// Runs the `OnMispredicted` of an ability whose predicted activation was rejected. A client sends it by itself, once per
-    /// rejected command.
+    /// Runs the `OnMispredicted` of an ability whose predicted activation was rejected. The client session sends it
+    /// automatically, once per rejected command.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -119,7 +121,7 @@ pub enum Request {
 }
 
 impl Request {
-    /// Returns the controller it is for.
+    /// Returns the controller that the request is for.
     pub fn who(&self) -> ControllerId {
         match self {
             Request::Press { who, .. }
@@ -136,21 +138,30 @@ impl Request {
         }
     }
 
-    /// Whether it only releases or cancels. Such a request is sent outside the prediction window and is never too late:
-    /// otherwise an input would stay down on the server.
+    /// Returns whether the request only releases or cancels. Such a request is also sent while the prediction window is
+    /// closed and is never too late: otherwise an input would stay down on the server.
     pub(crate) fn is_release(&self) -> bool {
         matches!(self, Request::Release { .. } | Request::Cancel { .. })
     }
 
-    /// The target of the abilities it activates.
+    /// Returns the target of the abilities that the request activates.
     pub(crate) fn aim(&self) -> Option<Target> {
         match self {
             Request::Activate { target, .. } | Request::Press { target, .. } => Some(*target),
-            _ => None,
+            Request::Release { .. }
+            | Request::Cancel { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Apply { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => None,
         }
     }
 
-    /// Returns the op, the same on both sides. An application has the level of its grant.
+    /// Returns the op of the request, which is the same on client and server. An effect application has the level of
+    /// the ability's grant.
     pub fn op(&self, level: u32) -> Op {
         match self {
             Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
@@ -179,24 +190,24 @@ impl Request {
 pub struct Command {
     /// The tick it belongs to.
     pub tick: Tick,
-    /// The Base of its key: one for each tick with commands, rising.
+    /// The Base of its key: a number that rises by one with each tick that has commands.
     pub base: u32,
     /// The Sub of its key.
     pub sub: u16,
     /// The request.
     pub request: Request,
-    /// The target that the first predicted tick of the activated ability chose. Only the server's first tick uses it; the
-    /// activation is checked with the target of the request.
+    /// The target that the first predicted tick of the activated ability chose. Only the ability's first tick on the
+    /// server uses it; the activation is checked with the target of the request.
     pub aim: Option<Target>,
 }
 
 impl Command {
-    /// Returns the id of its op for a client.
+    /// Returns the id of its op when this client sends it.
     pub fn id(&self, client: u16) -> OpId {
         OpId::new(client, self.base, self.sub)
     }
 
-    /// Returns its bytes as in a packet, for tests that forge one.
+    /// Returns its bytes as they appear in a packet, for tests that forge a command.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
@@ -209,29 +220,29 @@ pub struct Verdict {
     pub base: u32,
     /// The Sub of the command's key.
     pub sub: u16,
-    /// Whether it was rejected. The reason is not sent: it may reveal hidden state.
+    /// Whether the command was rejected. The reason is not sent because it may reveal hidden state.
     pub rejected: bool,
-    /// The abilities it activated, in order.
+    /// The abilities that the command activated, in order.
     pub activated: Vec<AbilityId>,
 }
 
 /// Why a server denied a client.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Denial {
-    /// A different protocol version.
+    /// Client and server have different protocol versions.
     #[error("the server has protocol version {server}, this client {client}; install the same version of the game")]
     Protocol {
-        /// The server's.
+        /// The server's version.
         server: u32,
-        /// The client's.
+        /// The client's version.
         client: u32,
     },
-    /// Different rules.
+    /// Client and server have different rules.
     #[error("the server's rules have the hash {server:016x} and this client's {client:016x}; install the same data")]
     Rules {
-        /// The server's.
+        /// The hash of the server's rules.
         server: u64,
-        /// The client's.
+        /// The hash of the client's rules.
         client: u64,
     },
 }
@@ -241,9 +252,9 @@ pub enum Denial {
 pub enum ToClient {
     /// The server accepted the client.
     Welcome {
-        /// The number of the client, part of every key of its commands.
+        /// The number of the client. It is part of every key of the client's commands.
         client: u16,
-        /// The last Base used under that number; the client's are above it.
+        /// The last Base used under that number. The client's Bases start above it.
         base: u32,
         /// Length of a tick.
         length: SimTime,
@@ -261,10 +272,10 @@ pub enum ToClient {
         /// The document.
         doc: String,
     },
-    /// Actors that were removed or are no longer relevant.
+    /// Actors that were despawned or are no longer relevant.
     Removed {
         /// The actors with the tick of each removal.
-        gone: Vec<(ControllerId, Tick)>,
+        actors: Vec<(ControllerId, Tick)>,
     },
     /// The state of a remote actor that does not fit into a packet.
     ActorState {
@@ -272,7 +283,7 @@ pub enum ToClient {
         who: ControllerId,
         /// The tick of the state.
         tick: Tick,
-        /// The section, as in packets.
+        /// The state, encoded as in packets.
         section: Vec<u8>,
     },
     /// The state of an owned controller that does not fit into a packet.
@@ -284,7 +295,7 @@ pub enum ToClient {
         /// The full state, followed by the confirmations for owned controllers, as in packets.
         state: Vec<u8>,
     },
-    /// Too many actors were removed to list them: all present ones are sent again.
+    /// Too many actors were removed to list them: the state of all present actors is sent again.
     AllRemoved {
         /// States up to this tick are out of date.
         tick: Tick,
@@ -307,10 +318,11 @@ pub enum ToServer {
         protocol: u32,
         /// The hash of the rules.
         rules: u64,
-        /// Makes the message longer than any answer, so that a forged sender address gains nothing.
+        /// Padding that makes the message longer than any answer, so that an attacker with a forged sender address
+        /// cannot amplify traffic.
         padding: Vec<u8>,
     },
-    /// The client could not read an update and requests all remote actors again.
+    /// The client could not read an update and requests the state of all remote actors again.
     Resync,
 }
 
@@ -320,14 +332,14 @@ impl ToClient {
         decode(bytes)
     }
 
-    /// Returns its bytes as in the reliable stream, for tests that forge one.
+    /// Returns its bytes as they appear in the reliable stream, for tests that forge a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 }
 
 impl ToServer {
-    /// Returns its bytes as in the reliable stream, for tests that forge one.
+    /// Returns its bytes as they appear in the reliable stream, for tests that forge a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
@@ -339,7 +351,7 @@ pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     postcard::to_allocvec(message).unwrap_or_default()
 }
 
-/// Decodes a message; no byte may be left over.
+/// Decodes a message. Returns `None` if bytes are left over.
 pub(crate) fn decode<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((message, [])) => Some(message),

@@ -1,4 +1,4 @@
-//! Where the request of an owning client runs. Client and server ask the same function: the client to decide what it
+//! Where the request of an owning client runs. Client and server call the same function: the client to decide what it
 //! predicts, the server to decide what it accepts.
 
 use crate::message::Request;
@@ -10,8 +10,8 @@ pub(crate) fn execution(sim: &Sim, ability: AbilityId) -> NetExecution {
     sim.ability_doc(ability).map_or(NetExecution::default(), |doc| doc.net_execution)
 }
 
-/// Returns where a request runs: predicted by the client, on the server first, or on the client only.
-/// [`Refusal::Authority`] if a client may not request it.
+/// Returns where a request runs: predicted by the client, on the server first, or on the client only. Returns
+/// [`Refusal::Authority`] if a client may not send the request.
 pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Refusal> {
     match *request {
         Request::Activate { ability, .. }
@@ -24,21 +24,25 @@ pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Re
             let tasks = sim.tasks(key.who)?;
             let Some(task) = tasks.iter().find(|t| t.key == key) else { return Ok(NetExecution::LocalPredicted) };
             match allowed(execution(sim, task.ability))? {
-                // The answer to a question of a server-initiated ability is predicted: the client knows what it answers.
+                // The answer to a task of a server-initiated ability is predicted: the client itself gives the answer.
                 NetExecution::ServerInitiated => Ok(NetExecution::LocalPredicted),
-                policy => Ok(policy),
+                policy @ NetExecution::LocalPredicted
+                | policy @ NetExecution::LocalOnly
+                | policy @ NetExecution::ServerOnly => Ok(policy),
             }
         }
-        // Only what was predicted can have been mispredicted.
+        // Only a predicted activation can have been mispredicted.
         Request::Mispredicted { ability, .. } => match execution(sim, ability) {
             NetExecution::LocalPredicted => Ok(NetExecution::LocalPredicted),
-            _ => Err(Refusal::Authority),
+            NetExecution::LocalOnly | NetExecution::ServerInitiated | NetExecution::ServerOnly => {
+                Err(Refusal::Authority)
+            }
         },
         Request::Release { .. } | Request::Move { .. } | Request::Aim { .. } => Ok(NetExecution::LocalPredicted),
     }
 }
 
-/// Whether the server runs a request with this policy for a client.
+/// Returns whether the server runs a request with this policy for a client.
 pub(crate) fn is_for_server(policy: NetExecution) -> bool {
     match policy {
         NetExecution::LocalPredicted | NetExecution::ServerInitiated => true,
@@ -49,25 +53,30 @@ pub(crate) fn is_for_server(policy: NetExecution) -> bool {
 fn allowed(policy: NetExecution) -> Result<NetExecution, Refusal> {
     match policy {
         NetExecution::ServerOnly => Err(Refusal::Authority),
-        other => Ok(other),
+        other @ NetExecution::LocalPredicted
+        | other @ NetExecution::LocalOnly
+        | other @ NetExecution::ServerInitiated => Ok(other),
     }
 }
 
-/// A client may cancel any of its abilities unless the ability says otherwise; what the server activated it cancels first.
+/// Returns where a cancel runs. A client may cancel its abilities unless `client_may_cancel` is false. If only the
+/// server may activate the ability, the server runs the cancel first.
 fn cancel_policy(sim: &Sim, ability: AbilityId) -> Result<NetExecution, Refusal> {
     if sim.ability_doc(ability).is_some_and(|doc| doc.client_may_cancel == Some(false)) {
         return Err(Refusal::Authority);
     }
     Ok(match execution(sim, ability) {
         NetExecution::ServerOnly => NetExecution::ServerInitiated,
-        other => other,
+        other @ NetExecution::LocalPredicted
+        | other @ NetExecution::LocalOnly
+        | other @ NetExecution::ServerInitiated => other,
     })
 }
 
-/// An input may activate every ability bound to it, so the strictest policy among them counts.
+/// Returns the strictest policy among the abilities bound to an input, since the press may activate any of them.
 fn input_policy(sim: &Sim, who: ControllerId, input: InputId) -> Result<NetExecution, Refusal> {
     let grants = sim.grants(who)?;
-    let bound = grants.iter().filter(|g| g.input == input && input != InputId::NONE);
+    let bound = grants.iter().filter(|g| g.input == Some(input));
     let mut strictest = NetExecution::LocalPredicted;
     for grant in bound {
         let policy = allowed(execution(sim, grant.ability))?;

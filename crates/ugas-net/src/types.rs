@@ -17,7 +17,8 @@ pub const TICK_LENGTHS: RangeInclusive<SimTime> = SimTime::millis(1)..=SimTime::
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
-/// A step of the fixed clock. Commands of tick n run at the end of tick n − 1; then the sim advances by one tick length.
+/// A step of the fixed clock. Commands of tick n run at the end of tick n − 1; then the sim advances by one tick
+/// length.
 ///
 /// ```
 /// use ugas_core::SimTime;

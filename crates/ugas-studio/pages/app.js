@@ -1,6 +1,6 @@
 // The shell of the studio: tabs, transport controls, footer, and the loop that requests frames.
 
-import { connect, latest, must } from "./link.js";
+import { connect, latest, askOrThrow } from "./link.js";
 import { alertOf, at, bytes, fill, h, icon, number, plain, repaint } from "./dom.js";
 import { demo } from "./demo.js";
 import { world } from "./world.js";
@@ -12,7 +12,7 @@ import { figures } from "./figures.js";
 const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Statistics" };
 // Requests that change nothing. Their success does not clear the message of a request that failed before.
-const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
+const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "preview", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
 // Milliseconds of an answer after which the next frame is requested at once instead of with the next animation frame.
 const SLOW = 10;
 // Events kept in the page, the most that one frame brings, and the ticks that the list of events goes back.
@@ -28,7 +28,7 @@ export const studio = {
   // The deaths among them.
   deaths: [],
   // The last tick whose events were dropped from the page.
-  forgot: -1,
+  droppedUntil: -1,
   page: "demo",
   // Whose details a page needs: side and actor.
   watch: [],
@@ -36,10 +36,10 @@ export const studio = {
   about: null,
   category: null,
   // Incremented when that changes: all events are requested again.
-  turn: 0,
+  filterVersion: 0,
   async ask(question) {
     try {
-      const answer = await must(this.link, question);
+      const answer = await askOrThrow(this.link, question);
       if (!READ_ONLY.includes(question.ask)) alertOf("");
       return answer;
     } catch (error) {
@@ -59,8 +59,8 @@ export const studio = {
   },
   // The events up to the tick that is shown, the newest last. Events that were dropped from the page are requested again.
   eventsUntil(frame) {
-    if (frame.tick > this.forgot + LIST_TICKS || this.forgot < 0) return this.events.filter((n) => n.tick <= frame.tick);
-    const key = `${frame.tick} ${frame.serial} ${this.turn}`;
+    if (frame.tick > this.droppedUntil + LIST_TICKS || this.droppedUntil < 0) return this.events.filter((n) => n.tick <= frame.tick);
+    const key = `${frame.tick} ${frame.serial} ${this.filterVersion}`;
     if (this.older?.key !== key && !this.older?.asking) {
       this.older = { key, asking: true, lines: this.older?.lines ?? [] };
       this.ask({ ask: "history", about: this.about }).then((lines) => (this.older = { key, asking: false, lines: (lines ?? []).map((l) => ({ ...l, text: plain(l.text) })) }));
@@ -70,7 +70,7 @@ export const studio = {
   filterEvents(about) {
     if (JSON.stringify(about) === JSON.stringify(this.about)) return;
     this.about = about;
-    this.turn += 1;
+    this.filterVersion += 1;
   },
   detail(side, name) {
     return this.frame?.details.find((d) => d.side === side && d.name === name)?.detail;
@@ -181,11 +181,11 @@ function transport() {
   const button = (id, name, picture, act) => h("button", { id, class: "tool", onclick: act, "aria-label": name, title: name }, icon(picture));
   const toggle = button("run", "Pause (P)", "pause", run);
   const range = h("input", { type: "range", id: "time", "aria-label": "Tick", min: 0, max: 1, value: 1 });
-  const text = h("span", { class: "quiet", id: "moment" });
+  const text = h("span", { class: "quiet", id: "time-label" });
   const marks = h("div", { class: "marks", id: "deaths" });
   const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) }, ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)));
   const forks = h("button", { id: "fork", onclick: fork, title: "Drop the recording after this tick and run on from here; undo restores it (F)" }, "Resume from here");
-  const now = h("button", { id: "now", onclick: toNow, title: "Go to the end of the recording and run on (N)" }, "Go to end");
+  const now = h("button", { id: "to-end", onclick: toNow, title: "Go to the end of the recording and run on (N)" }, "Go to end");
   range.addEventListener("input", () => seek(Number(range.value)));
   document.getElementById("transport").replaceChildren(button("back", "Step back one tick (,)", "back", stepBack), toggle, button("step", "Step forward one tick (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
   // An attached game has no recording to seek in.
@@ -300,30 +300,30 @@ function addEvents(frame, restart) {
   if (restart) {
     studio.events = [];
     studio.deaths = [];
-    studio.forgot = frame.events.length < MAX_PER_FRAME ? -1 : frame.events[0].tick;
+    studio.droppedUntil = frame.events.length < MAX_PER_FRAME ? -1 : frame.events[0].tick;
   }
   for (const line of frame.events) {
     line.text = plain(line.text);
     studio.events.push(line);
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
-  if (studio.events.length > MAX_EVENTS) studio.forgot = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
+  if (studio.events.length > MAX_EVENTS) studio.droppedUntil = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
   // Events of a frame that was not drawn belong to the next one.
   const missed = studio.frame?.drawn === false && !restart ? studio.frame : null;
   studio.frame = Object.assign(frame, { restart: restart || missed?.restart === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
 }
 
 // Requests a frame: once per animation frame, at once after an input, and at once again if answers are slow.
-const polling = { since: 0, turn: -1, asking: false, again: false };
+const polling = { since: 0, filterVersion: -1, asking: false, again: false };
 
 async function poll() {
   if (polling.asking) {
     polling.again = true;
     return;
   }
-  const restart = polling.turn !== studio.turn;
-  const { watch, about, category, turn } = studio;
-  Object.assign(polling, { turn, asking: true, again: false });
+  const restart = polling.filterVersion !== studio.filterVersion;
+  const { watch, about, category, filterVersion } = studio;
+  Object.assign(polling, { filterVersion, asking: true, again: false });
   const begun = performance.now();
   const frame = await studio.link.ask({ ask: "frame", since: restart ? 0 : polling.since, watch, about, category });
   polling.asking = false;
@@ -332,7 +332,7 @@ async function poll() {
   const other = polling.timelines !== undefined && frame.timelines !== polling.timelines;
   polling.timelines = frame.timelines;
   if (other && !restart) {
-    studio.turn += 1;
+    studio.filterVersion += 1;
     return poll();
   }
   polling.since = frame.serial;

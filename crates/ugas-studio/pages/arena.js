@@ -12,7 +12,7 @@ export function ring(el) {
 }
 
 // Compares a frame with the last one.
-export function watch(ring, side, details) {
+export function update(ring, side, details) {
   const now = performance.now();
   for (const a of side.actors) {
     const health = a.bars.find((b) => b.name === "Health")?.value;
@@ -43,7 +43,7 @@ function addLoss(ring, who, by, now) {
 }
 
 // Shows that a prediction about an actor was corrected.
-export function correct(ring, who) {
+export function markCorrected(ring, who) {
   ring.corrected.set(who, performance.now());
   ring.el.dataset.corrected = who;
 }

@@ -8,7 +8,7 @@ import { form } from "./form.js";
 let studio;
 let ui;
 let edit;
-let at = null; // The open file: name, hash, and whether it can be applied and saved.
+let current = null; // The open file: name, hash, and whether it can be applied and saved.
 const drafts = new Map(); // Unsaved text of files that are not open, by name.
 let all = []; // Every definition.
 let findings = [];
@@ -19,7 +19,7 @@ export const data = { open, show };
 
 async function open(main, owner) {
   studio = owner;
-  at = null;
+  current = null;
   reloads = null;
   ui = {
     files: h("ul", { class: "log", id: "files" }),
@@ -31,7 +31,7 @@ async function open(main, owner) {
     title: h("h2", { id: "file" }, "Text"),
     form: h("div", { id: "form", class: "scroll", style: "max-height:60vh" }),
     outcome: h("div", { id: "findings", "aria-live": "polite" }),
-    take: h("button", { id: "take", onclick: take }, "Apply to running world"),
+    applyText: h("button", { id: "apply", onclick: applyText }, "Apply to running world"),
     save: h("button", { id: "save", onclick: save }, "Save"),
     why: h("span", { id: "unsaved", class: "quiet" }),
     notice: h("div", { id: "notice", class: "finding", role: "status", hidden: true }),
@@ -58,7 +58,7 @@ async function open(main, owner) {
         { class: "grid" },
         ui.notice,
         ui.about,
-        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.take, ui.save, ui.why), ui.outcome, h("div", { class: "grid two" }, edit.el, ui.form)),
+        h("section", { class: "panel grid" }, ui.title, h("div", { class: "row" }, ui.applyText, ui.save, ui.why), ui.outcome, h("div", { class: "grid two" }, edit.el, ui.form)),
       ),
     ),
   );
@@ -66,7 +66,7 @@ async function open(main, owner) {
   const wanted = nameIn(location.hash.split("/")[1] ?? "");
   const files = (await studio.ask({ ask: "files" })) ?? [];
   const first = files.includes(wanted) ? wanted : (files.find((f) => !f.endsWith("pack.yaml")) ?? files[0]);
-  if (first) await pick(first);
+  if (first) await openFile(first);
 }
 
 // The address may contain anything.
@@ -83,9 +83,9 @@ function show(frame) {
   if (!ui) return;
   ui.notice.hidden = !frame.notice;
   fill(ui.notice, frame.notice ?? "", () => [h("b", {}, "On disk: "), frame.notice ?? ""]);
-  if (reloads !== null && frame.reloads !== reloads && at) {
+  if (reloads !== null && frame.reloads !== reloads && current) {
     // Unsaved text is kept: the file is read again only if it was not edited.
-    if (edit.text.value === at.text) pick(at.name);
+    if (edit.text.value === current.text) openFile(current.name);
     contents();
   }
   reloads = frame.reloads;
@@ -93,7 +93,7 @@ function show(frame) {
 
 async function contents() {
   const files = (await studio.ask({ ask: "files" })) ?? [];
-  ui.files.replaceChildren(...files.map((name) => h("li", {}, h("button", { onclick: () => pick(name) }, name))));
+  ui.files.replaceChildren(...files.map((name) => h("li", {}, h("button", { onclick: () => openFile(name) }, name))));
   all = (await studio.ask({ ask: "definitions" })) ?? [];
   const kinds = [...new Set(all.map((d) => d.kind))].sort();
   const chosen = ui.kind.value;
@@ -103,8 +103,8 @@ async function contents() {
 }
 
 function list() {
-  const word = ui.find.value.toLowerCase();
-  const found = all.filter((d) => (!ui.kind.value || d.kind === ui.kind.value) && d.name.toLowerCase().includes(word));
+  const query = ui.find.value.toLowerCase();
+  const found = all.filter((d) => (!ui.kind.value || d.kind === ui.kind.value) && d.name.toLowerCase().includes(query));
   ui.list.replaceChildren(...found.map((d) => h("option", { value: `${d.kind} ${d.name}`, title: `${d.kind.replaceAll("_", " ")}, used ${d.used_by.length} times` }, d.name)));
 }
 
@@ -141,7 +141,7 @@ function tree() {
 async function describe(kind, name, level = 1) {
   const d = await studio.ask({ ask: "definition", kind, name, level });
   if (!d) return;
-  const place = (u) => h("button", { class: "number", onclick: () => pick(u.file, u.line, u.column) }, `${u.file.split("/").pop()}:${u.line}`);
+  const place = (u) => h("button", { class: "number", onclick: () => openFile(u.file, u.line, u.column) }, `${u.file.split("/").pop()}:${u.line}`);
   const uses = (title, list) =>
     h(
       "div",
@@ -167,23 +167,23 @@ async function describe(kind, name, level = 1) {
   );
 }
 
-async function pick(name, line, column) {
+async function openFile(name, line, column) {
   const got = await studio.ask({ ask: "file", name });
   if (!got) return;
   // Edited text is kept until it is applied or saved.
-  if (at && edit.text.value !== at.text) drafts.set(at.name, edit.text.value);
-  else if (at) drafts.delete(at.name);
-  at = got;
+  if (current && edit.text.value !== current.text) drafts.set(current.name, edit.text.value);
+  else if (current) drafts.delete(current.name);
+  current = got;
   edit.set(drafts.get(name) ?? got.text);
   ui.title.textContent = drafts.has(name) ? `${name} (edited)` : name;
-  ui.take.hidden = !got.live;
+  ui.applyText.hidden = !got.live;
   ui.save.disabled = got.refused !== null;
   ui.why.textContent = got.refused ?? "";
   await checkText(true);
-  if (line) go({ line, column, end_column: column + 1 });
+  if (line) goTo({ line, column, end_column: column + 1 });
 }
 
-function go(f) {
+function goTo(f) {
   const lines = edit.text.value.split("\n");
   const start = lines.slice(0, f.line - 1).reduce((sum, l) => sum + l.length + 1, 0) + f.column - 1;
   edit.text.focus();
@@ -192,11 +192,11 @@ function go(f) {
 }
 
 function showFindings(list) {
-  const here = (f) => f.file === at.name;
+  const here = (f) => f.file === current.name;
   findings = list.filter(here);
   edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
   const place = (f) => (here(f) ? `${f.line}:${f.column}` : `${f.file.split("/").pop()}:${f.line}:${f.column}`);
-  const visit = (f) => (here(f) ? go(f) : pick(f.file, f.line, f.column));
+  const visit = (f) => (here(f) ? goTo(f) : openFile(f.file, f.line, f.column));
   ui.outcome.replaceChildren(
     ...(list.length ? list.slice(0, 30).map((f) => h("div", { class: `finding ${f.severity}` }, h("button", { class: "number", onclick: () => visit(f) }, place(f)), ` ${f.message}`, f.help ? h("b", {}, ` ${f.help}`) : "", h("span", { class: "quiet" }, ` ${f.id}`))) : [h("p", { class: "good" }, "No errors found.")]),
   );
@@ -205,15 +205,15 @@ function showFindings(list) {
 // Checks the text and generates its form again.
 async function checkText(redraw) {
   const text = edit.text.value;
-  const found = await studio.ask({ ask: "check", file: at.name, text });
+  const found = await studio.ask({ ask: "check", file: current.name, text });
   // Errors that a change causes in other files are listed too.
-  if (found) showFindings([...found.filter((f) => f.file === at.name), ...found.filter((f) => f.file !== at.name && f.severity === "error")]);
+  if (found) showFindings([...found.filter((f) => f.file === current.name), ...found.filter((f) => f.file !== current.name && f.severity === "error")]);
   if (redraw) await form(ui.form, studio, text, all, findings, put);
 }
 
 // A value was changed in the form: only that value changes in the text.
-async function put(document, way, value) {
-  const answer = await studio.ask({ ask: "set", text: edit.text.value, document, way, ...(value === undefined ? {} : { value }) });
+async function put(document, path, value) {
+  const answer = await studio.ask({ ask: "set", text: edit.text.value, document, path, ...(value === undefined ? {} : { value }) });
   if (!answer) return;
   edit.set(answer.text);
   await checkText(true);
@@ -227,21 +227,21 @@ function refused(error) {
   }
 }
 
-async function take() {
-  const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: at.name, text: edit.text.value } } });
+async function applyText() {
+  const answer = await studio.link.ask({ ask: "put", input: { Edit: { file: current.name, text: edit.text.value } } });
   if (answer.error !== undefined) return refused(answer.error);
-  at = { ...at, text: edit.text.value };
-  drafts.delete(at.name);
+  current = { ...current, text: edit.text.value };
+  drafts.delete(current.name);
   ui.outcome.replaceChildren(h("p", { class: "good" }, "Applied to the running world. Not saved."));
   await contents();
 }
 
 async function save() {
   const text = edit.text.value;
-  const answer = await studio.link.ask({ ask: "save", file: at.name, text, mark: at.mark });
+  const answer = await studio.link.ask({ ask: "save", file: current.name, text, hash: current.hash });
   if (answer.error !== undefined) return refused(answer.error);
-  at = { ...at, text, mark: answer.mark };
-  drafts.delete(at.name);
+  current = { ...current, text, hash: answer.hash };
+  drafts.delete(current.name);
   ui.outcome.replaceChildren(h("p", { class: "good" }, "Saved, and applied to the running world."));
   await contents();
 }

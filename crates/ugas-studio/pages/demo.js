@@ -1,10 +1,11 @@
 // The duel under lag: your client on the left, the server on the right, the link and its effect on the rate of fire between.
 
 import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
-import { correct, draw, ring, watch } from "./arena.js";
+import { draw, markCorrected, ring, update } from "./arena.js";
 import { editor } from "./editor.js";
 import { latest } from "./link.js";
 import { showLog } from "./log.js";
+import { previewed } from "./preview.js";
 import { causes, unmodified, writes } from "./why.js";
 
 const KEYS = { Space: "Primary", Digit1: "Ability1", Digit2: "Ability2", Digit3: "Ability3", KeyJ: "Primary", KeyK: "Ability1", KeyL: "Ability2" };
@@ -12,6 +13,7 @@ const CAPS = { Primary: "Space", Ability1: "1", Ability2: "2", Ability3: "3" };
 const WALK = { KeyW: [0, -1], KeyS: [0, 1], KeyA: [-1, 0], KeyD: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const HERO = "Pyra";
 const FOE = "Brann";
+const foeOf = (name) => (name === HERO ? FOE : HERO);
 const SHOWN = { Pyra: ["Health", "Mana", "Shield", "SpellPower"], Brann: ["Health", "Mana", "Shield", "AttackPower"] };
 // Ticks before and after a death at which its causes are shown.
 const NEAR = 60;
@@ -20,7 +22,7 @@ const TOUCH = matchMedia("(hover: none) and (pointer: coarse)").matches;
 
 let studio;
 let ui = {};
-const down = new Set();
+const heldKeys = new Set();
 // Shots per minute by tick; kept while other pages are open.
 let shots = [];
 let timelines;
@@ -44,8 +46,8 @@ function open(main, owner) {
     server: h("div", { id: "server" }),
     outcomeYou: h("p", { class: "outcome" }),
     outcomeServer: h("p", { class: "outcome" }),
-    ahead: h("div", { class: "big good", id: "shots-ahead" }),
-    asking: h("div", { class: "big bad", id: "shots-asking" }),
+    predicted: h("div", { class: "big good", id: "shots-predicted" }),
+    confirmed: h("div", { class: "big bad", id: "shots-confirmed" }),
     plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots per minute over the last minute" }),
     twice: h("span", {}),
     net: h("p", { class: "quiet", id: "corrections" }),
@@ -53,7 +55,7 @@ function open(main, owner) {
     behind: h("span", { class: "quiet" }),
     answer: h("div", { id: "answer" }),
     log: h("ul", { class: "log", id: "log" }),
-    drawer: drawer(),
+    filePanel: filePanel(),
     corrections: null,
     refusal: null,
     traced: null,
@@ -71,7 +73,7 @@ function open(main, owner) {
         ui.trip.row,
         ui.loss.row,
         h("h2", {}, "Shots per minute over this link"),
-        h("div", { class: "counters" }, h("div", {}, ui.ahead, h("small", {}, "cooldown predicted by the client")), h("div", {}, ui.asking, h("small", {}, "cooldown confirmed by the server"))),
+        h("div", { class: "counters" }, h("div", {}, ui.predicted, h("small", {}, "cooldown predicted by the client")), h("div", {}, ui.confirmed, h("small", {}, "cooldown confirmed by the server"))),
         ui.plot,
         h("p", { id: "twice", title: "Frames that showed a predicted modifier and its confirmation at the same time" }, ui.twice),
         ui.net,
@@ -82,17 +84,17 @@ function open(main, owner) {
       "div",
       { class: "grid two", style: "margin-top:var(--gap)" },
       h("div", { class: "grid" }, h("section", { class: "panel", "aria-label": "Why" }, ui.answer), h("section", { class: "panel" }, h("h2", {}, "Events"), h("div", { class: "scroll", style: "max-height:13rem" }, ui.log))),
-      ui.drawer.el,
+      ui.filePanel.el,
     ),
   );
-  invite();
-  ui.drawer.load();
+  showHint();
+  ui.filePanel.load();
   window.onkeydown = key;
   window.onkeyup = key;
-  window.onblur = () => down.size && (down.clear(), hold());
+  window.onblur = () => heldKeys.size && (heldKeys.clear(), sendKeys());
 }
 
-function invite() {
+function showHint() {
   answer("Explain", h("p", { class: "empty" }, "Click a number to see its base and modifiers, a greyed ability to see why it cannot be activated, or an event below to see its causes."));
 }
 
@@ -108,23 +110,23 @@ const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.
 // A key of the hero takes it over, except where the focused element uses that key itself.
 function key(event) {
   if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (event.type === "keyup") return down.delete(event.code) && hold();
+  if (event.type === "keyup") return heldKeys.delete(event.code) && sendKeys();
   const on = event.target;
   if (on.matches?.("textarea, select, input:not([type=range])")) return;
   if (on.matches?.("input[type=range]") && /^(Arrow|Home|End|Page)/.test(event.code)) return;
   if (on.matches?.("button, a, summary") && /^(Space|Enter)$/.test(event.code)) return;
   if (!KEYS[event.code] && !WALK[event.code]) return;
   event.preventDefault();
-  down.add(event.code);
-  hold(KEYS[event.code] !== undefined);
+  heldKeys.add(event.code);
+  sendKeys(KEYS[event.code] !== undefined);
 }
 
 // Sends the keys that are held. If an input was pressed, the answer is shown: why it cannot activate anything now.
-async function hold(pressed = false) {
-  const walk = [...down].map((code) => WALK[code]).filter(Boolean);
+async function sendKeys(pressed = false) {
+  const walk = [...heldKeys].map((code) => WALK[code]).filter(Boolean);
   const x = walk.reduce((sum, w) => sum + w[0], 0);
   const z = walk.reduce((sum, w) => sum + w[1], 0);
-  const inputs = [...new Set([...down].map((code) => KEYS[code]).filter(Boolean))];
+  const inputs = [...new Set([...heldKeys].map((code) => KEYS[code]).filter(Boolean))];
   const answer = await studio.put({ Keys: { x, z, inputs } });
   if (!pressed || !answer) return;
   if (answer.no_effect) showOutcome(ui.outcomeYou, { done: false, text: plain(`${at(answer.tick)}: ${answer.message}.`) });
@@ -135,14 +137,14 @@ function show(frame) {
   const you = frame.sides.find((s) => s.client === "You");
   const server = frame.sides[0];
   const details = (side) => new Map([HERO, FOE].map((name) => [name, studio.detail(side, name)]));
-  if (!frame.restart) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") correct(ui.left, line.who);
-  watch(ui.right, server, details(null));
+  if (!frame.restart) for (const line of frame.events) if (isRolledBack(line) && line.client === "You") markCorrected(ui.left, line.who);
+  update(ui.right, server, details(null));
   if (you) {
-    watch(ui.left, you, details("You"));
+    update(ui.left, you, details("You"));
     draw(ui.left, you, { ghosts: server.actors.filter((a) => a.name === HERO && !a.dead) });
   }
   deaths(frame);
-  ui.drawer.follow(frame);
+  ui.filePanel.refresh(frame);
   draw(ui.right, server, { cause: frame.live ? null : ui.traced?.shown });
   sliders(frame);
   heroes(ui.you, "You");
@@ -153,14 +155,14 @@ function show(frame) {
 }
 
 function counters(frame, you) {
-  const [ahead, asking] = frame.shots ?? [0, 0];
-  ui.ahead.textContent = number(Math.round(ahead));
-  ui.asking.textContent = number(Math.round(asking));
+  const [predicted, confirmed] = frame.shots ?? [0, 0];
+  ui.predicted.textContent = number(Math.round(predicted));
+  ui.confirmed.textContent = number(Math.round(confirmed));
   if (frame.timelines !== timelines) shots = [];
   timelines = frame.timelines;
   const last = shots.at(-1)?.[0] ?? -1;
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
-  if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, ahead, asking]];
+  if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, predicted, confirmed]];
   plot();
   fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
@@ -168,7 +170,7 @@ function counters(frame, you) {
     fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster to get further ahead; until then its commands arrive late.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
-  fill(ui.hint, `${frame.taken} ${frame.running}`, () => (frame.taken && !frame.running ? [h("b", { class: "hot" }, "Paused"), ": ", h("kbd", {}, "P"), " to run"] : frame.taken ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to activate it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));
+  fill(ui.hint, `${frame.player_controlled} ${frame.running}`, () => (frame.player_controlled && !frame.running ? [h("b", { class: "hot" }, "Paused"), ": ", h("kbd", {}, "P"), " to run"] : frame.player_controlled ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to activate it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));
 }
 
 // A prediction that was visible and was rolled back.
@@ -207,17 +209,17 @@ function numbers(side, name, detail) {
 
 function abilities(side, name, detail) {
   const used = (detail?.abilities ?? []).filter((a) => a.input);
-  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "its abilities are known to its owner and the server only")];
+  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "its abilities are replicated to its owning client only")];
   return used.map((a) => ability(side, name, a));
 }
 
 function ability(side, name, a) {
   const charges = a.charges ? ` ${a.charges[0]}/${a.charges[1]}` : "";
   const cap = name === HERO ? h("kbd", { "aria-hidden": "true" }, CAPS[a.input] ?? a.input) : null;
-  const title = a.ready ? a.text ?? a.name : `${a.text ?? a.name} — not ready; click for the reasons`;
+  const preview = () => ({ title: `${a.title} of ${name}`, text: a.text, side, action: { Activate: { ability: a.name, who: name, target: foeOf(name) } } });
   return h(
     "button",
-    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, title, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not ready: show the reasons"}`, onclick: () => (a.ready ? activate(side, name, a) : whyNot(side, name, a.name)) },
+    { class: "ability", "data-key": a.name, "data-ready": String(a.ready), "data-running": String(a.running), "data-ability": a.name, "data-actor": name, "aria-label": `${a.title}${charges} of ${name}${a.ready ? "" : ", not ready: show the reasons"}`, onclick: () => (a.ready ? activate(side, name, a) : whyNot(side, name, a.name)), ...previewed(studio, `${side} ${name} ${a.name}`, preview) },
     h("i", { style: `width:${a.cooldown ? 100 * a.cooldown.share : 0}%` }),
     cap,
     h("span", {}, `${a.title}${charges}`),
@@ -260,8 +262,7 @@ function refusal() {
 
 // The outcome is shown below the buttons of that side.
 async function activate(side, who, a) {
-  const target = who === HERO ? FOE : HERO;
-  showOutcome(side === null ? ui.outcomeServer : ui.outcomeYou, await studio.act({ Action: { Press: { input: a.input, who, target } } }));
+  showOutcome(side === null ? ui.outcomeServer : ui.outcomeYou, await studio.act({ Action: { Press: { input: a.input, who, target: foeOf(who) } } }));
   studio.put({ Action: { Release: { input: a.input, who } } });
 }
 
@@ -299,7 +300,7 @@ function deaths(frame) {
   if (ui.death === death?.serial) return;
   // The causes of the last death are removed: they could be mistaken for those of the next one.
   if (ui.death !== undefined && ui.traced?.serial === ui.death) ui.traced = null;
-  if (ui.death !== undefined && ui.explained === ui.death) invite();
+  if (ui.death !== undefined && ui.explained === ui.death) showHint();
   ui.death = death?.serial;
   if (death) chain(death);
 }
@@ -334,18 +335,18 @@ function plot() {
   }
 }
 
-function drawer() {
+function filePanel() {
   const file = "arena/pyra.yaml";
   const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
   const findingsEl = h("div", { id: "findings", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid text is applied as you type."));
   let timer;
-  // The last text that the world is known to use.
-  let had = "";
+  // The last text that the world uses.
+  let worldText = "";
   let reloads = null;
   const apply = latest(async () => {
     const answer = await studio.link.ask({ ask: "put", input: { Edit: { file, text: edit.text.value } } });
     if (answer.error === undefined) {
-      had = edit.text.value;
+      worldText = edit.text.value;
       edit.mark([]);
       return findingsEl.replaceChildren(h("p", { class: "good" }, "Applied: the next activation uses it."));
     }
@@ -366,22 +367,22 @@ function drawer() {
   const load = async () => {
     const got = await studio.ask({ ask: "file", name: file });
     if (!got) return;
-    had = got.text;
+    worldText = got.text;
     edit.set(got.text);
     const at = got.text.indexOf("Name: GE_Firebolt\n");
     edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
   // Shows the text of the world again if it changed, unless the user is editing.
-  const follow = async (frame) => {
+  const refresh = async (frame) => {
     const other = reloads !== null && frame.reloads !== reloads;
     reloads = frame.reloads;
-    if (!other || edit.text.value !== had) return;
+    if (!other || edit.text.value !== worldText) return;
     const got = await studio.ask({ ask: "file", name: file });
-    if (!got || got.text === had || edit.text.value !== had) return;
-    had = got.text;
+    if (!got || got.text === worldText || edit.text.value !== worldText) return;
+    worldText = got.text;
     edit.set(got.text);
     edit.mark([]);
     findingsEl.replaceChildren(h("p", { class: "empty" }, "This is the text at the tick that is shown."));
   };
-  return { el, load, follow };
+  return { el, load, refresh };
 }

@@ -11,9 +11,9 @@ export const figures = { open, show };
 
 function open(main, owner) {
   studio = owner;
-  ui = { much: h("table", { id: "much" }), tasks: h("table", { id: "tasks" }), waits: h("table", { id: "waits" }) };
+  ui = { counts: h("table", { id: "counts" }), tasks: h("table", { id: "tasks" }), waiting: h("table", { id: "waiting" }) };
   const panel = (title, table) => h("section", { class: "panel scroll" }, h("h2", {}, title), table);
-  main.replaceChildren(h("div", { class: "grid two" }, panel("Counts", ui.much), h("div", { class: "grid" }, panel("Ticking tasks, by type", ui.tasks), panel("Waiting tasks (no cost while they wait)", ui.waits))));
+  main.replaceChildren(h("div", { class: "grid two" }, panel("Counts", ui.counts), h("div", { class: "grid" }, panel("Ticking tasks, by type", ui.tasks), panel("Waiting tasks (no cost while they wait)", ui.waiting))));
 }
 
 const cells = (values) => values.map((v) => h("td", { class: typeof v === "number" ? "n" : undefined }, typeof v === "number" ? number(v) : v));
@@ -38,10 +38,10 @@ function show(frame) {
     ["Keyframes of the recording", stats.keyframes],
     ["Sent by the server per second", bytes(frame.bytes_a_second)],
   ].filter(([, value]) => value !== undefined && value !== null);
-  fill(ui.much, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, typeof value === "string" ? value : number(value)))));
+  fill(ui.counts, JSON.stringify(rows), () => rows.map(([name, value]) => h("tr", {}, h("th", { scope: "row" }, name), h("td", { class: "n" }, typeof value === "string" ? value : number(value)))));
   fill(ui.tasks, JSON.stringify(stats.tasks), () => [
     h("tr", {}, ...["Task", "Instances", "Ticked", "Deferred", "µs", "Ticks in total", "µs in total", "Average µs", "Ticks per second"].map((t) => h("th", { scope: "col" }, t))),
     ...(stats.tasks.length ? stats.tasks.map((t) => h("tr", {}, ...cells([t.task ?? "?", t.instances, t.ticked, t.deferred, t.frame_us, t.ticks, t.sum_us, t.average_us, t.rate]))) : [h("tr", {}, h("td", { colspan: 9, class: "quiet" }, "No ticking tasks."))]),
   ]);
-  fill(ui.waits, JSON.stringify(stats.waiting), () => (stats.waiting.length ? stats.waiting.map(([task, n]) => h("tr", {}, ...cells([task, n]))) : [h("tr", {}, h("td", { class: "quiet" }, "No waiting tasks."))]));
+  fill(ui.waiting, JSON.stringify(stats.waiting), () => (stats.waiting.length ? stats.waiting.map(([task, n]) => h("tr", {}, ...cells([task, n]))) : [h("tr", {}, h("td", { class: "quiet" }, "No waiting tasks."))]));
 }

@@ -15,20 +15,20 @@ export async function form(el, studio, text, definitions, findings, put) {
   for (const kind of new Set(answer.documents.map((d) => d.kind).filter(Boolean))) {
     if (!schemas.has(kind)) schemas.set(kind, await studio.ask({ ask: "schema", kind }));
   }
-  const focus = document.activeElement?.dataset?.way;
+  const focus = document.activeElement?.dataset?.path;
   const names = namesByKey(definitions);
   const lines = answer.documents.map((d) => d.line);
   el.replaceChildren(
     ...names.lists,
     ...answer.documents.map((d, i) => {
-      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([way], n) => [JSON.stringify(way), n])), set: (way, value) => put(i, way, value), at: i };
+      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([path], n) => [JSON.stringify(path), n])), set: (path, value) => put(i, path, value), at: i };
       const title = `${(d.kind ?? "document").replaceAll("_", " ")} ${d.name ?? ""}`;
       const id = `${d.kind} ${d.name}`;
       const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "No form for this kind of document; edit the text.")];
       return h("details", { open: unfolded.has(id) || cx.wrong.size > 0 || answer.documents.length === 1, ontoggle: (e) => (e.target.open ? unfolded.add(id) : unfolded.delete(id)) }, h("summary", {}, title), ...body);
     }),
   );
-  if (focus) el.querySelector(`[data-way="${CSS.escape(focus)}"]`)?.focus();
+  if (focus) el.querySelector(`[data-path="${CSS.escape(focus)}"]`)?.focus();
 }
 
 // Which kind of name each key refers to, from its use in the documents; and the names of each kind.
@@ -94,54 +94,54 @@ function blank(cx, schema, depth = 0) {
   }
 }
 
-function fields(cx, schema, value, way) {
+function fields(cx, schema, value, path) {
   const s = resolve(cx, schema);
   const known = s.properties ?? {};
   // In the order of the text.
-  const rank = (key) => cx.order.get(JSON.stringify([...way, key])) ?? 0;
+  const rank = (key) => cx.order.get(JSON.stringify([...path, key])) ?? 0;
   const given = Object.keys(value ?? {}).sort((a, b) => rank(a) - rank(b));
-  const rows = given.filter((key) => !["Kind", "$schema"].includes(key)).map((key) => row(cx, key, known[key] ?? (typeof s.additionalProperties === "object" ? s.additionalProperties : {}), value[key], [...way, key], !(s.required ?? []).includes(key)));
+  const rows = given.filter((key) => !["Kind", "$schema"].includes(key)).map((key) => row(cx, key, known[key] ?? (typeof s.additionalProperties === "object" ? s.additionalProperties : {}), value[key], [...path, key], !(s.required ?? []).includes(key)));
   const missing = Object.keys(known).filter((key) => !given.includes(key) && !["Kind", "$schema"].includes(key));
   if (missing.length) {
-    const choose = h("select", { "aria-label": "Add a field", onchange: (e) => e.target.value && cx.set([...way, e.target.value], blank(cx, known[e.target.value])) }, h("option", { value: "" }, "Add field…"), ...missing.map((key) => h("option", { value: key, title: known[key].description }, key)));
+    const choose = h("select", { "aria-label": "Add a field", onchange: (e) => e.target.value && cx.set([...path, e.target.value], blank(cx, known[e.target.value])) }, h("option", { value: "" }, "Add field…"), ...missing.map((key) => h("option", { value: key, title: known[key].description }, key)));
     rows.push(h("div", {}, choose));
   }
   return rows;
 }
 
-function row(cx, key, schema, value, way, optional) {
+function row(cx, key, schema, value, path, optional) {
   const s = resolve(cx, schema);
-  const wrong = cx.wrong.get(JSON.stringify(way));
-  const drop = optional ? h("button", { "aria-label": `Remove ${way.join(" ")}`, title: "Remove", onclick: () => cx.set(way, undefined) }, "×") : null;
+  const wrong = cx.wrong.get(JSON.stringify(path));
+  const drop = optional ? h("button", { "aria-label": `Remove ${path.join(" ")}`, title: "Remove", onclick: () => cx.set(path, undefined) }, "×") : null;
   const error = wrong ? h("div", { class: `finding ${wrong.severity}` }, wrong.message, wrong.help ? h("b", {}, ` ${wrong.help}`) : "") : null;
   const name = typeof key === "number" ? `${key + 1}` : key;
   if (value !== null && typeof value === "object") {
-    const inner = Array.isArray(value) ? items(cx, s, value, way) : fields(cx, s, value, way);
+    const inner = Array.isArray(value) ? items(cx, s, value, path) : fields(cx, s, value, path);
     return h("fieldset", { style: "border:1px solid var(--edge);border-radius:.4rem;margin:.2rem 0;padding:.2rem .5rem" }, h("legend", { title: s.description }, name, " ", drop), error, ...inner);
   }
-  return h("div", {}, h("label", { class: "row", title: s.description }, h("span", { style: "min-width:9rem" }, name), control(cx, typeof key === "number" ? way.at(-2) : key, s, value, way, !!wrong), drop), error);
+  return h("div", {}, h("label", { class: "row", title: s.description }, h("span", { style: "min-width:9rem" }, name), control(cx, typeof key === "number" ? path.at(-2) : key, s, value, path, !!wrong), drop), error);
 }
 
-function items(cx, schema, value, way) {
+function items(cx, schema, value, path) {
   const inner = schema.items ?? {};
-  const add = h("button", { onclick: () => cx.set([...way, value.length], blank(cx, inner)) }, "Add item");
-  return [...value.map((v, i) => row(cx, i, inner, v, [...way, i], true)), add];
+  const add = h("button", { onclick: () => cx.set([...path, value.length], blank(cx, inner)) }, "Add item");
+  return [...value.map((v, i) => row(cx, i, inner, v, [...path, i], true)), add];
 }
 
-function control(cx, key, schema, value, way, wrong) {
-  const props = { "data-way": `${cx.at} ${JSON.stringify(way)}`, "aria-invalid": wrong ? "true" : undefined, "aria-label": way.join(" ") };
+function control(cx, key, schema, value, path, wrong) {
+  const props = { "data-path": `${cx.at} ${JSON.stringify(path)}`, "aria-invalid": wrong ? "true" : undefined, "aria-label": path.join(" ") };
   const words = wordsOf(schema);
   const kind = kindOf(schema);
-  if (words) return h("select", { ...props, onchange: (e) => cx.set(way, e.target.value) }, ...(words.includes(value) ? [] : [h("option", { selected: true, disabled: true }, String(value))]), ...words.map((w) => h("option", { value: w, selected: w === value }, String(w))));
+  if (words) return h("select", { ...props, onchange: (e) => cx.set(path, e.target.value) }, ...(words.includes(value) ? [] : [h("option", { selected: true, disabled: true }, String(value))]), ...words.map((w) => h("option", { value: w, selected: w === value }, String(w))));
   if (typeof value === "boolean" || kind === "boolean") {
-    const box = h("input", { type: "checkbox", ...props, onchange: (e) => cx.set(way, e.target.checked) });
+    const box = h("input", { type: "checkbox", ...props, onchange: (e) => cx.set(path, e.target.checked) });
     box.checked = value === true;
     return box;
   }
   if (typeof value === "number" && kind !== "string") {
     const step = kind === "integer" ? 1 : "any";
-    return h("input", { type: "number", step, min: schema.minimum, max: schema.maximum, value, ...props, onchange: (e) => e.target.value !== "" && cx.set(way, Number(e.target.value)) });
+    return h("input", { type: "number", step, min: schema.minimum, max: schema.maximum, value, ...props, onchange: (e) => e.target.value !== "" && cx.set(path, Number(e.target.value)) });
   }
   const names = cx.names.get(key);
-  return h("input", { type: "text", value: value ?? "", list: names ? `names-${names}` : undefined, ...props, onchange: (e) => cx.set(way, e.target.value) });
+  return h("input", { type: "text", value: value ?? "", list: names ? `names-${names}` : undefined, ...props, onchange: (e) => cx.set(path, e.target.value) });
 }

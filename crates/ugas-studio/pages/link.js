@@ -61,7 +61,7 @@ async function local() {
 }
 
 // Returns an answer; throws if it is an error.
-export async function must(link, request) {
+export async function askOrThrow(link, request) {
   const answer = await link.ask(request);
   if (answer && answer.error !== undefined) throw new Error(answer.error);
   return answer;

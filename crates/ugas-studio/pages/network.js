@@ -15,13 +15,13 @@ let timelines;
 // Whose link the sliders change; all links if null.
 let whose = null;
 // Corrections of each client in the last frame, and when they last increased.
-const known = new Map();
+const correctionsOf = new Map();
 
 export const network = { open, show };
 
 function open(main, owner) {
   studio = owner;
-  known.clear();
+  correctionsOf.clear();
   const slider = (id, title, most, step, unit) => {
     const out = h("output", { for: id });
     const input = h("input", { type: "range", id, min: 0, max: most, step, oninput: () => link() });
@@ -33,8 +33,8 @@ function open(main, owner) {
     loss: slider("n-loss", "Packet loss", 60, 1, "%"),
     clients: h("table", { id: "clients" }),
     plot: h("canvas", { class: "plain", role: "img", "aria-label": "Bytes per second sent by the server" }),
-    undone: h("ul", { class: "log scroll", id: "undone" }),
-    values: h("table", { id: "beside" }),
+    rolledBack: h("ul", { class: "log scroll", id: "undone" }),
+    values: h("table", { id: "comparison" }),
     actors: h("datalist", { id: "n-actors" }),
   };
   const field = (id, title, value, list, hint) => h("label", { class: "field" }, h("span", {}, title), h("input", { id, value, list, placeholder: hint, autocomplete: "off" }));
@@ -61,8 +61,8 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction: the server’s state of a tick differs from what the client predicted. A client cannot predict what others do to it. While its clock still catches up, its commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
-        h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.undone)),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction: the server’s state of a tick differs from what the client predicted. A client cannot predict actions of other players. Until its clock has caught up, its own commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
+        h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.rolledBack)),
       ),
     ),
   );
@@ -85,11 +85,11 @@ function show(frame) {
   }
   const actors = frame.sides[0].actors.slice(0, MAX_ROWS);
   fill(ui.actors, actors.map((a) => a.name).join(), () => actors.map((a) => h("option", { value: a.name })));
-  people(clients);
+  showClients(clients);
   plot(frame);
   compare(frame, clients);
-  const undone = rolledBack(frame);
-  fill(ui.undone, undone.map((n) => n.key).join() || "none", () => (undone.length ? undone.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, at(n.tick)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: every prediction was confirmed.")]));
+  const list = rolledBack(frame);
+  fill(ui.rolledBack, list.map((n) => n.key).join() || "none", () => (list.length ? list.map((n) => h("li", { "data-key": n.key, class: "Undone flash" }, h("time", {}, at(n.tick)), `${n.client}: ${n.who}: ${n.texts.join("; ")}`)) : [h("li", { class: "empty" }, "None: every prediction was confirmed.")]));
 }
 
 // Predictions of one client about one actor that were rolled back at the same tick are one line.
@@ -104,13 +104,13 @@ function rolledBack(frame) {
   return [...groups.values()].slice(-40).reverse();
 }
 
-function people(clients) {
+function showClients(clients) {
   const now = performance.now();
   for (const c of clients) {
-    const before = known.get(c.client);
-    known.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
+    const before = correctionsOf.get(c.client);
+    correctionsOf.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
-  const fresh = (c) => now - known.get(c.client).at < 1000;
+  const fresh = (c) => now - correctionsOf.get(c.client).at < 1000;
   fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
     h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)))),
     h(
@@ -144,14 +144,14 @@ function plot(frame) {
 }
 
 function compare(frame, clients) {
-  const truth = new Map(frame.sides[0].actors.map((a) => [a.name, a]));
-  const all = clients.flatMap((c) => c.actors.slice(0, MAX_ROWS).flatMap((a) => a.bars.map((b) => ({ client: c.client, actor: a.name, name: b.name, shown: b.value, real: truth.get(a.name)?.bars.find((x) => x.name === b.name)?.value })))).slice(0, MAX_ROWS);
+  const serverActors = new Map(frame.sides[0].actors.map((a) => [a.name, a]));
+  const all = clients.flatMap((c) => c.actors.slice(0, MAX_ROWS).flatMap((a) => a.bars.map((b) => ({ client: c.client, actor: a.name, name: b.name, shown: b.value, server: serverActors.get(a.name)?.bars.find((x) => x.name === b.name)?.value })))).slice(0, MAX_ROWS);
   fill(ui.values, JSON.stringify(all), () => [
     h("thead", {}, h("tr", {}, ...["Client", "Actor", "Attribute"].map((t) => h("th", {}, t)), ...["Client", "Server"].map((t) => h("th", { class: "n" }, t)))),
     h(
       "tbody",
       {},
-      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== null && r.shown !== r.real ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.real)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "No clients to compare."))]),
+      ...(all.length ? all.map((r) => h("tr", { "data-key": `${r.client} ${r.actor} ${r.name}`, class: r.shown !== null && r.shown !== r.server ? "differs" : undefined }, h("td", {}, r.client), h("td", {}, r.actor), h("td", {}, r.name), h("td", { class: "n" }, number(r.shown)), h("td", { class: "n" }, number(r.server)))) : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, "No clients to compare."))]),
     ),
   ]);
 }

@@ -15,7 +15,7 @@ function show(frame, studio) {
 async function open(main, studio) {
   const result = studio.hello.scenario;
   shown = studio.hello;
-  const holds = result.failures.length === 0;
+  const passed = result.failures.length === 0;
   const source = await studio.ask({ ask: "file", name: result.file });
   // Another page may have been opened while the file was read.
   if (studio.page !== "scenario") return;
@@ -34,10 +34,10 @@ async function open(main, studio) {
         { class: "panel grid" },
         result.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Choose one of the ${result.all.length} scenarios in this file`), choose) : null,
         h("div", {}, h("p", { class: "quiet" }, `${result.file}:${result.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, result.name)),
-        h("p", { id: "holds", class: holds ? "good" : "bad" }, holds ? `Passed: every expectation is met, up to its end at ${at(result.end)}.` : many(result.failures.length)),
+        h("p", { id: "result", class: passed ? "good" : "bad" }, passed ? `Passed: every expectation is met, up to its end at ${at(result.end)}.` : many(result.failures.length)),
         ...result.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => goToTick(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
         ...result.notes.map((n) => h("p", { class: "quiet" }, n)),
-        h("div", { class: "row" }, h("button", { id: "again", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Run from the start"), h("button", { id: "look", onclick: () => (location.hash = "#world") }, "Show the world")),
+        h("div", { class: "row" }, h("button", { id: "restart", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Run from the start"), h("button", { id: "show-world", onclick: () => (location.hash = "#world") }, "Show the world")),
       ),
       h("section", { class: "panel" }, h("h2", {}, "Scenario file"), h("div", { class: "scroll", style: "max-height:34rem", tabindex: 0, role: "region", "aria-label": "Text of the scenario" }, h("ol", { class: "source" }, ...lines.slice(0, MAX_LINES).map((text, i) => h("li", { class: wrong.has(i + 1) ? "wrong" : undefined }, text)))), lines.length > MAX_LINES ? h("p", { class: "quiet" }, `The first ${MAX_LINES} of ${lines.length} lines.`) : null),
     ),

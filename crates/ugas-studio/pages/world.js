@@ -2,9 +2,10 @@
 
 import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
 import { plot, timeline } from "./plot.js";
-import { drive, place } from "./drive.js";
+import { control, place } from "./control.js";
 import { rows } from "./rows.js";
 import { showLog } from "./log.js";
+import { previewed, previewToggle } from "./preview.js";
 import { causes, unmodified, writes } from "./why.js";
 
 // Ticks that plots and the effect timeline cover.
@@ -23,8 +24,8 @@ const history = new Map();
 // The serial number of the last plotted event.
 let plotted = 0;
 // Effects of the selected actor by key, ended ones included.
-let seen = new Map();
-let seenOf = "";
+let recent = new Map();
+let recentOf = "";
 let timelines;
 
 export const world = { open, show };
@@ -36,8 +37,8 @@ function open(main, owner) {
     find: h("input", { id: "find", type: "search", placeholder: "Find by name", "aria-label": "Find an actor by name", size: 8 }),
     category: h("select", { id: "category", "aria-label": "Category", hidden: (studio.hello.categories ?? []).length < 2, onchange: (e) => (studio.category = e.target.value || null) }, h("option", { value: "" }, "Every category"), ...(studio.hello.categories ?? []).map((c) => h("option", { value: c }, c))),
     count: h("span", { class: "quiet", id: "count" }),
-    actors: rows("actors", "Actors", (name) => choose(name)),
-    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map of all actors", onclick: pick, ondblclick: walk }),
+    actors: rows("actors", "Actors", (name) => selectActor(name)),
+    map: h("canvas", { class: "plain", id: "map", role: "img", "aria-label": "Map of all actors", onclick: selectOnMap, ondblclick: moveToClick }),
     title: h("h2", { id: "who" }),
     state: h("div", { class: "row", id: "state" }),
     values: h("table", { id: "values" }),
@@ -48,7 +49,7 @@ function open(main, owner) {
     abilities: h("table", { id: "abilities" }),
     // The outcome of the last action of each panel.
     outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
-    answered: null,
+    lastActivation: null,
     answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see its base and modifiers, or an event below to see its causes.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
@@ -59,7 +60,7 @@ function open(main, owner) {
     h(
       "div",
       { class: "grid side" },
-      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click an actor to select it; double-click a position to move the selected actor there."), ui.outcome.map), drive(studio, () => actor)),
+      h("div", { class: "grid" }, h("section", { class: "panel grid tight" }, h("div", { class: "row between" }, h("h2", {}, "Actors"), ui.count), ui.sides, ui.category, ui.find, ui.actors.el, ui.map, h("p", { class: "quiet" }, "Click an actor to select it; double-click a position to move the selected actor there."), ui.outcome.map), control(studio, () => actor)),
       h(
         "div",
         { class: "grid" },
@@ -75,7 +76,7 @@ function open(main, owner) {
   watch();
 }
 
-function choose(name) {
+function selectActor(name) {
   actor = name;
   watch();
 }
@@ -90,7 +91,7 @@ function show(frame) {
   // The timeline changed: plots of the old one are dropped.
   if (frame.timelines !== timelines) {
     history.clear();
-    seen = new Map();
+    recent = new Map();
     timelines = frame.timelines;
   }
   plotEvents(frame.events);
@@ -98,7 +99,7 @@ function show(frame) {
   fill(ui.sides, sides.join(), () => sides.map((s) => h("option", { value: s }, s ? `Client ${s}` : "Server")));
   if (document.activeElement !== ui.sides) ui.sides.value = side ?? "";
   const view = frame.sides.find((s) => s.client === side) ?? frame.sides[0];
-  if (!view.actors.some((a) => a.name === actor)) choose(view.actors[0]?.name ?? null);
+  if (!view.actors.some((a) => a.name === actor)) selectActor(view.actors[0]?.name ?? null);
   const found = ui.found ? view.actors.filter((a) => a.name.toLowerCase().includes(ui.found)) : view.actors;
   const count = ui.found ? `${found.length} of ${view.actors.length}` : String(view.actors.length);
   if (ui.count.textContent !== count) ui.count.textContent = count;
@@ -161,12 +162,12 @@ function map(view) {
   for (const a of few ? view.actors : me ? [me] : []) cx.fillText(a.name, Math.max(24, Math.min(width - 24, x(a.x))), Math.min(height - 4, z(a.z) + 20));
 }
 
-function pick(event) {
+function selectOnMap(event) {
   const near = ui.places.map(([x, y, name]) => [Math.hypot(x - event.offsetX, y - event.offsetY), name]).sort((a, b) => a[0] - b[0])[0];
-  if (near && near[0] < 16) choose(near[1]);
+  if (near && near[0] < 16) selectActor(near[1]);
 }
 
-function walk(event) {
+function moveToClick(event) {
   const { far, width, height } = ui.scale;
   const to = [((event.offsetX - width / 2) / (width / 2 - 12)) * far, ((event.offsetY - height / 2) / (height / 2 - 12)) * far];
   if (actor) act(ui.outcome.map, place(actor, to));
@@ -263,19 +264,19 @@ async function explain(attribute) {
 // Active effects, and those that ended recently.
 function recentEffects(list, frame) {
   const of = `${side} ${actor}`;
-  if (of !== seenOf || frame.tick < (seen.tick ?? 0)) seen = new Map();
-  seenOf = of;
-  seen.tick = frame.tick;
+  if (of !== recentOf || frame.tick < (recent.tick ?? 0)) recent = new Map();
+  recentOf = of;
+  recent.tick = frame.tick;
   const now = new Set(list.map((e) => e.key));
   for (const e of list) {
     const from = e.state === "queued" ? frame.tick : frame.tick - e.elapsed * 60;
-    seen.set(e.key, { ...e, from, to: e.total === null ? null : from + e.total * 60, over: false });
+    recent.set(e.key, { ...e, from, to: e.total === null ? null : from + e.total * 60, over: false });
   }
-  for (const [key, e] of seen) {
-    if (!now.has(key) && !e.over) seen.set(key, { ...e, over: true, to: frame.tick });
-    if (e.over && e.to < frame.tick - SPAN / 2) seen.delete(key);
+  for (const [key, e] of recent) {
+    if (!now.has(key) && !e.over) recent.set(key, { ...e, over: true, to: frame.tick });
+    if (e.over && e.to < frame.tick - SPAN / 2) recent.delete(key);
   }
-  const all = [...seen.values()];
+  const all = [...recent.values()];
   return [...all.filter((e) => !e.over), ...all.filter((e) => e.over).reverse().slice(0, 6)].slice(0, 30);
 }
 
@@ -322,7 +323,7 @@ function abilities(detail, now) {
     const cast = now.cast?.name === a.name ? now.cast : null;
     return h("td", { class: a.ready ? "good" : a.running ? "hot" : "quiet", "data-state": a.running ? "running" : a.ready ? "ready" : "not" }, cast ? `casting ${percent(cast.share)}` : a.running ? "running" : a.ready ? "ready" : "not ready", a.charges ? ` · ${a.charges[0]} of ${a.charges[1]}` : "", cast ? bar(cast.share) : null);
   };
-  fill(ui.abilities, `${side} ${actor} ${key} ${casting} ${ui.answered?.text}`, () => [
+  fill(ui.abilities, `${side} ${actor} ${key} ${casting} ${ui.lastActivation?.text}`, () => [
     h("thead", {}, h("tr", {}, ...["Ability", "State", "Cooldown", "Reasons", ""].map((t) => h("th", {}, t)))),
     h(
       "tbody",
@@ -335,22 +336,23 @@ function abilities(detail, now) {
               h("td", { title: a.text ?? "" }, a.title, a.input ? h("span", { class: "quiet" }, ` ${a.input}`) : null),
               status(a),
               h("td", {}, a.cooldown ? `${a.cooldown.name} s` : "–", a.cooldown ? bar(a.cooldown.share) : null),
-              h("td", {}, ui.answered?.of === `${actor} ${a.name}` ? h("div", { class: `outcome ${ui.answered.done ? "good" : "bad"}` }, ui.answered.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.ready_in === null ? "" : h("span", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`)))),
-              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name) }, "Activate")),
+              h("td", {}, ui.lastActivation?.of === `${actor} ${a.name}` ? h("div", { class: `outcome ${ui.lastActivation.done ? "good" : "bad"}` }, ui.lastActivation.text) : null, ...a.reasons.map((r) => h("div", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, r.ready_in === null ? "" : h("span", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`)))),
+              h("td", { class: "n" }, h("button", { class: "number", "aria-label": `Activate ${a.title}`, onclick: () => activate(a.name), ...previewed(studio, `activate ${a.name}`, () => previewOf(a)) }, "Activate"), previewToggle(studio, `activate ${a.name}`, () => previewOf(a))),
             ),
           )
-        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, detail.abilities ? "No abilities." : "Abilities of this actor are known to its owner and the server only."))]),
+        : [h("tr", {}, h("td", { colspan: 5, class: "empty" }, detail.abilities ? "No abilities." : "Abilities of this actor are replicated to its owning client only."))]),
     ),
   ]);
 }
 
+const activation = (ability) => ({ Activate: { ability, who: actor, target: document.getElementById("d-target").value.trim() || null } });
+const previewOf = (a) => ({ title: `Activate ${a.title} of ${actor}`, text: a.text, side, action: activation(a.name) });
+
 // The outcome is shown in the row of the ability.
 async function activate(ability) {
-  const who = actor;
-  const target = document.getElementById("d-target").value.trim() || null;
-  const answered = { of: `${who} ${ability}`, ...(await act(h("p"), { Action: { Activate: { ability, who, target } } })) };
-  ui.answered = answered;
-  setTimeout(() => ui.answered === answered && (ui.answered = null), SHOWN);
+  const answered = { of: `${actor} ${ability}`, ...(await act(h("p"), { Action: activation(ability) })) };
+  ui.lastActivation = answered;
+  setTimeout(() => ui.lastActivation === answered && (ui.lastActivation = null), SHOWN);
 }
 
 function log(frame) {

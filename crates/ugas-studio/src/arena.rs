@@ -1,4 +1,4 @@
-//! The pack of the demo, built into the program.
+//! The documents of the demo pack, built into the program.
 
 use ugas_data::Project;
 
@@ -26,7 +26,7 @@ const FILES: &[(&str, &str)] = files![
     "arena/tags.yaml",
 ];
 
-/// Returns the pack `arena` and its dependencies, in memory.
+/// Returns a project in memory with the pack `arena` and the packs it requires.
 ///
 /// ```
 /// let project = ugas_studio::arena::project();

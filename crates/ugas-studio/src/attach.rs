@@ -1,20 +1,20 @@
-//! The studio for a game that runs its own world.
+//! The studio for a game that owns and runs its world.
 //!
-//! A game keeps its [`Sim`], its loop and its time. Once a frame it calls [`Attached::tick`], which answers the requests of the
-//! pages and passes their commands to the game. The game runs a command as it runs its own ops, or rejects it. The studio
-//! never changes the world by itself.
+//! The game keeps its [`Sim`], its loop and its clock. Once per frame it calls [`Attached::tick`], which answers the
+//! requests of the studio's web pages and passes their commands to the game. The game runs a command like one of its
+//! own ops, or rejects it. The studio never changes the world by itself.
 
 use crate::Library;
 use crate::backend::event_log::{self, EventLog};
 use crate::backend::request::{DataRequest, FrameRequest, Request, WorldRequest};
 use crate::backend::{data, figures, frame};
 use crate::disk::{Disk, NO_DISK};
-use crate::explain;
 use crate::observer::Observer;
 use crate::serve::{Inbound, RunningServer, StudioServer};
 use crate::session::{Action, Input, RATE, ResolvedAction};
 use crate::view;
 use crate::{Names, Profiler};
+use crate::{explain, preview};
 use serde_json::{Value, json};
 use std::io;
 use std::path::PathBuf;
@@ -31,31 +31,34 @@ const NO_RECORDING: &str =
 pub struct AttachConfig {
     /// The loopback port; 0 selects a free one.
     pub port: u16,
-    /// Part of the address; a client without it is rejected. Take it from the operating system's random numbers.
+    /// The secret token in the URL; a client without it is rejected. Generate it with the random source of the
+    /// operating system.
     pub token: String,
     /// Names and categories of controllers.
     pub names: Names,
-    /// The path of the documents, if the studio may read and save them.
+    /// The path of the documents; `None` if the studio must not read or save them.
     pub documents: Option<PathBuf>,
 }
 
-/// A command from a page.
+/// A command from a page of the studio.
 #[derive(Clone, Debug)]
 pub enum Command {
     /// An action on a controller: apply an effect, activate an ability, press an input, send an event, write a value.
     Action(ResolvedAction),
-    /// New rules, built from changed documents. A game with code in its rules builds them itself instead, with [`ugas_data::Reloader::with_code`].
+    /// New rules, built from changed documents. A game that registers code in its rules builds them itself instead,
+    /// with [`ugas_data::Reloader::with_code`].
     Rules(Arc<Rules>),
-    /// Pause, or run.
+    /// Pauses the game (`true`) or resumes it (`false`).
     Pause(bool),
-    /// Run a number of ticks, then pause.
+    /// Runs a number of ticks, then pauses.
     Step(u32),
-    /// Set the speed; 1 is real time.
+    /// Sets the speed; 1 is real time.
     Speed(f64),
 }
 
 impl Command {
-    /// Runs actions and reloads. Commands about time are rejected: the game handles them itself.
+    /// Runs an action or a reload. Commands about pause, steps and speed are rejected: the game must handle them
+    /// itself.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         match self {
             Command::Action(action) => action.run(sim),
@@ -99,11 +102,11 @@ pub struct Attached {
     library: Option<Library>,
     documents: Option<PathBuf>,
     disk: Option<Disk>,
-    /// The game's rules when the documents were read or last applied.
+    /// The game's rules at the time when the documents were read or last applied.
     loaded: Option<Arc<Rules>>,
-    /// Number of reloads of the documents.
+    /// The number of reloads of the documents.
     reloads: u32,
-    /// Files that are shown but not loaded by the game, or the error of reading them.
+    /// A notice about files that are shown but not loaded by the game, or the error that occurred while reading them.
     notice: Option<String>,
     event_log: EventLog,
     tick: u32,
@@ -112,7 +115,7 @@ pub struct Attached {
     speed: f64,
 }
 
-/// How a game runs a command.
+/// The function with which a game runs a command.
 pub type RunCommand<'g> = dyn FnMut(&mut Sim, Command) -> Result<(), String> + 'g;
 
 impl Attached {
@@ -120,7 +123,7 @@ impl Attached {
     pub fn open(config: AttachConfig) -> io::Result<Attached> {
         let studio = StudioServer::listen(config.port, &config.token)?;
         let address = studio.address()?;
-        let (inbound, serving) = studio.begin()?;
+        let (inbound, serving) = studio.start()?;
         Ok(Attached {
             inbound,
             serving,
@@ -140,44 +143,44 @@ impl Attached {
         })
     }
 
-    /// Returns the address to open in a browser.
+    /// Returns the URL to open in a browser.
     pub fn address(&self) -> &str {
         &self.address
     }
 
-    /// Returns the names of controllers, to name those that are spawned later.
+    /// Returns the names of controllers, so that the game can name controllers that it spawns later.
     pub fn names_mut(&mut self) -> &mut Names {
         &mut self.names
     }
 
-    /// Takes the records of a [`Profiler`] for the page *Statistics*.
+    /// Takes the records of a [`Profiler`] and shows them on the page *Statistics*.
     pub fn take_records(&mut self, profiler: &mut Profiler) {
         self.tasks = profiler.take_records();
     }
 
-    /// Records facts, answers requests and lets the game run commands. Call it once per frame; it is cheap while no page is
-    /// open.
+    /// Records facts, answers requests and passes commands to the game. Call it once per frame; it is cheap while no
+    /// page is open.
     pub fn tick(&mut self, sim: &mut Sim, facts: &Facts, run: &mut RunCommand<'_>) {
         self.tick = (sim.now().as_seconds() * f64::from(RATE)).round() as u32;
         self.event_log.record_facts(self.tick, &facts.list);
         while let Ok(event) = self.inbound.try_recv() {
             match event {
-                Inbound::Disk => self.look(sim),
-                // The connection may be closed.
+                Inbound::Disk => self.read_disk_changes(sim),
+                // The connection may have been closed.
                 Inbound::Request((request, to)) => {
                     let _ = to.send(self.answer(sim, &request, run));
                 }
             }
         }
         if self.loaded.as_ref().is_some_and(|before| !Arc::ptr_eq(before, sim.rules())) && self.notice.is_some() {
-            self.settled(sim);
+            self.record_loaded(sim);
         }
     }
 
-    /// Files changed on disk: the pages show them; the game decides whether to load them.
-    fn look(&mut self, sim: &Sim) {
+    /// Reads files that changed on disk. The pages show them; the game decides whether to load them.
+    fn read_disk_changes(&mut self, sim: &Sim) {
         let (Some(library), Some(disk)) = (&self.library, &mut self.disk) else { return };
-        let changes = match disk.look(library) {
+        let changes = match disk.changed_files(library) {
             Ok(changes) if changes.is_empty() => return,
             Ok(changes) => changes,
             Err(error) => return self.notice = Some(error),
@@ -185,12 +188,12 @@ impl Attached {
         // A game that watches its files itself may have loaded them already.
         let same = library.with_all(&changes).is_ok_and(|new| new.rules().fingerprint() == sim.rules().fingerprint());
         let faster = self.loaded.as_ref().is_none_or(|before| !Arc::ptr_eq(before, sim.rules()));
-        let shown = library.showing(&changes);
-        disk.took(&changes, &shown);
+        let shown = library.with_texts_only(&changes);
+        disk.record_applied(&changes, &shown);
         self.library = Some(shown);
         self.reloads += 1;
         match same || faster {
-            true => self.settled(sim),
+            true => self.record_loaded(sim),
             false => {
                 let names: Vec<String> = changes.keys().map(|path| path.display().to_string()).collect();
                 let names = names.join(", ");
@@ -200,7 +203,7 @@ impl Attached {
     }
 
     /// Records that the game uses the shown documents.
-    fn settled(&mut self, sim: &Sim) {
+    fn record_loaded(&mut self, sim: &Sim) {
         self.loaded = Some(sim.rules().clone());
         self.notice = None;
     }
@@ -224,7 +227,7 @@ impl Attached {
             WorldRequest::Figures => return Ok(self.figures(sim)),
             WorldRequest::Explain { side: None, who, attribute } => {
                 let who = self.names.who(sim, &who).ok_or_else(|| format!("actor {who} does not exist"))?;
-                let why = explain::why(&self.names, Observer::Server(sim), who, &attribute)?;
+                let why = explain::explain_value(&self.names, Observer::Server(sim), who, &attribute)?;
                 return Ok(self.event_log.with_writes(why, &self.names, sim, who, self.tick));
             }
             WorldRequest::History { about } => {
@@ -233,7 +236,13 @@ impl Attached {
                     recorded.into_iter().map(|t| event_log::line(t, &self.names, sim)).collect::<Vec<_>>()
                 ));
             }
-            WorldRequest::Explain { side: Some(side), .. } => return Err(format!("client {side} does not exist")),
+            WorldRequest::Preview { side: None, action } => {
+                let preview = preview::preview(&self.names, Observer::Server(sim), &action)?;
+                return Ok(json!({ "tick": self.tick, "preview": preview }));
+            }
+            WorldRequest::Explain { side: Some(side), .. } | WorldRequest::Preview { side: Some(side), .. } => {
+                return Err(format!("client {side} does not exist"));
+            }
             WorldRequest::Causes { serial } => {
                 let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
                 return Ok(json!(explain::chain(&self.names, sim, &recorded.fact)));
@@ -277,7 +286,7 @@ impl Attached {
                 let library = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
                 run(sim, Command::Rules(library.rules().clone()))?;
                 self.library = Some(library);
-                self.settled(sim);
+                self.record_loaded(sim);
                 Ok(())
             }
             Input::Files { .. } => Err("save one file at a time".to_owned()),
@@ -302,7 +311,7 @@ impl Attached {
                 .ok_or("the game was attached without documents; set `AttachConfig::documents`")?;
             let library = Library::of_running(sim.rules().clone(), path);
             self.disk = Disk::open(path, &library).ok();
-            self.serving.watch(self.disk.as_ref().map_or(Vec::new(), Disk::places));
+            self.serving.watch(self.disk.as_ref().map_or(Vec::new(), Disk::watched_paths));
             self.loaded = Some(sim.rules().clone());
             self.library = Some(library);
         }
@@ -310,21 +319,21 @@ impl Attached {
     }
 
     fn about_data(&mut self, sim: &mut Sim, request: DataRequest, run: &mut RunCommand<'_>) -> Result<Value, String> {
-        let DataRequest::Save { file, text, mark } = request else {
+        let DataRequest::Save { file, text, hash } = request else {
             self.library(sim)?;
             let library = self.library.as_ref().ok_or(NO_DISK)?;
             return data::reply(request, library, self.disk.as_ref(), true);
         };
         let new = self.library(sim)?.with(&file, &text).map_err(|findings| json!(findings).to_string())?;
         let (library, disk) = (self.library.as_ref().ok_or(NO_DISK)?, self.disk.as_mut().ok_or(NO_DISK)?);
-        let path = data::save(library, disk, &file, &text, &mark)?;
-        let mark = disk.mark(&path).map(|m| m.hex());
-        let taken = run(sim, Command::Rules(new.rules().clone()));
-        disk.took(&std::collections::BTreeMap::new(), &new);
+        let path = data::save(library, disk, &file, &text, &hash)?;
+        let hash = disk.hash_of(&path).map(|m| m.hex());
+        let applied = run(sim, Command::Rules(new.rules().clone()));
+        disk.record_applied(&std::collections::BTreeMap::new(), &new);
         self.library = Some(new);
-        taken.map_err(|why| format!("saved, but not applied to the running world: {why}"))?;
-        self.settled(sim);
-        Ok(json!({ "mark": mark, "tick": self.tick }))
+        applied.map_err(|why| format!("saved, but not applied to the running world: {why}"))?;
+        self.record_loaded(sim);
+        Ok(json!({ "hash": hash, "tick": self.tick }))
     }
 
     fn hello(&mut self, sim: &Sim) -> Value {
@@ -383,7 +392,7 @@ impl Attached {
             "bytes_a_second": 0.0,
             "round_trip": 0,
             "loss": 0.0,
-            "taken": false,
+            "player_controlled": false,
             "shots": null,
             "twice": null,
             "missing": null,

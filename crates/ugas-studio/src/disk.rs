@@ -1,6 +1,6 @@
 //! The files of a world on disk: reading changes and saving edits.
 //!
-//! Only files of the world are written, only below the path that the studio was opened on, and only if no other program
+//! The studio writes only files of the world, only below the path that it was opened on, and only if no other program
 //! changed them in the meantime. A file is replaced atomically.
 
 use crate::Library;
@@ -11,7 +11,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use ugas_data::Source;
 
-/// The error where nothing can be saved.
+/// The error when there is no path to save to.
 pub(crate) const NO_DISK: &str =
     "read-only: these files are built into the program; open a folder with `ugas studio PATH` to save changes";
 
@@ -23,7 +23,7 @@ pub(crate) struct Disk {
     /// The canonical path.
     root: PathBuf,
     /// Hashes of the texts in the library, by path.
-    seen: BTreeMap<PathBuf, TextHash>,
+    hashes: BTreeMap<PathBuf, TextHash>,
     /// Hashes of the tables that documents use; none for a missing table.
     tables: BTreeMap<PathBuf, Option<TextHash>>,
 }
@@ -47,33 +47,33 @@ impl TextHash {
 impl Disk {
     pub(crate) fn open(path: &Path, library: &Library) -> Result<Disk, String> {
         let root = fs::canonicalize(path).map_err(|e| format!("{}: cannot read: {e}", path.display()))?;
-        let mut disk = Disk { given: path.to_path_buf(), root, seen: BTreeMap::new(), tables: BTreeMap::new() };
-        disk.settle(library);
+        let mut disk = Disk { given: path.to_path_buf(), root, hashes: BTreeMap::new(), tables: BTreeMap::new() };
+        disk.record_all(library);
         Ok(disk)
     }
 
     /// Records that the library equals the files on disk.
-    pub(crate) fn settle(&mut self, library: &Library) {
-        self.seen = library.project().sources().iter().map(|s| (s.path.clone(), TextHash::of(&s.text))).collect();
-        self.tables = tables_in(library);
+    pub(crate) fn record_all(&mut self, library: &Library) {
+        self.hashes = library.project().sources().iter().map(|s| (s.path.clone(), TextHash::of(&s.text))).collect();
+        self.tables = read_table_hashes(library);
     }
 
     /// Records that changes from disk were applied to the library.
-    pub(crate) fn took(&mut self, changes: &BTreeMap<PathBuf, Option<String>>, library: &Library) {
-        self.tables = tables_in(library);
+    pub(crate) fn record_applied(&mut self, changes: &BTreeMap<PathBuf, Option<String>>, library: &Library) {
+        self.tables = read_table_hashes(library);
         for (path, text) in changes {
             match text {
-                Some(text) => self.seen.insert(path.clone(), TextHash::of(text)),
-                None => self.seen.remove(path),
+                Some(text) => self.hashes.insert(path.clone(), TextHash::of(text)),
+                None => self.hashes.remove(path),
             };
         }
     }
 
     /// Returns the files and folders to watch.
     #[cfg(feature = "serve")]
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
+    pub(crate) fn watched_paths(&self) -> Vec<PathBuf> {
         let mut folders: BTreeSet<PathBuf> =
-            self.seen.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
+            self.hashes.keys().filter_map(|p| p.parent()).map(Path::to_path_buf).collect();
         // Another scenario of the file may use other packs.
         let scenarios = Some(&self.given).filter(|p| p.is_file()).and_then(|p| ugas_lab::load_file(p).ok());
         folders.extend(scenarios.iter().flatten().flat_map(ugas_lab::Scenario::pack_folders));
@@ -82,21 +82,21 @@ impl Disk {
     }
 
     /// Returns the hash of a file in the library.
-    pub(crate) fn mark(&self, path: &Path) -> Option<TextHash> {
-        self.seen.get(path).copied()
+    pub(crate) fn hash_of(&self, path: &Path) -> Option<TextHash> {
+        self.hashes.get(path).copied()
     }
 
     /// Returns the name of a file whose text in the library differs from the one on disk.
     pub(crate) fn differs(&self, library: &Library) -> Option<String> {
-        let other = |s: &&Source| self.mark(&s.path).is_some_and(|mark| mark != TextHash::of(&s.text));
+        let other = |s: &&Source| self.hash_of(&s.path).is_some_and(|hash| hash != TextHash::of(&s.text));
         let file = library.project().sources().iter().find(other).map(|s| s.name.to_string());
-        let tables = tables_in(library);
-        let table = || tables.iter().find(|(path, mark)| self.tables.get(*path).is_some_and(|seen| seen != *mark));
+        let tables = read_table_hashes(library);
+        let table = || tables.iter().find(|(path, hash)| self.tables.get(*path).is_some_and(|known| known != *hash));
         file.or_else(|| table().map(|(path, _)| path.display().to_string()))
     }
 
     /// Returns the path to write a file to, or why it cannot be written.
-    pub(crate) fn place(&self, path: &Path) -> Result<PathBuf, String> {
+    pub(crate) fn writable_path(&self, path: &Path) -> Result<PathBuf, String> {
         let shown = path.display();
         let place = fs::canonicalize(path).map_err(|e| format!("{shown}: cannot read: {e}"))?;
         if !place.starts_with(&self.root) {
@@ -111,7 +111,7 @@ impl Disk {
 
     /// Replaces the text that has a given hash.
     pub(crate) fn save(&mut self, path: &Path, was: &str, text: &str) -> Result<(), String> {
-        let place = self.place(path)?;
+        let place = self.writable_path(path)?;
         let shown = path.display();
         let there = fs::read(&place).map_err(|e| format!("{shown}: cannot read: {e}"))?;
         let there = String::from_utf8(there).map(|text| TextHash::of(&text).hex());
@@ -122,17 +122,17 @@ impl Disk {
             ));
         }
         replace(&place, text).map_err(|e| format!("{shown}: cannot write: {e}"))?;
-        self.seen.insert(path.to_path_buf(), TextHash::of(text));
+        self.hashes.insert(path.to_path_buf(), TextHash::of(text));
         Ok(())
     }
 
     /// Returns the texts of files that differ from the library, or use a table that does; `None` for deleted files.
-    pub(crate) fn look(&self, library: &Library) -> Result<BTreeMap<PathBuf, Option<String>>, String> {
-        let tables = tables_of(library);
+    pub(crate) fn changed_files(&self, library: &Library) -> Result<BTreeMap<PathBuf, Option<String>>, String> {
+        let tables = disk_table_hashes(library);
         let renewed = |s: &&Source| s.tables().any(|t| tables.get(&t) != self.tables.get(&t));
         let renewed: BTreeSet<&Path> =
             library.project().sources().iter().filter(renewed).map(|s| s.path.as_path()).collect();
-        let mut paths: BTreeSet<PathBuf> = self.seen.keys().cloned().collect();
+        let mut paths: BTreeSet<PathBuf> = self.hashes.keys().cloned().collect();
         let listed = ugas_lab::files_at(&self.given).map_err(|errors| first(&errors))?;
         paths.extend(listed);
         let mut changes = BTreeMap::new();
@@ -142,7 +142,7 @@ impl Disk {
                 continue;
             }
             let text = ugas_lab::text_of(&path).map_err(|e| e.to_string())?;
-            if self.mark(&path) != Some(TextHash::of(&text)) || renewed.contains(path.as_path()) {
+            if self.hash_of(&path) != Some(TextHash::of(&text)) || renewed.contains(path.as_path()) {
                 changes.insert(path, Some(text));
             }
         }
@@ -151,13 +151,13 @@ impl Disk {
 }
 
 /// Returns the hashes of the tables of a library as they were read.
-fn tables_in(library: &Library) -> BTreeMap<PathBuf, Option<TextHash>> {
+fn read_table_hashes(library: &Library) -> BTreeMap<PathBuf, Option<TextHash>> {
     let tables = library.project().sources().iter().flat_map(Source::tables);
     tables.map(|path| (path.clone(), library.project().table(&path).map(TextHash::of))).collect()
 }
 
 /// Returns the hashes of the tables on disk.
-fn tables_of(library: &Library) -> BTreeMap<PathBuf, Option<TextHash>> {
+fn disk_table_hashes(library: &Library) -> BTreeMap<PathBuf, Option<TextHash>> {
     let tables = library.project().sources().iter().flat_map(Source::tables);
     tables.map(|path| (path.clone(), ugas_lab::text_of(&path).ok().map(|text| TextHash::of(&text)))).collect()
 }
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_differ_where_texts_do() {
+    fn hashes_differ_where_texts_do() {
         assert_ne!(TextHash::of("a"), TextHash::of("b"));
         assert_eq!(TextHash::of("a").hex(), TextHash::of("a").hex());
         assert_eq!(TextHash::of("").hex().len(), 16);

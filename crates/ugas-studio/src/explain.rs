@@ -14,7 +14,7 @@ pub(crate) struct ValueExplanation {
     pub(crate) attribute: AttributeId,
     /// One line: `18 = 10 × 1.50 (Might 50, brann.yaml:48) × 1.20 (GE_EmberBlade, equipment.yaml:12)`.
     pub(crate) text: String,
-    /// None if the client does not know it; the same applies to the fields below.
+    /// The value; `None` if it is not replicated to the client. The same applies to the fields below.
     pub(crate) value: Option<f64>,
     pub(crate) base: Option<f64>,
     pub(crate) bounds: Option<(Option<f64>, Option<f64>)>,
@@ -34,7 +34,7 @@ pub(crate) struct ModifierRow {
     /// File and line of the modifier.
     pub(crate) place: Option<(String, u32)>,
     pub(crate) counts: bool,
-    /// Why it does not apply, if it does not.
+    /// Why the modifier does not apply, if it does not.
     pub(crate) note: Option<&'static str>,
 }
 
@@ -47,8 +47,8 @@ pub(crate) struct CauseStep {
     pub(crate) kind: &'static str,
 }
 
-/// Explains an attribute as far as an observer knows it.
-pub(crate) fn why(
+/// Explains an attribute as far as it is replicated to an observer.
+pub(crate) fn explain_value(
     names: &Names,
     observer: Observer<'_>,
     who: ControllerId,
@@ -79,7 +79,7 @@ fn full(names: &Names, e: &Explanation) -> ValueExplanation {
     }
 }
 
-/// A value of a remote actor, whose base and modifiers a client does not have.
+/// A value of a remote actor, whose base value and modifiers are not replicated to the client.
 fn replicated_value(value: f64, replicated: f64) -> String {
     let from = match value == replicated {
         true => format!("{}, replicated from the server", number(value)),
@@ -90,7 +90,7 @@ fn replicated_value(value: f64, replicated: f64) -> String {
             format!("{value} = {replicated} replicated from the server {sign} {by} predicted by this client")
         }
     };
-    from + "; its base and modifiers are known to the server only"
+    from + "; its base and modifiers are not replicated"
 }
 
 /// Formats a number as the pages do: at most two decimals, no trailing zeros.
@@ -181,7 +181,7 @@ fn line(names: &Names, l: &ModifierLine) -> ModifierRow {
 /// Returns the causes of a fact, the direct cause first, back to the input.
 pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<CauseStep> {
     let mut steps = vec![CauseStep {
-        text: in_words(names, sim, fact),
+        text: describe_fact(names, sim, fact),
         who: names.name(fact.who),
         tick: tick_of(fact.at),
         kind: fact.kind.name(),
@@ -197,7 +197,7 @@ pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<CauseStep> {
 }
 
 /// Describes a fact without its time, with the names of actors.
-pub(crate) fn in_words(names: &Names, sim: &Sim, fact: &Fact) -> String {
+pub(crate) fn describe_fact(names: &Names, sim: &Sim, fact: &Fact) -> String {
     const WORD: &str = "controller ";
     let text = fact.describe(sim.rules());
     let text = text.split_once(": ").map_or(text.as_str(), |(_, rest)| rest);

@@ -1,12 +1,13 @@
 //! The studio: shows, explains, controls, rewinds and edits a running world.
 //!
 //! A [`session::Session`] runs a world (the demo's duel, a pack or a scenario) as a server with simulated clients. A
-//! [`recording::Recording`] records it. A [`Backend`] answers JSON requests about it: the state, the explanation of a value, the
-//! reasons an ability cannot be activated, the causes of a death. The files in `pages` are the user interface. The backend runs
-//! behind the web server of [`serve`], or in the browser as wasm.
+//! [`recording::Recording`] records the session. A [`Backend`] answers JSON requests about it: the state, the
+//! explanation of a value, the reasons why an ability cannot be activated, the causes of a death. The files in `pages`
+//! are the user interface. The backend runs behind the web server of [`serve`], or in the browser as wasm.
 //!
-//! Deliberately absent: game rules, and clocks. The host of the backend passes the elapsed time in.
+//! This crate contains no game rules and reads no clock: the host of the backend passes the elapsed time.
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 pub mod arena;
 #[cfg(feature = "serve")]
@@ -17,6 +18,7 @@ mod explain;
 mod library;
 mod names;
 mod observer;
+mod preview;
 mod profile;
 pub mod recording;
 #[cfg(feature = "serve")]

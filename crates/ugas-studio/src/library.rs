@@ -1,4 +1,4 @@
-//! The documents of a world and the rules built from them. An invalid text changes nothing.
+//! The documents of a world and the rules built from them. An invalid text changes neither.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use ugas_lab::Scenario;
 #[derive(Clone, Debug)]
 pub struct Library {
     project: Project,
-    whole: DocScope,
+    scope: DocScope,
     rules: Arc<Rules>,
 }
 
@@ -28,7 +28,7 @@ enum DocScope {
 }
 
 impl Library {
-    /// Builds the rules of a pack of a project, or of the files in no pack.
+    /// Builds the rules of a pack of a project or, without a pack, of the files outside packs.
     ///
     /// ```
     /// use ugas_studio::{Library, arena};
@@ -37,21 +37,21 @@ impl Library {
     /// ```
     pub fn new(mut project: Project, pack: Option<&Path>) -> Result<Library, Vec<Diagnostic>> {
         keep_tables(&mut project);
-        let whole = pack.map_or(DocScope::Loose, |folder| DocScope::Pack(folder.to_path_buf()));
-        let rules = rules_of(&project, &whole, None)?;
-        Ok(Library { project, whole, rules })
+        let scope = pack.map_or(DocScope::Loose, |folder| DocScope::Pack(folder.to_path_buf()));
+        let rules = rules_of(&project, &scope, None)?;
+        Ok(Library { project, scope, rules })
     }
 
-    /// Reads the documents at a path: the pack in a folder, or loose files. Builds nothing: the rules are those of a world
-    /// that is already running.
+    /// Reads the documents at a path: the pack in a folder, or files outside packs. No rules are built: `rules` are
+    /// those of a world that is already running.
     pub fn of_running(rules: Arc<Rules>, path: &Path) -> Library {
         let (mut project, _) = Project::open_readable(path);
         keep_tables(&mut project);
-        let whole = match path.join("pack.yaml").is_file() {
+        let scope = match path.join("pack.yaml").is_file() {
             true => DocScope::Pack(path.to_path_buf()),
             false => DocScope::Loose,
         };
-        Library { project, whole, rules }
+        Library { project, scope, rules }
     }
 
     /// The rules of a scenario, its file and the packs it uses.
@@ -63,7 +63,7 @@ impl Library {
             }
         }
         keep_tables(&mut project);
-        Library { project, whole: DocScope::Scenario, rules }
+        Library { project, scope: DocScope::Scenario, rules }
     }
 
     /// Returns the rules.
@@ -76,18 +76,18 @@ impl Library {
         &self.project
     }
 
-    /// Returns whether a changed text can be applied to the running world. A scenario is restarted instead when its file is
-    /// saved.
+    /// Returns whether a changed text can be applied to the running world. A scenario cannot: it is restarted when its
+    /// file is saved.
     pub fn is_live(&self) -> bool {
-        !matches!(self.whole, DocScope::Scenario)
+        !matches!(self.scope, DocScope::Scenario)
     }
 
-    /// Returns the documents that are built together.
+    /// Returns the set of documents that are built together.
     pub fn set(&self) -> Option<DocSet> {
-        set_of(&self.project, &self.whole)
+        set_of(&self.project, &self.scope)
     }
 
-    /// Returns the world's own files, then those of its dependencies.
+    /// Returns the world's own files, then the files of the packs it requires.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
         let order: Vec<usize> = self.set().iter().flat_map(|s| s.own.iter().chain(&s.required).copied()).collect();
         order.into_iter().map(|i| &self.project.sources()[i])
@@ -109,19 +109,19 @@ impl Library {
         self.project.source(file).map(|s| &*s.text)
     }
 
-    /// Returns the errors and warnings that a file with this text would have.
+    /// Returns the errors and warnings that a file would have with this text.
     pub fn check(&self, file: &str, text: &str) -> Vec<Diagnostic> {
         let mut project = self.project.clone();
         let Some(path) = project.source(file).map(|s| s.path.clone()) else { return Vec::new() };
         project.put(path, text);
         let findings = project.check();
-        match self.whole {
+        match self.scope {
             DocScope::Scenario => ugas_lab::with_scenarios(findings, ugas_lab::check_scenarios(&project)),
-            _ => findings,
+            DocScope::Pack(_) | DocScope::Loose => findings,
         }
     }
 
-    /// Returns the library with a new text for a file, or the errors.
+    /// Returns a library in which a file has a new text, or the errors.
     pub fn with(&self, file: &str, text: &str) -> Result<Library, Vec<Diagnostic>> {
         match self.project.source(file).map(|s| s.path.clone()) {
             Some(path) => self.with_all(&BTreeMap::from([(path, Some(text.to_owned()))])),
@@ -129,20 +129,20 @@ impl Library {
         }
     }
 
-    /// Returns the library with changed, added and removed files, or the errors. Tables are read from disk again.
+    /// Returns a library with changed, added and removed files, or the errors. Curve tables are read from disk again.
     pub fn with_all(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<Library, Vec<Diagnostic>> {
-        self.change(texts, put_anew)
+        self.change(texts, put_and_reload_tables)
     }
 
     /// Returns the library with changed files and the same rules, for a game that decides itself what to load.
     #[cfg(feature = "serve")]
-    pub(crate) fn showing(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Library {
-        let project = changed(&self.project, texts, put_anew);
-        Library { project, whole: self.whole.clone(), rules: self.rules.clone() }
+    pub(crate) fn with_texts_only(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Library {
+        let project = changed(&self.project, texts, put_and_reload_tables);
+        Library { project, scope: self.scope.clone(), rules: self.rules.clone() }
     }
 
     /// Like `with_all`, with the tables as they were when the change was first applied.
-    pub(crate) fn with_kept(
+    pub(crate) fn with_tables(
         &self,
         texts: &BTreeMap<PathBuf, Option<String>>,
         tables: &BTreeMap<PathBuf, String>,
@@ -169,8 +169,8 @@ impl Library {
             return Err(vec![error("scenario", "", message)]);
         }
         let project = changed(&self.project, texts, put);
-        let rules = rules_of(&project, &self.whole, Some(&self.rules))?;
-        Ok(Library { project, whole: self.whole.clone(), rules })
+        let rules = rules_of(&project, &self.scope, Some(&self.rules))?;
+        Ok(Library { project, scope: self.scope.clone(), rules })
     }
 }
 
@@ -191,7 +191,7 @@ fn changed(
 }
 
 /// Replaces the text of a file and reads its tables from disk again.
-fn put_anew(project: &mut Project, path: &Path, text: &str) {
+fn put_and_reload_tables(project: &mut Project, path: &Path, text: &str) {
     project.put(path, text);
     let tables = tables_of(project, path);
     let old: Vec<Option<String>> = tables.iter().map(|t| project.table(t).map(str::to_owned)).collect();
@@ -206,7 +206,7 @@ fn tables_of(project: &Project, path: &Path) -> Vec<PathBuf> {
     project.sources().iter().filter(|s| s.path == path).flat_map(Source::tables).collect()
 }
 
-/// Keeps the current content of all tables, so that a rewound world has the numbers it had.
+/// Keeps the current content of all tables, so that a rolled-back world uses the numbers of its time.
 fn keep_tables(project: &mut Project) {
     let files: Vec<PathBuf> = project.sources().iter().map(|s| s.path.clone()).collect();
     files.iter().for_each(|file| project.keep_tables_of(file));
@@ -220,8 +220,8 @@ fn docs_in<'s>(sources: impl Iterator<Item = &'s Source>) -> impl Iterator<Item 
     sources.flat_map(|s| &s.docs).filter_map(|d| d.loaded.as_ref()).map(|l| &l.doc)
 }
 
-fn set_of(project: &Project, whole: &DocScope) -> Option<DocSet> {
-    let folder = match whole {
+fn set_of(project: &Project, scope: &DocScope) -> Option<DocSet> {
+    let folder = match scope {
         DocScope::Pack(folder) => Some(folder.as_path()),
         DocScope::Loose => None,
         DocScope::Scenario => {
@@ -232,13 +232,13 @@ fn set_of(project: &Project, whole: &DocScope) -> Option<DocSet> {
     project.sets().into_iter().find(|set| set.folder.as_deref() == folder)
 }
 
-fn rules_of(project: &Project, whole: &DocScope, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
-    match set_of(project, whole) {
+fn rules_of(project: &Project, scope: &DocScope, after: Option<&Arc<Rules>>) -> Result<Arc<Rules>, Vec<Diagnostic>> {
+    match set_of(project, scope) {
         Some(set) => project.rules_after(&set, after),
         None => {
-            let place = match whole {
+            let place = match scope {
                 DocScope::Pack(folder) => folder.display().to_string(),
-                _ => ".".to_owned(),
+                DocScope::Loose | DocScope::Scenario => ".".to_owned(),
             };
             Err(vec![error("no-documents", &place, "no documents found; check the path".to_owned())])
         }

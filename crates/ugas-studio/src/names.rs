@@ -1,4 +1,4 @@
-//! Display names and categories of controllers.
+//! Display names and debug categories of controllers.
 
 use std::collections::BTreeMap;
 use ugas_core::{ControllerId, Sim};
@@ -19,27 +19,27 @@ pub struct Names {
 }
 
 impl Names {
-    /// Names a controller.
+    /// Sets the name of a controller.
     pub fn set(&mut self, who: ControllerId, name: impl Into<String>) {
         self.names.insert(who, name.into());
     }
 
-    /// Sets the category of a controller: `DebugCategory` of its document.
+    /// Sets the category of a controller, usually the `DebugCategory` of its document.
     pub fn set_category(&mut self, who: ControllerId, category: impl Into<String>) {
         self.categories.insert(who, category.into());
     }
 
-    /// Returns the name of a controller, `#7` if it has none.
+    /// Returns the name of a controller, or its id as `#7` if it has no name.
     pub fn name(&self, who: ControllerId) -> String {
         self.names.get(&who).cloned().unwrap_or_else(|| format!("#{}", who.0))
     }
 
-    /// Returns the controller with a name if it exists in a sim; `#7` is the controller with that id.
+    /// Returns the controller with a name, if it exists in a sim. The name `#7` means the controller with that id.
     pub fn who(&self, sim: &Sim, name: &str) -> Option<ControllerId> {
         self.id(name).filter(|&who| sim.exists(who))
     }
 
-    /// Returns the controller with a name, whether it exists or not.
+    /// Returns the controller with a name, whether or not it exists in a sim.
     pub(crate) fn id(&self, name: &str) -> Option<ControllerId> {
         let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
         known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId))

@@ -1,26 +1,27 @@
-//! The observer of a world: the server, which knows everything, or a client, which knows what is replicated to it.
+//! The observer of a world: the server, which has the complete state, or a client, which has the state replicated to
+//! it.
 //!
-//! Everything a page shows of a side is read through an [`Observer`], so that a value a client does not know cannot be shown
-//! as if it were known.
+//! Pages read the state of a side only through an [`Observer`], so that a value that is not replicated to a client
+//! cannot be shown as if it were.
 
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
 use ugas_net::internals::view::{Proxy, ProxyEffect};
 
-/// A sim with what is known of it.
+/// A sim, together with which part of its state is replicated.
 #[derive(Clone, Copy)]
 pub(crate) enum Observer<'w> {
     /// The authoritative sim.
     Server(&'w Sim),
-    /// A client's sim: complete for its own controllers, partial for the others.
+    /// A client's sim: complete for its own controllers, partial for remote actors.
     Client(&'w Client),
 }
 
-/// An effect as an observer knows it.
+/// An effect, as far as it is replicated to an observer.
 pub(crate) struct KnownEffect {
     pub(crate) key: ugas_core::EffectKey,
     pub(crate) effect: ugas_core::EffectId,
-    /// None if nobody applied it, or if the observer does not know who did.
+    /// The source; `None` if the effect has no source or the source is not replicated to the observer.
     pub(crate) source: Option<ControllerId>,
     pub(crate) level: u32,
     pub(crate) stacks: u32,
@@ -100,7 +101,7 @@ impl<'w> Observer<'w> {
         let own = sim.effects(who).ok()?.into_iter().map(|e| KnownEffect {
             key: e.key,
             effect: e.effect,
-            source: e.source.some(),
+            source: e.source,
             level: e.level,
             stacks: e.stacks,
             state: e.state,
@@ -111,7 +112,7 @@ impl<'w> Observer<'w> {
         let proxy = self.proxy(who).filter(|p| p.shape().effects)?;
         let replicated = proxy.effects().map(|e| replicated(e, sim.now()));
         // In addition to the replicated effects, those that this client predicted.
-        let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.birth));
+        let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.origin_id));
         Some(replicated.chain(predicted).collect())
     }
 }

@@ -1,7 +1,7 @@
-//! Profiling of tasks: a host with a stopwatch that collects the task records of a step.
+//! Profiling of tasks: a host that measures time and collects the task records of a step.
 //!
-//! The runtime has no clock. The host provides one and gets a record for each task type that ticked in a frame. With the
-//! feature `tracing` each record can be emitted as an event.
+//! The runtime has no clock. The host provides one and receives a record for each task type that ticked in a frame.
+//! With the feature `tracing` the records can be emitted as events.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use ugas_core::{Host, Rules, TaskRecord};
 /// A monotonic clock in nanoseconds.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// A host that only measures.
+/// A host that measures the duration of tasks and does nothing else.
 ///
 /// ```
 /// use ugas_core::{Rules, Sim, SimConfig, SimTime};
@@ -29,7 +29,7 @@ pub struct Profiler {
 }
 
 impl Profiler {
-    /// Creates a profiler with a clock. Without one every duration is 0.
+    /// Creates a profiler with a clock. With the default profiler, which has no clock, every duration is 0.
     pub fn new(clock: Clock) -> Profiler {
         Profiler { clock: Some(clock), records: Vec::new() }
     }

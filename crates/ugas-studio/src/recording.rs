@@ -1,18 +1,18 @@
 //! Recording, seeking and forking.
 //!
-//! A world is a deterministic value: the same inputs at the same ticks give the same state. A recording is the list of inputs
-//! and a keyframe (a copy of the world) every few ticks. To seek, it restores the last keyframe before the tick and
-//! resimulates from there. Nothing is written to disk.
+//! A world is deterministic: the same inputs at the same ticks give the same state. A recording consists of the list of
+//! inputs and a keyframe (a copy of the world) every few ticks. To seek to a tick, it restores the last keyframe before
+//! that tick and resimulates from there. Nothing is written to disk.
 
-/// The most keyframes. When there are more, every second one is dropped. Ten minutes at 60 ticks per second have 450
-/// keyframes, 80 ticks apart; the example `seek` prints their memory and the time of a seek.
+/// The most keyframes. When there are more, every second one is dropped. A recording of ten minutes at 60 ticks per
+/// second has 450 keyframes, 80 ticks apart; the example `seek` prints their memory and the time of a seek.
 const MAX_KEYFRAMES: usize = 460;
 /// Initial number of ticks between keyframes.
 const INITIAL_SPACING: u32 = 20;
 
 /// A world that can be recorded.
 pub trait World: Clone {
-    /// An input from outside.
+    /// The type of inputs from outside the world.
     type Input: Clone;
 
     /// Returns the current tick.
@@ -21,7 +21,7 @@ pub trait World: Clone {
     /// Advances one tick.
     fn step(&mut self);
 
-    /// Applies an input between two ticks. An error says why it was refused; then nothing changed.
+    /// Applies an input between two ticks. The error says why the input was refused; a refused input changes nothing.
     fn apply_input(&mut self, input: &Self::Input) -> Result<(), String>;
 }
 
@@ -90,7 +90,7 @@ impl<W: World> Recording<W> {
         &self.world
     }
 
-    /// Returns the world at the current tick for queries that fill caches. The caller must not change its state.
+    /// Returns the world at the current tick, for queries that fill caches. The caller must not change its state.
     pub fn world_mut(&mut self) -> &mut W {
         &mut self.world
     }
@@ -116,12 +116,12 @@ impl<W: World> Recording<W> {
         self.keyframes.len()
     }
 
-    /// Returns the ticks between keyframes: the most that a seek resimulates.
+    /// Returns the number of ticks between keyframes, which is the most that a seek resimulates.
     pub fn spacing(&self) -> u32 {
         self.every
     }
 
-    /// Returns whether the current tick is the last one.
+    /// Returns whether the current tick is the last recorded one.
     pub fn is_live(&self) -> bool {
         self.world.tick() >= self.end
     }
@@ -131,7 +131,7 @@ impl<W: World> Recording<W> {
         &self.inputs
     }
 
-    /// Advances one tick. Before the end of the recording the recorded inputs are applied.
+    /// Advances one tick. Before the end of the recording, the recorded inputs of the tick are applied.
     pub fn step(&mut self) {
         self.world.step();
         let tick = self.world.tick();
@@ -145,8 +145,8 @@ impl<W: World> Recording<W> {
         }
     }
 
-    /// Applies an input at the current tick. Before the end of the recording it replaces the timeline after that tick; the
-    /// inputs of the old timeline are kept until this one is undone.
+    /// Applies an input at the current tick. Before the end of the recording, the input replaces the timeline after
+    /// that tick. The inputs of the old timeline are kept until the new input is undone.
     pub fn put(&mut self, input: W::Input) -> Result<(), String> {
         let mut tried = self.world.clone();
         tried.apply_input(&input)?;
@@ -174,7 +174,7 @@ impl<W: World> Recording<W> {
         self.replaced.retain(|old| old.with <= self.inputs.len());
     }
 
-    /// Seeks to a tick, clamped to the recording.
+    /// Seeks to a tick, clamped to the recorded ticks.
     pub fn seek(&mut self, tick: u32) {
         let tick = tick.clamp(self.start(), self.end);
         let here = self.world.tick();
@@ -194,9 +194,9 @@ impl<W: World> Recording<W> {
         world
     }
 
-    /// Undoes the last input and returns to the current tick. If the input replaced a timeline, that timeline is restored.
-    /// `seen` is called with the world at every tick that is resimulated, first with the tick of the undone input. Returns
-    /// false if there is nothing to undo.
+    /// Undoes the last input and returns to the current tick. If the input replaced a timeline, that timeline is
+    /// restored. `seen` is called with the world at every resimulated tick, first at the tick of the undone input.
+    /// Returns false if there is no input to undo.
     pub fn undo(&mut self, seen: &mut dyn FnMut(&W)) -> bool {
         let Some((at, _)) = self.inputs.pop() else { return false };
         let (now, mut end) = (self.world.tick(), self.end);

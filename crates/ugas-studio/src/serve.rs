@@ -1,7 +1,7 @@
-//! The web server: loopback only, with a token in its address.
+//! The web server: it listens on the loopback address only and requires a token in the URL.
 //!
-//! Pages are built into the program, so no request reads a file. The web socket opens only for a page of this server that has
-//! the token: pages of other origins and rebound host names are rejected.
+//! Pages are built into the program, so no request reads a file. The web socket accepts only pages of this server that
+//! have the token. Pages of other origins and rebound host names are rejected.
 #![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
 
 use crate::Backend;
@@ -44,10 +44,10 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "style.css" => "text/css; charset=utf-8",
     "app.js" => "text/javascript; charset=utf-8",
     "arena.js" => "text/javascript; charset=utf-8",
+    "control.js" => "text/javascript; charset=utf-8",
     "data.js" => "text/javascript; charset=utf-8",
     "demo.js" => "text/javascript; charset=utf-8",
     "dom.js" => "text/javascript; charset=utf-8",
-    "drive.js" => "text/javascript; charset=utf-8",
     "editor.js" => "text/javascript; charset=utf-8",
     "figures.js" => "text/javascript; charset=utf-8",
     "form.js" => "text/javascript; charset=utf-8",
@@ -55,6 +55,7 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "log.js" => "text/javascript; charset=utf-8",
     "network.js" => "text/javascript; charset=utf-8",
     "plot.js" => "text/javascript; charset=utf-8",
+    "preview.js" => "text/javascript; charset=utf-8",
     "rows.js" => "text/javascript; charset=utf-8",
     "scenario.js" => "text/javascript; charset=utf-8",
     "why.js" => "text/javascript; charset=utf-8",
@@ -76,7 +77,7 @@ pub(crate) enum Inbound {
     Disk,
 }
 
-/// A server that listens but does not serve yet.
+/// A server that listens but does not answer requests yet.
 pub struct StudioServer {
     listener: TcpListener,
     token: String,
@@ -92,7 +93,7 @@ struct Shared {
 }
 
 impl StudioServer {
-    /// Listens on a loopback port; 0 selects a free one. The token is part of the address.
+    /// Listens on a loopback port; 0 selects a free one. The token becomes part of the URL.
     ///
     /// ```
     /// let studio = ugas_studio::serve::StudioServer::listen(0, "0123456789abcdef")?;
@@ -111,13 +112,13 @@ impl StudioServer {
         Ok(StudioServer { listener, token: token.to_owned(), sender, inbound })
     }
 
-    /// Returns the address to open in a browser.
+    /// Returns the URL to open in a browser.
     pub fn address(&self) -> io::Result<String> {
         Ok(format!("http://{}/?token={}", self.listener.local_addr()?, self.token))
     }
 
     /// Starts serving on another thread.
-    pub(crate) fn begin(self) -> io::Result<(Receiver<Inbound>, RunningServer)> {
+    pub(crate) fn start(self) -> io::Result<(Receiver<Inbound>, RunningServer)> {
         let port = self.listener.local_addr()?.port();
         let shared = Shared { token: self.token.into(), port, sender: self.sender.clone() };
         let listener = self.listener;
@@ -125,13 +126,13 @@ impl StudioServer {
         Ok((self.inbound, RunningServer { net, sender: self.sender }))
     }
 
-    /// Serves a backend until the program ends. The world runs on the calling thread, connections on another. The world
-    /// advances only while a page requests frames, so the first visitor sees its start.
+    /// Serves a backend until the program ends. The world runs on the calling thread, and connections are handled on
+    /// another. The world advances only while a page requests frames, so the first visitor sees the start of the world.
     pub fn run(self, backend: Backend) -> io::Result<()> {
         let begun = Instant::now();
         let mut backend = backend.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
-        let (inbound, serving) = self.begin()?;
-        serving.watch(backend.places());
+        let (inbound, serving) = self.start()?;
+        serving.watch(backend.watched_paths());
         let mut last = begun;
         let mut seen = None;
         loop {
@@ -239,14 +240,14 @@ async fn socket(
 ) -> Response {
     let own =
         is_ours(&headers, header::HOST, shared.port, "") && is_ours(&headers, header::ORIGIN, shared.port, "http://");
-    let known = query.get("token").is_some_and(|token| same(token.as_bytes(), shared.token.as_bytes()));
+    let known = query.get("token").is_some_and(|token| is_same_token(token.as_bytes(), shared.token.as_bytes()));
     if !own || !known {
         return (StatusCode::FORBIDDEN, "rejected: open the address that the studio printed\n").into_response();
     }
     upgrade
         .max_message_size(MAX_REQUEST)
         .max_frame_size(MAX_REQUEST)
-        .on_upgrade(move |socket| talk(socket, shared.sender))
+        .on_upgrade(move |socket| serve_socket(socket, shared.sender))
 }
 
 /// Returns whether a header names this server, as 127.0.0.1 or localhost.
@@ -258,12 +259,12 @@ fn is_ours(headers: &HeaderMap, name: header::HeaderName, port: u16, before: &st
 }
 
 /// Compares two tokens in constant time.
-fn same(a: &[u8], b: &[u8]) -> bool {
+fn is_same_token(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
 }
 
 /// Each message is a number, a space and a request; the answer has the same number.
-async fn talk(mut socket: WebSocket, sender: Sender<Inbound>) {
+async fn serve_socket(mut socket: WebSocket, sender: Sender<Inbound>) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };
         let (id, request) = text.split_once(' ').unwrap_or(("", &text));

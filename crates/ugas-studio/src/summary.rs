@@ -15,17 +15,17 @@ pub struct Summary {
     pub hash: u64,
     /// Each side by name, with its actors.
     pub sides: Vec<(String, Vec<ActorSummary>)>,
-    /// Shots per minute with a predicted cooldown, and with one that the server confirms.
+    /// Shots per minute with a predicted cooldown, and with a cooldown that the server must confirm.
     pub shots: Option<[f64; 2]>,
-    /// Ticks that showed a modifier twice.
+    /// Ticks in which a cooldown was shown twice.
     pub twice: u32,
-    /// Ticks that did not show an active modifier.
+    /// Ticks in which an active cooldown was not shown.
     pub missing: u32,
-    /// Round trip in milliseconds.
+    /// The round trip time in milliseconds.
     pub round_trip: u32,
-    /// Packet loss from 0 to 1.
+    /// The packet loss, from 0 to 1.
     pub loss: f64,
-    /// The explanation of one value.
+    /// The explanation of one attribute value.
     pub why: String,
 }
 
@@ -34,9 +34,9 @@ pub struct Summary {
 pub struct ActorSummary {
     /// The name.
     pub name: String,
-    /// The health, or the first resource with an upper bound; none if this side does not know it.
+    /// The health, or the first resource with an upper bound; `None` if it is not replicated to this side.
     pub health: Option<f64>,
-    /// The upper bound.
+    /// The upper bound of `health`.
     pub most: Option<f64>,
     /// The ability that is being cast.
     pub cast: Option<String>,
@@ -69,7 +69,10 @@ impl Summary {
             let names = all.into_iter().filter_map(|a| session.sim().rules().attribute_name(a));
             names
                 .filter_map(|name| {
-                    Some((name, explain::why(session.names(), Observer::Server(session.sim()), who, name).ok()?))
+                    Some((
+                        name,
+                        explain::explain_value(session.names(), Observer::Server(session.sim()), who, name).ok()?,
+                    ))
                 })
                 .find_map(|(name, why)| {
                     (why.lines.as_ref().is_some_and(|l| l.len() > 1))

@@ -13,7 +13,7 @@ pub(crate) struct Side {
     /// The client's name; none for the server.
     pub(crate) client: Option<String>,
     pub(crate) tick: u32,
-    /// Ticks between the client and the last tick that the server confirmed.
+    /// The number of ticks by which the client is ahead of the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Actor {
     pub(crate) cues: Vec<String>,
 }
 
-/// A value with an upper bound; each is none where the observer does not know it.
+/// A value with an upper bound; each is `None` if it is not replicated to the observer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bar {
     pub(crate) name: String,
@@ -63,15 +63,15 @@ pub(crate) struct Detail {
     pub(crate) id: u32,
     pub(crate) name: String,
     pub(crate) attributes: Vec<Value>,
-    /// None if they are not replicated to this client.
+    /// The effects; `None` if they are not replicated to this client.
     pub(crate) effects: Option<Vec<Effect>>,
-    /// Each with how often it was granted, which is not known of remote actors.
+    /// Each tag with its grant count, which is not replicated for remote actors.
     pub(crate) tags: Vec<(String, Option<u32>)>,
-    /// None for remote actors: abilities are known to their owner and to the server only.
+    /// The abilities; `None` for remote actors, because abilities are replicated to the owning client only.
     pub(crate) abilities: Option<Vec<Ability>>,
 }
 
-/// An attribute; value and base are none where the observer does not know them.
+/// An attribute; the value and the base value are `None` if they are not replicated to the observer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Value {
     pub(crate) name: String,
@@ -111,7 +111,7 @@ pub(crate) struct Ability {
 pub(crate) struct Reason {
     pub(crate) kind: &'static str,
     pub(crate) text: String,
-    /// Seconds until this reason ends by itself, if it does.
+    /// Seconds until this reason expires; `None` if it does not expire.
     pub(crate) ready_in: Option<f64>,
 }
 
@@ -196,7 +196,7 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
     sim.rules().attribute_name(attribute).unwrap_or("?").to_owned()
 }
 
-/// Returns everything an observer knows about an actor.
+/// Returns everything that is replicated to an observer about an actor.
 pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
     let sim = observer.sim();
     let is_complete = observer.is_complete(who);
@@ -205,7 +205,7 @@ pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -
     let attributes = sim.attributes(who).ok()?.into_iter().map(value).collect();
     let effects = observer.effects(who).map(|list| {
         let effect = |e: crate::observer::KnownEffect| Effect {
-            key: format!("{:x}.{}", e.key.birth, e.key.ordinal),
+            key: format!("{:x}.{}", e.key.origin_id, e.key.ordinal),
             name: sim.effect_name(e.effect).unwrap_or("?").to_owned(),
             by: e.source.map(|by| names.name(by)),
             level: e.level,
@@ -227,7 +227,7 @@ pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -
     })
 }
 
-fn state_name(state: EffectState) -> &'static str {
+pub(crate) fn state_name(state: EffectState) -> &'static str {
     match state {
         EffectState::Active => "active",
         EffectState::Inhibited => "inhibited",
@@ -252,7 +252,7 @@ fn abilities(sim: &Sim, who: ControllerId) -> Vec<Ability> {
         list.push(Ability {
             title: meta.and_then(|m| m.display_name.clone()).unwrap_or_else(|| name.clone()),
             text,
-            input: rules.input_name(grant.input).map(str::to_owned),
+            input: grant.input.and_then(|input| rules.input_name(input)).map(str::to_owned),
             level: grant.level,
             running: sim.activations(who).is_ok_and(|mut all| all.any(|a| a.grant == grant.id)),
             ready: reasons.is_empty(),

@@ -1,31 +1,32 @@
-//! A token bucket in whole numbers: time flows in, packets flow out.
+//! A token bucket in integers: time fills it, packets empty it.
 
 use std::time::Duration;
 
 const NANOS: u64 = 1_000_000_000;
 
-/// So many packets a second in the long run, so many at once.
+/// A token bucket: an average rate with a burst limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     per_second: u64,
-    /// In packets times nanoseconds, so that no fraction of a packet is lost between polls.
+    /// The level in packets times nanoseconds, so that fractions of a packet are kept between polls.
     level: u64,
     most: u64,
 }
 
 impl Bucket {
-    /// Starts full.
+    /// Creates a full bucket.
     pub(crate) fn new(per_second: u32, burst: u32) -> Bucket {
         let most = burst as u64 * NANOS;
         Bucket { per_second: per_second as u64, level: most, most }
     }
 
+    /// Adds the packets of the elapsed time.
     pub(crate) fn refill(&mut self, elapsed: Duration) {
         let nanos = u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX);
         self.level = self.level.saturating_add(nanos.saturating_mul(self.per_second)).min(self.most);
     }
 
-    /// Whether one more may pass.
+    /// Takes one packet. Returns whether there was one.
     pub(crate) fn take(&mut self) -> bool {
         match self.level.checked_sub(NANOS) {
             Some(level) => {
@@ -43,7 +44,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_burst_passes_and_then_the_rate() {
+    fn a_burst_is_accepted_and_then_the_rate_limits() {
         let mut bucket = Bucket::new(10, 3);
         assert_eq!((0..5).filter(|_| bucket.take()).count(), 3);
         bucket.refill(Duration::from_millis(99));
@@ -51,13 +52,13 @@ mod tests {
         bucket.refill(Duration::from_millis(1));
         assert!(bucket.take());
         bucket.refill(Duration::MAX);
-        assert_eq!((0..5).filter(|_| bucket.take()).count(), 3, "silence is saved up to a burst only");
+        assert_eq!((0..5).filter(|_| bucket.take()).count(), 3, "at most a burst accumulates");
     }
 
     proptest! {
-        /// Against the definition: the level is what flowed in, capped at every step, minus what flowed out.
+        /// Compares with the definition: the level is the sum of refills, capped at each step, minus the taken packets.
         #[test]
-        fn it_counts_like_exact_fractions(
+        fn the_level_equals_exact_arithmetic(
             rate in 0u32..5_000,
             burst in 0u32..50,
             steps in prop::collection::vec((0u64..2_000_000_000, 0usize..60), 0..40),

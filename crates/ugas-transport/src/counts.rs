@@ -1,6 +1,6 @@
 //! The counters of a server.
 
-/// Counters since the start; they only grow.
+/// Counters since the start. They never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Datagrams received.
@@ -9,13 +9,13 @@ pub struct Counts {
     pub sent: u64,
     /// Datagrams of peers that were too long.
     pub too_long: u64,
-    /// Datagrams of peers above their rate.
+    /// Datagrams of peers that exceeded their rate.
     pub too_fast: u64,
-    /// Packets that are malformed, forged, replayed, or have a wrong key, protocol or token.
+    /// Packets that are malformed, forged or replayed, or that have a wrong key, protocol or token.
     pub malformed: u64,
-    /// Packets from unknown addresses above the limit.
-    pub strangers: u64,
-    /// Valid tokens that were rejected: the server is full, or the token was used.
+    /// Packets from unknown addresses that exceeded the limit for such packets.
+    pub unknown: u64,
+    /// Connection attempts with a valid token that were rejected: the server is full, or the token was used before.
     pub denied: u64,
     /// Datagrams that were not sent because the peer reads too slowly.
     pub dropped: u64,

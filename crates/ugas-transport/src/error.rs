@@ -8,79 +8,77 @@ use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 use crate::token::{TokenError, TransportKind};
 
-/// Why a transport cannot be opened or failed.
+/// Why a transport could not be opened, or why it failed.
 #[derive(Debug, Error)]
 pub enum TransportError {
     /// The address cannot be bound.
-    #[error("cannot bind {carrier} to {address}: {cause}; choose another port (0 selects a free one)")]
+    #[error("cannot bind {kind} to {address}: {cause}; choose another port (0 selects a free one)")]
     Bind {
-        /// On what.
-        carrier: TransportKind,
-        /// Where.
+        /// The transport.
+        kind: TransportKind,
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// The server cannot be reached.
-    #[error("cannot reach {address} over {carrier}: {cause}; check that the server runs and its port")]
+    #[error("cannot reach {address} over {kind}: {cause}; check that the server runs and its port")]
     Reach {
-        /// On what.
-        carrier: TransportKind,
-        /// Where.
+        /// The transport.
+        kind: TransportKind,
+        /// The address.
         address: SocketAddr,
-        /// What the system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
     /// A socket failed.
-    #[error("the {carrier} socket failed: {cause}")]
+    #[error("the {kind} socket failed: {cause}")]
     Socket {
-        /// Which.
-        carrier: TransportKind,
-        /// What the system says.
+        /// The transport.
+        kind: TransportKind,
+        /// The error of the operating system.
         cause: io::Error,
     },
-    /// The listener has no socket.
+    /// The listener was built without a socket.
     #[error("the listener has no socket; bind udp, websocket or webtransport before starting it")]
     NoSocket,
-    /// A listener on all addresses needs a public address for its tokens.
-    #[error("{carrier} listens on all addresses ({address}); set the public address for tokens")]
+    /// A listener on an unspecified address (all interfaces) needs a public address to write into its tokens.
+    #[error("{kind} listens on all addresses ({address}); set the public address for tokens")]
     NoPublicAddress {
-        /// On what.
-        carrier: TransportKind,
-        /// The address that means all of them.
+        /// The transport.
+        kind: TransportKind,
+        /// The unspecified address.
         address: SocketAddr,
     },
     /// The transport is not part of this build.
-    #[error(
-        "this build has no {carrier} here: turn on the feature of that name (for clients, WebTransport is the browsers')"
-    )]
+    #[error("this build has no {kind}; enable the feature of that name (WebTransport has browser clients only)")]
     NotBuilt {
-        /// Which.
-        carrier: TransportKind,
+        /// The transport.
+        kind: TransportKind,
     },
-    /// More peers than the protocol supports.
+    /// The configured number of peers exceeds what the protocol supports.
     #[error("a listener serves at most {most} peers, found {wanted}")]
     TooManyPeers {
-        /// What was asked for.
+        /// The requested number of peers.
         wanted: usize,
-        /// What there is.
+        /// The limit.
         most: usize,
     },
     /// The server is full.
     #[error("the server is full: {peers} peers are connected")]
     Full {
-        /// How many there are.
+        /// The number of connected peers.
         peers: usize,
     },
-    /// A token cannot be created or used.
+    /// A token could not be created or used.
     #[error(transparent)]
     Token(#[from] TokenError),
-    /// The background threads of a transport cannot start.
-    #[error("cannot start the background threads of {carrier}: {cause}")]
+    /// The background threads of a transport could not be started.
+    #[error("cannot start the background threads of {kind}: {cause}")]
     Runtime {
-        /// Which.
-        carrier: TransportKind,
-        /// What the system says.
+        /// The transport.
+        kind: TransportKind,
+        /// The error of the operating system.
         cause: String,
     },
 }
@@ -91,7 +89,7 @@ pub enum SendError {
     /// The datagram is too long.
     #[error("a datagram of {length} bytes is longer than {MAX_DATAGRAM}")]
     TooLong {
-        /// How long it is.
+        /// Its length.
         length: usize,
     },
     /// The peer is not connected.
@@ -103,13 +101,13 @@ pub enum SendError {
     /// The peer reads too slowly; the datagram is dropped.
     #[error("the peer reads too slowly; the datagram is dropped")]
     Full,
-    /// The system reported an error.
+    /// The operating system reported an error.
     #[error("cannot send: {0}")]
     System(String),
 }
 
-/// A datagram that may be sent.
-pub(crate) fn fits(datagram: &[u8]) -> Result<(), SendError> {
+/// Checks the length of a datagram.
+pub(crate) fn check_length(datagram: &[u8]) -> Result<(), SendError> {
     match datagram.len() {
         length if length > MAX_DATAGRAM => Err(SendError::TooLong { length }),
         _ => Ok(()),

@@ -5,9 +5,9 @@
 //! `webtransport`). One listener serves all of them. All transports have the same interface ([`ServerTransport`],
 //! [`ClientTransport`]): unreliable datagrams of at most [`MAX_DATAGRAM`] bytes between authenticated peers.
 //!
-//! Authentication follows the netcode standard of `renetcode2`: the holder of the [`Key`] issues a [`Token`] per player, and
-//! the server answers peers with a valid token only. The channels of `renet2` are not used, because `ugas-net` has its own
-//! acks.
+//! Authentication follows the netcode standard as implemented by `renetcode2`. The holder of the [`Key`] issues one
+//! [`Token`] per player and connection, and the server answers only peers with a valid token. The channels of `renet2`
+//! are not used, because `ugas-net` has its own acks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -26,8 +26,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Not here: reliability, order, clocks. The host passes the elapsed time ([`ServerTransport::poll`]). Only the connection of a
-//! WebSocket client blocks.
+//! This crate does not provide reliability, ordering or clocks. The host passes the elapsed time
+//! ([`ServerTransport::poll`]). The only blocking call is connecting a WebSocket client.
+
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod bucket;
 mod counts;
@@ -45,7 +47,7 @@ pub use limits::Limits;
 pub use netcode::connector::{Connector, ConnectorConfig};
 pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
 pub use token::{Identity, Key, MAX_USER_DATA, Token, TokenError, TransportKind, random_bytes};
-pub use transport::{ClientTransport, Event, Gone, ServerTransport, State};
+pub use transport::{ClientTransport, CloseReason, Event, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 // What the book shows in Rust is compiled with the doc tests.

@@ -11,19 +11,19 @@
 pub struct Limits {
     /// The most connected peers; at most 1,024.
     pub peers: usize,
-    /// The average datagrams per second of a peer. Faster ones are dropped unread and counted.
+    /// The average datagrams per second that a peer may send. Datagrams above this rate are dropped unread and counted.
     pub per_second: u32,
-    /// The most datagrams of a peer in a burst, e.g. after a lag spike.
+    /// The most datagrams that a peer may send in a burst, e.g. after a lag spike.
     pub burst: u32,
-    /// The packets per second from unknown addresses that are read, in total. Beyond it new peers wait; connected peers are
-    /// not affected.
-    pub strangers_per_second: u32,
-    /// The packets that one poll reads from one socket; the rest waits for the next poll.
+    /// The packets per second from unknown addresses that are read, in total. While this limit is exceeded, new peers
+    /// have to wait; connected peers are not affected.
+    pub unknown_packets_per_second: u32,
+    /// The most packets that one poll reads from one socket; the rest waits for the next poll.
     pub reads_per_poll: u32,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { peers: 64, per_second: 240, burst: 480, strangers_per_second: 1_000, reads_per_poll: 8_192 }
+        Limits { peers: 64, per_second: 240, burst: 480, unknown_packets_per_second: 1_000, reads_per_poll: 8_192 }
     }
 }

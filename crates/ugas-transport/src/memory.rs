@@ -1,5 +1,5 @@
-//! Both sides in one process, for tests and single player. Nothing is lost, duplicated or delayed; the limits are the same as
-//! over a network.
+//! Both sides in one process, for tests and single player. No datagram is lost, duplicated or delayed; the limits are
+//! the same as over a network.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use ugas_net::types::PeerId;
 
 use crate::bucket::Bucket;
 use crate::counts::Counts;
-use crate::error::{SendError, TransportError, fits};
+use crate::error::{SendError, TransportError, check_length};
 use crate::limits::Limits;
 use crate::token::{MAX_USER_DATA, TokenError};
-use crate::transport::{ClientTransport, Event, Gone, ServerTransport, State};
+use crate::transport::{ClientTransport, CloseReason, Event, ServerTransport, State};
 
-/// What waits on one line, in one direction; more is dropped, as a socket's buffer would.
-const QUEUE: usize = 4_096;
+/// The most datagrams queued in one direction; further ones are dropped, as by a full socket buffer.
+const MAX_QUEUED: usize = 4_096;
 
 /// The server of an in-process game; [`connect`](Self::connect) creates its clients.
 pub struct MemoryServer {
@@ -25,23 +25,23 @@ pub struct MemoryServer {
     peers: BTreeMap<PeerId, Peer>,
 }
 
-/// One client of an in-process game. It may live on another thread than its server.
+/// One client of an in-process game. It may run on another thread than its server.
 pub struct MemoryClient {
-    line: Arc<Mutex<Line>>,
+    channel: Arc<Mutex<Channel>>,
 }
 
 struct Peer {
-    line: Arc<Mutex<Line>>,
+    channel: Arc<Mutex<Channel>>,
     bucket: Bucket,
-    greeting: Option<Vec<u8>>,
+    user_data: Option<Vec<u8>>,
 }
 
 #[derive(Default)]
-struct Line {
+struct Channel {
     up: VecDeque<Vec<u8>>,
     down: VecDeque<Vec<u8>>,
-    is_let_in: bool,
-    gone: Option<Gone>,
+    is_accepted: bool,
+    closed: Option<CloseReason>,
 }
 
 impl MemoryServer {
@@ -50,7 +50,7 @@ impl MemoryServer {
         MemoryServer { limits, counts: Counts::default(), next: 0, peers: BTreeMap::new() }
     }
 
-    /// Creates a client of this server; the next poll reports it with its user data.
+    /// Creates a client of this server. The next poll reports the client with its user data.
     pub fn connect(&mut self, user_data: &[u8]) -> Result<MemoryClient, TransportError> {
         if user_data.len() > MAX_USER_DATA {
             return Err(TokenError::UserData { length: user_data.len() }.into());
@@ -58,12 +58,12 @@ impl MemoryServer {
         if self.peers.len() >= self.limits.peers {
             return Err(TransportError::Full { peers: self.limits.peers });
         }
-        let line = Arc::new(Mutex::new(Line::default()));
+        let channel = Arc::new(Mutex::new(Channel::default()));
         let bucket = Bucket::new(self.limits.per_second, self.limits.burst);
-        let peer = Peer { line: Arc::clone(&line), bucket, greeting: Some(user_data.to_vec()) };
+        let peer = Peer { channel: Arc::clone(&channel), bucket, user_data: Some(user_data.to_vec()) };
         self.peers.insert(PeerId(self.next), peer);
         self.next += 1;
-        Ok(MemoryClient { line })
+        Ok(MemoryClient { channel })
     }
 }
 
@@ -72,13 +72,13 @@ impl ServerTransport for MemoryServer {
         let (limits, counts) = (self.limits, &mut self.counts);
         self.peers.retain(|&id, peer| {
             peer.bucket.refill(elapsed);
-            if let Some(user_data) = peer.greeting.take() {
-                open(&peer.line).is_let_in = true;
+            if let Some(user_data) = peer.user_data.take() {
+                lock(&peer.channel).is_accepted = true;
                 events(Event::Connected(id, &user_data));
             }
             for _ in 0..limits.reads_per_poll {
-                // The line is free again before the host hears: it may answer at once.
-                let Some(datagram) = open(&peer.line).up.pop_front() else { break };
+                // The lock is released before the event is emitted: the host may send at once.
+                let Some(datagram) = lock(&peer.channel).up.pop_front() else { break };
                 match peer.bucket.take() {
                     true => {
                         counts.received += 1;
@@ -87,19 +87,19 @@ impl ServerTransport for MemoryServer {
                     false => counts.too_fast += 1,
                 }
             }
-            let gone = open(&peer.line).gone;
-            if let Some(gone) = gone {
-                events(Event::Disconnected(id, gone));
+            let closed = lock(&peer.channel).closed;
+            if let Some(closed) = closed {
+                events(Event::Disconnected(id, closed));
             }
-            gone.is_none()
+            closed.is_none()
         });
         Ok(())
     }
 
     fn send(&mut self, peer: PeerId, datagram: &[u8]) -> Result<(), SendError> {
-        fits(datagram)?;
-        let line = &self.peers.get(&peer).ok_or(SendError::NoPeer(peer))?.line;
-        let sent = push(&mut open(line).down, datagram);
+        check_length(datagram)?;
+        let channel = &self.peers.get(&peer).ok_or(SendError::NoPeer(peer))?.channel;
+        let sent = push(&mut lock(channel).down, datagram);
         match sent {
             Ok(()) => self.counts.sent += 1,
             Err(_) => self.counts.dropped += 1,
@@ -109,7 +109,7 @@ impl ServerTransport for MemoryServer {
 
     fn disconnect(&mut self, peer: PeerId) {
         if let Some(peer) = self.peers.get(&peer) {
-            open(&peer.line).gone.get_or_insert(Gone::ByServer);
+            lock(&peer.channel).closed.get_or_insert(CloseReason::ByServer);
         }
     }
 
@@ -121,7 +121,7 @@ impl ServerTransport for MemoryServer {
 impl Drop for MemoryServer {
     fn drop(&mut self) {
         for peer in self.peers.values() {
-            open(&peer.line).gone.get_or_insert(Gone::ByServer);
+            lock(&peer.channel).closed.get_or_insert(CloseReason::ByServer);
         }
     }
 }
@@ -129,7 +129,7 @@ impl Drop for MemoryServer {
 impl ClientTransport for MemoryClient {
     fn poll(&mut self, _elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
         loop {
-            let next = open(&self.line).down.pop_front();
+            let next = lock(&self.channel).down.pop_front();
             match next {
                 Some(datagram) => datagrams(&datagram),
                 None => return Ok(()),
@@ -138,22 +138,22 @@ impl ClientTransport for MemoryClient {
     }
 
     fn send(&mut self, datagram: &[u8]) -> Result<(), SendError> {
-        fits(datagram)?;
-        let mut line = open(&self.line);
-        match line.gone {
+        check_length(datagram)?;
+        let mut channel = lock(&self.channel);
+        match channel.closed {
             Some(_) => Err(SendError::NotConnected),
-            None => push(&mut line.up, datagram),
+            None => push(&mut channel.up, datagram),
         }
     }
 
     fn disconnect(&mut self) {
-        open(&self.line).gone.get_or_insert(Gone::ByClient);
+        lock(&self.channel).closed.get_or_insert(CloseReason::ByClient);
     }
 
     fn state(&self) -> State {
-        let line = open(&self.line);
-        match (line.gone, line.is_let_in) {
-            (Some(gone), _) => State::Disconnected(gone),
+        let channel = lock(&self.channel);
+        match (channel.closed, channel.is_accepted) {
+            (Some(closed), _) => State::Disconnected(closed),
             (None, true) => State::Connected,
             (None, false) => State::Connecting,
         }
@@ -167,14 +167,14 @@ impl Drop for MemoryClient {
 }
 
 fn push(queue: &mut VecDeque<Vec<u8>>, datagram: &[u8]) -> Result<(), SendError> {
-    if queue.len() >= QUEUE {
+    if queue.len() >= MAX_QUEUED {
         return Err(SendError::Full);
     }
     queue.push_back(datagram.to_vec());
     Ok(())
 }
 
-/// A thread that died while it held the line left whole queues behind: every change is one push or pop.
-fn open(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
-    line.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks a channel. A poisoned lock is used: every change is one push or pop, so the queues are consistent.
+fn lock(channel: &Mutex<Channel>) -> MutexGuard<'_, Channel> {
+    channel.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,5 +1,5 @@
-//! Authentication: the secret key of a server or login service, and the tokens issued with it, one per player and connection. A
-//! token is text.
+//! Authentication: the secret key of a server or login service, and the tokens issued with it, one per player and
+//! connection. A token is stored as text.
 
 use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use renetcode2::{ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, generate_random_bytes};
 use thiserror::Error;
 
-/// The longest user data of a token: one byte of the space that netcode gives is its length.
+/// The most bytes of user data in a token: netcode reserves one byte more, for the length.
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 
 const HEADING: &str = "ugas connect token 1";
@@ -19,16 +19,16 @@ const MAX_TOKEN_BYTES: usize = 2_048;
 /// The kind of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TransportKind {
-    /// UDP, the first choice.
+    /// UDP, the preferred transport.
     Udp,
-    /// WebSocket, for browsers and networks that allow web traffic only. A late packet delays later ones.
+    /// WebSocket, for browsers and for networks that allow only web traffic. A late packet delays all later packets.
     WebSocket,
     /// WebTransport, for browsers.
     WebTransport,
 }
 
 impl TransportKind {
-    /// All kinds; the index is the socket number in tokens.
+    /// All kinds. The index of a kind is its socket number in tokens.
     pub const ALL: [TransportKind; 3] = [TransportKind::Udp, TransportKind::WebSocket, TransportKind::WebTransport];
 
     /// Returns the URL scheme, as in `udp://127.0.0.1:4000`.
@@ -55,7 +55,7 @@ impl fmt::Display for TransportKind {
     }
 }
 
-/// The secret key of a server. Its holder can issue tokens for everybody; never send it to a client.
+/// The secret key of a server. Its holder can issue tokens for every player; never send it to a client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; NETCODE_KEY_BYTES]);
 
@@ -79,7 +79,7 @@ impl Key {
         Key(bytes)
     }
 
-    /// The key that everybody knows, of a server that lets everybody in.
+    /// Returns the publicly known key of servers that accept every peer.
     pub(crate) fn public() -> Key {
         Key([0; NETCODE_KEY_BYTES])
     }
@@ -100,11 +100,11 @@ impl fmt::Debug for Key {
 pub struct Identity<'a> {
     /// The number of the player. A second connection with the same number is rejected while the first is open.
     pub client: u64,
-    /// User data for [`Event::Connected`](crate::Event::Connected), at most [`MAX_USER_DATA`] bytes. The player cannot change
-    /// it.
+    /// The user data that [`Event::Connected`](crate::Event::Connected) reports, at most [`MAX_USER_DATA`] bytes. The
+    /// player cannot change it.
     pub user_data: &'a [u8],
-    /// On what.
-    pub carrier: TransportKind,
+    /// The transport.
+    pub kind: TransportKind,
     /// The public address of the server.
     pub address: SocketAddr,
 }
@@ -117,23 +117,23 @@ pub struct Identity<'a> {
 ///
 /// let key = Key::random();
 /// let address = "127.0.0.1:4000".parse()?;
-/// let ana = Identity { client: 7, user_data: b"Ana", carrier: TransportKind::Udp, address };
+/// let ana = Identity { client: 7, user_data: b"Ana", kind: TransportKind::Udp, address };
 /// let token = Token::issue(&key, 1, ana, Duration::from_secs(1_800_000_000), Duration::from_secs(60))?;
 /// assert_eq!(token.to_string().parse::<Token>()?, token);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Token {
-    carrier: TransportKind,
+    kind: TransportKind,
     address: SocketAddr,
     inner: Box<ConnectToken>,
 }
 
 impl Token {
-    /// The timeout of a connection.
+    /// The time without packets after which a connection ends.
     pub const TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Issues a token that is valid from `now` (since the Unix epoch) for `lifetime`, for the server's protocol.
+    /// Issues a token for this protocol that is valid for `lifetime`, starting at `now` (since the Unix epoch).
     pub fn issue(
         key: &Key,
         protocol: u64,
@@ -147,18 +147,18 @@ impl Token {
             lifetime.as_secs().max(1),
             who.client,
             Token::TIMEOUT.as_secs() as i32,
-            who.carrier.index(),
+            who.kind.index(),
             vec![who.address],
             Some(&pack(who.user_data)?),
             key.bytes(),
         );
         let inner = inner.map_err(|cause| TokenError::Make { cause: cause.to_string() })?;
-        Ok(Token { carrier: who.carrier, address: who.address, inner: Box::new(inner) })
+        Ok(Token { kind: who.kind, address: who.address, inner: Box::new(inner) })
     }
 
-    /// Returns the transport it is for.
-    pub fn carrier(&self) -> TransportKind {
-        self.carrier
+    /// Returns the transport that the token is for.
+    pub fn kind(&self) -> TransportKind {
+        self.kind
     }
 
     /// Returns the address of the server.
@@ -173,11 +173,11 @@ impl Token {
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Token({}://{}, client {})", self.carrier.scheme(), self.address, self.inner.client_id)
+        write!(f, "Token({}://{}, client {})", self.kind.scheme(), self.address, self.inner.client_id)
     }
 }
 
-/// A heading, and the token in hexadecimal digits on one line.
+/// Writes a heading and the token in hexadecimal digits on one line.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut bytes = Vec::new();
@@ -200,21 +200,21 @@ impl FromStr for Token {
         let bytes = digits(lines.next().unwrap_or_default().trim())?;
         let unreadable = |cause: String| TokenError::Content { cause };
         let inner = ConnectToken::read(&mut bytes.as_slice()).map_err(|error| unreadable(error.to_string()))?;
-        // Netcode's client counts on both.
+        // The netcode client requires both conditions.
         if inner.expire_timestamp < inner.create_timestamp {
-            return Err(unreadable("it expires before it was made".into()));
+            return Err(unreadable("it expires before it was created".into()));
         }
-        let address = inner.server_addresses[0].ok_or_else(|| unreadable("it names no server".into()))?;
-        let carrier = TransportKind::ALL.get(inner.socket_id as usize).copied();
-        let carrier = carrier.ok_or_else(|| unreadable(format!("no carrier has the number {}", inner.socket_id)))?;
-        Ok(Token { carrier, address, inner: Box::new(inner) })
+        let address = inner.server_addresses[0].ok_or_else(|| unreadable("it has no server address".into()))?;
+        let kind = TransportKind::ALL.get(inner.socket_id as usize).copied();
+        let kind = kind.ok_or_else(|| unreadable(format!("unknown transport {}", inner.socket_id)))?;
+        Ok(Token { kind, address, inner: Box::new(inner) })
     }
 }
 
-/// Why a token cannot be created or read.
+/// Why a token could not be created or read.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TokenError {
-    /// The text is something else.
+    /// The first line is not the heading of a token.
     #[error("expected the line `{HEADING}`, found `{found}`; this is not a token of this version")]
     Heading {
         /// The first line, or its beginning.
@@ -223,25 +223,25 @@ pub enum TokenError {
     /// The second line is not hexadecimal.
     #[error("expected an even number of hexadecimal digits, at most {}, found {found}", MAX_TOKEN_BYTES * 2)]
     Digits {
-        /// What stands there.
+        /// The second line.
         found: String,
     },
-    /// The bytes are no token.
+    /// The bytes do not form a token.
     #[error("the token is malformed: {cause}; request a new one")]
     Content {
-        /// What is wrong with it.
+        /// The reason.
         cause: String,
     },
     /// The user data is too long.
     #[error("user data of {length} bytes is longer than {MAX_USER_DATA}")]
     UserData {
-        /// How long it is.
+        /// Its length.
         length: usize,
     },
-    /// The token cannot be created.
+    /// The token could not be created.
     #[error("cannot create the token: {cause}")]
     Make {
-        /// What is wrong.
+        /// The reason.
         cause: String,
     },
 }
@@ -260,7 +260,7 @@ fn digits(text: &str) -> Result<Vec<u8>, TokenError> {
     bytes.ok_or_else(|| found("another character".into()))
 }
 
-/// User data with its length, in the space that netcode has for it.
+/// Writes user data with its length into the space that netcode reserves.
 fn pack(user_data: &[u8]) -> Result<[u8; NETCODE_USER_DATA_BYTES], TokenError> {
     let length = user_data.len();
     let mut packed = [0; NETCODE_USER_DATA_BYTES];
@@ -271,7 +271,8 @@ fn pack(user_data: &[u8]) -> Result<[u8; NETCODE_USER_DATA_BYTES], TokenError> {
     Ok(packed)
 }
 
-/// What [`pack`] put in. A client of a server without a key may say anything: a length beyond the space means all of it.
+/// Reads user data written by [`pack`]. A client of a server without a key may send any bytes, so a length beyond the
+/// reserved space is clamped.
 pub(crate) fn unpack(packed: &[u8; NETCODE_USER_DATA_BYTES]) -> &[u8] {
     let (length, rest) = packed.split_first().map_or((0, &[][..]), |(first, rest)| (*first as usize, rest));
     rest.get(..length).unwrap_or(rest)

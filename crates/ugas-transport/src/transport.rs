@@ -14,14 +14,14 @@ pub enum Event<'a> {
     /// A peer connected, with the user data of its token (a name, an account; at most 255 bytes).
     Connected(PeerId, &'a [u8]),
     /// A peer disconnected; its number is not reused.
-    Disconnected(PeerId, Gone),
-    /// A datagram of a peer, complete and unchanged. Datagrams may be lost, duplicated or reordered.
+    Disconnected(PeerId, CloseReason),
+    /// A complete and unchanged datagram of a peer. Datagrams may be lost, duplicated or reordered.
     Datagram(PeerId, &'a [u8]),
 }
 
 /// Why a connection ended or failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gone {
+pub enum CloseReason {
     /// The client disconnected.
     ByClient,
     /// The server disconnected the client.
@@ -29,31 +29,33 @@ pub enum Gone {
     /// No packet arrived for too long.
     TimedOut,
     /// The underlying connection was closed.
-    Lost,
+    ConnectionLost,
     /// The server rejected the connection: it is full, or the token was used before.
-    Refused,
-    /// The server did not answer: it is not running, or does not accept this token, key or protocol.
+    Rejected,
+    /// The server did not answer: it is not running, or it does not accept this token, key or protocol.
     NoAnswer,
-    /// The server did not answer, and its machine reports that the port is closed. Only some systems report that (UDP);
-    /// otherwise it is [`Gone::NoAnswer`].
-    Nobody,
+    /// The server did not answer, and its machine reports that the port is closed. Only some systems report a closed
+    /// port, and only for UDP; otherwise the reason is [`CloseReason::NoAnswer`].
+    PortClosed,
     /// The token expired before the server answered.
     Expired,
 }
 
-impl fmt::Display for Gone {
+impl fmt::Display for CloseReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Gone::ByClient => "the client left",
-            Gone::ByServer => "the server ended the connection",
-            Gone::TimedOut => "the other side has been silent for too long",
-            Gone::Lost => "the connection broke",
-            Gone::Refused => "the server refused: it is full, or the token does not fit or is in use",
-            Gone::NoAnswer => {
-                "the server did not answer: nobody listens there, or the token, the key or the protocol does not fit"
+            CloseReason::ByClient => "the client disconnected",
+            CloseReason::ByServer => "the server ended the connection",
+            CloseReason::TimedOut => "no packet arrived for too long",
+            CloseReason::ConnectionLost => "the connection was lost",
+            CloseReason::Rejected => {
+                "the server rejected the connection: it is full, or the token is invalid or in use"
             }
-            Gone::Nobody => "nobody listens there: is the server running, and is this its port?",
-            Gone::Expired => "the token has expired: ask for a new one",
+            CloseReason::NoAnswer => {
+                "the server did not answer: it is not running, or does not accept the token, the key or the protocol"
+            }
+            CloseReason::PortClosed => "no server listens there; check that it runs, and its port",
+            CloseReason::Expired => "the token has expired; request a new one",
         })
     }
 }
@@ -66,16 +68,16 @@ pub enum State {
     /// Datagrams can be sent and received.
     Connected,
     /// The connection ended; create a new transport to connect again.
-    Disconnected(Gone),
+    Disconnected(CloseReason),
 }
 
 /// The server side of a transport.
 pub trait ServerTransport {
-    /// Advances by `elapsed`, then reads what has arrived. Does not block, and reads a bounded amount, so that a flood cannot
-    /// delay the host.
+    /// Advances by `elapsed`, then reads the packets that have arrived. The call does not block and reads a bounded
+    /// number of packets, so that a flood cannot delay the host.
     fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError>;
 
-    /// Sends a datagram. Without an error it may still be lost.
+    /// Sends a datagram. A datagram that was sent without an error may still be lost.
     fn send(&mut self, peer: PeerId, datagram: &[u8]) -> Result<(), SendError>;
 
     /// Disconnects a peer; the next [`poll`](Self::poll) reports [`Event::Disconnected`].
@@ -87,10 +89,10 @@ pub trait ServerTransport {
 
 /// The client side of a transport.
 pub trait ClientTransport {
-    /// Advances by `elapsed`, then reads what has arrived. Does not block.
+    /// Advances by `elapsed`, then reads the packets that have arrived. The call does not block.
     fn poll(&mut self, elapsed: Duration, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError>;
 
-    /// Sends a datagram. Without an error it may still be lost.
+    /// Sends a datagram. A datagram that was sent without an error may still be lost.
     fn send(&mut self, datagram: &[u8]) -> Result<(), SendError>;
 
     /// Disconnects and notifies the server.

@@ -1,15 +1,16 @@
-//! Batches of facts: the log of a sim, or the facts of a client session with what became of each prediction.
+//! Batches of facts: the log of a sim, or the facts of a client session with the outcome of each prediction.
 
 use ugas_core::{Fact, Facts, Params};
 
-/// What a fact of a batch means to whoever reacts to it.
+/// Whether a fact of a batch is new, or reports the outcome of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
-    /// It happened: a sim emitted it, the client predicted it, the server reported it first, or it is local to the client.
+    /// The fact is new: a sim emitted it, the client predicted it, the server reported it first, or it is local to the
+    /// client.
     Happened,
-    /// The server confirmed a prediction. The fact was dispatched when it was predicted.
+    /// The server confirmed a predicted fact, which was already dispatched when it was predicted.
     Confirmed,
-    /// A prediction was wrong. The fact was dispatched when it was predicted.
+    /// The fact was mispredicted. It was already dispatched when it was predicted.
     Undone,
 }
 
@@ -18,18 +19,18 @@ pub enum Occurrence {
 pub struct BatchEntry<'a> {
     /// The fact.
     pub fact: &'a Fact,
-    /// What it means.
+    /// Whether the fact is new, confirmed or mispredicted.
     pub occurrence: Occurrence,
-    /// Whether the server reported it first, so that this client's sim need not contain what it is about.
+    /// Whether the server reported the fact first. The client's sim may then lack the state that the fact refers to.
     pub is_replicated: bool,
 }
 
-/// Facts that [`CueManager`](crate::CueManager) and [`Observers`](crate::Observers) dispatch: [`Facts`] of a sim, or with
-/// the feature `net` the `NetFacts` of a client session.
+/// Facts that [`CueManager`](crate::CueManager) and [`Observers`](crate::Observers) dispatch: [`Facts`] of a sim, or
+/// with the feature `net` the `NetFacts` of a client session.
 pub trait FactBatch: private::Sealed {
-    /// The facts in order.
+    /// Returns the facts in order.
     fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>>;
-    /// The named values of a fact of this batch.
+    /// Returns the named values of a fact of this batch.
     fn params(&self, fact: &Fact) -> Params<'_>;
 }
 

@@ -1,5 +1,5 @@
-//! Cues: particles, sounds and icons by tag. The runtime only reports that a cue was triggered. What a player sees and
-//! hears is registered here, differs from client to client and cannot change the game: a cue gets `&Sim` and nothing more.
+//! Cues: particles, sounds and icons by tag. The runtime only reports that a cue was triggered. Each client registers
+//! its own implementations of cues here. A cue gets only `&Sim`, so it cannot change the game.
 //!
 //! ```compile_fail
 //! use ugas::prelude::*;
@@ -16,43 +16,43 @@ use crate::batch::{FactBatch, Occurrence};
 use std::collections::BTreeMap;
 use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, ParamValue, Rules, Sim, SimTime, TagId};
 
-/// What a cue can read.
+/// The context of a triggered cue.
 pub struct CueContext<'a> {
-    /// The cue's tag, which may be a descendant of the registered one.
+    /// The cue's tag, which may be a descendant of the registered tag.
     pub tag: TagId,
-    /// The controller it plays on.
+    /// The controller that the cue plays on.
     pub target: ControllerId,
-    /// The controller that caused it, or [`ControllerId::NONE`].
-    pub source: ControllerId,
-    /// The effect it comes from, or [`EffectId::NONE`].
-    pub effect: EffectId,
-    /// The application it comes from, or [`EffectKey::NONE`].
-    pub key: EffectKey,
-    /// When it was triggered.
+    /// The controller that caused the cue, or `None` if the world caused it.
+    pub source: Option<ControllerId>,
+    /// The effect that triggered the cue, or `None` if an ability did.
+    pub effect: Option<EffectId>,
+    /// The effect application that triggered the cue, or `None` if an ability did.
+    pub key: Option<EffectKey>,
+    /// The time at which the cue was triggered.
     pub at: SimTime,
-    /// Where it hit, if the application has a hit position.
+    /// The hit position, if the application has one.
     pub hit: Option<[f64; 3]>,
-    /// Where it plays: the hit position, otherwise the position of the target.
+    /// The position at which the cue plays: the hit position, or else the position of the target.
     pub location: Option<[f64; 3]>,
-    /// The effect's total duration, if it is active and expires.
+    /// The effect's total duration, if the effect is active and not infinite.
     pub duration: Option<SimTime>,
-    /// The effect's level; 1 if it is no longer active.
+    /// The effect's level, or 1 if the effect is no longer active.
     pub level: u32,
-    /// The sim, to read everything else.
+    /// The sim, for all other reads.
     pub sim: &'a Sim,
 }
 
-/// A cue that plays once: an impact, a flash.
+/// A cue that plays once, e.g. an impact or a flash.
 pub trait BurstCue {
     /// Plays the burst.
     fn execute(&mut self, cx: &CueContext<'_>);
 
-    /// Cancels a burst that a client predicted and the server did not confirm. The instance is one of the class, not
-    /// always the one that played: `cx.tag`, `cx.target` and `cx.key` identify the burst. The hit position is not repeated.
+    /// Cancels a burst that was mispredicted. `self` is an instance of the same class, but not necessarily the instance
+    /// that played the burst. `cx.tag`, `cx.target` and `cx.key` identify the burst. `cx.hit` is `None`.
     fn cancel(&mut self, _cx: &CueContext<'_>) {}
 }
 
-/// A cue that plays until it is removed: an aura, an icon, the sound of burning.
+/// A cue that plays until it is removed, e.g. an aura, an icon or the sound of burning.
 pub trait LoopCue {
     /// Starts the loop.
     fn add(&mut self, cx: &CueContext<'_>);
@@ -60,7 +60,7 @@ pub trait LoopCue {
     fn remove(&mut self, cx: &CueContext<'_>);
     /// Runs at each periodic execution of the effect while the loop plays.
     fn execute(&mut self, _cx: &CueContext<'_>) {}
-    /// Cancels a periodic execution that a client predicted and the server did not confirm.
+    /// Cancels a periodic execution that was mispredicted.
     fn cancel(&mut self, _cx: &CueContext<'_>) {}
 }
 
@@ -73,17 +73,17 @@ impl<F: FnMut(&CueContext<'_>)> BurstCue for F {
 /// Counters of a [`CueManager`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CueFigures {
-    /// Instances created.
+    /// The number of instances created.
     pub made: u64,
-    /// Instances reused from a pool.
+    /// The number of instances reused from a pool.
     pub reused: u64,
-    /// Idle instances in pools.
+    /// The number of idle instances in pools.
     pub pooled: usize,
-    /// Loops playing now.
+    /// The number of loops that play now.
     pub active: usize,
-    /// Triggers without a registered cue.
+    /// The number of triggers without a registered cue.
     pub unknown: u64,
-    /// Predicted bursts that were cancelled.
+    /// The number of mispredicted bursts that were cancelled.
     pub cancelled: u64,
 }
 
@@ -129,12 +129,12 @@ struct Playing {
     class: TagId,
 }
 
-/// Plays registered cues for the facts of a step. Each client has its own manager with its own cues; a headless server has
-/// none, see [`CueManager::for_host`].
+/// Plays registered cues for the facts of a step. Each client has its own manager with its own cues. A headless server
+/// has no manager; see [`CueManager::for_host`].
 ///
-/// It takes the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]). A predicted cue
-/// plays when it is predicted. It is not played again when the server confirms it. When the prediction was wrong, a loop
-/// is removed and a burst is reported to [`BurstCue::cancel`].
+/// The manager takes the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]). A
+/// predicted cue plays when it is predicted. It is not played again when the server confirms it. If it was
+/// mispredicted, a loop is removed, and for a burst [`BurstCue::cancel`] is called.
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -171,25 +171,28 @@ pub struct CueManager<'c> {
 }
 
 impl<'c> CueManager<'c> {
-    /// Returns the manager that `make` builds, or `None` for a headless host. A headless host does not call `make`, so it
-    /// loads no assets.
+    /// Returns the manager that `make` builds, or `None` for a headless host. A headless host does not call `make`, so
+    /// it loads no assets.
     pub fn for_host(headless: bool, make: impl FnOnce() -> CueManager<'c>) -> Option<CueManager<'c>> {
         (!headless).then(make)
     }
 
-    /// Registers bursts for a tag and its descendants without a registration of their own. Keeps up to `pool` idle instances.
+    /// Registers a burst class for a tag and for all descendants that have no registration themselves. Keeps up to
+    /// `pool` idle instances.
     pub fn register_burst(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn BurstCue> + 'c) {
         self.bursts.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Registers loops for a tag and its descendants without a registration of their own. Keeps up to `pool` idle instances.
+    /// Registers a loop class for a tag and for all descendants that have no registration themselves. Keeps up to
+    /// `pool` idle instances.
     pub fn register_loop(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn LoopCue> + 'c) {
         self.loops.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Plays the cues that the facts trigger, in order. The loops of a restored controller are matched with its state.
+    /// Plays the cues that the facts trigger, in order. For a restored controller, starts and stops loops so that they
+    /// match its state.
     ///
-    /// Pass the sim that the facts come from; for the facts of a client session that is `client.sim()`.
+    /// `sim` must be the sim that the facts come from. For the facts of a client session, pass `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
         for entry in facts.entries() {
             let fact = entry.fact;
@@ -201,7 +204,7 @@ impl<'c> CueManager<'c> {
                     self.notify(context(sim, fact, tag, hit), cue);
                 }
                 (FactKind::Cue { tag, cue, .. }, Occurrence::Undone) => self.undo(&context(sim, fact, tag, None), cue),
-                // The loops of a remote actor are not in the sim of a client: the server sends facts of them.
+                // A client's sim does not have the loops of remote actors. The server sends facts for them.
                 (FactKind::Restored, Occurrence::Happened) if !entry.is_replicated => self.match_loops(sim, fact.who),
                 (FactKind::Despawned, Occurrence::Happened) => self.stop_all(sim, Some(fact.who)),
                 _ => {}
@@ -209,13 +212,13 @@ impl<'c> CueManager<'c> {
         }
     }
 
-    /// Starts the loops that play already and stops all others, e.g. for a client that joins late.
+    /// Starts the loops that are active in the sim and stops all others, e.g. for a client that joins late.
     pub fn join(&mut self, sim: &Sim) {
         self.join_with(sim, |who| sim.cues(who).unwrap_or_default());
     }
 
-    /// Starts the loops that play already in a client session and stops all others: those of owned controllers and those
-    /// the server reported of remote actors.
+    /// Starts the loops that are active in a client session and stops all others. These are the loops of owned
+    /// controllers, and the loops of remote actors that the server reported.
     #[cfg(feature = "net")]
     pub fn join_session(&mut self, client: &ugas_net::client::Client) {
         let sim = client.sim();
@@ -234,7 +237,7 @@ impl<'c> CueManager<'c> {
         all.into_iter().for_each(|who| self.set_loops(sim, who, wanted(who)));
     }
 
-    /// Returns whether a loop of exactly this tag plays on a controller.
+    /// Returns whether a loop with exactly this tag plays on a controller.
     pub fn is_playing(&self, who: ControllerId, tag: TagId) -> bool {
         self.playing.contains_key(&(who, tag))
     }
@@ -271,7 +274,7 @@ impl<'c> CueManager<'c> {
         }
     }
 
-    /// Reverses a cue that was predicted and did not happen.
+    /// Reverses a mispredicted cue.
     fn undo(&mut self, cx: &CueContext<'_>, cue: CueType) {
         let plays = || cx.sim.cues(cx.target).is_ok_and(|cues| cues.contains(&cx.tag));
         match cue {
@@ -287,7 +290,7 @@ impl<'c> CueManager<'c> {
                     playing.cue.cancel(cx);
                 }
             }
-            // After the correction something else may still play the loop.
+            // After the correction, another effect may still keep the loop playing.
             CueType::Add if !plays() => self.stop(cx),
             CueType::Remove if plays() => self.start(cx),
             CueType::Add | CueType::Remove => {}
@@ -320,7 +323,7 @@ impl<'c> CueManager<'c> {
         }
     }
 
-    /// Matches the loops of one controller with the cues that its sim counts.
+    /// Starts and stops loops of one controller so that they match the looping cues in its sim.
     fn match_loops(&mut self, sim: &Sim, who: ControllerId) {
         self.set_loops(sim, who, sim.cues(who).unwrap_or_default());
     }
@@ -362,11 +365,17 @@ fn place(sim: &Sim, who: ControllerId) -> Option<[f64; 3]> {
     sim.anchor(who).ok().flatten().map(|a| a.position)
 }
 
-/// The hit position among the named values of a cue fact.
+/// Returns the hit position among the named values of a cue fact.
 fn position((name, value): (&str, ParamValue<'_>)) -> Option<[f64; 3]> {
     match value {
         ParamValue::Vector(place) if name == "Position" => Some(place),
-        _ => None,
+        ParamValue::Null
+        | ParamValue::Bool(_)
+        | ParamValue::Number(_)
+        | ParamValue::Text(_)
+        | ParamValue::Vector(_)
+        | ParamValue::Tag(_)
+        | ParamValue::Controller(_) => None,
     }
 }
 
@@ -375,9 +384,9 @@ fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId, hit: Option<[f64; 3]>) -> 
     CueContext {
         tag,
         target: fact.who,
-        source: fact.source,
-        effect: fact.effect,
-        key: fact.key,
+        source: fact.source.some(),
+        effect: fact.effect.some(),
+        key: fact.key.some(),
         at: fact.at,
         hit,
         location: hit.or_else(|| place(sim, fact.who)),
@@ -387,14 +396,14 @@ fn context<'a>(sim: &'a Sim, fact: &Fact, tag: TagId, hit: Option<[f64; 3]>) -> 
     }
 }
 
-/// The context of a loop that no fact of this step is about.
+/// Returns the context of a loop that no fact of this step triggered.
 fn plain_context(sim: &Sim, who: ControllerId, tag: TagId) -> CueContext<'_> {
     CueContext {
         tag,
         target: who,
-        source: ControllerId::NONE,
-        effect: EffectId::NONE,
-        key: EffectKey::NONE,
+        source: None,
+        effect: None,
+        key: None,
         at: sim.now(),
         hit: None,
         location: place(sim, who),

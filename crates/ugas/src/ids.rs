@@ -1,10 +1,11 @@
-//! Resolves names to ids once: a struct of ids, filled from rules, with every unknown name in one error.
+//! Resolves names to ids once: the macro `ids!` declares a struct of ids that is filled from rules. One error lists
+//! all unknown names.
 
 use ugas_core::{AbilityId, AttributeId, EffectId, KeyId, Rules, SetId, TagId, TemplateId, UnknownName};
 
-/// An id that rules can give for a name.
+/// A type of id that rules assign to names.
 pub trait FromRules: Sized {
-    /// Returns the id that the rules give to a name.
+    /// Returns the id that the rules assign to a name.
     fn from_rules(rules: &Rules, name: &str) -> Result<Self, UnknownName>;
 }
 
@@ -30,7 +31,7 @@ from_rules! {
 pub struct MissingNames(pub Vec<UnknownName>);
 
 impl MissingNames {
-    /// Looks a name up, or records it as missing.
+    /// Looks up a name. Records the name as missing if the rules do not define it.
     pub fn find<T: FromRules>(&mut self, rules: &Rules, name: &str) -> Option<T> {
         T::from_rules(rules, name).map_err(|unknown| self.0.push(unknown)).ok()
     }
@@ -47,7 +48,7 @@ impl std::fmt::Display for MissingNames {
 }
 impl std::error::Error for MissingNames {}
 
-/// Declares a struct of ids and `resolve`, which looks all names up at once.
+/// Declares a struct of ids with a function `resolve` that looks up all names at once.
 ///
 /// ```
 /// use ugas::prelude::*;
@@ -70,7 +71,7 @@ macro_rules! ids {
         #[derive(Clone, Copy, Debug)]
         $vis struct $name { $(pub $field: $ty),* }
         impl $name {
-            /// Looks every name up.
+            /// Looks up all names. The error lists every unknown name.
             $vis fn resolve(rules: &$crate::core::Rules) -> Result<$name, $crate::MissingNames> {
                 let mut missing = $crate::MissingNames::default();
                 $(let $field: Option<$ty> = missing.find(rules, $text);)*

@@ -1,11 +1,11 @@
-//! The crate a game depends on: runtime, documents and file loading under one name, and four helpers for hosts. The book's
-//! glossary (`book/src/glossary.md`) defines the terms.
+//! The crate that a game depends on. It re-exports the runtime, the documents and file loading, and adds helpers for
+//! hosts. The book's glossary (`book/src/glossary.md`) defines the terms.
 //!
 //! - [`prelude`]: the names most programs need;
-//! - [`simple`]: health, damage, buffs and cooldowns in code without any file, for a jam;
+//! - [`simple`]: health, damage, buffs and cooldowns in code without any file, e.g. for a game jam;
 //! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
-//! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim and change nothing;
-//! - [`ids!`](crate::ids): resolves names to ids once, with every unknown name in one error.
+//! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim but not change it;
+//! - [`ids!`](crate::ids): resolves names to ids once, and reports all unknown names in one error.
 //!
 //! ```
 //! use ugas::prelude::*;
@@ -21,6 +21,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 #![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
 mod batch;
 mod cue;
@@ -63,7 +64,7 @@ pub mod prelude {
     };
 }
 
-// What the README and the book show in Rust is compiled and run with the doc tests.
+// Compiles and runs the Rust examples of the README and the book as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;

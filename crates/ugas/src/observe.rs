@@ -1,10 +1,10 @@
-//! Observers: callbacks instead of reading the log. They run after a step, over the facts that were taken, so a sim never
-//! calls into the host.
+//! Observers: callbacks for facts, instead of a loop over the log. They run after a step, when the host dispatches the
+//! facts that it took, so a sim never calls an observer during a step.
 
 use crate::batch::{FactBatch, Occurrence};
 use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, Sim, TagId};
 
-/// A registered observer.
+/// The id of a registered observer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObserverId(u64);
 
@@ -19,20 +19,20 @@ enum Subject {
     Undone,
 }
 
-/// What a callback gets: the fact, the sim after the step, and a way to unregister.
+/// The argument of a callback: the fact, the sim after the step, and a way to unregister.
 pub struct Notice<'a> {
     /// What happened.
     pub fact: &'a Fact,
     /// The sim, with every change of the step applied.
     pub sim: &'a Sim,
-    /// Whether the fact reverses a prediction that was wrong, see [`Observers::dispatch`].
+    /// Whether the fact reverses a misprediction; see [`Observers::dispatch`].
     pub is_correction: bool,
     id: ObserverId,
     leave: &'a mut Vec<ObserverId>,
 }
 
 impl Notice<'_> {
-    /// Unregisters this observer. It is not called again, not even for the remaining facts of this step.
+    /// Unregisters this observer. It is not called for the remaining facts of this step either.
     pub fn unregister(&mut self) {
         self.leave.push(self.id);
     }
@@ -52,9 +52,9 @@ struct Observer<'c> {
     callback: Callback<'c>,
 }
 
-/// Callbacks per attribute, tag, effect or ability, of one controller or of all.
+/// Callbacks per attribute, tag, effect or ability, for one controller or for all controllers.
 ///
-/// They take the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]).
+/// Observers take the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]).
 ///
 /// ```
 /// use ugas::prelude::*;
@@ -83,7 +83,7 @@ pub struct Observers<'c> {
 }
 
 impl<'c> Observers<'c> {
-    /// Registers a callback for changes of an attribute, of one controller or of all.
+    /// Registers a callback for changes of an attribute, on one controller or on all controllers.
     pub fn on_attribute(
         &mut self,
         attribute: AttributeId,
@@ -93,7 +93,7 @@ impl<'c> Observers<'c> {
         self.register(Subject::Attribute(attribute), who, Box::new(callback))
     }
 
-    /// Registers a callback for a tag that is added or removed.
+    /// Registers a callback that runs when a tag is added or removed.
     pub fn on_tag(
         &mut self,
         tag: TagId,
@@ -103,7 +103,7 @@ impl<'c> Observers<'c> {
         self.register(Subject::Tag(tag), who, Box::new(callback))
     }
 
-    /// Registers a callback for an effect that is applied, executed, changed or removed.
+    /// Registers a callback that runs when an effect is applied, executed, changed or removed.
     pub fn on_effect(
         &mut self,
         effect: EffectId,
@@ -113,7 +113,8 @@ impl<'c> Observers<'c> {
         self.register(Subject::Effect(effect), who, Box::new(callback))
     }
 
-    /// Registers a callback for an ability: granted, revoked, activated, ended, casting, charges changed.
+    /// Registers a callback that runs when an ability is granted, revoked, activated or ended, when its cast
+    /// progresses, and when its charges change.
     pub fn on_ability(
         &mut self,
         ability: AbilityId,
@@ -133,7 +134,7 @@ impl<'c> Observers<'c> {
     }
 
     /// Registers a callback for predicted facts that the server confirmed. Each fact was dispatched before, when it was
-    /// predicted. Only the facts of a client session contain them.
+    /// predicted. Only the facts of a client session contain confirmations.
     pub fn on_confirmed(
         &mut self,
         who: Option<ControllerId>,
@@ -142,8 +143,8 @@ impl<'c> Observers<'c> {
         self.register(Subject::Confirmed, who, Box::new(callback))
     }
 
-    /// Registers a callback for predicted facts that did not happen, as they were predicted. Only the facts of a client
-    /// session contain them.
+    /// Registers a callback for mispredicted facts. The callback gets each fact as it was predicted. Only the facts of
+    /// a client session contain mispredictions.
     pub fn on_undone(
         &mut self,
         who: Option<ControllerId>,
@@ -176,14 +177,14 @@ impl<'c> Observers<'c> {
         self.list.is_empty()
     }
 
-    /// Calls the observers of each fact, in the order of the facts. Observers of one controller are unregistered after its
-    /// `Despawned` fact.
+    /// Calls the observers of each fact, in the order of the facts. Observers of a single controller are unregistered
+    /// after the controller's `Despawned` fact.
     ///
-    /// In a client session a predicted fact is dispatched when it is predicted and not again when it is confirmed. When the
-    /// prediction was wrong, observers get the reverse change with [`Notice::is_correction`] set: the attribute's value
-    /// now, the tag or effect removed or added again, the ability ended. A callback that follows the values of its facts
-    /// therefore always ends at the value of the sim. What has no reverse, such as an execution, is only passed to
-    /// [`Observers::on_undone`]. `sim` is the sim that the facts come from, for a session `client.sim()`.
+    /// In a client session a predicted fact is dispatched when it is predicted, and not again when it is confirmed. If
+    /// the fact was mispredicted, observers get the reverse change with [`Notice::is_correction`] set: the attribute's
+    /// corrected value, the tag or effect removed or added again, the ability ended. A callback that tracks values
+    /// through facts therefore ends with the values of the sim. A fact without a reverse, such as an execution, is only
+    /// passed to [`Observers::on_undone`]. `sim` is the sim that the facts come from; for a session, `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
         for entry in facts.entries() {
             let fact = entry.fact;
@@ -220,7 +221,8 @@ impl<'c> Observers<'c> {
     }
 }
 
-/// The change that leads from a prediction that was wrong to the state of the sim; `None` if there is none to report.
+/// Returns the change from a misprediction to the state of the sim, or `None` if there is no change to report.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
 fn reverse(sim: &Sim, fact: &Fact) -> Option<FactKind> {
     let who = fact.who;
     match fact.kind {
@@ -256,15 +258,19 @@ fn concerns(subject: Subject, fact: &Fact) -> bool {
         Subject::Confirmed | Subject::Undone => false,
         Subject::Attribute(a) => matches!(fact.kind, FactKind::AttributeChanged { attribute, .. } if attribute == a),
         Subject::Tag(t) => matches!(fact.kind, FactKind::TagChanged { tag, .. } if tag == t),
-        Subject::Ability(a) => match fact.kind {
-            FactKind::Granted { ability, .. }
+        Subject::Ability(a) => {
+            if let FactKind::Granted { ability, .. }
             | FactKind::Revoked { ability, .. }
             | FactKind::AbilityActivated { ability, .. }
             | FactKind::AbilityEnded { ability, .. }
             | FactKind::Cast { ability, .. }
-            | FactKind::Charges { ability, .. } => ability == a,
-            _ => false,
-        },
+            | FactKind::Charges { ability, .. } = fact.kind
+            {
+                ability == a
+            } else {
+                false
+            }
+        }
         Subject::Effect(e) => {
             let about_effect = matches!(
                 fact.kind,

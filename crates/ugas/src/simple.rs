@@ -1,5 +1,5 @@
-//! Health, damage, buffs and cooldowns in code without any file: enough for a game jam. It uses the same runtime, so a jam
-//! game can grow into a full one.
+//! Health, damage, buffs and cooldowns in code without any file: enough for a game jam. The module uses the same
+//! runtime as a full game, so a jam game can grow into one.
 //!
 //! ```
 //! use ugas::simple::Game;
@@ -58,19 +58,19 @@ impl Game {
         self
     }
 
-    /// Adds an attribute that is clamped between 0 and another one.
+    /// Adds an attribute that is clamped between 0 and the attribute `max`.
     pub fn resource(mut self, name: &str, value: f64, max: &str) -> Game {
         self.set = self.set.with(Attribute::new(name, value).category(Category::Resource).min(0.0).max(max));
         self
     }
 
-    /// Adds an action that changes an attribute instantly; a negative amount is damage.
+    /// Adds an action that changes an attribute instantly. A negative amount is damage.
     pub fn hit(mut self, name: &str, attribute: &str, by: f64) -> Game {
         self.effects.push(Effect::instant(name).add(attribute, by));
         self
     }
 
-    /// Adds an action that multiplies an attribute for some seconds: 0.5 is +50 %.
+    /// Adds an action that multiplies an attribute by `1 + share` for some seconds. A share of 0.5 is +50 %.
     pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
         self
@@ -94,7 +94,7 @@ impl Game {
         self
     }
 
-    /// Compiles the game, or returns every error.
+    /// Compiles the game, or returns all errors.
     pub fn start(self) -> Result<Running, LoadError> {
         let mut builder = Rules::builder().add(self.set);
         for effect in self.effects {
@@ -113,7 +113,7 @@ fn cooldown_of(action: &str) -> String {
     format!("{action} cooldown")
 }
 
-/// Why an action was not applied.
+/// Why an action failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionError {
     /// No attribute or action has this name.
@@ -123,7 +123,7 @@ pub enum ActionError {
         /// Seconds remaining.
         left: f64,
     },
-    /// The rules refused it.
+    /// The rules refused the action.
     Refused(Refusal),
 }
 
@@ -175,7 +175,7 @@ impl Running {
         Ok(self.sim.spawn(SpawnSpec::sets([set]))?)
     }
 
-    /// Applies an action of `who` to `target`, unless it is on cooldown.
+    /// Applies an action of `who` to `target`, unless the action is on cooldown.
     pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), ActionError> {
         let effect = self.action(action)?;
         let left = self.cooldown_left(who, action)?;
@@ -189,7 +189,7 @@ impl Running {
         Ok(())
     }
 
-    /// Seconds until `who` can use an action again.
+    /// Returns the seconds until `who` can use an action again.
     pub fn cooldown_left(&self, who: ControllerId, action: &str) -> Result<f64, ActionError> {
         let Some(cooldown) = self.rules.find_effect(&cooldown_of(action)) else {
             return Ok(0.0);
@@ -209,7 +209,7 @@ impl Running {
         Ok(self.sim.explain(who, self.attribute(name)?)?.short())
     }
 
-    /// Advances time by some seconds; the facts are in [`Running::facts`] until the next call.
+    /// Advances time by some seconds. [`Running::facts`] has the facts until the next call.
     pub fn pass(&mut self, seconds: f64) {
         let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
         self.sim.advance_to(until);

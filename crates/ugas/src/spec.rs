@@ -1,9 +1,10 @@
-//! A spec shared between whoever builds it and whoever applies it.
+//! A handle to a spec, shared between the code that builds the spec and the code that applies it.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use ugas_core::{EffectKey, KeyId, Refusal, Sim, Spec};
 
-/// A cheap, shared handle to a [`Spec`]: clones see the same values, and what was applied already does not change.
+/// A cheap, shared handle to a [`Spec`]. All clones refer to the same spec. Changing the spec does not affect earlier
+/// applications.
 ///
 /// ```
 /// use ugas::prelude::*;
@@ -17,30 +18,30 @@ use ugas_core::{EffectKey, KeyId, Refusal, Sim, Spec};
 pub struct SpecHandle(Arc<Mutex<Spec>>);
 
 impl SpecHandle {
-    /// A handle to a new spec.
+    /// Creates a handle to a spec.
     pub fn new(spec: Spec) -> SpecHandle {
         SpecHandle(Arc::new(Mutex::new(spec)))
     }
 
-    /// Sets a caller's value for every holder of the handle.
+    /// Sets a set-by-caller value. All clones of the handle see it.
     pub fn set(&self, key: KeyId, value: f64) {
         self.with(|s| s.put(key, value));
     }
 
-    /// A caller's value.
+    /// Returns a set-by-caller value.
     pub fn value(&self, key: KeyId) -> Option<f64> {
         self.with(|s| s.value(key))
     }
 
-    /// Applies the spec as it is now.
+    /// Applies the spec with its current values.
     pub fn apply(&self, sim: &mut Sim) -> Result<EffectKey, Refusal> {
         let spec = self.with(|s| s.clone());
         sim.apply(&spec)
     }
 
-    /// Reads or changes the spec.
+    /// Calls a function that reads or changes the spec.
     pub fn with<R>(&self, f: impl FnOnce(&mut Spec) -> R) -> R {
-        // A holder that panicked left a whole spec behind: every change is one assignment.
+        // If a holder panicked, the spec is still consistent, because every change is one assignment.
         f(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -1,5 +1,5 @@
-//! Any text as expressions, in every place that takes one: what compiles gives finite numbers or a refusal, whatever the
-//! attributes hold; what does not compile says where.
+//! Arbitrary text as expressions, in every field that takes one: a compiled expression gives finite numbers or a refusal
+//! for all attribute values; a compile error has a position.
 
 use super::Done;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use ugas_doc::{
     Operation, TagRegistry, Value,
 };
 
-/// What attributes begin with; expressions meet each of them.
+/// The initial attribute values; each expression is evaluated with all of them.
 const NUMBERS: [f64; 12] =
     [0.0, 1.0, -1.0, 0.5, 100.0, -0.0, 1e-300, 1e300, -1e300, 12_345.678, 4_503_599_627_370_497.5, f64::MIN_POSITIVE];
 
@@ -80,7 +80,7 @@ fn play(rules: &Arc<Rules>, seed: u64) {
         }
         sim.spawn(spec).ok()
     };
-    // What is derived may have no finite value at all; then nobody is spawned.
+    // A derived attribute may have no finite value; then the spawn is refused.
     let (Some(a), Some(b)) = (spawn(&mut sim), spawn(&mut sim)) else { return };
     let effect = rules.effect("GE_Fuzz").expect("every world has it");
     let mut spec = Spec::new(effect, b).from(a).level(1 + (seed % 5) as u32).hit(Hit {

@@ -1,4 +1,4 @@
-//! Any bytes as a JSON file: what JSON is, is read, and means what another reader of JSON says it means.
+//! Arbitrary bytes as a JSON file: valid JSON is read, with the same values as by `serde_json`.
 
 use super::Done;
 use serde_json::Value;
@@ -16,7 +16,7 @@ pub fn json(bytes: &[u8], done: Done<'_>) {
                 assert_eq!(trees.len(), 1, "one value is one document");
                 assert!(same(&trees[0], &meant), "read as {:?}, meant {meant:?}", trees[0]);
             }
-            // Keys that stand twice and towers are refused on purpose.
+            // Duplicate keys and deep nesting are rejected on purpose.
             Err(errors) => {
                 let meant = |code| matches!(code, Code::DuplicateKey | Code::Limit);
                 assert!(errors.iter().all(|e| meant(e.code)), "JSON is refused: {}", errors[0]);
@@ -27,12 +27,12 @@ pub fn json(bytes: &[u8], done: Done<'_>) {
     super::yaml::file("fuzz.json", text, done);
 }
 
-/// What YAML lets stand in a text as it is; JSON lets a few more.
+/// Returns whether YAML allows a text unescaped; JSON allows a few more characters.
 fn printable(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fefe}' | '\u{ff00}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// YAML has no key above 1024 characters without a sign before it, and JSON is read as YAML.
+/// Returns whether all keys are short enough: JSON is read as YAML, which limits plain keys to 1024 characters.
 fn short_keys(value: &Value) -> bool {
     match value {
         Value::Array(list) => list.iter().all(short_keys),

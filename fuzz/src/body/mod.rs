@@ -1,4 +1,4 @@
-//! What must hold for any bytes. Each function takes one input and panics where a promise is broken.
+//! The invariants for arbitrary bytes. Each function takes one input and panics if an invariant is broken.
 
 mod expressions;
 mod json;
@@ -10,15 +10,15 @@ pub use json::json;
 pub use packs::packs;
 pub use yaml::yaml;
 
-/// Told after each thing that a command or a game would do with the input, by its name. The limits are about one such
-/// thing, not about a body that does many.
+/// Called after each step that a command or a game would do with the input, with its name. The limits apply to each step,
+/// not to the whole body.
 pub type Done<'d> = &'d mut dyn FnMut(&'static str);
 
-/// What a target does with an input.
+/// The body of a target.
 pub type Body = fn(&[u8], Done<'_>);
 
-/// A target: its name, which is also its corpus's, and its body.
+/// A target: its name, which is also the name of its corpus, and its body.
 pub type Target = (&'static str, Body);
 
-/// Every target there is.
+/// All targets.
 pub const TARGETS: [Target; 4] = [("yaml", yaml), ("json", json), ("expressions", expressions), ("packs", packs)];

@@ -1,17 +1,17 @@
-//! Any text as a project of several files: a line `=== path` begins the next one. Everything a command or an editor may
-//! ask of it has an answer.
+//! Arbitrary text as a project of several files: a line `=== path` starts the next one. Every query of a command or an
+//! editor is answered.
 
 use super::Done;
 use std::path::PathBuf;
 use ugas_data::language::{complete, defined_names, definitions, hover, name_at, references, rename, show};
 use ugas_data::{Diagnostic, FileFix, Project};
 
-/// Files of one input; an honest pack of a mebibyte has no more.
+/// The most files of one input.
 const FILES: usize = 64;
-/// Places of one input that an editor asks about.
+/// The most positions of one input that are queried as by an editor.
 const PLACES: usize = 4;
 
-/// Checks, mends, formats and asks.
+/// Checks, fixes, formats and queries.
 pub fn packs(bytes: &[u8], done: Done<'_>) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let project = project(text);
@@ -30,7 +30,7 @@ pub fn packs(bytes: &[u8], done: Done<'_>) {
     }
     let fixes = project.fixes();
     done("fix");
-    // Where more is wrong than is told, more than one run is needed.
+    // If there are more findings than are reported, more than one run is needed.
     if !cut {
         mended_once(&project, fixes);
     }
@@ -59,7 +59,7 @@ fn project(text: &str) -> Project {
     project
 }
 
-/// Every finding stands somewhere in its file.
+/// Checks that the span of every finding is in its file.
 fn findings(project: &Project, findings: Vec<Diagnostic>) {
     for finding in findings {
         assert!(!finding.message.is_empty() && !finding.id.is_empty());
@@ -71,7 +71,7 @@ fn findings(project: &Project, findings: Vec<Diagnostic>) {
     }
 }
 
-/// Mending what is mended changes nothing more.
+/// Checks that fixing again changes nothing.
 fn mended_once(project: &Project, fixes: Vec<FileFix>) {
     if fixes.iter().any(|fix| !fix.changes.is_empty()) {
         let mut mended = project.clone();

@@ -1,4 +1,4 @@
-//! Any bytes as a file of documents: places are places, what was read survives being saved, and the formatter keeps it.
+//! Arbitrary bytes as a file of documents: spans are valid, saved documents read back equal, and the formatter keeps them.
 
 use super::Done;
 use ugas_data::{Documents, Node, NodeValue, Span, format, read_str, read_trees, to_yaml};
@@ -10,7 +10,7 @@ pub fn yaml(bytes: &[u8], done: Done<'_>) {
     }
 }
 
-/// What holds for a file of either format.
+/// Checks the invariants of a file of either format.
 pub(super) fn file(name: &str, text: &str, done: Done<'_>) {
     let read = read_str(name, text);
     done("read");
@@ -37,7 +37,7 @@ pub(super) fn file(name: &str, text: &str, done: Done<'_>) {
     }
 }
 
-/// Every span is a part of the text.
+/// Checks that every span is within the text.
 fn places(node: &Node, text: &str) {
     let lies = |span: Span| assert!(span.of(text).is_some(), "{span:?} is no part of the text");
     lies(node.span);
@@ -51,7 +51,7 @@ fn places(node: &Node, text: &str) {
     }
 }
 
-/// The formatter is done after once, and the documents are the same.
+/// Checks that formatting is idempotent and keeps the documents.
 pub(super) fn shape(name: &str, text: &str, done: Done<'_>) {
     let Ok(shaped) = format(name, text) else { return };
     done("format");

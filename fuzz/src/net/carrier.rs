@@ -1,11 +1,11 @@
-//! Any datagrams at one end of a connection: what is refused changes nothing, and little is ever held.
+//! Arbitrary datagrams at one end of a connection: a rejected one changes nothing, and memory is bounded.
 
 use super::{Done, records};
 use ugas_core::SimTime;
 use ugas_net::internals::carrier::{Carrier, ConnectionConfig, FRAGMENT, MAX_MESSAGE, WINDOW};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
-/// Reads; now and then writes, so that there is something to acknowledge.
+/// Reads datagrams; sometimes writes one, so that there is something to acknowledge.
 pub fn carrier(bytes: &[u8], done: Done<'_>) {
     let config = ConnectionConfig::default();
     let mut end = Carrier::new(config);
@@ -20,16 +20,17 @@ pub fn carrier(bytes: &[u8], done: Done<'_>) {
             assert!(out.len() <= MAX_DATAGRAM);
             continue;
         }
-        let before = (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+        let before = (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.last_received_at());
         match end.read(now, record) {
             Ok(opened) => assert!(opened.payload.len() <= record.len()),
             Err(_) => {
-                let after = (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.heard_at());
+                let after =
+                    (end.retained(), end.next_number(), end.round_trip(), end.is_idle(), end.last_received_at());
                 assert_eq!(before, after, "what is refused changes nothing");
             }
         }
-        end.take_verdicts(&mut verdicts);
-        // Kind 3 leaves the messages where they are.
+        end.take_packet_results(&mut verdicts);
+        // Kind 3 does not take the messages.
         while let Some(message) = (kind % 4 == 2).then(|| end.next_message()).flatten() {
             assert!(message.len() <= MAX_MESSAGE);
         }

@@ -1,10 +1,10 @@
-//! Any datagrams of a server, to a client that plays and to one that has just begun.
+//! Arbitrary datagrams of a server, to a client that has joined and to a new one.
 
 use super::game::{LENGTH, datagram, fresh_client, section, warm_client};
 use super::{Done, records};
 use ugas_net::client::{ClientConfig, ClientState};
 
-/// Receives and plays on.
+/// Receives the datagrams and continues the session.
 pub fn client(bytes: &[u8], done: Done<'_>) {
     let list = records(bytes);
     let is_fresh = list.first().is_some_and(|(kind, _)| kind & 8 != 0);

@@ -1,4 +1,4 @@
-//! Any bits as a difference to the state of a controller.
+//! Arbitrary bits as a delta to the state of a controller.
 
 use super::Done;
 use super::game::session;
@@ -8,7 +8,7 @@ use ugas_net::internals::wire::bits::{BitReader, BitWriter};
 use ugas_net::internals::wire::delta::{Limits, decode, encode};
 use ugas_net::internals::wire::token::Tokens;
 
-/// The state of a poisoned controller.
+/// Returns the state of a poisoned controller.
 fn known() -> &'static Tokens {
     static KNOWN: OnceLock<Tokens> = OnceLock::new();
     KNOWN.get_or_init(|| {
@@ -22,7 +22,7 @@ fn known() -> &'static Tokens {
     })
 }
 
-/// Decodes; what is decoded is written back and, where it is a controller, looked at by the core.
+/// Decodes a delta, encodes the result again and, if it is a controller, imports it.
 pub fn delta(bytes: &[u8], done: Done<'_>) {
     let [kind, bits @ ..] = bytes else { return };
     let nothing = Tokens::new();

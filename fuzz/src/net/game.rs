@@ -1,4 +1,4 @@
-//! The smallest game in which every decoder has something to decode.
+//! A small game that exercises every decoder.
 
 use std::sync::{Arc, OnceLock};
 use ugas_core::{AbilityGrant, Anchor, ControllerId, NoHost, Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -26,12 +26,12 @@ pub(super) fn rules() -> Arc<Rules> {
             .add(Ability::new("GA_Aim").task(AbilityTask::new("WaitTargetData").param("TargetingMethod", "Trace")))
             .add(Ability::new("GA_Judged").validated("Server", None).task(own("GE_Haste")))
             .build()
-            .expect("the small game is sound")
+            .expect("the rules are valid")
     };
     RULES.get_or_init(build).clone()
 }
 
-/// A server with one player's controller and one of nobody's.
+/// Returns a server with a controller of a client and one without an owner.
 pub(super) fn session() -> (Server, ControllerId, ControllerId) {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -53,11 +53,11 @@ pub(super) fn session() -> (Server, ControllerId, ControllerId) {
         ..ServerConfig::default()
     };
     let mut server = Server::new(sim, config, Secret::known(1));
-    server.connect(PEER, &[own]).expect("nobody is there yet");
+    server.connect(PEER, &[own]).expect("the first client");
     (server, own, other)
 }
 
-/// What a server said to the client of a short session, tick by tick.
+/// Returns the datagrams to the client of a short session, by tick.
 pub(super) fn recorded() -> &'static [Vec<Vec<u8>>] {
     static RECORDED: OnceLock<Vec<Vec<Vec<u8>>>> = OnceLock::new();
     RECORDED.get_or_init(|| {
@@ -73,11 +73,11 @@ pub(super) fn recorded() -> &'static [Vec<Vec<u8>>] {
                     }
                 }
                 server.step(&mut NoHost);
-                let mut told = Vec::new();
-                server.send(&mut |_, datagram| told.push(datagram.to_vec()));
-                told.iter().for_each(|datagram| client.receive(datagram));
+                let mut datagrams = Vec::new();
+                server.send(&mut |_, datagram| datagrams.push(datagram.to_vec()));
+                datagrams.iter().for_each(|datagram| client.receive(datagram));
                 client.update(LENGTH);
-                told
+                datagrams
             })
             .collect()
     })
@@ -87,18 +87,18 @@ pub(super) fn fresh_client() -> Client {
     Client::new(rules(), ClientConfig::default())
 }
 
-/// A client that has heard that session.
+/// Returns a client that has received that session.
 pub(super) fn warm_client() -> Client {
     let mut client = fresh_client();
-    for told in recorded() {
+    for datagrams in recorded() {
         client.send(&mut |_| ());
-        told.iter().for_each(|datagram| client.receive(datagram));
+        datagrams.iter().for_each(|datagram| client.receive(datagram));
         client.update(LENGTH);
     }
     client
 }
 
-/// A datagram with a header that is read, and this behind it.
+/// Returns a datagram with a valid header and this content.
 pub(super) fn datagram(number: u64, tick: u32, is_reliable: bool, rest: &[u8]) -> Vec<u8> {
     let mut out = vec![1 << 6 | u8::from(is_reliable) << 1];
     out.extend_from_slice(&number.to_le_bytes()[..6]);
@@ -107,7 +107,7 @@ pub(super) fn datagram(number: u64, tick: u32, is_reliable: bool, rest: &[u8]) -
     out
 }
 
-/// A section of the ordered stream with one message in it.
+/// Returns a section of the reliable stream with one message.
 pub(super) fn section(sequence: u16, message: &[u8]) -> Vec<u8> {
     let message = &message[..message.len().min(480)];
     let mut out = vec![1];

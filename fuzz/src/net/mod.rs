@@ -1,8 +1,8 @@
-//! What must hold for any bytes from the other side of a connection. Each function takes one input and panics where a
-//! promise is broken.
+//! The invariants for arbitrary bytes from the other side of a connection. Each function takes one input and panics if an
+//! invariant is broken.
 //!
-//! An input is a list of records: a byte that says what kind of thing follows, its length in two bytes (the lower first)
-//! and so many bytes; the last record ends with the input.
+//! An input is a list of records: a byte with the kind, the length in two little-endian bytes, and that many
+//! bytes; the last record ends with the input.
 
 mod carrier;
 mod client;
@@ -17,16 +17,16 @@ pub use delta::delta;
 pub use server::server;
 pub use views::views;
 
-/// Told after each thing that was done with the input, by its name.
+/// Called after each step with the input, with its name.
 pub type Done<'d> = &'d mut dyn FnMut(&'static str);
 
-/// What a target does with an input.
+/// The body of a target.
 pub type Body = fn(&[u8], Done<'_>);
 
-/// A target: its name, which is also its corpus's, and its body.
+/// A target: its name, which is also the name of its corpus, and its body.
 pub type Target = (&'static str, Body);
 
-/// Every target there is.
+/// All targets.
 pub const TARGETS: [Target; 5] = [
     ("net_carrier", carrier),
     ("net_server", server),
@@ -35,10 +35,10 @@ pub const TARGETS: [Target; 5] = [
     ("net_views", views),
 ];
 
-/// Records of one input; an honest packet or a few hundred of them.
+/// The most records of one input: a few hundred packets.
 const RECORDS: usize = 256;
 
-/// The records of an input.
+/// Returns the records of an input.
 fn records(mut bytes: &[u8]) -> Vec<(u8, &[u8])> {
     let mut list = Vec::new();
     while let [kind, low, high, rest @ ..] = bytes {

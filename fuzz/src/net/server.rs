@@ -1,11 +1,11 @@
-//! Any datagrams of a client that plays: its own controller is its own affair, everything else stays as it is.
+//! Arbitrary datagrams of a client that has joined: they may change its own controller only.
 
 use super::game::{PEER, datagram, rules, section, session};
 use super::{Done, records};
 use ugas_core::NoHost;
 use ugas_net::message::{PROTOCOL, ToServer};
 
-/// Receives and plays on.
+/// Receives the datagrams and continues the session.
 pub fn server(bytes: &[u8], done: Done<'_>) {
     let (mut server, _, other) = session();
     let hello = ToServer::Hello { protocol: PROTOCOL, rules: rules().fingerprint(), padding: vec![0; 256] };
@@ -39,6 +39,6 @@ pub fn server(bytes: &[u8], done: Done<'_>) {
         server.step(&mut NoHost);
         server.send(&mut |_, _| ());
     }
-    assert_eq!(server.sim().row_hash(other), before, "nobody's controller is touched");
+    assert_eq!(server.sim().row_hash(other), before, "the controller without an owner is unchanged");
     done("play on");
 }

@@ -1,4 +1,4 @@
-//! Any bits as views of actors.
+//! Arbitrary bits as sections of remote actors.
 
 use super::game::{LENGTH, recorded, rules};
 use super::{Done, records};
@@ -6,7 +6,7 @@ use ugas_net::internals::view::{Pose, Proxies, read_next};
 use ugas_net::internals::wire::bits::BitReader;
 use ugas_net::types::Tick;
 
-/// Reads lists of actors as a session would.
+/// Reads lists of actors as a session does.
 pub fn views(bytes: &[u8], done: Done<'_>) {
     let _ = recorded();
     let mut proxies = Proxies::new(rules(), LENGTH);

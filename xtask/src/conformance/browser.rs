@@ -27,7 +27,7 @@ pub(crate) fn is_test_file(file: &str) -> bool {
     file.starts_with("tests/browser/") && file.ends_with(".test.mjs")
 }
 
-/// The marked tests of a file, and the lines of marks that belong to none.
+/// Returns the marked tests of a file, and the lines of marks that belong to none.
 pub(crate) fn find(text: &str) -> (Vec<Marked>, Vec<usize>) {
     let (mut tests, mut loose) = (Vec::new(), Vec::new());
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
@@ -51,7 +51,7 @@ pub(crate) fn run(root: &Path) -> Result<Report> {
     read(&root.join("target/browser-tests.tsv"))
 }
 
-/// Reads a report written before.
+/// Reads an earlier report.
 pub(crate) fn read(file: &Path) -> Result<Report> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     parse(&text).with_context(|| format!("in {}", file.display()))
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_stand_directly_above_a_test() {
+    fn marks_are_directly_above_a_test() {
         let text = "// covers: OWN-05, OWN-10\ntest(\"a name\", async () => {});\n\n// covers: OWN-10\nconst x = 1;\n";
         let (tests, loose) = find(text);
         let ids = vec!["OWN-05".to_owned(), "OWN-10".to_owned()];
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_tells_what_became_of_each_test() {
+    fn a_report_has_the_outcome_of_each_test() {
         let report = parse("ok\ttests/browser/a.test.mjs\tA\tOWN-10\nfailed\ttests/browser/a.test.mjs\tB\t\n").unwrap();
         let of = |name: &str| report[&("tests/browser/a.test.mjs".to_owned(), name.to_owned())];
         assert_eq!((of("A"), of("B")), (Outcome::Passed, Outcome::Failed));

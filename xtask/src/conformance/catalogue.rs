@@ -1,4 +1,4 @@
-//! The requirement catalogues: what there is to show.
+//! The requirement catalogues.
 //!
 //! Two files with the same keys. The first is grouped by its areas; everything of the second forms one section,
 //! `beyond`, because its areas are the first one's and would blur the totals.
@@ -21,7 +21,7 @@ pub(crate) struct Requirement {
     pub(crate) id: String,
     /// MUST, SHOULD, MAY or FEATURE.
     pub(crate) level: String,
-    /// The section of the matrix it stands in.
+    /// The section of the matrix.
     #[serde(rename = "area")]
     pub(crate) section: String,
     pub(crate) text: String,
@@ -68,7 +68,7 @@ impl Catalogue {
         self.requirements.len()
     }
 
-    /// The requirements of each section; sections in order of first appearance, requirements in catalogue order.
+    /// Returns the requirements of each section; sections in order of first appearance, requirements in catalogue order.
     pub(crate) fn sections(&self) -> Vec<(&str, Vec<&Requirement>)> {
         let mut sections: Vec<(&str, Vec<&Requirement>)> = Vec::new();
         for requirement in &self.requirements {
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn block_and_flow_maps_are_read_alike() {
+    fn block_and_flow_maps_are_read_the_same() {
         let mut catalogue = Catalogue::default();
         let block = "- id: T-1\n  level: MUST\n  area: tags\n  text: 'Colon: inside'\n  check: x\n\
                      - id: T-2\n  level: MAY\n  area: effects\n  text: plain\n  check: y\n\

@@ -18,7 +18,7 @@ pub(crate) enum Outcome {
 /// The tests of one program by their path.
 pub(crate) type Outcomes = BTreeMap<String, Outcome>;
 
-/// The outcomes in a log, by the file name of the test program (with its hash).
+/// Returns the outcomes in a log, by the file name of the test program (with its hash).
 pub(crate) fn parse(log: &str) -> BTreeMap<String, Outcomes> {
     let mut programs: BTreeMap<String, Outcomes> = BTreeMap::new();
     let mut current: Option<&mut Outcomes> = None;
@@ -40,7 +40,7 @@ pub(crate) fn parse(log: &str) -> BTreeMap<String, Outcomes> {
     programs
 }
 
-/// The program's file name in `unittests src/lib.rs (target/debug/deps/name-0123)`.
+/// Returns the program's file name in `unittests src/lib.rs (target/debug/deps/name-0123)`.
 fn program_name(announcement: &str) -> Option<&str> {
     let path = announcement.strip_suffix(')')?.rsplit_once('(')?.1;
     path.rsplit(['/', '\\']).next().filter(|name| !name.is_empty())
@@ -57,7 +57,7 @@ fn test_line(line: &str) -> Option<(&str, Outcome)> {
     Some((name.strip_suffix(" - should panic").unwrap_or(name), outcome))
 }
 
-/// Drops the colour codes that cargo writes when told to colour a pipe.
+/// Removes the colour codes that cargo writes if colour is forced.
 fn without_colour(line: &str) -> String {
     let mut parts = line.split('\u{1b}');
     let mut plain = parts.next().unwrap_or_default().to_owned();

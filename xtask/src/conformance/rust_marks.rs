@@ -1,7 +1,7 @@
 //! Finds the requirement marks of Rust tests.
 //!
 //! A mark is a comment that begins with the word covers and a colon, followed by ids. It belongs to the test function
-//! in whose body it stands, or above which it stands directly; attributes and other comments may lie between, a
+//! that contains it or directly follows it; attributes and other comments may be in between, a
 //! blank line may not. A mark that belongs to no test is reported: it would otherwise look like coverage.
 
 use crate::text::rust::{Masked, is_word, mask};
@@ -17,13 +17,13 @@ pub(crate) struct MarkedTest {
 }
 
 impl MarkedTest {
-    /// The function's own name.
+    /// Returns the function's own name.
     pub(crate) fn name(&self) -> &str {
         self.path.last().map_or("", String::as_str)
     }
 }
 
-/// What one file holds.
+/// The marks of one file.
 #[derive(Debug, Default)]
 pub(crate) struct FileMarks {
     /// Tests with at least one id.
@@ -68,7 +68,7 @@ pub(crate) fn find(source: &str) -> FileMarks {
     FileMarks { tests, loose }
 }
 
-/// The ids of a comment if it is a mark.
+/// Returns the ids of a comment if it is a mark.
 fn ids_of(comment: &str) -> Option<Vec<String>> {
     let text = comment.trim_start_matches(['/', '!', '*']).trim_start();
     let (word, ids) = text.split_at_checked("covers:".len())?;
@@ -258,7 +258,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether an attribute makes its function a test: `test`, `some::test`, `rstest`, `test_case(…)`.
+/// Returns whether an attribute makes its function a test: `test`, `some::test`, `rstest`, `test_case(…)`.
 fn is_test_attribute(text: &str) -> bool {
     let path = text.split('(').next().unwrap_or_default();
     let last = path.rsplit("::").next().unwrap_or_default().trim();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_and_comments_may_stand_between() {
+    fn attributes_and_comments_may_be_in_between() {
         let source =
             "// covers: T-1\n/// What it shows.\n#[test]\n// covers: T-2\n#[should_panic(expected = \"x\")]\nfn a() {}";
         assert_eq!(marks(source), one("a", &["T-1", "T-2"]));
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn names_made_by_a_macro_and_unfinished_code_do_no_harm() {
+    fn names_from_macros_and_incomplete_code_do_not_panic() {
         for source in [
             "macro_rules! m { ($n:ident) => { #[test] fn $n() {} } }",
             "// covers: T\n#[test]\nfn a(",

@@ -58,7 +58,7 @@ fn document(lines: &[&str], offset: usize, found: &mut FileScenarios) {
     }
 }
 
-/// The ids of the `Covers:` key on the first line: a flow list, a block list or one id.
+/// Returns the ids of the `Covers:` key on the first line: a flow list, a block list or one id.
 fn ids_at(lines: &[&str]) -> Vec<String> {
     let first = without_comment(&lines[0]["Covers:".len()..]).trim();
     if let Some(rest) = first.strip_prefix('[') {

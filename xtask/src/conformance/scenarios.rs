@@ -23,7 +23,7 @@ pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
     let mut command = repo::cargo(root);
     command.args(["run", "--quiet", "-p", "ugas-cli", "--", "test", "scenarios", "--report"]).arg(report);
     let status = command.status().context("cannot start the ugas command")?;
-    // Exit 1 means that some scenarios failed, which the report says; anything else left no report to trust.
+    // Exit 1 means that some scenarios failed, as in the report; after any other code there is no valid report.
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("`ugas test scenarios` did not finish: {status}");
     }

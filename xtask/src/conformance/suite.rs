@@ -1,4 +1,4 @@
-//! Runs the test suite, or takes the log of an earlier run, and sorts the outcomes by target.
+//! Runs the test suite, or reads the log of an earlier run, and groups the outcomes by target.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -20,9 +20,9 @@ pub(crate) fn run(root: &Path) -> Result<Results> {
     let (reader, writer) = std::io::pipe()?;
     let mut command = repo::cargo(root);
     command.args(["test", "--workspace", "--no-fail-fast"]).stdin(Stdio::null());
-    // One pipe for both streams keeps cargo's announcements in order with the programs' lines.
+    // One pipe for both streams keeps the output of cargo and of the tests in order.
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot start cargo test")?;
-    // The command holds the writing ends; the pipe only ends once they are closed.
+    // The command owns the write ends; the pipe ends when they are closed.
     drop(command);
     let mut text = String::new();
     let mut lines = BufReader::new(reader);
@@ -40,7 +40,7 @@ pub(crate) fn run(root: &Path) -> Result<Results> {
     by_target(root, programs)
 }
 
-/// Takes the output of an earlier run, unless a source file has changed since.
+/// Reads the output of an earlier run, unless a source file has changed since.
 pub(crate) fn from_log(root: &Path, log_file: &Path, sources: &[&str]) -> Result<Results> {
     let text = std::fs::read(log_file).with_context(|| format!("cannot read {}", log_file.display()))?;
     let written = modified(log_file)?;

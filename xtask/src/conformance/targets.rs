@@ -15,7 +15,7 @@ pub(crate) struct Root {
     pub(crate) is_test: bool,
 }
 
-/// How the test at `path` (modules inside `file`, then the function) ended; nothing if it did not run.
+/// Returns how the test at `path` (modules inside `file`, then the function) ended; nothing if it did not run.
 pub(crate) fn outcome(
     file: &str,
     path: &[String],

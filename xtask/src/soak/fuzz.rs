@@ -1,9 +1,9 @@
-//! The fuzz targets, each for its time: `cargo xtask soak --fuzz`.
+//! Runs each fuzz target for a time: `cargo xtask soak --fuzz`.
 //!
-//! Built by cargo-fuzz in release mode without a sanitizer, because the limits of time and memory are about the code as it
-//! is shipped; overflow checks stay on, so that a wrong sum is a find. What one input may cost is counted inside the
-//! target (`fuzz/src/limit.rs`); the limits given to libFuzzer only catch what hangs. A target writes what it learns to
-//! `fuzz/found`, which is not checked in; a find goes to `fuzz/artifacts`.
+//! The targets are built by cargo-fuzz in release mode without a sanitizer, because the limits of time and memory are for
+//! release code. Overflow checks stay on. The cost of one input is measured inside the target (`fuzz/src/limit.rs`); the limits
+//! of libFuzzer only catch hangs. A target writes new inputs to `fuzz/found`, which is not committed; failures go to
+//! `fuzz/artifacts`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -13,21 +13,21 @@ use serde::{Deserialize, Serialize};
 
 use super::{clock, now_seconds, state_of, utc};
 
-/// The targets, as `fuzz/Cargo.toml` names them.
+/// The targets in `fuzz/Cargo.toml`.
 const TARGETS: [&str; 9] =
     ["yaml", "json", "expressions", "packs", "net_carrier", "net_server", "net_client", "net_delta", "net_views"];
 
-/// Minutes for each target unless somebody says otherwise.
+/// The default minutes for each target.
 const MINUTES: f64 = 30.0;
 
-/// One target's last run.
+/// The last run of a target.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct FuzzRun {
     target: String,
     commit: String,
     /// Whether the tree differed from that commit.
     dirty: bool,
-    /// When it began, in UTC.
+    /// The start time in UTC.
     started: String,
     seconds: u64,
     executions: u64,
@@ -47,11 +47,11 @@ pub(super) fn run(root: &Path, minutes: Option<f64>) -> Result<Vec<FuzzRun>> {
     TARGETS.iter().map(|target| run_target(root, &folder, target, minutes.unwrap_or(MINUTES))).collect()
 }
 
-/// cargo-fuzz, which needs a nightly compiler.
+/// Returns a command for cargo-fuzz, which needs a nightly compiler.
 fn cargo_fuzz(folder: &Path, word: &str) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(folder).args(["+nightly", "fuzz", word, "-O", "-a", "--sanitizer", "none"]);
-    // The cargo that runs this program would otherwise be taken for the nightly one.
+    // Otherwise the cargo that runs this program would be used instead of the nightly one.
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
     command
 }

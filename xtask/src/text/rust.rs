@@ -1,8 +1,7 @@
 //! Splits Rust source into code and comments.
 //!
-//! The chores look for words in code and for marks in comments. Both would be fooled by string literals (the test
-//! fixtures of this very package are full of them), so this module blanks what is not code and keeps every byte at
-//! its place, so that offsets and line numbers still hold.
+//! The commands search for words in code and for marks in comments. String literals would give false matches (the fixtures of
+//! this package contain many), so this module replaces everything but code by spaces. Offsets and line numbers stay the same.
 
 /// Rust source with comments and literals blanked out, and the comments kept apart.
 #[derive(Debug)]
@@ -23,13 +22,13 @@ pub(crate) struct Comment {
 }
 
 impl Masked {
-    /// The line (from 1) that holds the byte at `offset`.
+    /// Returns the line (from 1) that holds the byte at `offset`.
     pub(crate) fn line_of(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset)
     }
 }
 
-/// Splits `source`; never fails: text that is not Rust gives a harmless answer.
+/// Splits `source`; never fails, even if the text is not Rust.
 pub(crate) fn mask(source: &str) -> Masked {
     let bytes = source.as_bytes();
     let mut code = bytes.to_vec();
@@ -67,7 +66,7 @@ fn follows_word(bytes: &[u8], at: usize) -> bool {
     at > 0 && is_word(bytes[at - 1])
 }
 
-/// Whether a byte can be part of an identifier.
+/// Returns whether a byte can be part of an identifier.
 pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
@@ -101,7 +100,7 @@ fn string_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The end of a character literal, or `start` when the quote begins a lifetime.
+/// Returns the end of a character literal, or `start` when the quote begins a lifetime.
 fn char_end(source: &str, start: usize) -> usize {
     let rest = &source[start + 1..];
     let Some(first) = rest.chars().next() else { return start };
@@ -114,7 +113,7 @@ fn char_end(source: &str, start: usize) -> usize {
     if rest[after..].starts_with('\'') { start + 1 + after + 1 } else { start }
 }
 
-/// The end of `b"…"`, `c"…"`, `b'…'`, `r"…"`, `r#"…"#`, `br#"…"#`; `start` when it is only a word.
+/// Returns the end of `b"…"`, `c"…"`, `b'…'`, `r"…"`, `r#"…"#`, `br#"…"#`; `start` when it is only a word.
 fn prefixed_literal_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     if matches!(bytes[at], b'b' | b'c') {
@@ -148,7 +147,7 @@ fn prefixed_literal_end(bytes: &[u8], start: usize) -> usize {
     bytes.len()
 }
 
-/// The offsets at which `word` stands in `code` with no identifier character touching it.
+/// Returns the offsets of `word` in `code` with no identifier character next to it.
 ///
 /// An end of `word` that is not itself an identifier character (a dot, a bracket) needs no boundary.
 pub(crate) fn find_word<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = usize> + 'a {

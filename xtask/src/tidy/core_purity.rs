@@ -1,8 +1,8 @@
-//! What the core may not use.
+//! Items that the core must not use.
 //!
-//! The same data, ops and seed must give the same bytes on every machine. Hash maps iterate in an order of their own,
-//! clocks and ambient randomness differ from run to run, files, sockets and threads bring the world in, and the
-//! standard library's transcendental functions differ between platforms. Test modules are free: they only look.
+//! The same data, ops and seed must give the same bytes on every machine. The iteration order
+//! of hash maps, clocks and ambient randomness differ from run to run; files, sockets and threads depend on the machine; the
+//! standard library's transcendental functions differ between platforms. Test modules are exempt.
 
 use super::Finding;
 use crate::text::rust::{find_word, is_word, mask};

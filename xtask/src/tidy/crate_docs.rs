@@ -1,4 +1,4 @@
-//! Every crate says what it is: a description in its manifest and documentation at the top of its root file.
+//! Every crate has a description in its manifest and documentation at the top of its root file.
 
 use std::path::Path;
 
@@ -35,7 +35,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-/// Whether a crate-level doc comment comes before any item; attributes and plain comments may stand first.
+/// Returns whether a crate-level doc comment comes before any item; attributes and plain comments may come first.
 fn opens_with_docs(text: &str) -> bool {
     let first = text.lines().map(str::trim).find(|line| {
         let is_aside = line.starts_with("#!") || (line.starts_with("//") && !line.starts_with("//!"));

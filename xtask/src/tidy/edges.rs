@@ -1,15 +1,14 @@
-//! Which crate may depend on which.
+//! The allowed dependencies between crates.
 //!
-//! The layers go one way, from the authored documents to the hosts. A crate may use any layer below its own, never
-//! its own or one above. Tests may reach further (a crate's tests may drive it through the scenario runner), but
-//! nothing depends on a host, tests included.
+//! The layers go from the authored documents to the hosts. A crate may depend on any layer below its own. Tests may also depend
+//! on higher layers (for example on the scenario runner), but nothing depends on a host, tests included.
 
 use std::path::Path;
 
 use super::Finding;
 use crate::repo::{self, Package};
 
-/// The layers from the bottom. A new crate takes its place here.
+/// The layers from the bottom. Add new crates here.
 const LAYERS: &[&[&str]] = &[
     &["ugas-doc"],
     &["ugas-core"],
@@ -23,17 +22,17 @@ const LAYERS: &[&[&str]] = &[
 
 const HOSTS: &[&str] = &["ugas-cli", "ugas-playground"];
 
-/// What a game adds to its manifest: it re-exports these and holds nothing of its own.
+/// The facade: it only re-exports these crates.
 const FACADE: &str = "ugas";
 const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data", "ugas-net"];
 
-/// Chores and measurements look at everything.
+/// Maintenance commands and benchmarks may depend on everything.
 const FREE: &[&str] = &["xtask", "ugas-bench"];
 
 /// Pages whose crate names must exist.
 pub(crate) const MANUALS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
 
-/// Crates that a page names in code style and the workspace does not have.
+/// Returns a finding for each crate that a page names in code style and the workspace does not have.
 pub(crate) fn unknown_crates(file: &str, text: &str, packages: &[Package]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (number, line) in text.lines().enumerate() {
@@ -47,12 +46,12 @@ pub(crate) fn unknown_crates(file: &str, text: &str, packages: &[Package]) -> Ve
     findings
 }
 
-/// Crates of the layers that the workspace does not have.
+/// Returns a finding for each crate of the layers that the workspace does not have.
 pub(crate) fn missing(packages: &[Package]) -> Vec<Finding> {
     let exists = |name: &str| packages.iter().any(|package| package.name == name);
-    let gone = LAYERS.iter().copied().flatten().filter(|name| !exists(name));
+    let missing = LAYERS.iter().copied().flatten().filter(|name| !exists(name));
     let message = |name: &&str| format!("the layers name {name}, which is not in the workspace");
-    gone.map(|name| Finding::error("xtask/src/tidy/edges.rs", 1, message(name))).collect()
+    missing.map(|name| Finding::error("xtask/src/tidy/edges.rs", 1, message(name))).collect()
 }
 
 /// Checks every package of the workspace.
@@ -87,7 +86,7 @@ fn layer(package: &str) -> Option<usize> {
     LAYERS.iter().position(|layer| layer.contains(&package))
 }
 
-/// Why `from` may not depend on `to`; nothing if it may, or if `to` is not ours.
+/// Returns why `from` may not depend on `to`; `None` if it may, or if `to` is not in the workspace.
 fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
     if HOSTS.contains(&to) {
         return Some("nothing depends on a host");
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn other_peoples_crates_are_not_edges() {
+    fn external_crates_are_ignored() {
         assert_eq!(forbidden("ugas-core", "serde", false), None);
         assert_eq!(forbidden("ugas", "serde", false), None);
     }

@@ -1,11 +1,11 @@
-//! Notes to oneself do not reach the tree.
+//! Notes such as to-do comments are errors.
 //!
-//! An open end belongs in an issue, where it is seen; in the code it is only found by whoever trips over it.
+//! Open work belongs in an issue, where it is visible.
 
 use super::Finding;
 use crate::text::rust::find_word;
 
-/// The words, put together here so that this file does not find itself.
+/// The words, concatenated so that this file does not match itself.
 const WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME"), concat!("dbg", "!"), concat!("todo", "!(")];
 
 /// Checks one Rust or YAML file.

@@ -1,9 +1,9 @@
-//! The project stands alone: no file points to a folder outside it.
+//! No file refers to a folder outside the repository.
 
 use super::Finding;
 use crate::text::rust::is_word;
 
-/// Places on the machine the project began on, put together here so that this file does not find itself.
+/// Folders of the development machine, concatenated so that this file does not match itself.
 const PLACES: &[&str] = &[concat!("../", "shared"), concat!("/wo", "rk/")];
 
 /// Checks one text file of any kind.
@@ -17,7 +17,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Whether `line` names `place` as the start of a path, not as a part of a longer one.
+/// Returns whether `line` contains `place` as the start of a path, not inside a longer one.
 fn names(line: &str, place: &str) -> bool {
     line.match_indices(place).any(|(at, _)| {
         let before = line[..at].bytes().last();

@@ -1,7 +1,7 @@
-//! Documents name only paths that exist.
+//! Paths in documents must exist.
 //!
-//! Two things are checked in Markdown: code spans that look like a path of this repository, and relative links. Text
-//! in fenced blocks is not, since it shows what a reader's own project may hold.
+//! Two things are checked in Markdown: code spans that look like a path of this repository, and relative links. Fenced blocks
+//! are skipped, since they may show files of a reader's project.
 
 use super::Finding;
 
@@ -23,7 +23,7 @@ const TOP: &[&str] = &[
     "xtask",
 ];
 
-/// Generated from test names, which may hold anything.
+/// Generated from test names, which may contain anything.
 const GENERATED: &str = "conformance/MATRIX.md";
 
 /// Checks one file if it is a Markdown document; `exists` answers for a path from the root.
@@ -43,7 +43,7 @@ pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Ve
             continue;
         }
         for path in code_spans(line).filter_map(repository_path) {
-            // From the root, or from where the document lies: a starter project speaks of its own files.
+            // Relative to the root or to the document: a starter project refers to its own files.
             if !exists(path) && !joined(folder, path).is_some_and(|path| exists(&path)) {
                 findings.push(Finding::error(file, at + 1, format!("`{path}` does not exist")));
             }
@@ -61,7 +61,7 @@ fn code_spans(line: &str) -> impl Iterator<Item = &str> {
     line.split('`').skip(1).step_by(2)
 }
 
-/// The path in a code span, without a line number; nothing if it is not a path of this repository.
+/// Returns the path in a code span, without a line number; `None` if it is not a path of this repository.
 fn repository_path(span: &str) -> Option<&str> {
     let (first, _) = span.split_once('/')?;
     let is_pattern = span.contains(['<', '>', '*', '{', '}', '$', '…', ' ', '|', '(']) || span.contains("...");
@@ -77,7 +77,7 @@ fn link_targets(line: &str) -> impl Iterator<Item = &str> {
     line.match_indices("](").filter_map(|(at, open)| line[at + open.len()..].split(')').next())
 }
 
-/// The file a link leads to; nothing if it leads to another site or stays on the page.
+/// Returns the target file of a link; `None` for other sites and for anchors of the page.
 fn relative_target(target: &str) -> Option<&str> {
     if target.contains("://") || target.starts_with("mailto:") || target.contains('<') {
         return None;
@@ -86,7 +86,7 @@ fn relative_target(target: &str) -> Option<&str> {
     (!path.is_empty()).then_some(path)
 }
 
-/// `target` seen from `folder`, as a path from the root; nothing if it leaves the repository.
+/// Resolves `target` relative to `folder`, as a path from the root; `None` if it leaves the repository.
 fn joined(folder: &str, target: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in target.split('/') {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_path_of_ours_is_left_alone() {
+    fn text_that_is_not_a_path_of_the_repository_is_ignored() {
         let text = "`crates/<name>` `scenarios/**/*.yaml` `a/b` `cargo test` `https://x/crates/y` crates/none\n\
                     ```\n`crates/none`\n```\n";
         assert!(found("README.md", text).is_empty(), "{:?}", found("README.md", text));

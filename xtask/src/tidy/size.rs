@@ -1,4 +1,4 @@
-//! A file fits in a head: long Rust files are pointed out, very long ones refused.
+//! The length of Rust files: long ones are warnings, very long ones are errors.
 
 use super::Finding;
 

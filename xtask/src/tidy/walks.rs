@@ -1,7 +1,7 @@
-//! The lists of files in CONTRIBUTING's walks are true.
+//! The lists of files in the walks of CONTRIBUTING must be complete and exact.
 //!
 //! A walk ("add a fact kind") names an example that exists (`Possessed`) and the source files that an addition touches.
-//! Between `<!-- walk: A | B -->` and `<!-- /walk -->` stand bullets with one path each. The files of `crates/*/src` that
+//! Between `<!-- walk: A | B -->` and `<!-- /walk -->` are bullets with one path each. The files of `crates/*/src` that
 //! contain one of the words A, B must be exactly those.
 
 use super::Finding;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 const PAGE: &str = "CONTRIBUTING.md";
 
-/// A walk as the page has it.
+/// A walk of the page.
 struct Walk<'p> {
     line: usize,
     words: Vec<&'p str>,
@@ -59,7 +59,7 @@ fn walks(page: &str) -> Vec<Walk<'_>> {
     found
 }
 
-/// Whether a word stands in a text with no letter, digit or underscore next to it.
+/// Returns whether a text contains a word with no letter, digit or underscore next to it.
 fn contains_word(text: &str, word: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(word).any(|(at, _)| {

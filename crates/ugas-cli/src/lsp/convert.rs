@@ -1,5 +1,5 @@
-//! Conversion between editor positions and spans: an editor counts UTF-16 units in a line and names files by URI, the
-//! project counts bytes in a file and names files by path.
+//! Conversion between editor positions and spans. An editor counts UTF-16 units in a line and identifies files by URI.
+//! The project counts bytes in a file and identifies files by path.
 
 use lsp_types::{Position, Range, Uri};
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ fn clip(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
-/// Returns the path of a file URI; none for other URIs.
+/// Returns the path of a file URI; `None` for other URIs.
 pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
     let rest = uri.as_str().strip_prefix("file://")?;
     let path = &rest[rest.find('/')?..];

@@ -23,7 +23,7 @@ pub(crate) fn add_pack_of(project: &mut Project, path: &Path) {
     }
 }
 
-/// Adds the readable files below a folder. Opening another file reports why it cannot be read.
+/// Adds the readable files below a folder. The errors of other files are reported when they are opened.
 fn add(project: &mut Project, folder: &Path) {
     let (found, _) = Project::open_readable(folder);
     for source in found.sources() {

@@ -1,7 +1,7 @@
 //! `ugas lsp`: the language server. It translates messages into calls of `ugas_data::language`.
 //!
-//! One thread answers all messages in order. After a change the findings are computed when no more messages wait, so that
-//! fast typing causes one check instead of one for each key.
+//! One thread answers all messages in order. After a change the findings are computed only when no more messages wait,
+//! so that fast typing causes one check instead of one per key press.
 
 mod convert;
 mod files;
@@ -25,7 +25,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// A pause in typing after which findings are computed.
+/// The pause in typing after which findings are computed.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Serves an editor on standard input and output until it sends `exit`.
@@ -153,7 +153,7 @@ fn watch_request() -> Request {
     }
 }
 
-/// A notification from its method and content.
+/// Returns a notification from its method and content.
 fn note(method: &str, params: serde_json::Value) -> Notification {
     Notification { method: method.to_owned(), params }
 }

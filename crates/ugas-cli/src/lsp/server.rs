@@ -19,7 +19,7 @@ use ugas_data::language::{self, CompletionKind, Place};
 use ugas_data::{Diagnostic, Project, Severity, Source};
 use ugas_lab::{check_scenarios, with_scenarios};
 
-/// A file that is open in the editor. Its text there replaces the one on disk.
+/// A file that is open in the editor. Its text in the editor replaces the text on disk.
 struct Open {
     uri: Uri,
     version: i32,
@@ -80,7 +80,7 @@ impl Server {
         with_scenarios(findings, check_scenarios(&scenarios))
     }
 
-    // Notices -------------------------------------------------------------------------------------------------------
+    // Notifications -------------------------------------------------------------------------------------------------
 
     /// Handles a notification. Unknown ones are ignored, as the protocol requires.
     pub(crate) fn notice(&mut self, note: Notification) {
@@ -148,7 +148,8 @@ impl Server {
         }
     }
 
-    /// Takes a file as it is on the disk, or takes it out if it is gone or none of ours.
+    /// Updates the project from the file on disk; removes the file if it does not exist or does not belong to the
+    /// project.
     fn reread(&mut self, path: &Path) {
         self.stale = true;
         let (found, _) = Project::open_readable(path);
@@ -277,7 +278,7 @@ impl Server {
 
     fn formatting(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
         let source = self.source(&self.path(&params.text_document.uri)?)?;
-        // A text that cannot be read is not formatted; its findings say why.
+        // A text that cannot be read is not formatted; its findings report the reason.
         let text = ugas_data::format(&source.name, &source.text).ok()?;
         let all = Range::new(Position::new(0, 0), position(&source.text, source.text.len()));
         Some(if *text == *source.text { Vec::new() } else { vec![TextEdit::new(all, text)] })
@@ -291,7 +292,7 @@ impl Server {
         if self.source(&path).is_some() {
             return Some(path);
         }
-        // Links may give a file two paths.
+        // A file may have two paths because of links.
         let real = std::fs::canonicalize(&path).ok();
         let same = |s: &&Source| real.is_some() && std::fs::canonicalize(&s.path).ok() == real;
         let name = path.file_name();

@@ -1,4 +1,4 @@
-//! The protocol as an editor speaks it, over a connection in memory.
+//! The protocol as an editor uses it, over a connection in memory.
 
 use super::convert::uri_of;
 use super::serve;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A folder of its own for one test, removed at the end.
+/// A folder for one test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -20,7 +20,7 @@ impl Folder {
         Folder(path.canonicalize().unwrap())
     }
 
-    /// A copy of shipped packs.
+    /// Returns a copy of shipped packs.
     fn with_packs(name: &str, packs: &[&str]) -> Folder {
         let folder = Folder::new(name);
         for pack in packs {
@@ -110,7 +110,7 @@ impl Editor {
         self.request(method, params).response_result.unwrap_or_else(|e| panic!("{method}: {e:?}"))
     }
 
-    /// Asks about the place of `word` in a text; `skip` characters into it.
+    /// Sends a request about the position of `word` in a text, `skip` characters into it.
     fn ask_at(&mut self, method: &str, uri: &str, text: &str, word: &str, more: Value) -> Value {
         let at = super::convert::position(text, text.find(word).unwrap());
         let mut params = json!({"textDocument": {"uri": uri}, "position": at});
@@ -118,7 +118,7 @@ impl Editor {
         self.ask(method, params)
     }
 
-    /// The findings of a file once they are those of a version.
+    /// Returns the findings of a file once they are those of a version.
     fn findings(&mut self, uri: &str, version: i32) -> Vec<Value> {
         while self.findings.get(uri).is_none_or(|f| f["version"] != version) {
             self.receive();
@@ -133,7 +133,7 @@ impl Editor {
     }
 }
 
-/// A text with the edits of a workspace edit in it.
+/// Returns a text with the edits of a workspace edit in it.
 fn edited(text: &str, edits: &Value) -> String {
     let mut edits: Vec<(usize, usize, &str)> = edits
         .as_array()
@@ -162,7 +162,7 @@ fn findings_come_while_typing_and_go_when_mended() {
     let folder = Folder::new("typing");
     let mut editor = Editor::new(&folder);
     let uri = folder.uri("fire.yaml");
-    // 😀 is two units of UTF-16 and one character: the column behind it tells whether both ends count alike.
+    // 😀 is two UTF-16 units and one character: the column after it shows whether both sides count in the same units.
     let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 9}]\n---\n\
                 Kind: gameplay_effect\nName: GE_Fire\nDurationPolicy: Instant\n\
                 Modifiers: [{Channel: \"ö😀\", Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}]\n";
@@ -171,7 +171,7 @@ fn findings_come_while_typing_and_go_when_mended() {
     let wrong = found.iter().find(|f| f["code"] == "unknown-attribute").unwrap_or_else(|| panic!("{found:?}"));
     assert_eq!(wrong["range"], range(7, 40, 45));
     assert_eq!((&wrong["severity"], &wrong["source"]), (&json!(1), &json!("ugas")));
-    // The fix stands beside it.
+    // The fix is offered with the finding.
     let params = json!({"textDocument": {"uri": uri}, "range": wrong["range"], "context": {"diagnostics": []}});
     let actions = editor.ask("textDocument/codeAction", params);
     assert_eq!(actions[0]["title"], "write Health");
@@ -181,7 +181,7 @@ fn findings_come_while_typing_and_go_when_mended() {
     editor.change(&uri, 2, &mended);
     let left = editor.findings(&uri, 2);
     assert!(left.iter().all(|f| f["code"] != "unknown-attribute"), "{left:?}");
-    // A change of a stretch, as editors send while typing: half a key is a finding, not the end.
+    // An incremental change, as editors send it while typing: an incomplete key is a finding and not a failure.
     let start = super::convert::position(&mended, mended.find("DurationPolicy").unwrap());
     let typed = json!([{"range": {"start": start, "end": start}, "text": "Prio\n"}]);
     let document = json!({"uri": uri, "version": 3});
@@ -200,7 +200,7 @@ fn an_editor_works_on_a_pack() {
     let (effects, controllers) = (folder.uri("rpg/effects.yaml"), folder.uri("rpg/controllers.yaml"));
     let (effect_text, controller_text) = (folder.read("rpg/effects.yaml"), folder.read("rpg/controllers.yaml"));
 
-    // Completion of a tag, in a list that is just being typed; core's tags count too.
+    // Completion of a tag in an incomplete list; tags of the required pack are included.
     let typed = effect_text.replace("GrantedTags: [State.Buff.Regenerating]", "GrantedTags: [State.Bu");
     editor.open(&effects, &typed);
     let at = super::convert::position(&typed, typed.find("[State.Bu").unwrap() + "[State.Bu".len());
@@ -213,7 +213,7 @@ fn an_editor_works_on_a_pack() {
     assert_eq!(completed, effect_text);
     editor.change(&effects, 2, &effect_text);
 
-    // Hover with the number that the runtime computes.
+    // Hover shows the number that the runtime computes.
     let word = "WeaponDamage, BaseValue";
     let hover = editor.ask_at("textDocument/hover", &controllers, &controller_text, word, json!({}));
     assert!(hover["contents"]["value"].as_str().unwrap().contains("WeaponDamage 18.0"), "{hover}");
@@ -224,10 +224,10 @@ fn an_editor_works_on_a_pack() {
     assert_eq!((&there[0]["uri"], &there[0]["range"]), (&json!(folder.uri("rpg/attributes.yaml")), &range(33, 10, 22)));
     let context = json!({"context": {"includeDeclaration": false}});
     let uses = editor.ask_at("textDocument/references", &controllers, &controller_text, word, context);
-    // One of the five stands in a text for players.
+    // One of the five is in a description.
     assert_eq!(uses.as_array().unwrap().len(), 5, "{uses}");
 
-    // Rename of an attribute across the pack; what the files say then still comes to 18.
+    // Renames an attribute across the pack; the computed value stays 18.
     let prepared = editor.ask_at("textDocument/prepareRename", &controllers, &controller_text, word, json!({}));
     assert_eq!(prepared, range(10, 15, 27));
     let new = json!({"newName": "Might"});
@@ -252,7 +252,7 @@ fn an_editor_works_on_a_pack() {
     assert_eq!(editor.leave(), Exit::Good);
 }
 
-/// The findings of `ugas check` without hints.
+/// Returns the findings of `ugas check` without hints.
 fn errors_and_warnings(folder: &Folder) -> Vec<ugas_data::Diagnostic> {
     let mut findings = ugas_lab::check_path(&folder.0).unwrap();
     findings.retain(|finding| finding.severity != ugas_data::Severity::Info);
@@ -278,7 +278,7 @@ fn renaming_a_tag_rewrites_every_reference() {
     assert!(folder.read("rpg/controllers.yaml").contains("Item.Type.Sword, Element.Burning]"));
     assert!(folder.read("rpg/effects.yaml").contains("Item.Type.Sword, Element.Burning]"));
     assert_eq!(errors_and_warnings(&folder), []);
-    // The answer to a name that is taken says where.
+    // The error for a name that is in use contains its place.
     let at = super::convert::position(&text, text.find("DamageType.Cold").unwrap());
     let params = json!({"textDocument": {"uri": tags}, "position": at, "newName": "DamageType.Poison"});
     let refused = editor.request("textDocument/rename", params).response_result.unwrap_err();
@@ -311,7 +311,7 @@ fn nonsense_is_answered_and_survived() {
     editor.open("untitled:Untitled-1", "Kind: curve\n");
     editor.tell("$/unheardOf", json!({}));
     editor.tell("workspace/didChangeWatchedFiles", json!({"changes": [{"uri": uri, "type": 3}]}));
-    // Other people's files are left alone, and stranger texts are only texts.
+    // Files of other tools are ignored, and malformed texts do no harm.
     editor.open(&folder.uri("ci.yaml"), "on: push\njobs: {}\n");
     assert_eq!(editor.findings(&folder.uri("ci.yaml"), 1), Vec::<Value>::new());
     for (i, text) in

@@ -5,7 +5,7 @@ use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, Task
 
 impl Fact {
     /// Returns the fact as one line: the time, the controller, what happened, and the effect and source that caused it.
-    /// Controllers are shown by id, everything else by the names of the rules.
+    /// Controllers are shown by id, everything else by its name in the rules.
     ///
     /// ```
     /// use ugas_core::{Facts, Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -24,7 +24,7 @@ impl Fact {
     /// assert!(lines.iter().any(|l| l.contains("Health 100 → 90, base 100 → 90 (GE_Hit)")), "{lines:?}");
     /// ```
     pub fn describe(&self, rules: &Rules) -> String {
-        let what = self.event_text(&Names { rules });
+        let what = self.event_text(&FactNames { rules });
         let who = self.who.some().map(|who| format!("controller {}: ", who.0)).unwrap_or_default();
         let mut through: Vec<String> = Vec::new();
         if let Some(effect) = rules.effect_name(self.effect).filter(|name| !what.contains(name)) {
@@ -37,7 +37,7 @@ impl Fact {
         format!("{} {who}{what}{through}", self.at)
     }
 
-    fn event_text(&self, names: &Names<'_>) -> String {
+    fn event_text(&self, names: &FactNames<'_>) -> String {
         let own = names.effect(self.effect);
         let level = |level: u32| if level == 1 { String::new() } else { format!(", level {level}") };
         let stacks = |stacks: u32| if stacks == 1 { String::new() } else { format!(", {stacks} stacks") };
@@ -87,8 +87,8 @@ impl Fact {
             FactKind::AbilityEnded { ability, cancelled, interrupted, .. } => {
                 let how = match (cancelled, interrupted) {
                     (_, true) => "interrupted",
-                    (true, _) => "cancelled",
-                    _ => "ended",
+                    (true, false) => "cancelled",
+                    (false, false) => "ended",
                 };
                 format!("{} {how}", names.ability(ability))
             }
@@ -153,12 +153,12 @@ impl Fact {
     }
 }
 
-/// The names of the rules. Run-time definitions have none.
-struct Names<'r> {
+/// Looks up names in the rules. Run-time definitions have no names there.
+struct FactNames<'r> {
     rules: &'r Rules,
 }
 
-impl<'r> Names<'r> {
+impl<'r> FactNames<'r> {
     fn attribute(&self, id: AttributeId) -> &'r str {
         self.rules.attribute_name(id).unwrap_or("?")
     }
@@ -179,7 +179,7 @@ impl<'r> Names<'r> {
         self.rules.set_name(id).unwrap_or("?")
     }
 
-    /// An input that only the host knows has no name in the rules.
+    /// Returns the name of an input, or its number if the rules have no name for it.
     fn input(&self, id: InputId) -> String {
         self.rules.input_name(id).map_or_else(|| format!("input {}", id.0), str::to_owned)
     }

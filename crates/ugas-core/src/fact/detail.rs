@@ -1,34 +1,35 @@
-//! Details: what does not fit into a fact lies behind the list as a row of named values, one after the other:
-//! `u16` length of the name, the name, one byte of type, the value. Numbers are little-endian. The same bytes serve C.
+//! Details: the variable-length data of facts. All details of a log are in one buffer, as a sequence of named values. A
+//! named value consists of the `u16` length of the name, the name, one byte for the type, and the value. Numbers are
+//! little-endian. The C API reads the same bytes.
 //!
 //! | Type | Value |
 //! |---|---|
-//! | 0 nothing | – |
-//! | 1 truth | `u8` |
+//! | 0 none | – |
+//! | 1 boolean | `u8` |
 //! | 2 number | `f64` |
 //! | 3 text | `u32` length, UTF-8 |
-//! | 4 place | three `f64` |
+//! | 4 position | three `f64` |
 //! | 5 tag | `u32` |
 //! | 6 controller | `u32` |
 
 use super::{Fact, FactKind, Facts, Span};
 use crate::{ControllerId, TagId};
 
-/// Details kept until the facts are taken: 64 MiB.
+/// The maximum size in bytes of the details of facts that were not taken yet.
 const MAX_BYTES: usize = 64 << 20;
 
 /// A named value of a fact's details.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParamValue<'a> {
-    /// Nothing.
+    /// No value.
     Null,
-    /// A truth value.
+    /// True or false.
     Bool(bool),
     /// A number.
     Number(f64),
     /// Text.
     Text(&'a str),
-    /// A place or a direction.
+    /// A position or a direction.
     Vector([f64; 3]),
     /// A tag.
     Tag(TagId),
@@ -36,7 +37,7 @@ pub enum ParamValue<'a> {
     Controller(ControllerId),
 }
 
-/// Appends a named value. A name or a text beyond what its length field holds is cut.
+/// Appends a named value. A name or text that is longer than its length field allows is truncated.
 pub(crate) fn put(into: &mut Vec<u8>, name: &str, value: ParamValue<'_>) {
     let name = cut(name, u16::MAX as usize);
     into.extend((name.len() as u16).to_le_bytes());
@@ -77,7 +78,7 @@ fn cut(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// The named values in a piece of details; ends at the first byte that makes no sense.
+/// Iterates over the named values of one fact. The iteration ends at the first malformed byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<'a>(&'a [u8]);
 
@@ -131,28 +132,26 @@ impl<'a> Iterator for Params<'a> {
 }
 
 impl FactKind {
-    /// Where its details lie; empty for a fact without any.
+    /// Returns the range of the fact's details in [`Facts::detail`]. The range is empty if the fact has no details.
     pub fn detail(&self) -> Span {
-        match self {
-            FactKind::TaskRequest { detail, .. }
-            | FactKind::GameplayEvent { detail, .. }
-            | FactKind::Cue { detail, .. } => *detail,
-            _ => Span::default(),
-        }
+        let mut kind = *self;
+        kind.detail_mut().map_or(Span::default(), |detail| *detail)
     }
 
+    /// Returns the field `Params`. A test compares the kinds with the table.
     fn detail_mut(&mut self) -> Option<&mut Span> {
-        match self {
-            FactKind::TaskRequest { detail, .. }
-            | FactKind::GameplayEvent { detail, .. }
-            | FactKind::Cue { detail, .. } => Some(detail),
-            _ => None,
-        }
+        let (FactKind::TaskRequest { detail, .. }
+        | FactKind::GameplayEvent { detail, .. }
+        | FactKind::Cue { detail, .. }) = self
+        else {
+            return None;
+        };
+        Some(detail)
     }
 }
 
 impl Facts {
-    /// Adds the facts of another log after these, with their details.
+    /// Appends the facts of another log, with their details.
     ///
     /// ```
     /// # use ugas_core::Facts;
@@ -164,16 +163,16 @@ impl Facts {
         self.list.reserve(other.list.len());
         for fact in &other.list {
             let mut fact = *fact;
-            self.take_in(&mut fact, other);
+            self.import(&mut fact, other);
             self.list.push(fact);
         }
     }
 
-    /// Appends a fact with named values as its details. A kind without details drops them.
+    /// Appends a fact with named values as its details. The values are dropped if facts of this kind have no details.
     ///
     /// ```
-    /// use ugas_core::{ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, SimTime, Span, TagId};
-    /// let event = FactKind::GameplayEvent { tag: TagId(1), magnitude: 1.0, detail: Span::default() };
+    /// use ugas_core::{ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, ParamValue, SimTime, Span,
+    /// TagId}; let event = FactKind::GameplayEvent { tag: TagId(1), magnitude: 1.0, detail: Span::default() };
     /// let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
     /// let at = SimTime::ZERO;
     /// let fact = Fact { at, who: ControllerId(1), source, key, root: OpId::default(), link: 0, effect, kind: event };
@@ -190,8 +189,8 @@ impl Facts {
         self.list.push(fact);
     }
 
-    /// Makes a fact of another log one of this log: its details are copied.
-    pub fn take_in(&mut self, fact: &mut Fact, from: &Facts) {
+    /// Copies the details of a fact of another log into this one and updates the fact's range.
+    pub fn import(&mut self, fact: &mut Fact, from: &Facts) {
         if let Some(span) = fact.kind.detail_mut()
             && span.len > 0
         {
@@ -202,7 +201,8 @@ impl Facts {
         }
     }
 
-    /// The named values of a fact of this log: a request's parameters, an event's payload, where a cue plays.
+    /// Returns the named values of a fact of this log, such as the parameters of a task request, the payload of an
+    /// event or the position of a cue.
     ///
     /// ```
     /// # use ugas_core::Facts;
@@ -215,7 +215,7 @@ impl Facts {
         Params(self.detail.get(offset as usize..end).unwrap_or(&[]))
     }
 
-    /// Drops the details of facts that were forgotten: those before the first that a fact in the list still has.
+    /// Drops the details of facts that are no longer in the list.
     pub(crate) fn forget_details(&mut self) {
         let kept = self.list.iter().map(|f| f.kind.detail()).filter(|d| d.len > 0).map(|d| d.offset).min();
         let start = kept.map_or(self.detail.len(), |offset| offset as usize);
@@ -225,7 +225,8 @@ impl Facts {
         }
     }
 
-    /// Keeps bytes and says where they lie; nowhere once nobody took the log for too long.
+    /// Stores bytes and returns their range. If the buffer is full because the facts were not taken for too long, drops
+    /// the bytes and returns an empty range.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
         if bytes.is_empty() || self.detail.len() + bytes.len() > MAX_BYTES {
             return Span::default();
@@ -239,6 +240,13 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_kind_with_params_has_its_details_moved_and_read() {
+        let with_params = FactKind::KINDS.iter().filter(|(_, fields)| fields.contains(&"Params"));
+        let kinds: Vec<&str> = with_params.map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds, ["Cue", "TaskRequest", "GameplayEvent"], "add the kind to detail_mut");
+    }
 
     #[test]
     fn values_come_back_and_nonsense_ends_the_list() {

@@ -1,4 +1,5 @@
-//! Admit: everything that may say no before anything is changed. Pure checks, in the order people are told.
+//! Admission: all checks that can refuse an application. The checks change nothing and run in a fixed order. The first
+//! failed check is reported as the refusal.
 
 use super::magnitude::{About, SITE_CHANCE};
 use super::{Flow, Via, View};
@@ -77,7 +78,7 @@ impl<'a> View<'a> {
         if let Some(&missing) = def.required.iter().find(|t| !has(t)) {
             return Err(Refusal::RequiredTags { missing });
         }
-        // Whoever has no tags is not asked for any.
+        // A row without tags cannot have a blocked tag.
         if row.signature != 0
             && let Some(&found) = def.blocked.iter().find(has)
         {
@@ -86,7 +87,8 @@ impl<'a> View<'a> {
         Ok(())
     }
 
-    /// Everything that may say no before numbers are looked at. Changes nothing and tells nobody.
+    /// Runs every check that can refuse an application before its magnitudes are evaluated. Changes nothing and emits
+    /// no fact.
     pub(crate) fn refuse(&self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
         self.check_target_tags(def, target)?;
         if !def.source_required.is_empty() || !def.source_blocked.is_empty() {
@@ -121,8 +123,14 @@ impl<'a> View<'a> {
             }
         }
         if let Some(chance) = &def.chance {
-            let about =
-                About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let about = About {
+                spec,
+                target,
+                origin_id: key.origin_id,
+                ordinal: key.ordinal,
+                stacks: spec.stacks,
+                execution: 0,
+            };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
             let rolled = self.draw(about, SITE_CHANCE).unit();
             if rolled >= needed {
@@ -152,12 +160,12 @@ impl<'a> View<'a> {
         HookCx { rules: self.rules, spec, target_row: self.row(target), source_tags: self.tags_of(spec.source), values }
     }
 
-    /// Whether a source has a tag; nobody has none.
+    /// Returns whether a source has a tag; false without a source.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
         self.tags_of(source).is_some_and(|t| t.has(&self.rules.tags, tag))
     }
 
-    /// The active effect that refuses the incoming one.
+    /// Returns the active effect that makes the target immune to the incoming one.
     fn immune(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<(EffectKey, EffectId)> {
         let under = |list: &[TagId], t: TagId| list.iter().any(|&of| self.rules.tags.is_under(t, of));
         let row = self.row(target);
@@ -177,7 +185,7 @@ impl<'a> View<'a> {
         None
     }
 
-    /// The instance a further application stacks onto.
+    /// Returns the index of the active effect that another application stacks onto.
     pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
         let by = def.stacking.as_ref()?.by;
         let same = |e: &Effect| e.def == def.id && (by == StackBy::Target || e.source == spec.source);
@@ -190,7 +198,7 @@ impl<'a> View<'a> {
 }
 
 impl Flow<'_> {
-    /// Everything that may say no before numbers are looked at. Whoever is immune is told.
+    /// Runs [`View::refuse`]; a refusal by immunity also emits an `Immune` fact.
     pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
         let result = self.view().refuse(def, spec, target, key);
         if let Err(Refusal::Immune { blocker, by }) = result {
@@ -219,18 +227,18 @@ impl Flow<'_> {
         self.view().check_target_tags(def, target)
     }
 
-    /// Whether a source has a tag; nobody has none.
+    /// Returns whether a source has a tag; false without a source.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
         self.view().source_has(source, tag)
     }
 
-    /// The instance a further application stacks onto.
+    /// Returns the index of the active effect that another application stacks onto.
     pub(crate) fn stack_of(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<usize> {
         self.view().stack_of(def, spec, target)
     }
 }
 
-/// What an effect's condition reads.
+/// The values that an effect's application condition reads.
 struct SpecReads<'v> {
     view: View<'v>,
     spec: &'v Spec,
@@ -274,7 +282,16 @@ impl Reads for SpecReads<'_> {
                 let at = grants.iter().position(|g| g.ability == self.spec.ability)?;
                 self.view.param_of(slot, at, name)
             }
-            _ => None,
+            Local::Magnitude
+            | Local::Amount
+            | Local::Direct
+            | Local::Periodic
+            | Local::Area
+            | Local::Tick
+            | Local::Held
+            | Local::Found
+            | Local::Bound(_)
+            | Local::Given(_) => None,
         }
     }
 }

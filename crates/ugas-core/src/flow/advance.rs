@@ -1,4 +1,5 @@
-//! Advance: visits each due time in the order of ruling R-02, so that a closed sim does not depend on the stride.
+//! Advance: runs due work ordered by time, then phase (periodic executions, expiries, timers, frame work), then
+//! controller, then sequence number. The result does not depend on how the caller divides the time into steps.
 
 use super::Flow;
 use crate::state::{Due, Effect, Row, TimerKind};
@@ -9,7 +10,7 @@ use ugas_doc::PeriodInhibition;
 const PREFETCH: usize = 16;
 
 impl Flow<'_> {
-    /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
+    /// Prefetches the next rows together, so that their cache misses overlap. Changes nothing.
     fn prefetch_due(&self) {
         let mut seen = 0u64;
         let mut rows: [Option<&Row>; PREFETCH] = [None; PREFETCH];
@@ -26,12 +27,12 @@ impl Flow<'_> {
             *place = row.due.last().and_then(|due| row.effects.get(due.place()));
         }
         for e in effects.iter().flatten() {
-            seen ^= e.birth ^ e.cold.as_ref().map_or(0, |c| c.root.0);
+            seen ^= e.origin_id ^ e.cold.as_ref().map_or(0, |c| c.root.0);
         }
         std::hint::black_box(seen);
     }
 
-    /// Runs everything due up to `until`; returns how much, and whether that was all.
+    /// Runs everything due up to `until`; returns how many items ran, and whether that was all.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
         let mut done = 0;
         let mut prefetched = 0;

@@ -1,27 +1,39 @@
-//! Applies effects: the only module that changes attributes and tags. Everything is checked and evaluated before the first
-//! change; a refusal has no side effects.
+//! Applies effects. An application is checked and evaluated before its first change, so a refusal has no side effects.
 //!
-//! Order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle, executions, tags,
-//! attribute facts, tag facts, grants, applied fact, cues, conditional effects, reactions.
+//! The order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle,
+//! executions, tags, attribute facts, tag facts, grants, applied fact, cues, conditional effects, after-hooks,
+//! reactions.
 
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{EventCutoff, Flow, Recheck, RowEvent, Via, stacked};
+use super::{EventCutoff, Flow, Journal, Recheck, RowEvent, State, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
-use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, Row, alert};
-use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
+use crate::state::{Activation, CauseWhat, Effect, EffectRef, FILTERED, Index, Mod, ModOp, OFF, Periodic, Row, alert};
+use crate::{
+    AbilityState, CalcId, Cause, ControllerId, DiagnosticKind, EffectFilter, EffectKey, FactKind, NameKind, Refusal,
+    Role, SimTime, Spec, TagId,
+};
+use std::collections::BTreeMap;
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
-/// A row as it was, the lengths of facts, diagnostics and reactions then, and the news that waited.
+/// The rows before an operation that can be refused late, the lengths of facts, diagnostics and reactions, and the
+/// pending row events.
 pub(crate) struct Saved {
-    row: Box<Row>,
+    rows: SavedRows,
     lengths: [usize; 3],
     rechecks: Vec<Recheck>,
     row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
 }
 
-/// An application that passed its checks: what is about to be changed.
+/// What a refusal restores: the target row, or everything if a running ability may be cancelled before the refusal,
+/// because its OnCancel list can change any row.
+enum SavedRows {
+    Target(Box<Row>),
+    All(Box<(State, Index, BTreeMap<ControllerId, Journal>)>),
+}
+
+/// The key and times of an application that passed its checks.
 pub(crate) struct Plan {
     pub(crate) key: EffectKey,
     pub(crate) duration: SimTime,
@@ -29,15 +41,15 @@ pub(crate) struct Plan {
 }
 
 impl Flow<'_> {
-    /// Applies a spec. `birth` tells where the application comes from.
+    /// Applies a spec. `origin_id` identifies the cause of the application.
     #[inline]
-    pub(crate) fn apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    pub(crate) fn apply(&mut self, spec: &Spec, origin_id: u64) -> Result<EffectKey, Refusal> {
         if let Some(application) = self.fast_application(spec)
-            && let Some(key) = self.apply_fast(&application, spec.target, birth)
+            && let Some(key) = self.apply_fast(&application, spec.target, origin_id)
         {
             return Ok(key);
         }
-        self.apply_slow(spec, birth)
+        self.apply_slow(spec, origin_id)
     }
 
     /// Applies a spec as an op of its own.
@@ -50,8 +62,8 @@ impl Flow<'_> {
         result
     }
 
-    pub(crate) fn apply_slow(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
-        let result = self.try_apply(spec, birth);
+    pub(crate) fn apply_slow(&mut self, spec: &Spec, origin_id: u64) -> Result<EffectKey, Refusal> {
+        let result = self.try_apply(spec, origin_id);
         if let Err(refusal) = result {
             self.trace_refusal(spec.target, spec.effect, refusal);
         }
@@ -59,7 +71,7 @@ impl Flow<'_> {
     }
 
     #[inline]
-    fn try_apply(&mut self, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    fn try_apply(&mut self, spec: &Spec, origin_id: u64) -> Result<EffectKey, Refusal> {
         let target = self.slot(spec.target)?;
         let Some(def) = self.def(spec.effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
@@ -67,8 +79,8 @@ impl Flow<'_> {
         if self.work.role == Role::Client && self.is_for_authority(&def) {
             return Err(Refusal::AuthoritativeOnly);
         }
-        let ordinal = self.number(target, birth);
-        let key = EffectKey { birth, target: spec.target, ordinal };
+        let ordinal = self.number(target, origin_id);
+        let key = EffectKey { origin_id, target: spec.target, ordinal };
         self.check_spec(spec)?;
         self.check_attributes(&def, target)?;
         self.journal_source(spec.target, spec.source);
@@ -83,9 +95,9 @@ impl Flow<'_> {
         self.begin(&def, spec, target, key)
     }
 
-    /// Makes what follows a consequence of an application; returns the cause to go back to. An application of plain
-    /// values has no link of its own unless an ability on the target listens to effects: its facts carry effect and key.
-    /// Both paths ask here, so that the chain of causes does not depend on the path.
+    /// Makes what follows a consequence of an application; returns the previous cause. An application of plain values
+    /// gets no link of its own in the chain of causes, unless an ability on the target listens to effects: its facts
+    /// have effect and key. Fast path and slow path both call this, so that the chain does not depend on the path.
     #[inline]
     pub(crate) fn because_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
         if is_plain(def, spec) && self.row(target).alert & alert::EFFECT == 0 {
@@ -94,45 +106,45 @@ impl Flow<'_> {
         self.because(CauseWhat::Applied(def.id), spec.target, spec.source)
     }
 
-    /// Whether only the authority applies an effect.
+    /// Returns whether only the authoritative sim applies an effect.
     fn is_for_authority(&self, def: &EffectDef) -> bool {
         def.authority || def.executions.iter().any(|x| !self.may_predict(x.calculator))
     }
 
-    /// Whether this sim runs a calculation: code may say that it is not to be run ahead of the authority.
+    /// Returns whether a predicting client may run a calculation.
     pub(crate) fn may_predict(&self, calculator: CalcId) -> bool {
-        self.rules.calcs[calculator.index()].as_ref().is_none_or(|c| c.code.predictable())
+        self.rules.calcs.get(calculator.0).is_none_or(|c| c.code.predictable())
     }
 
-    /// Counts applications of one cause on one target.
+    /// Returns the ordinal of the next application of one cause on one target.
     #[inline]
-    pub(crate) fn number(&mut self, target: usize, birth: u64) -> u32 {
+    pub(crate) fn number(&mut self, target: usize, origin_id: u64) -> u32 {
         let root = self.cause.root.0 as u32;
         let row = self.st.controllers.row_mut(target);
-        let (last, count, of_root) = row.last_birth;
-        if last == birth && of_root == root {
-            row.last_birth.1 += 1;
+        let (last, count, of_root) = row.last_origin_id;
+        if last == origin_id && of_root == root {
+            row.last_origin_id.1 += 1;
             return count + 1;
         }
-        // Births of one cause may alternate on a row: remember the one that is displaced.
+        // Applications with different origin ids may alternate on a row: remember the count of the previous id.
         let who = row.id;
         if of_root == root && last != 0 {
-            self.sc.births.insert((last, who), count);
+            self.sc.origin_counts.insert((last, who), count);
         }
-        let known = if self.sc.births.is_empty() { None } else { self.sc.births.get(&(birth, who)) };
+        let known = if self.sc.origin_counts.is_empty() { None } else { self.sc.origin_counts.get(&(origin_id, who)) };
         let mut next = known.map_or(0, |n| n + 1);
-        // A client may send one id twice: its keys stay apart all the same.
-        if birth >> 63 == 0 && birth >> 48 != 0 {
+        // A client may send the same op id twice; the keys must still be unique.
+        if origin_id >> 63 == 0 && origin_id >> 48 != 0 {
             let row = self.row(target);
-            let active = row.effects.iter().filter(|e| e.birth == birth).map(|e| e.ordinal);
-            let queued = row.queue().iter().filter(|q| q.birth == birth).map(|q| q.ordinal);
+            let active = row.effects.iter().filter(|e| e.origin_id == origin_id).map(|e| e.ordinal);
+            let queued = row.queue().iter().filter(|q| q.origin_id == origin_id).map(|q| q.ordinal);
             next = next.max(active.chain(queued).max().map_or(0, |n| n + 1));
         }
-        self.st.controllers.row_mut(target).last_birth = (birth, next, root);
+        self.st.controllers.row_mut(target).last_origin_id = (origin_id, next, root);
         next
     }
 
-    /// Starts an admitted application: captures, then changes.
+    /// Starts an application that passed its checks: evaluates its magnitudes, then applies it.
     pub(crate) fn begin(
         &mut self,
         def: &EffectRef<'_>,
@@ -182,7 +194,8 @@ impl Flow<'_> {
         let cause = self.because_applied(def, spec, target);
         let saved = self.checkpoint(def, target);
         self.remove_with_tags(def, target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        let about =
+            About { spec, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
         let mut context = Vec::new();
         if let Err(r) = self.write_and_execute(def, about, via, &mut context) {
             self.roll_back(saved, target);
@@ -229,8 +242,14 @@ impl Flow<'_> {
         self.settle(via, Emit::Later);
         let mut context = Vec::new();
         if def.period.is_none() && !def.executions.is_empty() && !inhibited {
-            let about =
-                About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+            let about = About {
+                spec,
+                target,
+                origin_id: key.origin_id,
+                ordinal: key.ordinal,
+                stacks: spec.stacks,
+                execution: 0,
+            };
             if let Err(r) = self.execute_results(def, about, via, &mut context) {
                 self.undo_changes();
                 if let Some(at) = self.row(target).effect_at(seq) {
@@ -248,7 +267,7 @@ impl Flow<'_> {
             if let Some(at) = self.row(target).effect_at(seq) {
                 let e = &mut self.row_mut(target).effects[at];
                 e.set_inhibited(true);
-                // What an application executes waits until the requirements hold (ruling R-101).
+                // An effect that starts inhibited runs its executions once its requirements are met.
                 if def.executes_at_once() {
                     e.cold_mut().missed = 1;
                 }
@@ -289,7 +308,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Puts an effect and its modifiers on a row and marks what they touch. Units lie in the scratch buffer.
+    /// Adds an effect and its modifiers to a row and marks the attributes they change. The magnitudes are in the
+    /// scratch buffer.
     pub(crate) fn put_effect(&mut self, def: &EffectDef, spec: &Spec, target: usize, plan: &Plan) {
         let units = std::mem::take(&mut self.sc.units);
         let now = self.row(target).clock.local(self.st.now);
@@ -306,7 +326,7 @@ impl Flow<'_> {
         if stacks != 1 {
             effect.set_stacks(stacks);
         }
-        if root.0 != effect.birth {
+        if root.0 != effect.origin_id {
             effect.cold_mut().root = root;
         }
         if def.watches {
@@ -346,13 +366,13 @@ impl Flow<'_> {
         } else if !def.modifiers.is_empty() {
             self.put_mods(def, target, seq, spec.source, stacks, &units);
         }
-        if def.looks_at_source {
-            self.link_onlooker(target, seq, spec.source);
+        if def.reads_source {
+            self.link_source_reader(target, seq, spec.source);
         }
         self.sc.units = units;
     }
 
-    /// The same as [`Flow::put_mods`] for a new effect of plain values: no filters, nothing live, nothing dropped.
+    /// Like [`Flow::put_mods`], for a new effect of plain values: no filters, no live magnitudes, no dropped modifiers.
     #[inline]
     fn put_plain_mods(&mut self, def: &EffectDef, target: usize, seq: u64, stacks: u32, units: &[f64]) {
         let row = self.st.controllers.row_mut(target);
@@ -367,7 +387,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Adds the modifiers of an effect that act on current.
+    /// Adds those modifiers of an effect that change current values.
     pub(crate) fn put_mods(
         &mut self,
         def: &EffectDef,
@@ -410,12 +430,12 @@ impl Flow<'_> {
         }
     }
 
-    /// Whether a modifier's tag filter holds now.
+    /// Returns whether a modifier's tag filter is met.
     pub(crate) fn filter_holds(&self, m: &ModDef, source: ControllerId, target: usize) -> bool {
         self.view().filter_holds(m, source, target)
     }
 
-    /// Turns an effect's modifiers off or on again, as inhibition does.
+    /// Turns an effect's modifiers off or on; used by inhibition.
     pub(crate) fn switch_mods(&mut self, target: usize, seq: u64, off: bool) {
         let row = self.row_mut(target);
         let mut touched = Vec::new();
@@ -444,45 +464,70 @@ impl Flow<'_> {
         }
     }
 
-    /// A copy of the row, where an application may still fail after it has removed others.
+    /// Saves the row if the application can still fail after it has removed other effects.
     fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<Saved> {
         let risky =
             !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
-        risky.then(|| self.save_row(target))
+        risky.then(|| self.save_before_removal(target, &def.remove_with_tags))
     }
 
-    /// A copy of a row and of how far the log came.
+    /// Saves what an operation can change that removes effects with `tags` from a row before it can be refused.
+    pub(crate) fn save_before_removal(&self, target: usize, tags: &[TagId]) -> Saved {
+        if tags.is_empty() {
+            return self.save_row(target);
+        }
+        let filter = EffectFilter { with_any_tag: tags.to_vec(), ..EffectFilter::default() };
+        let ended = self.matching(target, &filter);
+        let row = self.row(target);
+        let granted_by = |grant| row.grant(grant).is_some_and(|at| ended.contains(&row.grants[at].by()));
+        let cancels = |a: &Activation| a.state != AbilityState::Ending && granted_by(a.grant);
+        if !row.play().activations.iter().any(cancels) {
+            return self.save_row(target);
+        }
+        self.save(SavedRows::All(Box::new((self.st.clone(), self.ix.clone(), self.journals.clone()))))
+    }
+
+    /// Saves a row, for an operation that changes no other row before it can be refused.
     pub(crate) fn save_row(&self, target: usize) -> Saved {
+        self.save(SavedRows::Target(Box::new(self.row(target).clone())))
+    }
+
+    fn save(&self, rows: SavedRows) -> Saved {
         let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
         let (rechecks, row_events) = (self.sc.rechecks.clone(), self.sc.row_events.clone());
-        Saved { row: Box::new(self.row(target).clone()), lengths, rechecks, row_events }
+        Saved { rows, lengths, rechecks, row_events }
     }
 
-    /// Puts a row back and takes back what was told since.
+    /// Restores the rows and removes what was emitted since.
     pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
-        let Some(Saved { row, lengths: [facts, diagnostics, reactions], rechecks, row_events }) = saved else {
+        let Some(Saved { rows, lengths: [facts, diagnostics, reactions], rechecks, row_events }) = saved else {
             return;
         };
-        let _ = self.replace_row(target, *row);
-        for slot in 0..self.row(target).attrs.len() {
-            self.mark(target, slot);
+        match rows {
+            SavedRows::Target(row) => {
+                let _ = self.replace_row(target, *row);
+                for slot in 0..self.row(target).attrs.len() {
+                    self.mark(target, slot);
+                }
+                self.mark_followers(target);
+                self.settle(Via::NOTHING, Emit::Nothing);
+            }
+            SavedRows::All(all) => (*self.st, *self.ix, *self.journals) = *all,
         }
-        self.mark_followers(target);
-        self.settle(Via::NOTHING, Emit::Nothing);
         self.log.facts.list.truncate(facts);
         self.log.diagnostics.truncate(diagnostics);
         self.sc.reactions.truncate(reactions);
-        // What was to be told before is still to be told.
+        // Rechecks and events that were pending before the application stay pending.
         (self.sc.rechecks, self.sc.row_events) = (rechecks, row_events);
     }
 }
 
-/// Whether an application is of plain values and tags only, as far as its definition and its spec say.
+/// Returns whether definition and spec contain nothing but plain values and tags.
 pub(crate) fn is_plain(def: &EffectDef, spec: &Spec) -> bool {
     def.simple && spec.extra.as_ref().is_none_or(|x| x.is_only_time())
 }
 
-/// What of a spec stays with the effect: its context, not the times it replaced.
+/// Returns the part of a spec that the active effect keeps: its context, without overrides of duration and period.
 pub(crate) fn context_of(spec: &Spec) -> Option<Box<crate::SpecExtra>> {
     let x = spec.extra.as_ref().filter(|x| !x.is_only_time())?;
     Some(Box::new(crate::SpecExtra { duration: None, period: None, ..(**x).clone() }))

@@ -1,10 +1,12 @@
-//! Capture, restore and replay of one row, and the journal that lets a replay run without the rest of the world.
+//! Capture, restore and resimulation of one row. A journal records the ops on the row and the values it read from other
+//! rows, so that a resimulation does not need the other rows.
 
 use super::settle::Emit;
 use super::{Flow, Via};
 use crate::image::RowImage;
-use crate::rules::{Layout, RemoveDef};
+use crate::rules::Layout;
 use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
+use crate::task::RemoveDef;
 use crate::{AttributeId, BadValue, Cause, ControllerId, EventData, FactKind, Op, OpId, Refusal, SimTime, Spec};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -14,10 +16,10 @@ use std::sync::Arc;
 pub(crate) enum JournalEvent {
     /// An op on the row.
     Op(OpId, Op),
-    /// Another controller at the time something of it was read.
+    /// The state of another controller when the row read it.
     Source { source: ControllerId, known: Box<KnownController> },
-    /// Tags changed elsewhere and the row's filters and requirements were rechecked. The row's own changes cause that
-    /// by themselves; rechecking twice changes nothing.
+    /// Tags of another controller changed, and the row's filters and requirements were rechecked. Changes of the row's
+    /// own tags cause a recheck anyway, and a second recheck changes nothing.
     Recheck(Cause),
     /// An attribute of another controller that a live modifier follows has changed.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
@@ -25,13 +27,13 @@ pub(crate) enum JournalEvent {
     TargetLost { cast: u64, cause: Cause },
     /// Another controller left the sim, with its last values, or came back.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
-    /// Frame work; whose turn it is depends on all rows.
+    /// Frame work. Recorded because its order depends on all rows.
     Frame(FrameWork),
     /// Another row acted on the row.
     ForeignAction(Box<ForeignActionEntry>),
 }
 
-/// What a journal knows of a foreign controller: its tags, current values and place.
+/// The recorded state of another controller: its tags, current values and position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownController {
     tags: Tags,
@@ -39,14 +41,14 @@ pub(crate) struct KnownController {
     position: Option<[f64; 3]>,
 }
 
-/// An action of another row on the row, and the point in time.
+/// An action of another row on this row, with its cause and its position in the order.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ForeignActionEntry {
     what: ForeignAction,
     pub(crate) cause: Cause,
     depth: u32,
-    /// Number of applications of that cause on the row so far, by birth.
-    births: Vec<(u64, u32)>,
+    /// Number of applications of that cause on the row so far, by origin id.
+    origin_counts: Vec<(u64, u32)>,
     /// Whether the row reacted to anything since the last action.
     reacted: bool,
 }
@@ -54,7 +56,7 @@ pub(crate) struct ForeignActionEntry {
 /// An action of one row on another.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ForeignAction {
-    /// An effect, with its birth.
+    /// An effect, with its origin id.
     Apply(Spec, u64),
     Event(EventData),
     Remove(RemoveDef),
@@ -75,14 +77,14 @@ pub(crate) enum FrameWork {
 pub(crate) struct JournalEntry {
     pub(crate) at: SimTime,
     pub(crate) serial: u64,
-    /// How many due items of the row had run before it.
+    /// How many due items of the row ran before this entry.
     dues: u64,
-    /// Recorded again: it precedes everything else from its serial on.
+    /// Whether the entry was requeued. It then runs before all other entries from its serial on.
     again: bool,
     pub(crate) what: JournalEvent,
 }
 
-/// A bounded record of what reached one row from outside.
+/// A bounded record of the inputs of one row: ops, actions of other rows, and values read from other rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Journal {
     pub(crate) entries: VecDeque<JournalEntry>,
@@ -95,7 +97,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Clears the journal: its entries belong to other rules. Images from before are refused.
+    /// Clears the journal, because its entries refer to the old rules. Older images are refused from now on.
     pub(crate) fn forget(&mut self) {
         self.entries.clear();
         (self.dropped, self.reacted) = (self.next, false);
@@ -114,7 +116,7 @@ impl Journal {
         self.dropped = self.dropped.max(serial.min(self.next));
     }
 
-    /// Inserts ops that must run again before everything from a serial on.
+    /// Requeues ops before all entries from a serial on.
     pub(crate) fn requeue<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
@@ -130,12 +132,17 @@ impl Journal {
         }
     }
 
-    /// Removes an op and what other rows did to this one because of it.
+    /// Removes an op, and the actions of other rows that it caused.
     pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalEvent::Op(op, _) => *op != id,
             JournalEvent::ForeignAction(arrived) => arrived.cause.root != id,
-            _ => true,
+            JournalEvent::Source { .. }
+            | JournalEvent::Recheck(_)
+            | JournalEvent::Follow { .. }
+            | JournalEvent::TargetLost { .. }
+            | JournalEvent::Gone { .. }
+            | JournalEvent::Frame(_) => true,
         });
     }
 
@@ -161,29 +168,38 @@ impl<'j> Replay<'j> {
         Replay { only, journal, cursor: 0 }
     }
 
-    /// Returns another controller at this point: the next record of this time, otherwise the last one.
+    /// Returns the state of another controller at this point of the replay: the next record of this time, or else the
+    /// last record.
     fn source(&self, who: ControllerId, now: SimTime) -> Option<&'j KnownController> {
         let of = |e: &'j JournalEntry| match &e.what {
             JournalEvent::Source { source, known } if *source == who => Some(&**known),
-            _ => None,
+            JournalEvent::Op(..)
+            | JournalEvent::Source { .. }
+            | JournalEvent::Recheck(_)
+            | JournalEvent::Follow { .. }
+            | JournalEvent::TargetLost { .. }
+            | JournalEvent::Gone { .. }
+            | JournalEvent::Frame(_)
+            | JournalEvent::ForeignAction(_) => None,
         };
         let entries = &self.journal.entries;
         let next = entries.iter().filter(|e| e.serial >= self.cursor && e.at == now).find_map(of);
         next.or_else(|| entries.iter().rev().filter(|e| e.serial < self.cursor).find_map(of))
     }
 
-    /// Returns an attribute of another controller at this point.
+    /// Returns an attribute of another controller at this point of the replay.
     pub(crate) fn value(&self, who: ControllerId, attribute: AttributeId, now: SimTime) -> Option<f64> {
         let values = &self.source(who, now)?.values;
         values.iter().find(|(a, _)| *a == attribute).map(|(_, v)| *v)
     }
 
-    /// A foreign controller's place as it was, if it had one; `None` if nothing was noted of it.
+    /// Returns the recorded position of another controller at this point of the replay. The outer `None` means that
+    /// there is no record.
     pub(crate) fn position(&self, who: ControllerId, now: SimTime) -> Option<Option<[f64; 3]>> {
         self.source(who, now).map(|known| known.position)
     }
 
-    /// Returns another controller's tags at this point.
+    /// Returns another controller's tags at this point of the replay.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
         self.source(who, now).map(|known| &known.tags)
     }
@@ -196,8 +212,8 @@ pub(crate) struct CapturedAt {
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
-    /// Whether it comes from another sim: then counting cannot tell how much due work ran before an entry of the
-    /// journal. An op of the host follows everything that fell due before it.
+    /// Whether the image comes from another sim. Its count of due items is then meaningless for this journal: an op of
+    /// the host follows everything that was due before it.
     pub(crate) foreign: bool,
 }
 
@@ -221,7 +237,7 @@ impl Captured {
     }
 }
 
-/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and where to capture the row.
+/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and an image to fill.
 pub(crate) struct Stop<'i> {
     pub(crate) at: SimTime,
     pub(crate) until: u64,
@@ -229,6 +245,7 @@ pub(crate) struct Stop<'i> {
 }
 
 impl Flow<'_> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other op has one target")]
     pub(crate) fn journal_op(&mut self, id: OpId, op: &Op) {
         if self.replay.is_some() {
             return;
@@ -258,7 +275,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Records another controller before something of it is read.
+    /// Records another controller before its state is read.
     #[inline]
     pub(crate) fn journal_source(&mut self, target: ControllerId, source: ControllerId) {
         if !self.journals.is_empty() && self.replay.is_none() && target != source {
@@ -315,7 +332,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Notes that a cast on a row lost its target.
+    /// Records that a cast lost its target.
     pub(crate) fn journal_target_lost(&mut self, who: ControllerId, cast: u64) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
@@ -337,7 +354,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Records what one row is about to do to another.
+    /// Records an action of one row on another before it runs.
     #[inline]
     pub(crate) fn journal_foreign_action(
         &mut self,
@@ -350,14 +367,15 @@ impl Flow<'_> {
         }
         let (limit, at, cause, depth) = (self.limits.journal, self.st.now, self.cause, self.depth);
         if let Some(j) = self.journals.get_mut(&to) {
-            let births = self.sc.births.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
+            let origin_counts =
+                self.sc.origin_counts.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
             let reacted = std::mem::take(&mut j.reacted);
-            let arrived = ForeignActionEntry { what: what(), cause, depth, births, reacted };
+            let arrived = ForeignActionEntry { what: what(), cause, depth, origin_counts, reacted };
             j.push(limit, at, JournalEvent::ForeignAction(Box::new(arrived)));
         }
     }
 
-    /// Records that a row reacts to something.
+    /// Records that a row starts its reactions.
     #[inline]
     pub(crate) fn journal_reaction(&mut self, who: ControllerId) {
         if !self.journals.is_empty()
@@ -368,15 +386,15 @@ impl Flow<'_> {
         }
     }
 
-    /// Replays an action of another row at this point of the journal. The row's reactions wait: there may be more
-    /// actions before them.
+    /// Replays an action of another row at this point of the journal. The row's reactions run later, because more
+    /// actions of the same cause may follow.
     fn replay_foreign_action(&mut self, who: ControllerId, arrived: &ForeignActionEntry) {
         (self.cause, self.depth) = (arrived.cause, arrived.depth);
-        self.sc.births = arrived.births.iter().map(|&(birth, n)| ((birth, who), n)).collect();
-        // What was refused then is refused now.
+        self.sc.origin_counts = arrived.origin_counts.iter().map(|&(origin_id, n)| ((origin_id, who), n)).collect();
+        // A refusal of the original run is repeated.
         match &arrived.what {
-            ForeignAction::Apply(spec, birth) => {
-                let _ = self.apply(spec, *birth);
+            ForeignAction::Apply(spec, origin_id) => {
+                let _ = self.apply(spec, *origin_id);
             }
             ForeignAction::Event(event) => {
                 let _ = self.send_event(event.clone());
@@ -390,7 +408,12 @@ impl Flow<'_> {
         match &entry.what {
             JournalEvent::Source { .. } => true,
             JournalEvent::ForeignAction(a) => !a.reacted && a.cause.root == self.cause.root && entry.at == self.st.now,
-            _ => false,
+            JournalEvent::Op(..)
+            | JournalEvent::Recheck(_)
+            | JournalEvent::Follow { .. }
+            | JournalEvent::TargetLost { .. }
+            | JournalEvent::Gone { .. }
+            | JournalEvent::Frame(_) => false,
         }
     }
 
@@ -420,8 +443,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Replaces the row of a slot and updates everything derived. An attribute that would follow itself is reported and
-    /// not followed.
+    /// Replaces a row and updates the indexes derived from it. A live modifier that would close a dependency cycle is
+    /// not linked; its attribute is returned as the error.
     pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
         row.readers = self.row_mut(target).readers;
@@ -434,12 +457,12 @@ impl Flow<'_> {
         linked
     }
 
-    /// Restores a row; its clock continues from now, so remaining times are as captured.
+    /// Restores a row. Its clock continues from now, so that remaining times are as captured.
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
         row.clock.shift(self.st.now.0 - from.taken.at.0);
-        // A source may have existed at the time of the image and not exist now.
+        // A source that existed when the image was captured may not exist now.
         for e in row.effects.iter_mut().filter(|e| self.st.controllers.slot(e.source).is_none()) {
             let known = self.row(target).find(e.key(who)).and_then(|at| self.row(target).effects[at].frozen());
             if let (None, Some(shown)) = (e.frozen(), known) {
@@ -447,7 +470,7 @@ impl Flow<'_> {
             }
         }
         self.put_image(target, row)?;
-        // Waits for a sim time are on a clock that was shifted.
+        // Waits for a sim time depend on the clock, which was shifted.
         self.retime(target);
         self.publish(target);
         self.fact(who, Via::NOTHING, FactKind::Restored);
@@ -458,7 +481,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns whether an image fits here: same rules, same controller, same run-time definitions.
+    /// Returns the slot of an image's controller if the image can be restored: same rules, same controller, same
+    /// run-time definitions.
     fn check_image(&self, who: ControllerId, from: &Captured) -> Result<usize, Refusal> {
         let defined = |&(id, print): &(u32, u64)| self.st.definitions.get(id).is_some_and(|d| d.fingerprint == print);
         if from.taken.rules != self.rules.image_print() || from.row.id != who || !from.definitions.iter().all(defined) {
@@ -467,7 +491,7 @@ impl Flow<'_> {
         self.slot(who)
     }
 
-    /// Returns the image's row under this sim's index of its layout.
+    /// Returns the image's row with this sim's index of its layout.
     fn image_row(&mut self, from: &Captured) -> Result<Row, Refusal> {
         let mut row = from.row.clone();
         let here = self.ix.layouts.get(row.layout as usize).is_some_and(|l| Arc::ptr_eq(l, &from.layout));
@@ -477,7 +501,7 @@ impl Flow<'_> {
         Ok(row)
     }
 
-    /// Replaces a row, or leaves it unchanged if it would now create a dependency cycle.
+    /// Replaces a row; leaves it unchanged if that would create a dependency cycle.
     fn put_image(&mut self, target: usize, row: Row) -> Result<(), Refusal> {
         let before = (row.live > 0).then(|| self.row(target).clone());
         let linked = self.replace_row(target, row);
@@ -559,7 +583,7 @@ impl Flow<'_> {
             self.read_to(entry.serial + 1);
             match &entry.what {
                 JournalEvent::Op(id, op) => {
-                    // What was refused then is refused now; differences are the purpose of the replay.
+                    // A refusal of the original run may be repeated or not: a replay exists to find the difference.
                     let _ = self.run(*id, op);
                 }
                 JournalEvent::Follow { source, attribute, value, cause, via } => {
@@ -601,7 +625,7 @@ impl Flow<'_> {
 
     fn end_replay(&mut self, who: ControllerId, now: SimTime) {
         self.st.now = now;
-        // A frame planned in the past would run again.
+        // A frame that is planned before now would run twice.
         if self.ix.next_frame <= now {
             self.ix.next_frame = SimTime::NEVER;
         }
@@ -618,7 +642,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one row's due work up to a time; of the work due exactly then only up to the given count.
+    /// Runs one row's due work up to a time; of the work due exactly at that time, only until `count` items have run.
     fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);

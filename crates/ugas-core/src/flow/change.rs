@@ -1,4 +1,5 @@
-//! Changes of active effects: level, time, period, stacks, a set-by-caller value; one `EffectChanged` fact each.
+//! Changes of active effects: level, time, period, stacks, a set-by-caller value. Each change emits one `EffectChanged`
+//! fact.
 
 use super::magnitude::About;
 use super::settle::Emit;
@@ -133,7 +134,8 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (old_source, inhibited) = (e.source, e.inhibited());
         let key = e.key(spec.target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
+        let about =
+            About { spec, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks: spec.stacks, execution: 0 };
         let frozen = if keep_frozen { self.units_of(target, seq, def.modifiers.len()) } else { Vec::new() };
         let dropped = self.row(target).effects[at].dropped().to_vec();
         self.capture_units(&def, about, &frozen, &dropped)?;
@@ -148,7 +150,7 @@ impl Flow<'_> {
         }
         let units = std::mem::take(&mut self.sc.units);
         self.unlink_filter(target, seq, old_source);
-        self.unlink_onlooker(target, seq, old_source);
+        self.unlink_source_reader(target, seq, old_source);
         self.take_mods(target, seq, &def);
         let e = &mut self.row_mut(target).effects[at];
         if old_source != spec.source {
@@ -161,7 +163,7 @@ impl Flow<'_> {
         if context.is_some() || e.extra().is_some() {
             e.rest_mut().extra = context;
         }
-        // A further application has its own captures and ability; a change keeps them.
+        // Another application replaces captures and ability; a change keeps them.
         if !captured.is_empty() {
             e.rest_mut().captures = captured.into();
         }
@@ -172,8 +174,8 @@ impl Flow<'_> {
             e.rest_mut().units = units.as_slice().into();
         }
         self.put_mods(&def, target, seq, spec.source, spec.stacks, &units);
-        if def.looks_at_source {
-            self.link_onlooker(target, seq, spec.source);
+        if def.reads_source {
+            self.link_source_reader(target, seq, spec.source);
         }
         if inhibited {
             self.switch_mods(target, seq, true);
@@ -183,7 +185,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns the magnitude per stack of each current modifier of an effect; NaN for a missing one.
+    /// Returns the magnitude per stack of each modifier on the current value; NaN for a missing one.
     pub(super) fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else {
@@ -198,7 +200,7 @@ impl Flow<'_> {
         units
     }
 
-    /// Sets the number of stacks: magnitudes are multiplied again, timers are unchanged.
+    /// Sets the number of stacks. Magnitudes are multiplied again; timers do not change.
     pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;

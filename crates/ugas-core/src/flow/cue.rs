@@ -1,5 +1,5 @@
-//! Cues: bursts are emitted, loops are counted per tag over effects and abilities alike. The first holder starts the
-//! loop, the last one stops it.
+//! Cues. A one-shot cue emits a fact. A looping cue is counted per tag, over effects and abilities together: the loop
+//! starts when the count becomes 1 and stops when it becomes 0.
 
 use super::{Flow, Via};
 use crate::fact::{ParamValue, put_param};
@@ -15,7 +15,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Emits an effect's burst cues: it was applied or executed.
+    /// Emits an effect's one-shot cues, after it was applied or executed.
     pub(crate) fn burst_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         let who = self.row(target).id;
         for &tag in &def.cues {
@@ -24,7 +24,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Stores the position of a hit in the details of the log, so that a cue has it when the effect has ended.
+    /// Stores the position of a hit in the details of the log, so that it is available after the effect has ended.
     fn cue_place(&mut self, extra: Option<&SpecExtra>) -> Span {
         let Some(x) = extra else { return Span::default() };
         let mut bytes = Vec::new();
@@ -47,7 +47,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Adds a holder of a loop; the first one starts it.
+    /// Increments the count of a looping cue. The loop starts when the count becomes 1.
     pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, extra: Option<&SpecExtra>, via: Via) {
         let row = self.row_mut(target);
         let who = row.id;
@@ -61,7 +61,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Removes a holder of a loop; the last one stops it. Does nothing without a holder.
+    /// Decrements the count of a looping cue. The loop stops when the count becomes 0. Does nothing if the count is 0.
     pub(crate) fn cue_out(&mut self, target: usize, tag: TagId, via: Via) {
         let Ok(i) = self.row(target).cues().binary_search_by_key(&tag, |c| c.tag) else {
             return;

@@ -1,11 +1,11 @@
-//! Run-time definitions: compiled against the rules, stored in the sim's state.
+//! Run-time definitions, which are compiled against the rules and stored in the sim's state.
 
 use super::Flow;
 use crate::rules::{CompiledAbility, Compiler, LoadError, LoadIssue, Severity, compile_ability};
 use crate::state::Definition;
 use crate::{AbilityId, DefId, EffectId, RUNTIME_BIT};
 use std::sync::Arc;
-use ugas_doc::Doc;
+use ugas_doc::{Ability, Doc, DocumentKind, Effect};
 
 impl Flow<'_> {
     /// Compiles a document and stores it under a new id. Names it uses must exist; it cannot refer to other run-time
@@ -37,22 +37,19 @@ impl Flow<'_> {
 /// Compiles a run-time document; `None` if its kind cannot be defined at run time.
 pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<Definition, Option<LoadError>> {
     debug_assert!(number & RUNTIME_BIT != 0);
-    let (effect, ability) = match doc {
-        Doc::Effect(e) => {
-            let mut c = Compiler::over(rules);
-            c.about(doc.name(), None);
-            let effect = c.effect(e, EffectId(number), None);
-            if c.has_errors() {
-                return Err(Some(LoadError { issues: c.issues }));
-            }
-            (effect, None)
+    let (effect, ability) = if let Some(e) = Effect::of(doc) {
+        let mut c = Compiler::over(rules);
+        c.about(doc.name(), None);
+        let effect = c.effect(e, EffectId(number), None);
+        if c.has_errors() {
+            return Err(Some(LoadError { issues: c.issues }));
         }
-        // The effect that grants its owned tags has the ability's number.
-        Doc::Ability(a) => {
-            let CompiledAbility { ability, owned } = compile_ability(rules, a, number).map_err(Some)?;
-            (owned, Some(Arc::new(ability)))
-        }
-        _ => return Err(None),
+        (effect, None)
+    } else {
+        // The effect that grants an ability's owned tags has the same number as the ability.
+        let CompiledAbility { ability, owned } =
+            compile_ability(rules, Ability::of(doc).ok_or(None)?, number).map_err(Some)?;
+        (owned, Some(Arc::new(ability)))
     };
     let fingerprint = format!("{doc:?}").bytes().fold(3, |h, b| crate::rng::fold(h, b as u64));
     Ok(Definition { doc: doc.clone(), effect: effect.map(Arc::new), ability, fingerprint })

@@ -1,8 +1,8 @@
-//! Dependencies between rows: live magnitudes as edges of one acyclic graph.
+//! Dependencies between attributes of different rows. Each live magnitude is an edge of one acyclic graph.
 
 use super::Flow;
 use crate::rules::EffectDef;
-use crate::state::{Frozen, LiveEdge};
+use crate::state::{Effect, Frozen, FrozenEffect, LiveEdge};
 use crate::{AttributeId, ControllerId, Refusal};
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns whether a change of `from` can reach `goal`, over existing edges and `more`.
+    /// Returns whether a change of `from` can reach `goal`, along existing edges and those in `more`.
     fn leads_to(&self, from: AttributeNode, goal: AttributeNode, more: &[(AttributeNode, AttributeNode)]) -> bool {
         let mut seen = BTreeSet::from([from]);
         let mut stack = vec![from];
@@ -58,8 +58,8 @@ impl Flow<'_> {
         false
     }
 
-    /// Returns whether following would close a cycle: possible only for a source that came back after the world
-    /// changed.
+    /// Returns whether a new edge would close a cycle. Only possible if the source left the sim and came back after
+    /// other edges were added.
     fn closes_cycle(&self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) -> bool {
         let Some(source_row) = self.st.controllers.get(source) else {
             return false;
@@ -165,8 +165,8 @@ impl Flow<'_> {
                 }
             }
             self.link_filter(target, &def, seq, source);
-            if def.looks_at_source {
-                self.link_onlooker(target, seq, source);
+            if def.reads_source {
+                self.link_source_reader(target, seq, source);
             }
         }
         linked
@@ -203,7 +203,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Links others to a controller that is in the sim again.
+    /// Links the live modifiers of other rows to a controller that is in the sim again.
     pub(crate) fn relink_returned(&mut self, who: ControllerId) {
         self.thaw_readers(who);
         self.relink_readers(who);
@@ -211,7 +211,7 @@ impl Flow<'_> {
         self.react();
     }
 
-    /// Links live modifiers that read a source which is back or has an attribute again.
+    /// Links live modifiers that read a source which is in the sim again or has a new attribute.
     pub(crate) fn relink_readers(&mut self, source: ControllerId) {
         let rows: Vec<ControllerId> = self
             .st
@@ -249,13 +249,13 @@ impl Flow<'_> {
             if let Some(def) = self.def(def) {
                 self.unlink_live(target, &def, seq, source);
                 self.unlink_filter(target, seq, source);
-                self.unlink_onlooker(target, seq, source);
+                self.unlink_source_reader(target, seq, source);
             }
         }
     }
 
     /// Freezes a source that leaves the sim: live modifiers elsewhere keep their values, and effects elsewhere that
-    /// will read it store its values. Its own effects continue until it is removed.
+    /// will read the source store its values. Effects on the source itself continue until it is removed.
     pub(crate) fn freeze_readers(&mut self, source: usize) {
         let who = self.row(source).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
@@ -268,14 +268,16 @@ impl Flow<'_> {
         for f in tested {
             self.ix.filters.remove(&f);
         }
-        let looking: Vec<_> = self.ix.onlookers.range(all).copied().collect();
+        let looking: Vec<_> = self.ix.source_readers.range(all).copied().collect();
         if looking.is_empty() {
             return;
         }
         let row = self.row(source);
-        let frozen = Frozen::of(row, &self.ix.layouts[row.layout as usize], self.rules);
+        let rules_others = |e: &&Effect| !e.inhibited() && self.def(e.def).is_some_and(|d| d.rules_what_is_done());
+        let effects = row.effects.iter().filter(rules_others).map(FrozenEffect::of).collect();
+        let frozen = Frozen::of(row, &self.ix.layouts[row.layout as usize], self.rules, effects);
         for (n, &(_, target, seq)) in looking.iter().enumerate() {
-            self.ix.onlookers.remove(&looking[n]);
+            self.ix.source_readers.remove(&looking[n]);
             if !looking[..n].iter().any(|l| l.1 == target) {
                 self.journal_gone(target, who, Some(&frozen));
             }
@@ -287,12 +289,12 @@ impl Flow<'_> {
         }
     }
 
-    /// Replays that a source of a row's effects left the sim, with its last values, or came back.
+    /// Replays that a source of the row's effects left the sim, with its last values, or came back.
     pub(crate) fn replay_source_change(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
         for at in 0..self.row(target).effects.len() {
             let e = &self.row(target).effects[at];
             let (seq, is_frozen) = (e.seq(), e.frozen().is_some());
-            if e.source != source || !self.def(e.def).is_some_and(|d| d.looks_at_source) {
+            if e.source != source || !self.def(e.def).is_some_and(|d| d.reads_source) {
                 continue;
             }
             match frozen {
@@ -300,15 +302,15 @@ impl Flow<'_> {
                 Some(_) => {}
                 None => {
                     self.row_mut(target).effects[at].thaw();
-                    self.link_onlooker(target, seq, source);
+                    self.link_source_reader(target, seq, source);
                 }
             }
         }
     }
 
-    /// Unfreezes a source that is in the sim again: effects elsewhere read it instead of its stored values.
+    /// Handles a source that is in the sim again: effects elsewhere read it instead of its stored values.
     pub(crate) fn thaw_readers(&mut self, source: ControllerId) {
-        let keeps = |e: &crate::state::Effect| e.source == source && e.frozen().is_some();
+        let keeps = |e: &Effect| e.source == source && e.frozen().is_some();
         let rows: Vec<ControllerId> =
             self.st.controllers.iter().filter(|r| r.effects.iter().any(keeps)).map(|r| r.id).collect();
         for who in rows {
@@ -319,13 +321,13 @@ impl Flow<'_> {
     }
 
     /// Records that an effect reads its source after application.
-    pub(crate) fn link_onlooker(&mut self, target: usize, seq: u64, source: ControllerId) {
+    pub(crate) fn link_source_reader(&mut self, target: usize, seq: u64, source: ControllerId) {
         let who = self.row(target).id;
         if source == who || self.st.controllers.slot(source).is_none() {
             return;
         }
-        self.ix.onlookers.insert((source, who, seq));
-        // An image may be of a time when the source did not exist.
+        self.ix.source_readers.insert((source, who, seq));
+        // An image may be older than the source.
         if self.replay.is_none()
             && let Some(at) = self.row(target).effect_at(seq)
             && self.row(target).effects[at].frozen().is_some()
@@ -334,10 +336,10 @@ impl Flow<'_> {
         }
     }
 
-    pub(crate) fn unlink_onlooker(&mut self, target: usize, seq: u64, source: ControllerId) {
-        if !self.ix.onlookers.is_empty() {
+    pub(crate) fn unlink_source_reader(&mut self, target: usize, seq: u64, source: ControllerId) {
+        if !self.ix.source_readers.is_empty() {
             let who = self.row(target).id;
-            self.ix.onlookers.remove(&(source, who, seq));
+            self.ix.source_readers.remove(&(source, who, seq));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Executions: writes to base, by modifiers and by calculations, at application or at each period.
+//! Executions: an effect's writes to base values, by modifiers and by calculations, at application or at each period.
 
 use super::magnitude::About;
 use super::remove::Trigger;
@@ -41,7 +41,7 @@ impl Flow<'_> {
         result
     }
 
-    /// Runs an effect's calculations in authored order; each one's results are a further write.
+    /// Runs an effect's calculations in authored order; the results of each are written before the next one runs.
     pub(crate) fn execute_results(
         &mut self,
         def: &EffectDef,
@@ -57,7 +57,7 @@ impl Flow<'_> {
         let mut at = 0;
         let mut outcome = Ok(());
         for (index, x) in def.executions.iter().enumerate() {
-            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(0, |c| c.reads.len());
+            let reads = self.rules.calcs.get(x.calculator.0).map_or(0, |c| c.reads.len());
             let mine = captured.get(at..at + reads);
             at += reads;
             if self.work.role == Role::Client && !(x.predictable && self.may_predict(x.calculator)) {
@@ -107,7 +107,7 @@ impl Flow<'_> {
         self.settle_writes(def, about, via)
     }
 
-    /// Captures the reads that calculations fix at application; NaN means "at execution".
+    /// Captures the reads that calculations take at application; NaN for those taken at execution.
     pub(crate) fn capture_reads(
         &mut self,
         def: &EffectDef,
@@ -115,7 +115,7 @@ impl Flow<'_> {
         into: &mut Vec<f64>,
     ) -> Result<(), Refusal> {
         for x in &def.executions {
-            let reads = self.rules.calcs[x.calculator.index()].as_ref().map_or(&[][..], |c| &c.reads);
+            let reads = self.rules.calcs.get(x.calculator.0).map_or(&[][..], |c| &c.reads);
             for r in reads {
                 let who = if r.of_target { about.spec.target } else { about.spec.source };
                 into.push(match r.when {
@@ -127,8 +127,9 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Runs one execution of an active effect: periodic, or that of its application if it started inhibited. One that a
-    /// rule prevents is reported as restricted; one that cannot be computed only emits a diagnostic.
+    /// Runs one execution of an active effect: a periodic one, or the one of its application if the effect started
+    /// inhibited. An execution that a combat rule prevents emits `ExecutionRestricted`; one that cannot be computed
+    /// emits a diagnostic.
     pub(crate) fn execute(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -149,7 +150,7 @@ impl Flow<'_> {
         let captured = e.captures().to_vec();
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because(CauseWhat::Executed(def.id), who, spec.source);
-        let about = About { spec: &spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution };
+        let about = About { spec: &spec, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks, execution };
         if self.view().restricts_execution(&def, about) {
             self.fact(who, via, FactKind::ExecutionRestricted { execution });
             self.cause = cause;
@@ -174,13 +175,13 @@ impl Flow<'_> {
     }
 
     fn is_dropped(&self, about: About<'_>, index: usize) -> bool {
-        let mine = |e: &&crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        let mine = |e: &&crate::state::Effect| e.origin_id == about.origin_id && e.ordinal == about.ordinal;
         self.row(about.target).effects.iter().find(mine).is_some_and(|e| e.has_dropped(index as u16))
     }
 
     fn unit_at(&mut self, about: About<'_>, index: usize) -> Option<&mut f64> {
         let row = self.st.controllers.row_mut(about.target);
-        let mine = |e: &&mut crate::state::Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        let mine = |e: &&mut crate::state::Effect| e.origin_id == about.origin_id && e.ordinal == about.ordinal;
         row.effects.iter_mut().find(mine)?.units_mut().get_mut(index)
     }
 
@@ -206,7 +207,7 @@ impl Flow<'_> {
             if def.policy != DurationPolicy::Instant && def.acts_on_current(m) {
                 continue;
             }
-            // The set may have been removed, or the filter is not met: then this modifier writes nothing.
+            // Without the attribute (its set was removed), or with an unmet filter, the modifier writes nothing.
             let Some(slot) = self.layout(about.target).slot(m.attribute) else {
                 continue;
             };
@@ -218,7 +219,7 @@ impl Flow<'_> {
                     self.remember_unit(about, index, v);
                     v
                 }
-                // A source that left the sim leaves its last value.
+                // If the source left the sim, its last value is used.
                 Err(Refusal::UnknownAttribute { .. }) if !self.last_unit(about, index).is_nan() => {
                     self.last_unit(about, index)
                 }

@@ -1,8 +1,8 @@
 //! The fast paths of applications and periodic executions.
 //!
-//! They handle one plain value written to one attribute that nothing modifies or follows, which is what most hits and
-//! ticks are. They write the same state and emit the same facts as the slow path, without the steps that cannot matter.
-//! Where a step could matter they return without a change, and the slow path runs. Each row is borrowed once.
+//! They handle the most common case: one plain value, written to one attribute that has no modifiers and no followers.
+//! They write the same state and emit the same facts as the slow path. If the application needs any other step, they
+//! change nothing and the slow path runs. Each row is borrowed once.
 
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
@@ -22,11 +22,12 @@ pub(crate) struct FastApplication<'d> {
     tags: &'d TagTable,
 }
 
-/// Room for the facts of one write: the change, a death, and the verb.
+/// The maximum number of facts of one write: the change, a death, the application or execution.
 const FACTS: usize = 3;
 
 impl<'d> FastApplication<'d> {
-    /// Whether definition and spec leave nothing but the write itself. The caller asked the gate.
+    /// Returns a fast application if definition and spec need nothing but one write. The caller has checked that fast
+    /// paths are open.
     #[inline(always)]
     pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<FastApplication<'d>> {
         let def = rules.effect_def(spec.effect)?;
@@ -67,28 +68,28 @@ pub(crate) struct FastCommit<'a> {
 }
 
 impl FastCommit<'_> {
-    /// Applies to one target. Returns `None`, with nothing changed, where the slow path is needed.
+    /// Applies to one target. Returns `None`, with nothing changed, if the slow path is needed.
     #[inline(always)]
     pub(crate) fn apply(
         &mut self,
         application: &FastApplication<'_>,
         target: TargetRow,
-        birth: u64,
+        origin_id: u64,
     ) -> Option<EffectKey> {
         let FastApplication { def, ref write, spec, tags } = *application;
         let TargetRow { who, slot, signature } = target;
         let State { controllers, hash_dirty, now, .. } = &mut *self.st;
         let row = controllers.row_mut(slot);
         let has = |t: &TagId| row.has(tags, *t);
-        // A row without tags has no blocked tag.
+        // A row without tags cannot have a blocked tag.
         if !def.required.iter().all(has) || signature != 0 && def.blocked.iter().any(has) {
             return None;
         }
         let root = self.cause.root.0 as u32;
-        let ordinal = match row.last_birth {
-            (last, count, of) if of == root && last == birth => count + 1,
-            // Only the plainest numbering: the first birth of this cause here, and one of this sim.
-            (_, _, of) if of != root && birth >> 48 == 0 => 0,
+        let ordinal = match row.last_origin_id {
+            (last, count, of) if of == root && last == origin_id => count + 1,
+            // Only the simplest numbering: the first origin id of this cause on the row, assigned by this sim.
+            (_, _, of) if of != root && origin_id >> 48 == 0 => 0,
             _ => return None,
         };
         if row.immunities != 0 || self.facts.len() + FACTS > self.limit as usize {
@@ -96,14 +97,14 @@ impl FastCommit<'_> {
         }
         let place = self.layouts[row.layout as usize].write_slot(write.attribute)?;
         let (old, new) = write_plain_value(row, place, write)?;
-        row.last_birth = (birth, ordinal, root);
-        // Moves the row's stamp too.
+        row.last_origin_id = (origin_id, ordinal, root);
+        // Also invalidates cached statuses.
         row.next_seq += 1;
         if !row.hash_dirty {
             row.hash_dirty = true;
             hash_dirty.push(who);
         }
-        let key = EffectKey { birth, target: who, ordinal };
+        let key = EffectKey { origin_id, target: who, ordinal };
         let via = Via { source: spec.source, key, effect: def.id };
         let mut writer = FactWriter { facts: self.facts, at: *now, who, via, cause: self.cause };
         writer.write_facts(place, old, new, FactKind::EffectApplied { level: spec.level, stacks: spec.stacks });
@@ -111,8 +112,8 @@ impl FastCommit<'_> {
     }
 }
 
-/// Writes one plain value. Returns the attribute before and after, or `None`, with nothing changed, where the slow path
-/// is needed.
+/// Writes one plain value. Returns the attribute before and after; `None`, with nothing changed, if the slow path is
+/// needed.
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
@@ -135,7 +136,7 @@ fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Op
     Some((old, new))
 }
 
-/// What facts of one write share.
+/// The fields that the facts of one write share.
 struct FactWriter<'l> {
     facts: &'l mut Vec<Fact>,
     at: SimTime,
@@ -151,7 +152,7 @@ impl FactWriter<'_> {
         self.facts.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// The change, then a death if there is one, then the verb.
+    /// Emits the change, then a death if there is one, then the application or execution.
     #[inline(always)]
     fn write_facts(&mut self, place: &WriteSlot, old: Attr, new: Attr, verb: FactKind) {
         if new != old {
@@ -167,15 +168,15 @@ impl FactWriter<'_> {
 }
 
 impl<'r> Flow<'r> {
-    /// See [`FastCommit::apply`]. A caller with a [`FastApplication`] asked the gate when it got it.
+    /// See [`FastCommit::apply`]. The creator of the [`FastApplication`] has checked that fast paths are open.
     #[inline(always)]
     pub(crate) fn apply_fast(
         &mut self,
         application: &FastApplication<'_>,
         who: ControllerId,
-        birth: u64,
+        origin_id: u64,
     ) -> Option<EffectKey> {
-        if !self.sc.births.is_empty() {
+        if !self.sc.origin_counts.is_empty() {
             return None;
         }
         let Flow { st, ix, log, limits, cause, .. } = self;
@@ -184,11 +185,11 @@ impl<'r> Flow<'r> {
         FastCommit { st, layouts: &ix.layouts, facts: &mut log.facts.list, limit, cause }.apply(
             application,
             target,
-            birth,
+            origin_id,
         )
     }
 
-    /// The fast application of a spec, if its definition allows one.
+    /// Returns the fast application of a spec, if its definition allows one.
     #[inline(always)]
     pub(crate) fn fast_application<'s>(&self, spec: &'s Spec) -> Option<FastApplication<'s>>
     where
@@ -200,7 +201,7 @@ impl<'r> Flow<'r> {
         FastApplication::new(spec, self.rules, self.limits, self.st.next_id)
     }
 
-    /// Runs the due execution of the plain periodic effect at index `at`. Returns false, with nothing changed, where the
+    /// Runs the due execution of the plain periodic effect at index `at`. Returns false, with nothing changed, if the
     /// slow path is needed.
     #[inline(always)]
     pub(crate) fn execute_fast(&mut self, target: usize, at: usize, due: Due) -> bool {

@@ -1,4 +1,4 @@
-//! What an effect grants: tags and abilities; all counted, all revoked.
+//! The tags and abilities that an effect grants. Grants are counted, and revoked when the effect ends.
 
 use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;
@@ -42,7 +42,7 @@ impl Flow<'_> {
         self.tags_changed(target, [&def.granted_tags, own], flips);
     }
 
-    /// Adds and removes an instant effect's tags inside the application, so that observers see them.
+    /// Adds and removes an instant effect's tags during the application, so that listeners see both changes.
     pub(crate) fn pulse_tags(&mut self, def: &EffectDef, target: usize, via: Via) {
         if def.granted_tags.is_empty() {
             return;
@@ -78,8 +78,8 @@ impl Flow<'_> {
     }
 
     /// Schedules a recheck of the row's effects that watch one of these tags. Other effects are not rechecked, so that
-    /// an effect never depends on unrelated changes. A count may matter without a change of presence: an effect's own
-    /// grants do not count for it.
+    /// an effect never depends on unrelated changes. `tags` includes tags whose count changed without a change of
+    /// presence, because an effect's own grants do not count for its requirements.
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             let (row, who) = (self.row(target), self.row(target).id);
@@ -101,7 +101,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Effects of other rows whose filters test this row's tags look again.
+    /// Schedules a recheck of effects on other rows whose filters test this row's tags.
     fn report_filters(&mut self, target: usize, tags: [&[TagId]; 2]) {
         let who = self.row(target).id;
         let range = (who, crate::ControllerId(0), 0)..=(who, crate::ControllerId::NONE, u64::MAX);
@@ -121,30 +121,35 @@ impl Flow<'_> {
         watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }
 
-    // Abilities -------------------------------------------------------------------------------------------------
+    // Abilities -----------------------------------------------------------------------------------------------------
 
     pub(crate) fn grant_abilities(&mut self, def: &EffectDef, seq: u64, target: usize, via: Via) {
         for g in &def.grants {
             let by = if g.remove_with_effect { seq } else { 0 };
-            self.grant_ability(target, AbilityGrant { ability: g.ability, level: g.level, input: g.input }, by, via);
+            self.grant_ability(
+                target,
+                AbilityGrant { ability: g.ability, level: g.level, input: g.input.some() },
+                by,
+                via,
+            );
         }
     }
 
-    /// Revokes what an effect granted.
+    /// Revokes the abilities that an effect granted.
     pub(crate) fn revoke_by(&mut self, target: usize, by: u64, via: Via) {
         while let Some(g) = self.row(target).grants.iter().find(|g| g.by() == by).map(|g| g.id) {
             self.revoke_grant(target, g, via);
         }
     }
 
-    /// Revokes everything.
+    /// Revokes all granted abilities of a row.
     pub(crate) fn revoke_all(&mut self, target: usize, via: Via) {
         while let Some(g) = self.row(target).grants.first().map(|g| g.id) {
             self.revoke_grant(target, g, via);
         }
     }
 
-    // News ------------------------------------------------------------------------------------------------------
+    // Facts ---------------------------------------------------------------------------------------------------------
 
     /// Reports an application.
     #[inline]

@@ -1,4 +1,5 @@
-//! The lifecycle of a controller: spawned in the specified order, possessed, paused, destroyed in the specified order.
+//! The lifecycle of a controller: spawn, change of avatar, pause and destruction. The steps of each run in a fixed
+//! order.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};
@@ -10,17 +11,14 @@ use crate::{
 };
 
 impl Flow<'_> {
-    /// Spawns a controller: sets, actors, abilities, innate tags, effects.
+    /// Spawns a controller, in this order: sets, actors, abilities, innate tags, effects.
     pub(crate) fn spawn(&mut self, spec: &SpawnSpec) -> Result<ControllerId, Refusal> {
         let rules = self.rules;
         let template = match spec.template {
-            Some(id) => Some(
-                rules
-                    .templates
-                    .get(id.index())
-                    .and_then(Option::as_ref)
-                    .ok_or(Refusal::UnknownName { kind: NameKind::Template, id: id.0 })?,
-            ),
+            Some(id) => {
+                let unknown = Refusal::UnknownName { kind: NameKind::Template, id: id.0 };
+                Some(rules.templates.get(id.0).ok_or(unknown)?)
+            }
             None => None,
         };
         let sets: Vec<SetId> = template.iter().flat_map(|t| t.sets.iter()).chain(&spec.sets).copied().collect();
@@ -44,7 +42,7 @@ impl Flow<'_> {
         }
         self.st.next_id = self.st.next_id.max(who.0 + 1);
         let target = self.st.controllers.insert(row, &rules.tags);
-        // One entry per controller, reserved in small portions: there is never more than one.
+        // At most one entry per controller: doubling the capacity would reserve too much.
         let dirty = &mut self.st.hash_dirty;
         if dirty.len() == dirty.capacity() {
             dirty.reserve_exact(dirty.len() / 8 + 16);
@@ -60,7 +58,7 @@ impl Flow<'_> {
             }
         }
         self.row_mut(target);
-        // What is not finite is settled once more: that reports it.
+        // Settles values that are not finite once more, to report them.
         let not_finite = self.layout(target).not_finite.clone();
         not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
@@ -86,7 +84,8 @@ impl Flow<'_> {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
         let who = wanted.unwrap_or(ControllerId(self.st.next_id));
-        // The last ids stay free, so that the next id never wraps; the table of ids grows with the largest.
+        // The last ids stay unused, so that the next id never wraps. The table of ids grows with the largest one, so a
+        // requested id must not be far beyond the next.
         if who.0 >= u32::MAX - 1 || (wanted.is_some() && who.0 > self.st.next_id.saturating_add(max)) {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
@@ -124,7 +123,7 @@ impl Flow<'_> {
             return unknown(NameKind::Effect, e.0);
         }
         let known = |a: crate::AbilityId| self.ability(a).is_some();
-        let template = spec.template.and_then(|t| self.rules.templates[t.index()].as_ref());
+        let template = spec.template.and_then(|t| self.rules.templates.get(t.0));
         let granted = spec.abilities.len() + template.map_or(0, |t| t.abilities.len());
         if granted > self.limits.grants_per_controller as usize {
             let max = self.limits.grants_per_controller;
@@ -142,11 +141,11 @@ impl Flow<'_> {
         }
     }
 
-    /// Grants abilities, then innate tags, then applies effects: effects see the others.
+    /// Grants abilities and innate tags, then applies effects, which depend on both.
     fn apply_spawn_parts(&mut self, spec: &SpawnSpec, target: usize) {
         let rules = self.rules;
         let who = self.row(target).id;
-        let template = spec.template.and_then(|t| rules.templates[t.index()].as_ref());
+        let template = spec.template.and_then(|t| rules.templates.get(t.0));
         for g in template.iter().flat_map(|t| t.abilities.iter()).chain(&spec.abilities) {
             self.grant_ability(target, *g, 0, Via::NOTHING);
             self.step(who, LifecycleStep::AbilityGranted(g.ability));
@@ -160,8 +159,8 @@ impl Flow<'_> {
         if !tags.is_empty() {
             self.grant_innate(target, &tags);
         }
-        let birth = self.cause.root.0;
-        let start = |flow: &mut Self, s: Spec| match flow.apply(&s, birth) {
+        let origin_id = self.cause.root.0;
+        let start = |flow: &mut Self, s: Spec| match flow.apply(&s, origin_id) {
             Ok(_) => flow.step(who, LifecycleStep::EffectApplied(s.effect)),
             Err(refusal) => flow.diagnose(who, s.effect, DiagnosticKind::ReactionRefused { refusal }),
         };
@@ -180,13 +179,13 @@ impl Flow<'_> {
         self.grant_spawn_sets(who, &sets.collect::<Vec<_>>());
     }
 
-    /// Grants innate tags through one automatic infinite effect, so that every tag has an effect. A tag that is listed
-    /// twice is innate once.
+    /// Grants innate tags through one automatic infinite effect, because tags are granted only by effects. A tag that
+    /// is listed twice is granted once.
     fn grant_innate(&mut self, target: usize, tags: &[TagId]) {
         let (rules, who) = (self.rules, self.row(target).id);
-        let birth = self.cause.root.0;
-        let ordinal = self.number(target, birth);
-        let key = EffectKey { birth, target: who, ordinal };
+        let origin_id = self.cause.root.0;
+        let ordinal = self.number(target, origin_id);
+        let key = EffectKey { origin_id, target: who, ordinal };
         let via = Via { source: who, key, effect: INITIAL_TAGS };
         let (link, now) = (self.cause.link, self.st.now);
         let row = self.row_mut(target);
@@ -203,11 +202,12 @@ impl Flow<'_> {
         tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
         self.emit_applied(target, via, 1, 1);
-        // An operation like any other: its reactions precede those of the next.
+        // Ends the operation here, so that its reactions run before the next one.
         self.finish_operation();
     }
 
-    /// Returns the tags that an effect granted in addition to its definition's, which are no longer innate.
+    /// Returns the tags that an effect granted in addition to those of its definition, and removes them from the innate
+    /// tags.
     pub(super) fn take_innate(&mut self, e: &Effect, target: usize) -> Vec<TagId> {
         let table = &self.rules.tags;
         let row = self.st.controllers.row_mut(target);
@@ -216,7 +216,8 @@ impl Flow<'_> {
         own
     }
 
-    /// Spawns many controllers from one template: a plain one is a copy of a prototype.
+    /// Spawns many controllers from one template. If the template has only plain values, they are copies of one
+    /// prototype.
     pub(crate) fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let first = ControllerId(self.st.next_id);
         let room = self.limits.controllers as u64;
@@ -254,18 +255,17 @@ impl Flow<'_> {
         Ok(first)
     }
 
-    /// Destroys a controller: effects, abilities, subscriptions, replication, in this order.
+    /// Destroys a controller, in this order: effects, abilities, subscriptions, replication.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        // What it applied to others keeps its current values: its own effects are removed afterwards and affect nobody
-        // (ruling R-100).
+        // Effects that it applied to others keep their current values: removing its own effects must not change them.
         self.freeze_readers(target);
         self.row_mut(target).side_mut().queue.clear();
         self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
         self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
-        // Also removes what abilities did as they ended. Nothing can start any more, so this terminates.
+        // Also removes what abilities applied as they ended. Nothing can start on the row any more, so this terminates.
         while !self.row(target).effects.is_empty() || !self.row(target).grants.is_empty() {
             self.end_everything(target);
             self.revoke_all(target, Via::NOTHING);
@@ -278,7 +278,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Ends the effects of a row that is destroyed, in order of application; also those applied meanwhile.
+    /// Ends the effects of a row that is being destroyed, in order of application, including those applied meanwhile.
     fn end_everything(&mut self, target: usize) {
         while let Some(seq) = self.row(target).effects.first().map(|e| e.seq()) {
             self.end(target, seq, RemoveReason::Destroyed, None);
@@ -289,7 +289,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Removes a row from the sim; what followed it keeps its last value.
+    /// Removes a row from the sim; live modifiers that follow it keep their last values.
     pub(crate) fn drop_row(&mut self, target: usize) -> Option<Row> {
         self.unlink_row(target);
         self.freeze_readers(target);
@@ -303,7 +303,8 @@ impl Flow<'_> {
         self.st.controllers.remove(who)
     }
 
-    /// Changes the avatar: clears the old, revalidates effects bound to its place, sets the new, revalidates abilities.
+    /// Changes the avatar: clears the old one, revalidates effects bound to its position, sets the new one, revalidates
+    /// abilities.
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let old = self.row(target).avatar();
@@ -317,7 +318,7 @@ impl Flow<'_> {
         self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
-            // The anchor was the old avatar's; the new one sets its own.
+            // The anchor belongs to the old avatar; the host sets the new one's.
             if old != ActorId::NONE && self.row(target).side().anchor.is_some() {
                 self.row_mut(target).side_mut().anchor = None;
             }

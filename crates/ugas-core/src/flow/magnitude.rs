@@ -1,10 +1,10 @@
-//! Magnitudes: the evaluation of a number.
+//! Magnitudes: evaluates the numbers of modifiers, durations and chances.
 
 use super::{Flow, View};
 use crate::rng::DrawAt;
-use crate::rules::{Calc, CalcDef, CalcResult, CurveInput, Mag};
+use crate::rules::{Calc, CalcDef, CalcResult, Mag, MagnitudeInputs, Rules};
 use crate::state::{Frozen, Tags};
-use crate::{AttributeId, CalcId, ControllerId, Refusal, Spec, SpecExtra, TagId};
+use crate::{AttributeId, CalcId, ControllerId, KeyId, Refusal, Spec, SpecExtra, TagId};
 use std::sync::Arc;
 use ugas_doc::Value;
 
@@ -14,7 +14,7 @@ pub(crate) struct About<'s> {
     pub(crate) spec: &'s Spec,
     /// The target row.
     pub(crate) target: usize,
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     pub(crate) ordinal: u32,
     pub(crate) stacks: u32,
     /// The index of the execution, for the random stream.
@@ -26,6 +26,78 @@ const SITE_EXECUTION: u32 = 1 << 16;
 pub(crate) const SITE_DURATION: u32 = 1 << 17;
 pub(crate) const SITE_CHANCE: u32 = (1 << 17) + 1;
 pub(crate) const SITE_MITIGATION: u32 = 1 << 18;
+
+/// The inputs of an evaluation: the current values of source and target.
+struct Evaluated<'v, 's> {
+    view: &'v View<'v>,
+    about: About<'s>,
+    site: u32,
+}
+
+impl MagnitudeInputs for Evaluated<'_, '_> {
+    #[inline]
+    fn rules(&self) -> &Rules {
+        self.view.rules
+    }
+
+    #[inline]
+    fn level(&self) -> u32 {
+        self.about.spec.level
+    }
+
+    #[inline]
+    fn attribute(&self, attribute: AttributeId, of_target: bool) -> Result<f64, Refusal> {
+        let (view, about) = (self.view, self.about);
+        match of_target {
+            true => view.read(about.spec.target, attribute),
+            false => view.read_source(about, view.frozen_of(about), attribute),
+        }
+    }
+
+    #[inline]
+    fn caller(&self, key: KeyId) -> Result<f64, Refusal> {
+        self.about.spec.value(key).ok_or(Refusal::MissingSetByCaller { key })
+    }
+
+    fn calculate(&self, calc: CalcId) -> Result<f64, Refusal> {
+        self.view.calculate(calc, self.about, self.site, &[], &mut Vec::new(), &mut Vec::new(), None)
+    }
+}
+
+/// The inputs of a live magnitude whose attribute changed to a value.
+struct Followed<'v> {
+    rules: &'v Rules,
+    value: f64,
+    level: u32,
+    extra: Option<&'v SpecExtra>,
+}
+
+impl MagnitudeInputs for Followed<'_> {
+    #[inline]
+    fn rules(&self) -> &Rules {
+        self.rules
+    }
+
+    #[inline]
+    fn level(&self) -> u32 {
+        self.level
+    }
+
+    #[inline]
+    fn attribute(&self, _: AttributeId, _: bool) -> Result<f64, Refusal> {
+        Ok(self.value)
+    }
+
+    fn caller(&self, key: KeyId) -> Result<f64, Refusal> {
+        let list = self.extra.map_or(&[][..], |x| &x.set_by_caller);
+        let found = list.iter().find(|(k, _)| *k == key).map(|(_, v)| *v);
+        found.ok_or(Refusal::MissingSetByCaller { key })
+    }
+
+    fn calculate(&self, _: CalcId) -> Result<f64, Refusal> {
+        Err(Refusal::Condition)
+    }
+}
 
 impl<'a> View<'a> {
     /// Returns an attribute's current value on any controller.
@@ -41,12 +113,12 @@ impl<'a> View<'a> {
         Some(row.attrs[slot].current)
     }
 
-    /// Returns a value that must exist.
+    /// Returns an attribute's current value; an unknown attribute is a refusal.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
         self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
     }
 
-    /// Returns an attribute of an effect's source, current or as it was before the source left the sim.
+    /// Returns an attribute of an effect's source: the current value, or the last one if the source left the sim.
     fn read_source(&self, about: About<'_>, frozen: Option<&Frozen>, attribute: AttributeId) -> Result<f64, Refusal> {
         let who = about.spec.source;
         match frozen {
@@ -66,7 +138,7 @@ impl<'a> View<'a> {
         self.st.controllers.get(who).map(|r| &r.tags)
     }
 
-    /// Where a controller is, wherever it is known from.
+    /// Returns a controller's position, from the sim or from the journal of a replay.
     pub(crate) fn position_of(&self, who: ControllerId) -> Option<[f64; 3]> {
         if let Some(replay) = &self.replay
             && who != replay.only
@@ -78,50 +150,19 @@ impl<'a> View<'a> {
     }
 
     /// Returns a live magnitude for a value of the attribute it follows.
+    #[inline]
     pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
-        match m {
-            Mag::Attribute { coefficient, pre, post, .. } => (value + pre) * coefficient + post,
-            Mag::Curve { curve, input, factor } => {
-                let x = match input {
-                    CurveInput::Level => level as f64,
-                    CurveInput::Attribute(_) => value,
-                    CurveInput::Caller(key) => {
-                        let list = extra.map_or(&[][..], |x| &x.set_by_caller);
-                        list.iter().find(|(k, _)| k == key).map_or(f64::NAN, |(_, v)| *v)
-                    }
-                };
-                let curve = self.rules.curves.get(curve.index()).and_then(Option::as_ref);
-                curve.map_or(f64::NAN, |c| c.at(x) * factor)
-            }
-            Mag::Value(v) => *v,
-            Mag::Calc(_) | Mag::Caller(_) => f64::NAN,
-        }
+        m.value(&Followed { rules: self.rules, value, level, extra }).unwrap_or(f64::NAN)
     }
 
     /// Evaluates a magnitude. A missing set-by-caller value and a number that is not finite are refusals.
     pub(crate) fn magnitude(&self, m: &Mag, about: About<'_>, site: u32) -> Result<f64, Refusal> {
-        let spec = about.spec;
-        let value = match m {
-            Mag::Value(v) => *v,
-            Mag::Caller(key) => spec.value(*key).ok_or(Refusal::MissingSetByCaller { key: *key })?,
-            Mag::Curve { input: CurveInput::Caller(key), .. } if spec.value(*key).is_none() => {
-                return Err(Refusal::MissingSetByCaller { key: *key });
-            }
-            Mag::Calc(calc) => self.calculate(*calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)?,
-            Mag::Curve { .. } | Mag::Attribute { .. } => {
-                let read = match m.live_on() {
-                    Some((attribute, true)) => self.read(spec.target, attribute)?,
-                    Some((attribute, false)) => self.read_source(about, self.frozen_of(about), attribute)?,
-                    None => 0.0,
-                };
-                self.live_value(m, read, spec.level, spec.extra.as_deref())
-            }
-        };
+        let value = m.value(&Evaluated { view: self, about, site })?;
         if value.is_finite() { Ok(value + 0.0) } else { Err(Refusal::NonFinite { attribute: None }) }
     }
 
-    /// Reads what a calculation declares, runs it and returns its value. `captured` replaces reads taken earlier (NaN
-    /// if there is none).
+    /// Reads the attributes that a calculation declares, runs it and returns its value. `captured` has the values read
+    /// at application, NaN for those to read now.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn calculate(
         &self,
@@ -136,7 +177,7 @@ impl<'a> View<'a> {
         self.calculate_on(0.0, calc, about, site, params, results, context_tags, captured)
     }
 
-    /// Returns what a mitigation leaves of an amount.
+    /// Returns an amount after mitigation.
     pub(crate) fn mitigate(&self, amount: f64, calc: CalcId, about: About<'_>, site: u32) -> Result<f64, Refusal> {
         self.calculate_on(amount, calc, about, site, &[], &mut Vec::new(), &mut Vec::new(), None)
     }
@@ -154,11 +195,11 @@ impl<'a> View<'a> {
         captured: Option<&[f64]>,
     ) -> Result<f64, Refusal> {
         let rules = self.rules;
-        let Some(CalcDef { code, reads, .. }) = rules.calcs.get(calc.index()).and_then(Option::as_ref) else {
+        let Some(CalcDef { code, reads, .. }) = rules.calcs.get(calc.0) else {
             return Err(Refusal::Condition);
         };
         let spec = about.spec;
-        // Few calculations read more than this, and a base write should not allocate.
+        // Few calculations read more attributes than this; an allocation per execution would be slow.
         let (mut few, mut many) = ([0.0; 16], Vec::new());
         let values = match few.get_mut(..reads.len()) {
             Some(few) => few,
@@ -206,13 +247,14 @@ impl<'a> View<'a> {
         cx.refused.map_or(Ok(cx.value), Err)
     }
 
-    /// Returns the site of a random draw (ruling R-05).
+    /// Returns the position of a random draw in the random stream: a hash of the seed and the identity of the
+    /// application, so that draws do not depend on each other.
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
         DrawAt {
             seed: self.st.seed_of(self.root),
             sub: if self.root.client() == 0 { 0 } else { self.root.sub() },
             target: about.spec.target.0,
-            birth: about.birth,
+            origin_id: about.origin_id,
             ordinal: about.ordinal,
             execution: about.execution,
             calculation: site,
@@ -222,7 +264,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// The same reads as those of a view.
+/// Forwards to the view.
 impl Flow<'_> {
     /// Returns an attribute's current value.
     #[inline]

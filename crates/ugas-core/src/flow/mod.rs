@@ -1,6 +1,7 @@
-//! Flow: the operations, in the order of data flow: op, apply, settle, react, advance. Only this module changes rows.
+//! Flow: the code that changes rows, in the order of data flow: op, apply, settle, react, advance. Only this module and
+//! the task types (`task`) change rows.
 //!
-//! A [`Flow`] borrows a sim's parts for one op or one due time and carries the cause of what happens.
+//! A [`Flow`] borrows a sim's parts for one op or one due time, and stores the cause of the resulting facts.
 
 mod ability;
 mod admit;
@@ -35,7 +36,7 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{CachedRefusal, PredictedTargets, TriggerCause};
+pub(crate) use ability::{CachedRefusal, EndHow, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
@@ -44,7 +45,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
-pub(crate) use task::{FrameConfig, ListKind};
+pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
 
 use crate::limits::Limits;
@@ -56,7 +57,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, VecDeque};
 
-/// Everything that a rollback of a whole sim restores.
+/// The state of a sim that a rollback of the whole sim restores.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) now: SimTime,
@@ -70,12 +71,12 @@ pub(crate) struct State {
     pub(crate) hash_dirty: Vec<ControllerId>,
     /// Seeds of clients' random streams, by client.
     pub(crate) client_seeds: Vec<(u16, u64)>,
-    /// Rows whose hash changed, if a list is requested. Not state.
+    /// Rows whose hash changed, if the host requested the list. Not part of the state.
     pub(crate) changed: Option<Vec<ControllerId>>,
 }
 
 impl State {
-    /// Returns the seed of a root op (ruling R-05).
+    /// Returns the seed for a root op: the client's seed for an op of a client that has one, otherwise the sim's seed.
     pub(crate) fn seed_of(&self, root: OpId) -> u64 {
         let known = self.client_seeds.binary_search_by_key(&root.client(), |s| s.0);
         known.map_or(self.seed, |at| self.client_seeds[at].1)
@@ -89,15 +90,15 @@ pub(crate) struct Log {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) trace: Vec<Trace>,
     pub(crate) tracing: bool,
-    /// Whether facts were dropped whose details still exist.
+    /// Whether facts were dropped whose details are still stored.
     pub(crate) forgot: bool,
-    /// Targets chosen by predicted activations since the last request.
+    /// Targets chosen by predicted activations since they were last taken.
     pub(crate) aims: Vec<(crate::ActivationKey, crate::Target)>,
 }
 
 impl Log {
-    /// Stores details for the next fact. Removes the details of dropped facts first: a fact that is being emitted while
-    /// others are dropped has its details already.
+    /// Stores details for the next fact. Removes the details of dropped facts first, because the next fact is not in
+    /// the list yet.
     pub(crate) fn keep(&mut self, bytes: &[u8]) -> Span {
         if std::mem::take(&mut self.forgot) {
             self.facts.forget_details();
@@ -106,7 +107,7 @@ impl Log {
     }
 }
 
-/// The application through which something happens.
+/// The application that causes a change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Via {
     pub(crate) source: ControllerId,
@@ -118,7 +119,7 @@ impl Via {
     pub(crate) const NOTHING: Via = Via { source: ControllerId::NONE, key: EffectKey::NONE, effect: EffectId::NONE };
 }
 
-/// A pending write to one attribute's base.
+/// A pending write to the base value of one attribute.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Write {
     pub(crate) row: u32,
@@ -155,7 +156,7 @@ pub(crate) struct Scratch {
     pub(crate) row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
     pub(crate) reacted: u32,
     pub(crate) flipped: Vec<(ControllerId, u64, u32)>,
-    pub(crate) births: BTreeMap<(u64, ControllerId), u32>,
+    pub(crate) origin_counts: BTreeMap<(u64, ControllerId), u32>,
     /// The combat results of the current application.
     pub(crate) combat_results: Vec<combat::CombatResult>,
     /// Targets chosen by prediction.
@@ -172,18 +173,19 @@ pub(crate) struct Flow<'a> {
     pub(crate) sc: &'a mut Scratch,
     pub(crate) causes: &'a mut Causes,
     pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
-    /// Replay of one row: its actions on others are suppressed, and values of others come from its journal.
+    /// The replay of one row, if this flow is a replay. Actions on other rows are then suppressed, and values of other
+    /// rows come from the journal.
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
     pub(crate) work: FrameConfig,
-    /// How long ago the op was requested: cooldowns count from then.
+    /// How long ago the op was requested. Cooldowns start at that time.
     pub(crate) back: SimTime,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
-    /// Conditions with a part that is not finite, until the operation is done.
+    /// Conditions with a part that is not finite, reported at the end of the operation.
     pub(crate) non_finite: NonFiniteConditions,
-    /// The host inside a step; none outside an advance.
+    /// The host, during an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }
 
@@ -198,7 +200,7 @@ impl<'a> Flow<'a> {
         self.st.controllers.row(slot)
     }
 
-    /// Returns a row to change; its hash will be recomputed.
+    /// Returns a row for changes; marks its hash as outdated.
     #[inline]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
         let row = self.st.controllers.row_mut(slot);
@@ -241,7 +243,7 @@ impl<'a> Flow<'a> {
         self.log.facts.list.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// Drops the older half of facts that were not taken for too long, with a diagnostic.
+    /// Drops the older half of the facts if they were not taken for too long, with a diagnostic.
     #[cold]
     fn forget_facts(&mut self) {
         let half = self.log.facts.list.len() / 2;
@@ -252,7 +254,7 @@ impl<'a> Flow<'a> {
 
     #[cold]
     pub(crate) fn diagnose(&mut self, who: ControllerId, effect: EffectId, kind: DiagnosticKind) {
-        // A flood must not hide what ended it: the older half is dropped.
+        // The newest diagnostics are kept: they show what ended the flood.
         if self.log.diagnostics.len() >= self.limits.diagnostics as usize {
             let half = self.log.diagnostics.len() / 2;
             self.log.diagnostics.drain(..half);
@@ -283,7 +285,7 @@ impl<'a> Flow<'a> {
         self.log.trace.push(Trace { at: self.st.now, who, kind });
     }
 
-    /// Makes what follows a consequence of `what`; returns the previous cause.
+    /// Sets `what` as the cause of the following changes. Returns the previous cause.
     #[inline]
     pub(crate) fn because(&mut self, what: CauseWhat, who: ControllerId, source: ControllerId) -> Cause {
         let (at, root) = (self.st.now, self.cause.root);
@@ -314,7 +316,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Rebuilds the agenda from current entries: outdated ones pile up if rows change often.
+    /// Rebuilds the agenda without outdated entries, which accumulate if rows change often.
     #[cold]
     fn renew_agenda(&mut self) {
         self.ix.agenda.drain();
@@ -348,10 +350,11 @@ pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
     if op == ModOp::Override || stacks == 1 { unit } else { pipeline::held(unit * stacks as f64) }
 }
 
-/// Returns the birth of an effect that another effect caused: a hash of the parent's key, the trigger and its index.
-pub(crate) fn child_birth(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
-    let words = [parent.birth, parent.ordinal as u64, trigger, execution as u64, position as u64];
-    // The top bit keeps it distinct from op ids of clients below 32768.
+/// Returns the origin id of an effect that another effect caused: a hash of the parent's key, the trigger, the
+/// execution and the position in the list.
+pub(crate) fn child_origin_id(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
+    let words = [parent.origin_id, parent.ordinal as u64, trigger, execution as u64, position as u64];
+    // The top bit distinguishes it from op ids of clients, which are below 32768.
     words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
 }
 

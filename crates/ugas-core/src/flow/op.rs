@@ -1,4 +1,4 @@
-//! Dispatch of ops: the only way to change a sim.
+//! Dispatches ops: the only way to change a sim.
 
 use super::Flow;
 use crate::state::CauseWhat;
@@ -105,22 +105,22 @@ impl Flow<'_> {
         targets: &[ControllerId],
         mut each: impl FnMut(Result<EffectKey, Refusal>),
     ) -> u32 {
-        let birth = self.cause.root.0;
+        let origin_id = self.cause.root.0;
         let fast = self.fast_application(spec);
         let mut single = spec.clone();
         let mut applied = 0;
         for some in targets.chunks(PREFETCH) {
             self.prefetch(some);
             for &target in some {
-                // The fast path returns its key immediately: merged with the slow path's result it would be written in
-                // parts and read as a whole, and the processor would stall.
-                if let Some(key) = fast.as_ref().and_then(|f| self.apply_fast(f, target, birth)) {
+                // Returns the key of the fast path immediately: if it shared a variable with the slow path's result, it
+                // would be written in parts and read as a whole, and the processor would stall.
+                if let Some(key) = fast.as_ref().and_then(|f| self.apply_fast(f, target, origin_id)) {
                     applied += 1;
                     each(Ok(key));
                     continue;
                 }
                 single.target = target;
-                let result = self.apply_slow(&single, birth);
+                let result = self.apply_slow(&single, origin_id);
                 applied += result.is_ok() as u32;
                 each(result);
             }
@@ -128,7 +128,7 @@ impl Flow<'_> {
         applied
     }
 
-    /// Prefetches the next rows together: their cache misses overlap instead of adding up. Changes nothing.
+    /// Prefetches the next rows together, so that their cache misses overlap. Changes nothing.
     #[inline]
     fn prefetch(&self, targets: &[ControllerId]) {
         let mut seen = 0;
@@ -143,10 +143,10 @@ impl Flow<'_> {
 
     /// Applies many effects to one target (or several); each application may be refused.
     pub(crate) fn apply_all(&mut self, specs: &[Spec], each: &mut dyn FnMut(Result<EffectKey, Refusal>)) -> u32 {
-        let birth = self.cause.root.0;
+        let origin_id = self.cause.root.0;
         let mut applied = 0;
         for spec in specs {
-            let result = self.apply(spec, birth);
+            let result = self.apply(spec, origin_id);
             applied += result.is_ok() as u32;
             each(result);
         }
@@ -168,7 +168,7 @@ impl Flow<'_> {
 }
 
 impl Op {
-    /// Returns the controller that an op targets, or none.
+    /// Returns the controller that an op targets, or [`ControllerId::NONE`].
     pub fn target(&self) -> ControllerId {
         match self {
             Op::Apply(spec) => spec.target,

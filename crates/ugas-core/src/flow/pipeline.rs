@@ -1,5 +1,5 @@
-//! The seven-step pipeline: the only code that computes a current value from base and modifiers. `explain` shows its
-//! results.
+//! The seven-step pipeline, which computes the current value of an attribute from its base value and modifiers. No
+//! other code computes current values. `explain` shows the steps.
 
 use crate::ChannelId;
 use crate::rules::clamp;
@@ -16,7 +16,7 @@ pub(crate) struct Sums {
     pub(crate) post: f64,
     /// Step 6: the override.
     pub(crate) over: Option<f64>,
-    /// Whether a number left its range and was clamped.
+    /// Whether a number overflowed and was clamped.
     pub(crate) saturated: bool,
 }
 
@@ -35,7 +35,7 @@ impl Sums {
         clamp(self.over.unwrap_or_else(|| self.formula(base)), lo, hi) + 0.0
     }
 
-    /// Returns whether a sum or the formula left the range of numbers and was clamped.
+    /// Returns whether a sum or the formula overflowed and was clamped.
     #[inline]
     pub(crate) fn is_out_of_range(&self, base: f64) -> bool {
         self.saturated || self.over.is_none() && !((base + self.add) * self.product + self.post).is_finite()
@@ -52,8 +52,9 @@ pub(crate) fn held(v: f64) -> f64 {
     }
 }
 
-/// Sums one attribute's modifiers. They must be sorted by (operation, channel, magnitude), so that the same set gives
-/// the same bits in any order of application. `priority` returns an Override's priority by its effect's number.
+/// Sums one attribute's modifiers. They must be sorted by (operation, channel, magnitude), so that the same modifiers
+/// give the same bits in any order of application. `priority` returns the priority of an Override by its effect's
+/// sequence number.
 pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32) -> Sums {
     let mut s = Sums::NONE;
     let (mut channel, mut factor) = (ChannelId::NONE, 1.0f64);

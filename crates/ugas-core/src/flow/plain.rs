@@ -1,15 +1,15 @@
-//! The fast path of plain effects, which have nothing but values and tags. It skips captures, hooks, cues and reactions.
+//! The fast path of effects that have only plain values and tags. It skips captures, hooks, cues and reactions.
 
 use super::apply::Plan;
 use super::settle::Emit;
 use super::{Flow, Via, stacked};
-use crate::rules::{EffectDef, Mag};
+use crate::rules::EffectDef;
 use crate::state::ModOp;
 use crate::{DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// Applies an effect of nothing but plain values and tags.
+    /// Applies an effect that has only plain values and tags.
     #[inline]
     pub(crate) fn apply_simple(
         &mut self,
@@ -25,7 +25,7 @@ impl Flow<'_> {
                 self.diagnose(spec.target, def.id, DiagnosticKind::DurationOverrideIgnored);
             }
             for m in &def.modifiers {
-                let Mag::Value(unit) = m.magnitude else { continue };
+                let Some(unit) = m.magnitude.constant() else { continue };
                 let op = ModOp::from(m.op);
                 if let Some(slot) = self.layout(target).slot(m.attribute) {
                     if !self.plan_write(target, slot, op, stacked(op, unit, spec.stacks)) {
@@ -62,10 +62,7 @@ impl Flow<'_> {
             }
             let mut units = std::mem::take(&mut self.sc.units);
             units.clear();
-            units.extend(def.modifiers.iter().map(|m| match m.magnitude {
-                Mag::Value(v) => v,
-                _ => f64::NAN,
-            }));
+            units.extend(def.modifiers.iter().map(|m| m.magnitude.constant().unwrap_or(f64::NAN)));
             self.sc.units = units;
             cause = self.because_applied(def, spec, target);
             let plan = Plan { key, duration, period };

@@ -1,14 +1,14 @@
-//! Plan: all magnitudes of an application, evaluated once, before anything is changed.
+//! Planning: evaluates all magnitudes of an application once, before the first change.
 
 use super::Flow;
 use super::apply::Plan;
 use super::magnitude::{About, SITE_DURATION};
-use crate::rules::{EffectDef, Mag};
+use crate::rules::EffectDef;
 use crate::{BadValue, DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// Evaluates all magnitudes, once. Leaves units and captured reads in the scratch buffers.
+    /// Evaluates all magnitudes once. The magnitudes per stack and the captured reads are left in the scratch buffers.
     pub(crate) fn capture_magnitudes(
         &mut self,
         def: &EffectDef,
@@ -17,7 +17,7 @@ impl Flow<'_> {
         key: EffectKey,
         stacks: u32,
     ) -> Result<Plan, Refusal> {
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let about = About { spec, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks, execution: 0 };
         self.capture_units(def, about, &[], &[])?;
         let duration = self.duration(def, about)?;
         let mut captures = std::mem::take(&mut self.sc.captures);
@@ -32,8 +32,8 @@ impl Flow<'_> {
         Ok(Plan { key, duration, period })
     }
 
-    /// The magnitude per stack of each modifier; NaN where the caller's value is missing. `frozen` holds what stays
-    /// where a source is gone.
+    /// Evaluates the magnitude per stack of each modifier; NaN if its set-by-caller value is missing. `frozen` has the
+    /// values to use if the source left the sim.
     pub(crate) fn capture_units(
         &mut self,
         def: &EffectDef,
@@ -45,10 +45,10 @@ impl Flow<'_> {
         units.clear();
         let mut refused = None;
         for (i, m) in def.modifiers.iter().enumerate() {
-            // What a periodic effect writes is evaluated again at each execution; the value now is what stays if its
-            // source goes. A calculation is not run for that: it would draw random numbers for nothing.
+            // A periodic effect evaluates these again at each execution; the value of now is used only if the source
+            // leaves the sim before. Calculations are skipped: they would draw random numbers for nothing.
             let later = def.policy != DurationPolicy::Instant && !def.acts_on_current(m);
-            if later && matches!(m.magnitude, Mag::Calc(_)) || dropped.contains(&(i as u16)) {
+            if later && m.magnitude.calculation().is_some() || dropped.contains(&(i as u16)) {
                 units.push(f64::NAN);
                 continue;
             }

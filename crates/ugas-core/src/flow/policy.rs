@@ -1,4 +1,4 @@
-//! Several applications of one effect on one target: queue, merge, stack.
+//! Policies for several applications of one effect to one target: they are queued, merged or stacked.
 
 use super::Flow;
 use super::magnitude::About;
@@ -9,7 +9,7 @@ use crate::{DiagnosticKind, EffectChange, EffectFilter, EffectId, EffectKey, Lim
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
 impl Flow<'_> {
-    /// Returns whether a sequence is in progress on the target.
+    /// Returns whether an application must wait because one of its sequence is active on the target.
     pub(crate) fn must_queue(&self, def: &EffectDef, target: usize) -> bool {
         let row = self.row(target);
         def.execution_policy == ExecutionPolicy::RunInSequence
@@ -17,7 +17,7 @@ impl Flow<'_> {
             && (row.effects.iter().any(|e| e.def == def.id) || row.queue().iter().any(|q| q.spec.effect == def.id))
     }
 
-    /// Queues an application; tags, captures and duration are evaluated when it starts.
+    /// Queues an application. Its tags, captures and duration are evaluated when it starts.
     pub(crate) fn enqueue(&mut self, spec: &Spec, key: EffectKey, target: usize) -> Result<EffectKey, Refusal> {
         let row = self.row(target);
         let max = self.limits.effects_per_controller;
@@ -25,13 +25,13 @@ impl Flow<'_> {
             return Err(Refusal::Limit { what: LimitKind::Effects, max, link: self.cause.link });
         }
         let (root, link) = (self.cause.root, self.cause.link);
-        let queued = Queued { spec: spec.clone(), birth: key.birth, ordinal: key.ordinal, root, link };
+        let queued = Queued { spec: spec.clone(), origin_id: key.origin_id, ordinal: key.ordinal, root, link };
         self.row_mut(target).side_mut().queue.push(queued);
         Ok(key)
     }
 
-    /// Starts the next of a sequence; one that is refused now is skipped. An effect that is no longer sequential starts
-    /// immediately.
+    /// Starts the next queued application; one that is refused now is skipped. If the effect is no longer sequential,
+    /// all of them start.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
         let in_turn = self.def(effect).is_some_and(|d| d.execution_policy == ExecutionPolicy::RunInSequence);
         while !(in_turn && self.row(target).effects.iter().any(|e| e.def == effect)) {
@@ -40,7 +40,7 @@ impl Flow<'_> {
             };
             let q = self.row_mut(target).side_mut().queue.remove(at);
             let Some(def) = self.def(effect) else { return };
-            let key = EffectKey { birth: q.birth, target: q.spec.target, ordinal: q.ordinal };
+            let key = EffectKey { origin_id: q.origin_id, target: q.spec.target, ordinal: q.ordinal };
             let cause = std::mem::replace(&mut self.cause, crate::Cause { root: q.root, link: q.link });
             self.journal_source(q.spec.target, q.spec.source);
             let begun = self
@@ -54,7 +54,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Merges into one instance from the earliest start to the latest end; the higher level counts, then the latest.
+    /// Merges an application into the active instance: from the earlier start to the later end, with the higher level;
+    /// at equal levels the latest application replaces the values.
     pub(crate) fn merge(
         &mut self,
         def: &EffectRef<'_>,
@@ -66,7 +67,7 @@ impl Flow<'_> {
         let e = &self.row(target).effects[at];
         let (seq, level, stacks, end) = (e.seq(), e.level(), e.stacks(), e.end);
         let existing = e.key(spec.target);
-        let about = About { spec, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let about = About { spec, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if spec.level >= level {
@@ -86,7 +87,7 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// Stacks into one instance whose magnitudes are multiplied by its stacks.
+    /// Adds an application to the stacks of the active instance; magnitudes are multiplied by the stacks.
     pub(crate) fn stack(
         &mut self,
         def: &EffectRef<'_>,
@@ -105,7 +106,8 @@ impl Flow<'_> {
         let stacks = wanted.min(rule.limit as u64).min(self.limits.stacks as u64) as u32;
         let source = if rule.by == StackBy::Target { spec.source } else { source };
         let stacked = Spec { stacks, source, ..spec.clone() };
-        let about = About { spec: &stacked, target, birth: key.birth, ordinal: key.ordinal, stacks, execution: 0 };
+        let about =
+            About { spec: &stacked, target, origin_id: key.origin_id, ordinal: key.ordinal, stacks, execution: 0 };
         let duration = self.duration(def, about)?;
         let cause = self.because(CauseWhat::Applied(def.id), spec.target, spec.source);
         if let Err(r) = self.reevaluate(target, seq, &stacked, false) {
@@ -137,7 +139,7 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// Removes by tag for a further application, like the first one; the instance it joins is kept.
+    /// Removes effects by tag for another application, like the first one did. The instance that it joins is kept.
     fn remove_others(&mut self, def: &EffectDef, target: usize, except: u64) {
         if def.remove_with_tags.is_empty() {
             return;
@@ -148,8 +150,8 @@ impl Flow<'_> {
         self.withdraw_rechecks(queued);
     }
 
-    /// Applies what a full stack applies on a further application. An application that fits in part overflows nothing
-    /// (ruling R-99).
+    /// Applies the overflow effects of a stack that was already full before this application. An application that fits
+    /// in part has no overflow.
     pub(crate) fn overflow(&mut self, rule: &crate::rules::StackDef, spec: &Spec, key: EffectKey) {
         for (position, &effect) in rule.overflow.iter().enumerate() {
             self.then_one(spec, key, effect, Trigger::Overflow, 0, position);

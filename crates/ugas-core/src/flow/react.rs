@@ -1,9 +1,9 @@
-//! React: the consequences of an operation, in order, to a fixed point under a limit. Conditional effects, the next of
-//! a sequence, ongoing requirements and tag filters.
+//! React: runs the consequences of an operation in order, until none is left or a limit is reached. These are
+//! conditional effects, the next application in a queue, ongoing requirements, tag filters and events.
 
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, ForeignAction, Via, child_birth};
+use super::{Flow, ForeignAction, Via, child_origin_id};
 use crate::rules::EffectDef;
 use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
@@ -19,7 +19,7 @@ pub(crate) enum Reaction {
         /// The controller whose effect or damage caused it.
         from: ControllerId,
         spec: Spec,
-        birth: u64,
+        origin_id: u64,
         cause: Cause,
         depth: u32,
     },
@@ -36,7 +36,7 @@ pub(crate) enum Reaction {
         cause: Cause,
         depth: u32,
     },
-    /// The ticks of a cast without duration, after the activation that started it.
+    /// The ticks of a cast of zero duration. They run after the activation that started the cast.
     Ticks {
         who: ControllerId,
         cast: u64,
@@ -44,7 +44,7 @@ pub(crate) enum Reaction {
     },
 }
 
-/// An effect that is active again and has missed executions to run.
+/// An effect that is no longer inhibited and has missed executions to run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CatchUp {
     who: ControllerId,
@@ -56,22 +56,22 @@ pub(crate) struct CatchUp {
 #[derive(Clone, Debug)]
 pub(crate) struct Recheck {
     pub(crate) who: ControllerId,
-    /// The numbers of the affected effects. An effect that starts later is not among them: it checks its own
+    /// The sequence numbers of the affected effects. Effects that start later are not included: each checks its own
     /// requirements, after its conditional effects.
     effects: Vec<u64>,
     cause: Cause,
 }
 
-/// The numbers of a row when something happened: listeners that started later do not receive it.
+/// The next sequence numbers of a row when an event happened. Listeners that started later do not receive the event.
 #[derive(Clone, Debug)]
 pub(crate) struct EventCutoff {
-    /// Tasks and activations from this number on started later.
+    /// Tasks and activations with this number or a higher one started later.
     pub(crate) seq: u64,
-    /// The activation that was about to start, or 0: its own commit does not cancel it.
+    /// The activation that was being committed, or 0. Its own commit does not cancel it.
     pub(crate) activating: u64,
-    /// Grants from this number on are newer.
+    /// Grants with this id or a higher one are newer.
     pub(crate) grants: u32,
-    /// Passive abilities that were active: what happened then is no reason to start them again.
+    /// Passive abilities that were active. The event does not restart them.
     pub(crate) passives: Vec<GrantId>,
 }
 
@@ -97,35 +97,35 @@ pub(crate) enum RowEvent {
         applied: bool,
     },
     Event(Box<EventData>),
-    /// Only for tasks that were waiting before this number was assigned.
+    /// The event is only for tasks that started waiting before this sequence number.
     Input {
         input: InputId,
         pressed: bool,
         held: SimTime,
         before: u64,
     },
-    /// An ability was granted that may start by itself.
+    /// An ability was granted that may start without an activation.
     Granted {
         grant: GrantId,
     },
     Ability {
         ability: AbilityId,
         key: ActivationKey,
-        news: AbilityEvent,
+        change: AbilityEvent,
     },
-    /// Something that blocked abilities ended: a cast, a restriction, the lack of an avatar.
+    /// A cast, a restriction or the lack of an avatar that blocked abilities ended.
     Freed,
-    /// The controller is active again: events in the meantime were not received.
+    /// The controller is active again. It missed the events in between.
     Resumed,
 }
 
 impl RowEvent {
-    /// Returns whether it can be the reason that a passive ability starts.
+    /// Returns whether the event can make a passive ability start.
     pub(crate) fn may_start_passives(&self) -> bool {
         match self {
             RowEvent::Tag { .. } | RowEvent::Attribute { .. } | RowEvent::Granted { .. } => true,
             RowEvent::Freed | RowEvent::Resumed => true,
-            RowEvent::Ability { news, .. } => matches!(news, AbilityEvent::Ended { .. }),
+            RowEvent::Ability { change, .. } => matches!(change, AbilityEvent::Ended { .. }),
             RowEvent::Died { .. } | RowEvent::Effect { .. } | RowEvent::Event(_) | RowEvent::Input { .. } => false,
         }
     }
@@ -140,7 +140,7 @@ pub(crate) enum AbilityEvent {
 }
 
 impl Flow<'_> {
-    /// Queues the effects that a definition applies on a trigger.
+    /// Queues the conditional effects that a definition applies on a trigger.
     pub(crate) fn then(&mut self, def: &EffectDef, spec: &Spec, key: EffectKey, trigger: Trigger, execution: u32) {
         let list = match trigger {
             Trigger::Applied => &def.then.applied,
@@ -167,9 +167,9 @@ impl Flow<'_> {
         if let Some(x) = &mut child.extra {
             (x.duration, x.period) = (None, None);
         }
-        let birth = child_birth(key, trigger as u64, execution, position);
+        let origin_id = child_origin_id(key, trigger as u64, execution, position);
         let (cause, depth) = (self.cause, self.depth + 1);
-        self.sc.reactions.push_back(Reaction::Apply { from: spec.target, spec: child, birth, cause, depth });
+        self.sc.reactions.push_back(Reaction::Apply { from: spec.target, spec: child, origin_id, cause, depth });
     }
 
     pub(crate) fn next_later(&mut self, target: usize, effect: EffectId) {
@@ -195,8 +195,8 @@ impl Flow<'_> {
         self.recheck_later(target, &watching);
     }
 
-    /// Withdraws the rechecks that were queued after the first `queued` reactions: a removal that is part of an
-    /// application rechecks others after the application's conditional effects (ruling R-08).
+    /// Withdraws the rechecks queued after the first `queued` reactions. When an application removes other effects, the
+    /// recheck must follow the application's own conditional effects.
     pub(crate) fn withdraw_rechecks(&mut self, queued: usize) {
         if self.sc.reactions.len() <= queued {
             return;
@@ -209,12 +209,15 @@ impl Flow<'_> {
                         self.recheck_later(target, &effects);
                     }
                 }
-                other => self.sc.reactions.push_back(other),
+                other @ Reaction::Apply { .. }
+                | other @ Reaction::Next { .. }
+                | other @ Reaction::Event { .. }
+                | other @ Reaction::Ticks { .. } => self.sc.reactions.push_back(other),
             }
         }
     }
 
-    /// Queues an event for a row, if something there listens to it.
+    /// Queues an event for a row, if the row has a listener for it.
     #[inline]
     pub(crate) fn notify(&mut self, target: usize, alerts: u8, row_event: impl FnOnce() -> RowEvent) {
         if self.row(target).alert & alerts != 0 {
@@ -236,7 +239,7 @@ impl Flow<'_> {
         self.sc.row_events.push((row.id, row_event, cause, cutoff));
     }
 
-    /// Ends an operation: rechecks of changed tags follow its conditional effects, then the events.
+    /// Ends an operation: queues the rechecks for changed tags after its conditional effects, then the events.
     #[inline]
     pub(crate) fn finish_operation(&mut self) {
         if self.sc.rechecks.is_empty() && self.sc.row_events.is_empty() {
@@ -261,8 +264,8 @@ impl Flow<'_> {
             self.diagnose_non_finite();
         }
         self.sc.reacted = 0;
-        if !self.sc.births.is_empty() {
-            self.sc.births.clear();
+        if !self.sc.origin_counts.is_empty() {
+            self.sc.origin_counts.clear();
         }
     }
 
@@ -302,8 +305,9 @@ impl Flow<'_> {
         self.sc.flipped.clear();
     }
 
-    /// Runs one missed execution of an effect that is active again; false if none is left. It runs once nothing else is
-    /// left to do, as due work does: an effect that its own execution removes or inhibits does not execute again.
+    /// Runs one missed execution of an effect that is no longer inhibited. Returns false if none is left. Each missed
+    /// execution runs after all other reactions, like due work. An execution that removes or inhibits its own effect
+    /// therefore prevents the next one.
     fn catch_up_one(&mut self) -> bool {
         while let Some(&CatchUp { who, seq, cause }) = self.sc.catch_ups.first() {
             if let Some(target) = self.st.controllers.slot(who)
@@ -319,7 +323,7 @@ impl Flow<'_> {
         false
     }
 
-    /// Takes one of the executions an active effect missed.
+    /// Takes one missed execution of an active effect; false if none is left.
     fn take_missed(&mut self, target: usize, seq: u64) -> bool {
         let Some(at) = self.row(target).effect_at(seq) else { return false };
         let e = &self.row(target).effects[at];
@@ -330,7 +334,7 @@ impl Flow<'_> {
         true
     }
 
-    /// Forgets the missed executions that would run now.
+    /// Drops the pending missed executions.
     fn drop_catch_ups(&mut self) {
         for CatchUp { who, seq, .. } in std::mem::take(&mut self.sc.catch_ups) {
             while let Some(target) = self.st.controllers.slot(who)
@@ -345,7 +349,7 @@ impl Flow<'_> {
 
     fn react_to(&mut self, reaction: Reaction) {
         match reaction {
-            Reaction::Apply { from, spec, birth, cause, depth } => {
+            Reaction::Apply { from, spec, origin_id, cause, depth } => {
                 self.cause = cause;
                 self.depth = depth;
                 if from == spec.target {
@@ -356,10 +360,10 @@ impl Flow<'_> {
                 } else if self.replay.is_some_and(|r| r.only != spec.target) {
                     return;
                 } else {
-                    self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), birth));
-                    self.apply(&spec, birth).map(|_| ())
+                    self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
+                    self.apply(&spec, origin_id).map(|_| ())
                 };
-                // Effects may remove the target before its turn; that is not an error.
+                // An earlier reaction may have removed the target; that is not an error.
                 if let Err(refusal) = result
                     && refusal != Refusal::StaleHandle
                 {
@@ -402,7 +406,7 @@ impl Flow<'_> {
 
     // Ongoing requirements and filters --------------------------------------------------------------------------
 
-    /// Returns whether an effect's ongoing requirements are met; its own grants do not count for it.
+    /// Returns whether an effect's ongoing requirements are met. Tags that the effect grants itself do not count.
     pub(crate) fn ongoing_holds(&self, def: &EffectDef, own: &[TagId], target: usize) -> bool {
         let tags = &self.row(target).tags;
         let has = |t: TagId| {
@@ -411,18 +415,18 @@ impl Flow<'_> {
         def.ongoing_required.iter().all(|&t| has(t)) && !def.ongoing_blocked.iter().any(|&t| has(t))
     }
 
-    /// The effects of a row that watch tags.
+    /// Returns the effects of a row that watch tags.
     fn watching(&self, target: usize) -> Vec<u64> {
         self.row(target).effects.iter().filter(|e| e.watches()).map(|e| e.seq()).collect()
     }
 
-    /// Looks at every watching effect of a row again.
+    /// Rechecks every effect of a row that watches tags.
     pub(crate) fn recheck_all(&mut self, target: usize) {
         let watching = self.watching(target);
         self.recheck(target, watching);
     }
 
-    /// Looks at some effects of a row again, in order of application.
+    /// Rechecks some effects of a row, in order of application.
     fn recheck(&mut self, target: usize, mut effects: Vec<u64>) {
         effects.sort_unstable();
         effects.dedup();
@@ -470,7 +474,7 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        // Only innate tags are granted in addition to a definition, and their effect has no requirements.
+        // `own` are the tags the effect grants itself. Innate tags need no entry: their effect has no requirements.
         let own = if inhibited { &[][..] } else { &def.granted_tags };
         let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {
@@ -533,8 +537,8 @@ impl Flow<'_> {
         let cause = self.because(CauseWhat::Applied(def.id), via.key.target, via.source);
         let now = self.row(target).clock.local(self.st.now);
         let policy = def.period_inhibition;
-        // What was missed runs at once, but never more than one cause may do. An effect that began inhibited owes the
-        // execution of its application whatever its policy is.
+        // Missed executions run now, at most as many as one cause may have reactions. An effect that started inhibited
+        // runs the execution of its application under every policy.
         let catches_up = policy == PeriodInhibition::CatchUp && def.period.is_some();
         let most = if catches_up { self.limits.reactions } else { def.executes_at_once() as u32 };
         let mut missed = 0;

@@ -1,5 +1,5 @@
-//! Removal mirrors application: modifiers, tags, revocations, settle, attribute facts, tag facts, removed fact, cue
-//! stop, conditional effects, reactions.
+//! Removal, in the order of an application: modifiers, tags, revocations, settle, attribute facts, tag facts, removed
+//! fact, cue stop, conditional effects, reactions.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};
@@ -40,13 +40,13 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Removes every effect that matches, queued ones of those definitions first.
+    /// Removes every effect that matches; queued applications of those definitions first.
     pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
-        // No effect has number 0.
+        // No effect has sequence number 0.
         self.remove_matching_but(target, filter, 0)
     }
 
-    /// Removes every effect that matches but one.
+    /// Removes every effect that matches the filter, except the effect with sequence number `except`.
     pub(crate) fn remove_matching_but(&mut self, target: usize, filter: &EffectFilter, except: u64) -> u32 {
         let reason = if filter.with_any_tag.is_empty() { RemoveReason::Removed } else { RemoveReason::ByTag };
         let mut matched = self.matching(target, filter);
@@ -58,7 +58,7 @@ impl Flow<'_> {
         matched.len() as u32
     }
 
-    /// Returns the numbers of the active effects that match, in order of application.
+    /// Returns the sequence numbers of the active effects that match, in order of application.
     pub(crate) fn matching(&self, target: usize, filter: &EffectFilter) -> Vec<u64> {
         let row = self.row(target);
         let hit = |e: &&Effect| {
@@ -94,17 +94,20 @@ impl Flow<'_> {
             .retain(|q| !defs.contains(&q.spec.effect) || by_source.is_some_and(|s| s != q.spec.source));
     }
 
-    /// Removes effects by tag before a new effect acts.
+    /// Removes effects by tag before a new effect acts. The removal can cancel an ability whose OnCancel list applies
+    /// effects, so the magnitudes captured for the new effect are put aside meanwhile.
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
+            let captured = (std::mem::take(&mut self.sc.units), std::mem::take(&mut self.sc.captures));
             let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
             let queued = self.sc.reactions.len();
             self.remove_matching(target, &filter);
             self.withdraw_rechecks(queued);
+            (self.sc.units, self.sc.captures) = captured;
         }
     }
 
-    /// Handles the end of an effect's duration: it ends, or its stacks restart the duration.
+    /// Handles the end of an effect's duration: the effect ends, or loses a stack and restarts its duration.
     pub(crate) fn expire(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -126,7 +129,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Expires an effect that has no time left. An effect is active from its start up to, but not at, its end.
+    /// Expires an effect that has no time left. An effect is active from its start until just before its end.
     pub(crate) fn expire_if_over(&mut self, target: usize, seq: u64) {
         let row = self.row(target);
         let now = row.clock.local(self.st.now);
@@ -135,7 +138,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Restarts an effect's duration with `length` from now.
+    /// Restarts an effect's duration: it ends `length` from now.
     pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
         let now = self.row(target).clock.local(self.st.now);
         self.reschedule(target, seq, |e| {
@@ -143,7 +146,7 @@ impl Flow<'_> {
         });
     }
 
-    /// Changes when an effect is due.
+    /// Changes an effect's times and updates the row's schedule.
     pub(crate) fn reschedule(&mut self, target: usize, seq: u64, change: impl FnOnce(&mut Effect)) {
         let row = self.row_mut(target);
         let Some(at) = row.effect_at(seq) else { return };
@@ -157,7 +160,8 @@ impl Flow<'_> {
         self.publish(target);
     }
 
-    /// Ends an active effect. `then` selects the conditional effects that follow; none in destruction.
+    /// Ends an active effect. `then` selects the conditional effects that follow; `None` while its controller is being
+    /// destroyed.
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
         if let Some(at) = self.row(target).effect_at(seq) {
             self.end_at(target, at, reason, then);
@@ -207,7 +211,7 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
-    /// Removes an effect's record, modifiers and due work from a row and marks what they affected.
+    /// Removes an effect's record, modifiers and due work from a row and marks the attributes they changed.
     pub(crate) fn take_effect(&mut self, target: usize, at: usize, def: &EffectDef) -> Effect {
         let (seq, source) = (self.row(target).effects[at].seq(), self.row(target).effects[at].source);
         if def.has_live {
@@ -216,8 +220,8 @@ impl Flow<'_> {
         if def.watches {
             self.unlink_filter(target, seq, source);
         }
-        if def.looks_at_source {
-            self.unlink_onlooker(target, seq, source);
+        if def.reads_source {
+            self.unlink_source_reader(target, seq, source);
         }
         let row = self.row_mut(target);
         let e = row.effects.remove(at);
@@ -230,7 +234,7 @@ impl Flow<'_> {
         e
     }
 
-    /// Removes an effect's modifiers from a row by stable compaction.
+    /// Removes an effect's modifiers from a row; the others keep their order.
     pub(crate) fn take_mods(&mut self, target: usize, seq: u64, def: &EffectDef) {
         let row = self.st.controllers.row_mut(target);
         let (mut live, dirty) = (0, &mut self.sc.dirty);

@@ -1,4 +1,4 @@
-//! Attribute sets added and removed at run time, with active effects.
+//! Adding and removing attribute sets at run time, while effects are active.
 
 use super::settle::Emit;
 use super::{Flow, Via};
@@ -8,6 +8,7 @@ use crate::{ControllerId, FactKind, Refusal, SetId};
 
 impl Flow<'_> {
     /// Returns the shared layout of an ordered list of sets.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other refusal passes unchanged")]
     pub(crate) fn layout_for(&mut self, sets: &[SetId], who: ControllerId) -> Result<u32, Refusal> {
         if let Some(id) = self.ix.layout_of(sets) {
             return Ok(id);
@@ -52,7 +53,7 @@ impl Flow<'_> {
             self.mark(target, slot);
         }
         self.settle(Via::NOTHING, Emit::Later);
-        // A new attribute has no change.
+        // A new attribute emits no change.
         let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
         let mut changes = std::mem::take(&mut self.sc.before);
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
@@ -95,7 +96,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns which modifiers of which effects act on a set, on current or at each period.
+    /// Returns the modifiers that act on a set, on the current value or at each period, as (index of the effect, index
+    /// of the modifier).
     fn users_of(&self, target: usize, layout: &Layout, set: SetId) -> Vec<(usize, u16)> {
         let mut users = Vec::new();
         for (at, e) in self.row(target).effects.iter().enumerate() {
@@ -130,7 +132,7 @@ impl Flow<'_> {
         row.rebuild_modded();
     }
 
-    /// Freezes what follows a removed attribute at its last value.
+    /// Freezes live modifiers that follow an attribute of a removed set at their last value.
     fn freeze_attributes(&mut self, target: usize, layout: &Layout, set: SetId) {
         let who = self.row(target).id;
         for slot in layout.slots.iter().filter(|s| s.set == set) {
@@ -152,7 +154,7 @@ impl Flow<'_> {
                 attrs[at] = *attr;
             }
         }
-        // A new attribute starts from the present ones: derived or default, clamped, in dependency order.
+        // A new attribute starts derived or at its default, clamped, in dependency order.
         for (slot, def) in new.slots.iter().enumerate() {
             if old.slot(def.attribute).is_none() {
                 let (lo, hi) = def.bounds(&attrs);

@@ -1,16 +1,17 @@
-//! Ability sets: attribute sets, effects and abilities that are granted and revoked together: equipment, a class, a
-//! form. A grant is all or nothing, and its handle revokes exactly what it granted; parts that were removed before are
-//! skipped.
+//! Ability sets: attribute sets, effects and abilities that are granted and revoked together (equipment, a class, a
+//! form). If one part is refused, none is granted. The handle of a grant revokes exactly the parts that it granted.
+//! Parts that were already removed are skipped.
 
 use super::{Flow, Via};
 use crate::state::{Row, SetGrant};
 use crate::{AbilitySetId, ControllerId, EffectKey, FactKind, LimitKind, NameKind, Refusal, SetId, Spec};
 
-/// The identity of an effect's key on its target: birth and ordinal.
-type Birth = (u64, u32);
+/// Origin id and ordinal: the identity of an effect on its target.
+type EffectIdentity = (u64, u32);
 
 impl Flow<'_> {
-    /// Grants an ability set: attribute sets, then effects, then abilities. A refusal of any part undoes the others.
+    /// Grants an ability set: its attribute sets, then its effects, then its abilities. If one part is refused, the
+    /// other parts are undone.
     pub(crate) fn grant_set(&mut self, who: ControllerId, set: AbilitySetId) -> Result<u64, Refusal> {
         let target = self.slot(who)?;
         let rules = self.rules;
@@ -26,7 +27,8 @@ impl Flow<'_> {
         if row.grants.len() + def.abilities.len() > grants as usize {
             return Err(limit(LimitKind::Grants, grants));
         }
-        let saved = self.save_row(target);
+        let removed = def.effects.iter().filter_map(|&e| self.def(e)).flat_map(|d| d.remove_with_tags.to_vec());
+        let saved = self.save_before_removal(target, &removed.collect::<Vec<_>>());
         let given = self.grant_parts(target, who, &def.sets, &def.effects);
         let (attributes, effects) = match given {
             Ok(given) => given,
@@ -58,7 +60,7 @@ impl Flow<'_> {
         who: ControllerId,
         sets: &[SetId],
         list: &[crate::EffectId],
-    ) -> Result<(Vec<SetId>, Vec<Birth>), Refusal> {
+    ) -> Result<(Vec<SetId>, Vec<EffectIdentity>), Refusal> {
         let mut attributes = Vec::new();
         for &set in sets {
             if !self.layout(target).sets.contains(&set) {
@@ -68,20 +70,20 @@ impl Flow<'_> {
                 attributes.push(set);
             }
         }
-        let birth = self.cause.root.0;
+        let origin_id = self.cause.root.0;
         let mut effects = Vec::with_capacity(list.len());
         for &effect in list {
-            let key = self.apply(&Spec::new(effect, who).from(who), birth)?;
+            let key = self.apply(&Spec::new(effect, who).from(who), origin_id)?;
             let row = self.row(target);
             if row.find(key).is_some() || row.find_queued(key).is_some() {
-                effects.push((key.birth, key.ordinal));
+                effects.push((key.origin_id, key.ordinal));
             }
         }
         Ok((attributes, effects))
     }
 
-    /// Revokes one grant of an ability set, in reverse order. Refused as a whole if something else needs an attribute
-    /// set that would be removed.
+    /// Revokes one grant of an ability set, in reverse order. Refused as a whole if something else needs one of its
+    /// attribute sets.
     pub(crate) fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let sets = &self.row(target).play().sets;
@@ -96,12 +98,12 @@ impl Flow<'_> {
         for &grant in taken.grants.iter().rev() {
             self.revoke_grant(target, grant, Via::NOTHING);
         }
-        for &(birth, ordinal) in taken.effects.iter().rev() {
-            // One that ended before is skipped.
-            let _ = self.remove(EffectKey { birth, target: who, ordinal }, None);
+        for &(origin_id, ordinal) in taken.effects.iter().rev() {
+            // An effect that ended before is skipped.
+            let _ = self.remove(EffectKey { origin_id, target: who, ordinal }, None);
         }
         for &set in &removed {
-            // Obstacles were checked before; one that was removed already is skipped.
+            // `can_lose` found no obstacle; a set that was removed before is skipped.
             let _ = self.remove_set(who, set, true);
         }
         self.row_mut(target).trim();
@@ -109,7 +111,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Checks that a controller does not need these attribute sets.
+    /// Checks that nothing else on the controller needs these attribute sets.
     fn can_lose(&mut self, target: usize, who: ControllerId, removed: &[SetId]) -> Result<(), Refusal> {
         let mut kept: Vec<SetId> = self.layout(target).sets.to_vec();
         for &set in removed.iter().filter(|s| self.layout(target).sets.contains(s)).collect::<Vec<_>>() {
@@ -125,7 +127,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Grants the ability sets of a new controller; a refusal is a diagnostic, like that of an initial effect.
+    /// Grants the ability sets of a new controller; a refusal becomes a diagnostic, like that of an initial effect.
     pub(crate) fn grant_spawn_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
         for &set in sets {
             if let Err(refusal) = self.grant_set(who, set) {

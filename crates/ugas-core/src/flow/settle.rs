@@ -1,7 +1,9 @@
-//! Settle: recomputes what a change affected, in dependency order, each attribute once, and records old and new values.
+//! Settle: recomputes the attributes that a change affected, in dependency order, each once, and records old and new
+//! values.
 //!
-//! The common case is one row without followers: one ascending pass over its dirty slots. Otherwise the affected
-//! attributes of all rows are ordered first; among independent attributes the order is (controller id, slot).
+//! In the common case, one row without followers changes, and settling is one ascending pass over its dirty slots.
+//! Otherwise the affected attributes of all rows are first sorted by dependency. Independent attributes are ordered by
+//! (controller id, slot).
 
 use super::write::Window;
 use super::{Flow, PreviousValue, RowEvent, Via, Write};
@@ -18,7 +20,7 @@ pub(crate) enum Emit {
     Nothing,
 }
 
-/// How a range moved: where it began and how long it was, and the same now.
+/// The change of an attribute's range: its start and length, before and now.
 #[derive(Clone, Copy, Debug)]
 struct Rescaling {
     old_lo: f64,
@@ -32,8 +34,8 @@ impl Rescaling {
         super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
     }
 
-    /// Shifts a write to a rescaled value: it starts from the rescaled value and changes it by the same amount. An
-    /// Override keeps its end value.
+    /// Shifts a write after the base value was rescaled: it starts from the rescaled value and changes it by the same
+    /// amount. An Override keeps its end value.
     fn shift(&self, write: &mut Write) {
         let by = write.end - write.start;
         write.start = self.of(write.start);
@@ -72,8 +74,8 @@ impl Flow<'_> {
         self.sc.writes.clear();
     }
 
-    /// Settles the most common change: modifiers of one attribute without followers. True if that was all; otherwise
-    /// nothing has changed.
+    /// Settles the most common change: modifiers of one attribute without followers. Returns true if that was all;
+    /// otherwise nothing has changed.
     #[inline]
     fn settle_one(&mut self, row: usize, slot: usize, via: Via) -> bool {
         let r = self.row(row);
@@ -99,7 +101,7 @@ impl Flow<'_> {
     }
 
     fn settle_row(&mut self, row: usize, via: Via, emit: Emit) {
-        // Taken out for the pass: evaluation needs the layout next to a mutable flow.
+        // Taken out for the pass, because evaluation borrows the layout and the flow mutably.
         let layouts = std::mem::take(&mut self.ix.layouts);
         let layout = &*layouts[self.row(row).layout as usize];
         if layout.slots.len() <= 64 {
@@ -137,7 +139,7 @@ impl Flow<'_> {
         self.ix.layouts = layouts;
     }
 
-    /// Recomputes one attribute; true if its current value changed.
+    /// Recomputes one attribute; returns whether its current value changed.
     pub(crate) fn evaluate(&mut self, row: usize, slot: usize, layout: &Layout, via: Via, emit: Emit) -> bool {
         let r = self.row(row);
         let def = &layout.slots[slot];
@@ -156,7 +158,7 @@ impl Flow<'_> {
             base = rescaling.of(base);
             if let Some(w) = &mut write {
                 rescaling.shift(w);
-                self.rescale_blow(w);
+                self.rescale_result(w);
             }
         }
         if let Some(w) = write {
@@ -238,7 +240,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Restores what a failed application had written.
+    /// Restores the values that a failed application had written.
     pub(crate) fn undo_changes(&mut self) {
         self.sc.combat_results.clear();
         let before = std::mem::take(&mut self.sc.before);
@@ -251,7 +253,7 @@ impl Flow<'_> {
         self.sc.before.clear();
     }
 
-    /// Plans one operation on one attribute's base; operations of one effect on one attribute are one write.
+    /// Plans one operation on an attribute's base value. The operations of one effect on one attribute form one write.
     pub(crate) fn plan_write(&mut self, row: usize, slot: usize, op: ModOp, magnitude: f64) -> bool {
         let at = self.sc.writes.iter().position(|w| w.row == row as u32 && w.slot == slot as u16);
         let at = at.unwrap_or_else(|| {
@@ -272,7 +274,8 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// Returns how base keeps its share of a range whose bounds changed in this settle; `None` if they did not.
+    /// Returns how the base value is rescaled to keep its share of a range that changed in this settle; `None` if it
+    /// did not change.
     fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
@@ -321,7 +324,7 @@ impl Flow<'_> {
         self.sc.moved.clear();
     }
 
-    /// Returns everything reachable from `starts`, with the number of affected inputs of each.
+    /// Returns every attribute reachable from `starts`, with the number of affected inputs of each.
     fn affected(&self, starts: Vec<(ControllerId, u16)>) -> BTreeMap<(ControllerId, u16), AffectedNode> {
         let mut nodes: BTreeMap<(ControllerId, u16), AffectedNode> = BTreeMap::new();
         let mut stack = Vec::new();
@@ -343,7 +346,7 @@ impl Flow<'_> {
         nodes
     }
 
-    /// Returns the direct followers of an attribute.
+    /// Calls `each` with the direct followers of an attribute.
     pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
         let Some(row) = self.st.controllers.get(key.0) else {
             return;
@@ -364,7 +367,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether every attribute reachable from a row's own can be ordered.
+    /// Checks that no dependency cycle is reachable from a row's attributes; the error is an attribute of the cycle.
     pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
         let Some(row) = self.st.controllers.get(who) else {
             return Ok(());
@@ -398,7 +401,7 @@ impl Flow<'_> {
         Some((target, m.slot as usize))
     }
 
-    /// Updates a live modifier to a new value of its source; true if that changes its contribution.
+    /// Updates a live modifier to a new value of its source; returns whether that changes its contribution.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
         let Some(at) = row.mods.iter().position(|m| m.seq() == edge.seq && m.index() == edge.index) else {

@@ -1,4 +1,5 @@
-//! A view: everything that operations decide by, read-only. A flow provides one, and so does a sim for queries.
+//! A view: read-only access to the data that checks and evaluations need. A flow provides a view for its checks, and a
+//! sim provides one for queries.
 
 use super::{About, Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
@@ -20,11 +21,11 @@ pub(crate) struct View<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     /// The op of the query, for random draws.
     pub(crate) root: OpId,
-    /// The cause link, for refusals that name it.
+    /// The link in the chain of causes, for refusals that carry it.
     pub(crate) link: u32,
-    /// Where conditions with a part that is not finite are recorded, if anywhere.
+    /// Where to record conditions with a part that is not finite; `None` records nothing.
     pub(crate) non_finite: Option<&'a NonFiniteConditions>,
-    /// Whether the numbers must be reproducible later: then nothing may be random.
+    /// Whether the numbers must be reproducible: random numbers are then refused.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
@@ -49,7 +50,7 @@ impl Flow<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Evaluates a condition. One with a part that is not finite is false, with a diagnostic (ruling R-102).
+    /// Evaluates a condition. A condition with a part that is not finite is false, with a diagnostic.
     pub(crate) fn holds(&self, expr: &Expr, reads: &mut dyn Reads, who: ControllerId, effect: EffectId) -> bool {
         match expr.condition(reads) {
             Ok(held) => held.unwrap_or(false),
@@ -110,12 +111,12 @@ impl<'a> View<'a> {
         self.filter_holds_with(m, source, target, None)
     }
 
-    /// Returns the same for an execution of an active effect.
+    /// Like [`View::filter_holds`], for an execution of an active effect.
     pub(crate) fn filter_holds_for(&self, m: &ModDef, about: About<'_>) -> bool {
         self.filter_holds_with(m, about.spec.source, about.target, self.frozen_of(about))
     }
 
-    /// Returns the same for an active effect of a row, by number.
+    /// Like [`View::filter_holds`], for an active effect of a row, by sequence number.
     pub(crate) fn filter_holds_of(&self, m: &ModDef, seq: u64, source: ControllerId, target: usize) -> bool {
         let row = self.row(target);
         let frozen = row.effect_at(seq).and_then(|at| self.frozen_source(&row.effects[at]));
@@ -130,7 +131,7 @@ impl<'a> View<'a> {
         m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| source_has(t))
     }
 
-    /// Returns the last values of the source of an active effect that left the sim; `None` while it exists.
+    /// Returns the last values of an active effect's source, if the source left the sim.
     #[inline]
     pub(crate) fn frozen_source(&self, e: &'a Effect) -> Option<&'a Frozen> {
         let frozen = e.frozen()?;
@@ -138,13 +139,13 @@ impl<'a> View<'a> {
         (self.replay.is_some() || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
     }
 
-    /// Returns the same for an evaluation.
+    /// The same for an evaluation.
     pub(crate) fn frozen_of(&self, about: About<'_>) -> Option<&'a Frozen> {
         let source = about.spec.source;
         if source == ControllerId::NONE || self.replay.is_none() && self.st.controllers.slot(source).is_some() {
             return None;
         }
-        let mine = |e: &&Effect| e.birth == about.birth && e.ordinal == about.ordinal;
+        let mine = |e: &&Effect| e.origin_id == about.origin_id && e.ordinal == about.ordinal;
         self.row(about.target).effects.iter().find(mine).and_then(Effect::frozen)
     }
 }

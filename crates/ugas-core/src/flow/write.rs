@@ -1,11 +1,13 @@
-//! Base writes: the window of ruling R-03. An upward write never lowers base, a downward one never raises it, overkill
-//! leaves no debt, and temporary modifiers count.
+//! Writes to base values. A write is limited to the range of base values whose current value is within the bounds, with
+//! all modifiers included. An increase never lowers the base value, and a decrease never raises it. Damage beyond the
+//! minimum is lost and does not reduce later healing.
 
 use super::pipeline::Sums;
 use crate::rules::clamp;
 use crate::state::ModOp;
 
-/// The range of base after a write: the window that shows the bounds, and the hull of window and bounds.
+/// The limits of base during a write: the range whose current values are within the bounds, and the hull of this range
+/// and the bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
     lo: f64,
@@ -50,7 +52,7 @@ impl Window {
     }
 }
 
-/// Of two numbers that are not NaN.
+/// Returns the lesser of two numbers that are not NaN.
 #[inline]
 fn lesser(a: f64, b: f64) -> f64 {
     if a < b { a } else { b }
@@ -61,7 +63,7 @@ fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Returns the base at which the pipeline shows `bound`, nudged outward until it reaches it.
+/// Returns the base value for which the pipeline yields `bound`, moved outward by a few ulps until it reaches it.
 fn edge(sums: &Sums, bound: f64, outward: f64) -> f64 {
     if !bound.is_finite() || (sums.add == 0.0 && sums.product == 1.0 && sums.post == 0.0) {
         return bound;
@@ -89,7 +91,7 @@ fn ulp(v: f64) -> f64 {
     f64::from_bits(v.to_bits() + 1) - v
 }
 
-/// Applies one operation to base; Multiply scales by `1 + m`.
+/// Applies one operation to a base value; Multiply scales by `1 + m`.
 #[inline]
 pub(crate) fn operate(op: ModOp, value: f64, magnitude: f64) -> f64 {
     match op {

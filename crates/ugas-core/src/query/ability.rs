@@ -1,12 +1,11 @@
-//! Abilities as hosts and tools see them: activations, cooldowns, castable abilities and the reasons against an
-//! activation.
+//! Queries about abilities: activations, cooldowns, castable abilities and the reasons why an activation would fail.
 
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, ReadError,
     Refusal, Sim, SimTime, TagId, Target, Which,
 };
 
-/// A failed check, and when it will pass.
+/// A failed activation check, and the time at which it will pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
     /// The refusal.
@@ -15,12 +14,12 @@ pub struct Reason {
     pub clears_at: Option<SimTime>,
 }
 
-/// Whether an ability could be activated now, regardless of its target.
+/// The result of the activation checks of an ability, without the checks of its target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Castable {
     /// The first failed check, if any.
     pub reason: Option<Refusal>,
-    /// The sim time at which all failed checks pass by themselves; `None` if one of them does not.
+    /// The sim time at which all failed checks pass as time passes. `None` if a failed check does not depend on time.
     pub ready_at: Option<SimTime>,
 }
 
@@ -46,7 +45,7 @@ impl Timer {
     }
 }
 
-/// An activation.
+/// An activation of an ability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActivationView {
     /// Its key.
@@ -61,33 +60,33 @@ pub struct ActivationView {
     pub level: u32,
     /// Its target.
     pub target: Target,
-    /// Whether it was committed.
+    /// Whether the activation is committed.
     pub committed: bool,
-    /// The effect that grants its tags while it runs, if it owns any.
+    /// The effect that grants the ability's owned tags while the ability is active, if it has any.
     pub owned: Option<EffectKey>,
     /// The time since activation.
     pub elapsed: SimTime,
 }
 
-/// A cast in progress. Its times are [`SimTime::NEVER`] if only the authoritative sim knows them.
+/// A cast in progress. The times are [`SimTime::NEVER`] if only the authoritative sim can compute them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CastView {
     /// The ability.
     pub ability: AbilityId,
     /// The activation.
     pub activation: ActivationKey,
-    /// The progress.
+    /// The remaining and the total time.
     pub timer: Timer,
-    /// Total ticks, without the initial one.
+    /// The total number of ticks, without the initial tick.
     pub ticks: u32,
-    /// The last tick that ran.
+    /// The index of the last tick that ran.
     pub tick: u32,
 }
 
 impl Sim {
-    /// Returns every check that fails an activation now, in the order `activate` evaluates them; empty if it would
-    /// succeed. With several grants these are the reasons of the first; if one of them can be activated, there are
-    /// none.
+    /// Returns every activation check that fails now, in the order in which `activate` evaluates them. Returns an empty
+    /// list if the activation would succeed. If the controller has several grants of the ability, the list is empty if
+    /// any of them can be activated; otherwise it has the reasons of the first grant.
     pub fn why_not(
         &self,
         who: ControllerId,
@@ -117,7 +116,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns whether `activate` would succeed now, with the first reason if not.
+    /// Returns whether `activate` would succeed now. The error is the first failed check.
     pub fn check(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), Refusal> {
         let (view, slot) = (self.view(), self.slot(who)?);
         let mut first = None;
@@ -133,8 +132,8 @@ impl Sim {
         Err(first.unwrap_or(Refusal::NotGranted))
     }
 
-    /// Returns whether an ability could be activated now, regardless of its target. The result is cached until the
-    /// controller changes.
+    /// Returns whether a granted ability could be activated now, without checking a target. The result is cached until
+    /// the controller changes.
     pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
@@ -153,7 +152,7 @@ impl Sim {
         Ok(self.view().state_of(self.slot(who)?, grant))
     }
 
-    /// Iterates over the activations, oldest first.
+    /// Iterates over the activations of a controller, oldest first.
     pub fn activations(&self, who: ControllerId) -> Result<impl Iterator<Item = ActivationView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
@@ -170,8 +169,9 @@ impl Sim {
         }))
     }
 
-    /// Returns a grant's cooldown: the longest effect that grants one of its tags; `None` if none is active. An
-    /// infinite one has [`SimTime::NEVER`] remaining.
+    /// Returns a grant's cooldown: the timer of the effect with the longest remaining time that grants one of the
+    /// ability's cooldown tags. Returns `None` if no such effect is active. For an infinite effect, the remaining time
+    /// is [`SimTime::NEVER`].
     pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
@@ -183,14 +183,14 @@ impl Sim {
         }))
     }
 
-    /// Returns what can delay the next activation of an ability: the tags of its cooldown and the group of its global
-    /// cooldown.
+    /// Returns the cooldowns that can delay an activation of an ability: the tags of its cooldown and the group of its
+    /// global cooldown.
     pub fn cooldown_gates(&self, ability: AbilityId) -> (Vec<TagId>, Option<GroupId>) {
         let def = self.view().ability(ability);
         def.map_or((Vec::new(), None), |d| (d.cooldown_tags.to_vec(), d.gcd.map(|(group, _)| group)))
     }
 
-    /// Returns a global cooldown; `None` if it is not running.
+    /// Returns the timer of a global cooldown, or `None` if it is not running.
     pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
@@ -198,7 +198,7 @@ impl Sim {
         Ok(gcd.map(|g| Timer { remaining: view.left(slot, g.end), total: SimTime(g.end.0 - g.start.0) }))
     }
 
-    /// Returns the charges of a grant; `None` if its ability has none.
+    /// Returns the charges of a grant, or `None` if its ability does not use charges.
     pub fn charges(&self, who: ControllerId, grant: GrantId) -> Result<Option<crate::ChargeView>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().charges_of(slot, at))
@@ -222,14 +222,14 @@ impl Sim {
         Ok(self.view().param_of(slot, at, name))
     }
 
-    /// Returns how long an input has been pressed; `None` if it is released.
+    /// Returns how long an input has been pressed, or `None` if it is not pressed.
     pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         Ok(row.play().held.iter().find(|h| h.input == input).map(|h| SimTime(now.0 - h.since.0)))
     }
 
-    /// Returns the pressed inputs, by rising id.
+    /// Returns the pressed inputs in order of id.
     ///
     /// ```
     /// use ugas_core::{InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};

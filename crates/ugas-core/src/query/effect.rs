@@ -1,4 +1,4 @@
-//! Active effects and grants, as hosts and tools see them.
+//! Queries about active effects and grants.
 
 use crate::{
     AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, ReadError, Sim,
@@ -8,11 +8,11 @@ use crate::{
 /// The state of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EffectState {
-    /// Active.
+    /// The effect is active.
     Active,
-    /// Active, but inhibited by an ongoing requirement.
+    /// The effect is active, but an ongoing requirement inhibits it.
     Inhibited,
-    /// Waiting in a sequence.
+    /// The application waits in a queue for its turn.
     Queued,
 }
 
@@ -23,8 +23,8 @@ pub struct EffectView {
     pub key: EffectKey,
     /// Its definition.
     pub effect: EffectId,
-    /// Its source, or [`ControllerId::NONE`].
-    pub source: ControllerId,
+    /// The controller that applied it, or `None` if the world applied it.
+    pub source: Option<ControllerId>,
     /// Its level.
     pub level: u32,
     /// Its stacks.
@@ -37,12 +37,13 @@ pub struct EffectView {
     pub remaining: Option<SimTime>,
     /// The total duration; `None` for infinite and queued effects.
     pub total: Option<SimTime>,
-    /// Start and end in sim time, at the current rate of the controller's clock. Observers receive these because they
-    /// do not change while time passes. [`SimTime::NEVER`] for an infinite effect, a stopped clock or a queued effect.
+    /// Start and end in sim time, at the current rate of the controller's clock. Unlike the remaining time, these times
+    /// do not change as time passes, so they are replicated to observers. A time that does not exist is
+    /// [`SimTime::NEVER`]: for an infinite effect, a stopped clock or a queued effect.
     pub span: (SimTime, SimTime),
-    /// Periodic executions so far.
+    /// The number of periodic executions so far.
     pub executed: u32,
-    /// Time until the next periodic execution.
+    /// The time until the next periodic execution, if there is one.
     pub next_execution: Option<SimTime>,
 }
 
@@ -69,15 +70,15 @@ impl EffectView {
 /// A granted ability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GrantView {
-    /// The grant's number on this controller.
+    /// The id of the grant on this controller.
     pub id: GrantId,
     /// The ability.
     pub ability: AbilityId,
     /// Its level.
     pub level: u32,
-    /// Its input, or [`InputId::NONE`].
-    pub input: InputId,
-    /// The effect that revokes it when it ends, if any.
+    /// Its input, if it is bound to one.
+    pub input: Option<InputId>,
+    /// The effect that granted the ability, if any. When that effect ends, the grant is revoked.
     pub by: Option<EffectKey>,
 }
 
@@ -87,33 +88,33 @@ impl Sim {
         Ok(self.each_effect(who)?.collect())
     }
 
-    /// Iterates over the same effects without allocating a list.
+    /// Iterates over the effects that [`Sim::effects`] returns, without allocating a list.
     pub fn each_effect(&self, who: ControllerId) -> Result<impl Iterator<Item = EffectView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
-        // On a very slow clock a time beyond the maximum is never reached.
+        // On a very slow clock, the end may be beyond `SimTime::LONGEST`. The effect then never ends.
         let due = |local| row.clock.due(local);
-        let moment =
+        let sim_time =
             move |local| Some(local).filter(|&t| t != SimTime::NEVER).map(due).filter(|&t| t <= SimTime::LONGEST);
-        let moment = move |local| moment(local).unwrap_or(SimTime::NEVER);
+        let sim_time = move |local| sim_time(local).unwrap_or(SimTime::NEVER);
         let active = row.effects.iter().map(move |e| EffectView {
             key: e.key(who),
             effect: e.def,
-            source: e.source,
+            source: e.source.some(),
             level: e.level(),
             stacks: e.stacks(),
             state: if e.inhibited() { EffectState::Inhibited } else { EffectState::Active },
             elapsed: now - e.start,
             remaining: (e.end != SimTime::NEVER).then(|| e.end - now),
             total: (e.end != SimTime::NEVER).then(|| e.end - e.start),
-            span: (moment(e.start), moment(e.end)),
+            span: (sim_time(e.start), sim_time(e.end)),
             executed: e.periodic().map_or(0, |p| p.executed),
             next_execution: e.periodic().map(|p| p.next()).filter(|&t| t <= e.end).map(|t| t - now),
         });
         let queued = row.queue().iter().map(move |q| EffectView {
-            key: EffectKey { birth: q.birth, target: who, ordinal: q.ordinal },
+            key: EffectKey { origin_id: q.origin_id, target: who, ordinal: q.ordinal },
             effect: q.spec.effect,
-            source: q.spec.source,
+            source: q.spec.source.some(),
             level: q.spec.level,
             stacks: q.spec.stacks,
             state: EffectState::Queued,
@@ -127,13 +128,13 @@ impl Sim {
         Ok(active.chain(queued))
     }
 
-    /// Returns one active or queued effect; the key of an ended effect is stale.
+    /// Returns one active or queued effect. The key of an ended effect returns [`ReadError::StaleHandle`].
     pub fn effect(&self, key: EffectKey) -> Result<EffectView, ReadError> {
         self.each_effect(key.target)?.find(|e| e.key == key).ok_or(ReadError::StaleHandle)
     }
 
     /// Returns the spec of an effect: target, source, level, ability and context (set-by-caller values, origin, hit,
-    /// causer). The links of its facts lead to its causes, see `Sim::chain`.
+    /// causer). For its causes, pass the link of one of its facts to `Sim::chain`.
     pub fn spec_of(&self, key: EffectKey) -> Result<Spec, ReadError> {
         let row = self.row(key.target)?;
         if let Some(at) = row.find_queued(key) {
@@ -143,7 +144,7 @@ impl Sim {
         Ok(row.effects[at].spec(key.target))
     }
 
-    /// Returns the keys of the active effects that match, in order of application.
+    /// Returns the keys of the active effects that match a filter, in order of application.
     pub fn query(&self, who: ControllerId, filter: &EffectFilter) -> Result<Vec<EffectKey>, ReadError> {
         let row = self.row(who)?;
         let rules = self.rules();
@@ -173,12 +174,18 @@ impl Sim {
         Ok(row
             .grants
             .iter()
-            .map(|g| GrantView { id: g.id, ability: g.ability, level: g.level(), input: g.input(), by: by(g.by()) })
+            .map(|g| GrantView {
+                id: g.id,
+                ability: g.ability,
+                level: g.level(),
+                input: g.input().some(),
+                by: by(g.by()),
+            })
             .collect())
     }
 
-    /// Returns the ability sets of a controller, the oldest grant first, each with the handle that revokes it. The sets
-    /// granted at spawn have no outcome that contains their handle.
+    /// Returns the ability sets of a controller, oldest grant first, each with the handle that revokes it. This is the
+    /// only way to get the handles of ability sets that were granted at spawn.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};

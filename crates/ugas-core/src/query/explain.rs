@@ -1,5 +1,5 @@
-//! Explanations: how a number is computed, line by line. The lines are the modifiers of the pipeline and the result is
-//! the pipeline's, so evaluating the lines gives the value bit for bit.
+//! Explanations: how the value of an attribute is computed, line by line. The lines are the modifiers that the
+//! aggregation used, so evaluating the lines gives the same value bit for bit.
 
 use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
@@ -7,18 +7,19 @@ use crate::{AttributeId, ControllerId, EffectId, EffectKey, ReadError, Sim};
 use std::fmt;
 use ugas_doc::{Operation, Origin, Patched};
 
-/// Whether a modifier contributes.
+/// Whether a modifier contributes to the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModifierState {
-    /// It contributes.
+    /// The modifier contributes.
     Counts,
-    /// An Override hidden by a stronger one, or a bonus hidden by a stronger one under strongest-wins.
+    /// The modifier is an Override hidden by another Override with a higher priority, or a bonus hidden by a larger
+    /// bonus under strongest-wins.
     Hidden,
-    /// Its effect is inhibited.
+    /// The modifier's effect is inhibited.
     Inhibited,
-    /// Its tag filter is not met.
+    /// The modifier's tag filter does not match.
     Filtered,
-    /// Its live magnitude is not a finite number.
+    /// The modifier's live magnitude is not a finite number.
     NotFinite,
 }
 
@@ -27,13 +28,13 @@ pub enum ModifierState {
 pub struct ModifierLine {
     /// The operation.
     pub operation: Operation,
-    /// The channel's name; `None` for a channel of its own.
+    /// The channel's name; `None` if the modifier names no channel and is multiplied separately.
     pub channel: Option<String>,
-    /// The magnitude, stacks included.
+    /// The magnitude, including all stacks.
     pub magnitude: f64,
     /// The application.
     pub key: EffectKey,
-    /// Rises with the order of application on this controller.
+    /// The position in the order of application on this controller.
     pub applied: u64,
     /// The definition.
     pub effect: EffectId,
@@ -49,18 +50,18 @@ pub struct ModifierLine {
     pub follows: Option<(String, f64)>,
     /// The file and line of the modifier, if its document has one.
     pub origin: Option<Origin>,
-    /// Whether it contributes.
+    /// Whether the modifier contributes to the value.
     pub state: ModifierState,
 }
 
-/// The factor of one channel and its lines.
+/// The factor of one channel and the lines that contribute to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChannelShare {
-    /// The name; `None` for a modifier with a channel of its own.
+    /// The channel's name; `None` for a modifier that is multiplied separately.
     pub name: Option<String>,
-    /// 1 plus the sum of its bonuses.
+    /// 1 plus the sum of the bonuses in the channel.
     pub factor: f64,
-    /// Indices of its lines.
+    /// The indices in [`Explanation::lines`] of the channel's modifiers.
     pub lines: Vec<usize>,
 }
 
@@ -75,20 +76,20 @@ pub struct Explanation {
     pub name: String,
     /// Base value.
     pub base: f64,
-    /// The authored expression that computes the base; `None` for an authored base.
+    /// The authored expression that computes the base value; `None` if the attribute is not derived.
     pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
-    /// Whether strongest wins: only the largest bonus and the largest penalty of all Multiply modifiers count,
-    /// regardless of channels.
+    /// Whether the attribute uses strongest-wins. Only the largest bonus and the largest penalty of all Multiply
+    /// modifiers then count, regardless of channels.
     pub strongest: bool,
-    /// Sum of Add modifiers.
+    /// The sum of the Add modifiers.
     pub add: f64,
-    /// Product of the channel factors.
+    /// The product of the channel factors.
     pub product: f64,
-    /// The channels in multiplication order; under strongest-wins each contributing line is one of its own.
+    /// The channels in multiplication order. Under strongest-wins, each contributing line has its own entry.
     pub channels: Vec<ChannelShare>,
-    /// Sum of AddPost modifiers.
+    /// The sum of the AddPost modifiers.
     pub post: f64,
     /// The effective Override, if any.
     pub over: Option<f64>,
@@ -96,7 +97,7 @@ pub struct Explanation {
     pub bounds: (f64, f64),
     /// The current value.
     pub value: f64,
-    /// Every modifier, in pipeline order.
+    /// Every modifier, in aggregation order.
     pub lines: Vec<ModifierLine>,
 }
 
@@ -232,7 +233,8 @@ fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
 }
 
 impl Explanation {
-    /// Formats it as one line: `WeaponDamage 18 = 10 × 1.5 (MainStat: GE_MainStat_Strength) × 1.2 (DamageBonuses: …)`.
+    /// Formats the explanation as one line: `WeaponDamage 18 = 10 × 1.5 (MainStat: GE_MainStat_Strength) × 1.2
+    /// (DamageBonuses: …)`.
     pub fn short(&self) -> String {
         use std::fmt::Write;
         let mut s = format!("{} {} = ", self.name, self.value);
@@ -246,7 +248,7 @@ impl Explanation {
         } else {
             let _ =
                 if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
-            // People read them in order of application; factors commute except for the last bit.
+            // Shown in order of application; the product differs from the pipeline's at most in the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
             shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
             for c in shares {

@@ -1,4 +1,4 @@
-//! Queries: reads that change nothing. `explain` and the value itself are computed by the same code.
+//! Queries: reads that do not change the sim.
 
 mod ability;
 mod effect;

@@ -1,4 +1,4 @@
-//! Waiting tasks and global cooldowns, as lists.
+//! Queries about waiting tasks and global cooldowns.
 
 use super::Timer;
 use crate::{AbilityId, ActivationKey, ControllerId, GroupId, ReadError, Sim, SimTime, TaskKey, TaskKindId};
@@ -6,7 +6,7 @@ use crate::{AbilityId, ActivationKey, ControllerId, GroupId, ReadError, Sim, Sim
 /// A waiting task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskView {
-    /// Its key, for the host's answer.
+    /// The key of the task. The host answers with this key.
     pub key: TaskKey,
     /// Its type.
     pub kind: TaskKindId,
@@ -14,19 +14,19 @@ pub struct TaskView {
     pub ability: AbilityId,
     /// The activation.
     pub activation: ActivationKey,
-    /// The time until its timer wakes it, if it has one.
+    /// The time until the task's timer fires, if it has a timer.
     pub remaining: Option<SimTime>,
 }
 
 impl Sim {
-    /// Returns the waiting tasks, oldest first.
+    /// Returns the waiting tasks of a controller, oldest first.
     pub fn tasks(&self, who: ControllerId) -> Result<Vec<TaskView>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());
         let view = |t: &crate::state::Task| {
             let a = row.play().activation(t.of)?;
             let def = self.view().ability(a.ability)?;
-            // Nothing waits for a playing montage.
+            // A playing montage is not a waiting task.
             let kind = def.program.task(t.pc).filter(|task| task.kind.waits())?.name;
             let remaining = (t.due != SimTime::NEVER).then(|| t.due - now);
             let key = TaskKey { seq: t.seq, who };
@@ -35,7 +35,7 @@ impl Sim {
         Ok(row.play().tasks.iter().filter_map(view).collect())
     }
 
-    /// Returns every running global cooldown.
+    /// Returns every running global cooldown of a controller.
     pub fn global_cooldowns(&self, who: ControllerId) -> Result<Vec<(GroupId, Timer)>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());

@@ -1,4 +1,4 @@
-//! Reads of a controller's tags.
+//! Queries about tags.
 
 use crate::{ControllerId, NameKind, ReadError, Sim, TagId, TagQuery};
 
@@ -15,12 +15,12 @@ impl Sim {
         Ok(self.row(who)?.tags.has(&self.rules().tags, tag))
     }
 
-    /// Returns whether the tag itself is granted.
+    /// Returns whether the controller has the tag itself. Descendants do not count.
     pub fn has_tag_exact(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
         Ok(self.tag_count(who, tag)? > 0)
     }
 
-    /// Returns how often the tag itself is granted.
+    /// Returns how often the tag itself is granted. Descendants do not count.
     pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
@@ -52,29 +52,30 @@ impl Sim {
         Ok(!self.has_any(who, tags)?)
     }
 
-    /// Returns whether a query matches.
+    /// Returns whether a tag query matches the controller's tags.
     pub fn matches(&self, who: ControllerId, query: &TagQuery) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         let exact = |t: TagId| table.def(t).is_some() && row.tags.count(table, t) > 0;
         Ok(query.eval(&|t| row.tags.has(table, t), &exact))
     }
 
-    /// Returns the explicit tags with their counts, in hierarchy order.
+    /// Returns the explicitly granted tags with their counts, parents before children.
     pub fn tags(&self, who: ControllerId) -> Result<Vec<(TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags).collect())
     }
 
-    /// Iterates over the same tags without allocating a list.
+    /// Iterates over the tags that [`Sim::tags`] returns, without allocating a list.
     pub fn each_tag(&self, who: ControllerId) -> Result<impl Iterator<Item = (TagId, u32)>, ReadError> {
         Ok(self.row(who)?.tags.iter(&self.rules().tags))
     }
 
-    /// Returns how many distinct tags are granted.
+    /// Returns how many distinct tags are explicitly granted.
     pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, ReadError> {
         Ok(self.row(who)?.tags.len())
     }
 
-    /// Returns how many effects and abilities hold a looping cue. It plays as one loop while any of them does.
+    /// Returns how many active effects and abilities keep a looping cue playing. The cue plays once while the count is
+    /// above zero.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, ReadError> {
         let row = self.row(who)?;
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))
@@ -85,7 +86,7 @@ impl Sim {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag).collect())
     }
 
-    /// Iterates over the same cues without allocating a list, by rising tag.
+    /// Iterates over the cues that [`Sim::cues`] returns, in order of tag id, without allocating a list.
     pub fn each_cue(&self, who: ControllerId) -> Result<impl Iterator<Item = TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag))
     }

@@ -1,13 +1,14 @@
-//! Descriptions with numbers from the rules, so that a tooltip always matches the game. In
-//! `Deals {GE_Fireball.Health} damage` the placeholder names an effect and one of its values. The value is evaluated by
-//! the code that evaluates it when the effect is applied.
+//! Descriptions with numbers from the rules, so that a tooltip always shows the numbers that the game uses. In `Deals
+//! {GE_Fireball.Health} damage` the placeholder names an effect and one of its values. The value is evaluated by the
+//! code that an application uses.
 //!
-//! The numbers are also returned by placeholder name, so that a translation can use the same placeholders.
+//! The numbers are also returned as a list with their placeholders, so that a translated text can use the same
+//! placeholders.
 
 use crate::flow::About;
 use crate::rng::SITE_TEXT;
-use crate::rules::{CurveInput, EffectDef, Mag};
-use crate::{AttributeId, ControllerId, Refusal, Rules, Sim, Spec};
+use crate::rules::{EffectDef, Mag, MagnitudeInputs};
+use crate::{AttributeId, CalcId, ControllerId, KeyId, Refusal, Rules, Sim, Spec};
 use ugas_doc::Operation;
 
 /// A text with its placeholders replaced by numbers.
@@ -15,21 +16,21 @@ use ugas_doc::Operation;
 pub struct FilledText {
     /// The text.
     pub text: String,
-    /// The placeholders and their numbers, in the order of the text.
+    /// The placeholders and their numbers, in the order in which they appear in the text.
     pub values: Vec<(String, f64)>,
-    /// The placeholders that have no value; the text keeps them as written.
+    /// The placeholders without a value. They stay in the text unchanged.
     pub missing: Vec<String>,
 }
 
 impl Rules {
     /// Replaces the placeholders of a text with the numbers of effects at a level:
     ///
-    /// - `{GE_Fireball.Health}`: the amount that the effect's modifiers add to the attribute or subtract from it, without
-    ///   its sign; a percentage where they multiply;
+    /// - `{GE_Fireball.Health}`: the amount that the effect's modifiers add to the attribute or subtract from it,
+    ///   without its sign; a percentage where they multiply;
     /// - `{GE_Burn.Duration}` and `{GE_Burn.Period}`: seconds; `{GE_Burn.Chance}`: a percentage;
     /// - `{Level}`: the level.
     ///
-    /// Numbers that depend on attributes need an owner; see [`Sim::fill_text`].
+    /// For numbers that depend on attributes of the ability's owner, use [`Sim::fill_text`].
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -49,9 +50,10 @@ impl Rules {
 }
 
 impl Sim {
-    /// Replaces the placeholders of a text with the numbers for an owner at a level. Attribute-based numbers read the
-    /// owner's current attributes, and `{Health}` is the owner's attribute itself. Random parts of a calculation, such as a
-    /// critical hit, are not included. Otherwise like [`Rules::fill_text`].
+    /// Replaces the placeholders of a text like [`Rules::fill_text`], with the numbers for an owner at a level.
+    /// Attribute-based numbers read the owner's current attributes, and `{Health}` is the value of the owner's
+    /// attribute
+    /// `Health`. Random parts of a calculation, such as a critical hit, are not included.
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }
@@ -132,7 +134,7 @@ fn value(rules: &Rules, name: &str, level: u32, owner: Owner<'_>) -> Option<Show
     }
 }
 
-/// The amount by which an effect changes an attribute.
+/// Returns the amount by which an effect changes an attribute.
 fn of_attribute(
     def: &EffectDef,
     attribute: AttributeId,
@@ -165,19 +167,41 @@ fn of_attribute(
 }
 
 fn about<'s>(sim: &Sim, spec: &'s Spec, who: ControllerId) -> Result<About<'s>, Refusal> {
-    Ok(About { spec, target: sim.slot(who)?, birth: 0, ordinal: 0, stacks: 1, execution: 0 })
+    Ok(About { spec, target: sim.slot(who)?, origin_id: 0, ordinal: 0, stacks: 1, execution: 0 })
 }
 
 fn evaluate(rules: &Rules, m: &Mag, spec: &Spec, owner: Owner<'_>) -> Result<f64, Refusal> {
     if let Some((sim, who)) = owner {
         return sim.view().magnitude(m, about(sim, spec, who)?, SITE_TEXT);
     }
-    match m {
-        Mag::Value(value) => Ok(*value),
-        Mag::Curve { curve, input: CurveInput::Level, factor } => {
-            let curve = rules.curves.get(curve.index()).and_then(Option::as_ref);
-            curve.map(|c| c.at(spec.level.into()) * factor).ok_or(Refusal::Condition)
-        }
-        Mag::Curve { .. } | Mag::Attribute { .. } | Mag::Calc(_) | Mag::Caller(_) => Err(Refusal::Condition),
+    let value = m.value(&LevelOnly { rules, level: spec.level })?;
+    if value.is_finite() { Ok(value) } else { Err(Refusal::Condition) }
+}
+
+/// The inputs of a text without an owner. Only the level has a value.
+struct LevelOnly<'r> {
+    rules: &'r Rules,
+    level: u32,
+}
+
+impl MagnitudeInputs for LevelOnly<'_> {
+    fn rules(&self) -> &Rules {
+        self.rules
+    }
+
+    fn level(&self) -> u32 {
+        self.level
+    }
+
+    fn attribute(&self, _: AttributeId, _: bool) -> Result<f64, Refusal> {
+        Err(Refusal::Condition)
+    }
+
+    fn caller(&self, _: KeyId) -> Result<f64, Refusal> {
+        Err(Refusal::Condition)
+    }
+
+    fn calculate(&self, _: CalcId) -> Result<f64, Refusal> {
+        Err(Refusal::Condition)
     }
 }

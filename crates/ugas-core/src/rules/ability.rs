@@ -1,4 +1,4 @@
-//! Compiled abilities: names are ids, lists are slices, and the task lists are one program.
+//! Compiled abilities: names are ids, and the task lists are one program.
 
 use super::expr::Expr;
 use super::program::{NO_PC, Program};
@@ -7,7 +7,7 @@ use crate::{AbilityId, AttributeId, EffectId, GroupId, HookId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Origin};
 
-/// The kinds of events that a row reports because of an ability, a wait or a trigger.
+/// The kinds of events that a row must report because of an ability's waits and triggers.
 pub(crate) mod listen {
     /// Tags that are added or removed.
     pub(crate) const TAG: u32 = 1 << 0;
@@ -29,7 +29,7 @@ pub(crate) struct AbilityDef {
     pub(crate) id: AbilityId,
     pub(crate) name: Arc<str>,
     pub(crate) origin: Option<Origin>,
-    /// The authored document, for readers; network options such as `NetExecution` are read from it.
+    /// The authored document. Network options such as `NetExecution` are read from it.
     pub(crate) doc: Arc<Ability>,
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
@@ -40,8 +40,8 @@ pub(crate) struct AbilityDef {
     pub(crate) cancelled_by: Box<[TagId]>,
     pub(crate) required: Box<[TagId]>,
     pub(crate) blocked: Box<[TagId]>,
-    /// The built-in effect that grants `ActivationOwnedTags`. The effect of a run-time ability has the ability's
-    /// number.
+    /// The built-in effect that grants `ActivationOwnedTags`. For a run-time ability, it has the same number as the
+    /// ability.
     pub(crate) owned: Option<EffectId>,
     pub(crate) source_required: Box<[TagId]>,
     pub(crate) target_required: Box<[TagId]>,
@@ -51,7 +51,7 @@ pub(crate) struct AbilityDef {
     pub(crate) hook: Option<HookId>,
     pub(crate) cost: Option<EffectId>,
     pub(crate) cooldown: Option<EffectId>,
-    /// The cooldown effect's tags below `Cooldown`; without any, all tags it grants.
+    /// The tags of the cooldown effect that are descendants of `Cooldown`; if there are none, all tags that it grants.
     pub(crate) cooldown_tags: Box<[TagId]>,
     pub(crate) group: Option<(GroupId, GroupPolicy)>,
     pub(crate) triggers: Box<[TriggerDef]>,
@@ -91,13 +91,13 @@ impl AbilityDef {
         self.cast.is_some_and(|c| c.on_target_lost != OnTargetLost::Continue)
     }
 
-    /// Returns whether the ability lasts as long as a tag is present.
+    /// Returns whether the ability is active as long as a tag is present.
     pub(crate) fn lasts_with_tag(&self) -> bool {
         self.triggers.iter().any(|t| matches!(t, TriggerDef::TagPresent(_)))
     }
 
-    /// Returns whether an activation ends as soon as it is committed, according to the definition: no tasks, no wait,
-    /// no cast and no owned tags.
+    /// Returns whether an activation ends immediately after its commit, according to the definition: no tasks, no
+    /// validation, no cast, no owned tags.
     pub(crate) fn ends_at_once(&self) -> bool {
         let entry = &self.program.entry;
         entry.main == NO_PC
@@ -144,13 +144,13 @@ pub(crate) struct CastDef {
     pub(crate) length: f64,
     /// At least one.
     pub(crate) ticks: u32,
-    /// One more tick, number 0, at the start.
+    /// Whether there is one more tick, number 0, at the start.
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
     pub(crate) interruptible: bool,
-    /// Movement of the owner cancels it.
+    /// Whether movement of the owner cancels it.
     pub(crate) still: bool,
-    /// `State.Moving`, which cancels the cast too, unless it may go on while moving.
+    /// `State.Moving`, which cancels the cast too; `None` if the cast may continue while moving.
     pub(crate) moving: Option<TagId>,
     pub(crate) on_target_lost: OnTargetLost,
     /// The range within which the target must stay.
@@ -195,16 +195,16 @@ pub(crate) struct AbilityFlags {
     pub(crate) price: Option<(AttributeId, f64)>,
     /// See [`AbilityDef::ends_at_once`].
     pub(crate) ends_at_once: bool,
-    /// The condition reads another controller: its check cannot be cached.
+    /// Whether the condition reads another controller. Its check is then not cached.
     pub(crate) foreign_condition: bool,
-    /// The hook did not declare that it reads only the owner: its check cannot be cached.
+    /// Whether the hook reads more than the owner. Its check is then not cached.
     pub(crate) foreign_hook: bool,
-    /// Code decides about its cost or cooldown: those checks cannot be cached.
+    /// Whether code decides about cost or cooldown. Their checks are then not cached.
     pub(crate) foreign_commit: bool,
-    /// It cannot be activated without a controller as target.
+    /// Whether it needs a controller as target.
     pub(crate) needs_target: bool,
-    /// `listen` bits that its triggers and cancelling tags need while it is granted.
+    /// The `listen` bits of its triggers and cancelling tags, while it is granted.
     pub(crate) listens: u32,
-    /// Attributes its triggers watch while it is granted.
+    /// The attributes that its triggers watch, while it is granted.
     pub(crate) watched: Box<[AttributeId]>,
 }

@@ -2,13 +2,14 @@
 
 use super::ability::{AbilityDef, AbilityFlags, CastDef, ChargesDef, StaticMask, TriggerDef, ValidationDef, listen};
 use super::compile::Compiler;
-use super::effect::{EffectDef, Mag, ModDef};
+use super::document::{Phase, RulesDocument};
+use super::effect::EffectDef;
 use super::error::LoadError;
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
 use super::scope::Scope;
-use super::{Rules, Severity};
-use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, HookId, SimTime, TagId};
+use super::{Mag, Rules, Severity};
+use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, HookId, NameKind, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{Ability, CommitPolicy, DurationPolicy, Effect, ExecutionPolicy, OnTargetLost, Origin, Trigger};
 
@@ -21,7 +22,7 @@ pub(crate) fn owned_tags_effect(doc: &Ability) -> Option<Effect> {
     })
 }
 
-/// A run-time ability and its owned-tags effect, which has the same number.
+/// A run-time ability and its owned-tags effect, which share a number.
 pub(crate) struct CompiledAbility {
     pub(crate) ability: AbilityDef,
     pub(crate) owned: Option<EffectDef>,
@@ -49,6 +50,28 @@ const STATICS: [(&str, StaticMask); 7] = [
     ("ChargeCost", StaticMask::CHARGE_COST),
     ("ChargesPerCooldown", StaticMask::CHARGES_PER_COOLDOWN),
 ];
+
+impl RulesDocument for Ability {
+    fn phase(&self) -> Phase {
+        Phase::Abilities
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::Ability)
+    }
+
+    fn own_effect(&self) -> Option<Effect> {
+        owned_tags_effect(self)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, origin: &Option<Origin>) {
+        let Some(id) = c.find(NameKind::Ability, &self.name).map(AbilityId) else { return };
+        let own = owned_tags_effect(self).and_then(|e| c.find(NameKind::Effect, &e.name)).map(EffectId);
+        if let Some(def) = c.ability(self, id, own, origin.clone()) {
+            c.rules.to_mut().abilities.define(id.0, Arc::new(def));
+        }
+    }
+}
 
 impl Compiler<'_> {
     /// Compiles an ability; `None` if it has an error.
@@ -168,7 +191,7 @@ impl Compiler<'_> {
 
     // Cost and cooldown -----------------------------------------------------------------------------------------
 
-    /// Validates the effect of a commit. `None` for an effect that has errors of its own.
+    /// Validates an effect that a commit applies; `None` if the effect has errors of its own.
     fn commit_effect(&mut self, place: &str, name: &str) -> Option<(EffectId, Option<Arc<EffectDef>>)> {
         let id = self.effect_ref(place, name)?;
         let def = self.rules.effect_def(id).cloned();
@@ -188,12 +211,12 @@ impl Compiler<'_> {
         Some((id, def))
     }
 
-    /// Returns a calculation of the effect that draws random numbers.
+    /// Returns the first calculation of the effect that draws random numbers.
     fn rolling(&self, def: &EffectDef) -> Option<CalcId> {
         let numbers = def.modifiers.iter().map(|m| &m.magnitude).chain(&def.duration);
-        let used = numbers.filter_map(|m| if let Mag::Calc(calc) = m { Some(*calc) } else { None });
+        let used = numbers.filter_map(Mag::calculation);
         let mut used = used.chain(def.executions.iter().map(|x| x.calculator));
-        used.find(|c| self.rules.calcs.get(c.index()).and_then(Option::as_ref).is_some_and(|c| c.rolls))
+        used.find(|c| self.rules.calcs.get(c.0).is_some_and(|c| c.rolls))
     }
 
     fn cost(&mut self, name: &str) -> Option<EffectId> {
@@ -208,12 +231,12 @@ impl Compiler<'_> {
     fn price(&self, cost: EffectId) -> Option<(AttributeId, f64)> {
         let def = self.rules.effect_def(cost)?;
         match &*def.modifiers {
-            [ModDef { attribute, magnitude: Mag::Value(v), .. }] if def.executions.is_empty() => Some((*attribute, -v)),
+            [m] if def.executions.is_empty() => m.magnitude.constant().map(|v| (m.attribute, -v)),
             _ => None,
         }
     }
 
-    /// Returns whether code decides about an effect; such code may read anything.
+    /// Returns whether code decides about an effect. Such code may read anything.
     fn is_required_by_code(&self, effect: EffectId) -> bool {
         self.rules.effect_def(effect).is_none_or(|d| d.requirement.is_some())
     }
@@ -235,7 +258,7 @@ impl Compiler<'_> {
         Some(id)
     }
 
-    /// Returns the tags below `Cooldown`; without any, all granted tags.
+    /// Returns the cooldown tags: descendants of `Cooldown`; if there are none, all granted tags.
     fn cooldown_tags(&self, cooldown: Option<EffectId>) -> Box<[TagId]> {
         let Some(def) = cooldown.and_then(|id| self.rules.effect_def(id)) else {
             return Box::default();
@@ -244,7 +267,7 @@ impl Compiler<'_> {
         if under.is_empty() { def.granted_tags.clone() } else { under }
     }
 
-    // Gates -----------------------------------------------------------------------------------------------------
+    // Activation checks --------------------------------------------------------------------------------------------
 
     fn hook(&mut self, name: &str) -> Option<HookId> {
         let id = self.rules.hook_names.find(name).map(HookId);
@@ -344,7 +367,7 @@ impl Compiler<'_> {
         let while_moving = c.while_moving.unwrap_or(true);
         let moving = match while_moving {
             true => None,
-            // A tag that finished rules do not define cannot be granted.
+            // A tag that the finished rules do not define is never granted.
             false if self.is_fixed() => self.rules.find_tag("State.Moving"),
             false => self.tag("State.Moving"),
         };
@@ -362,11 +385,11 @@ impl Compiler<'_> {
         })
     }
 
-    /// What is wrong with the range of a cast.
+    /// Validates the range of a cast.
     fn cast_range(&mut self, doc: &Ability) {
         let Some((cast, range)) = doc.cast.as_ref().and_then(|c| Some((c, c.max_range?))) else { return };
         if !(range.is_finite() && range >= 0.0) {
-            self.error("bad-range", format!("Cast.MaxRange: {range} is no range; write a number from 0"));
+            self.error("bad-range", format!("Cast.MaxRange: {range} is out of range; write a number from 0"));
         }
         if cast.on_target_lost == OnTargetLost::Continue {
             let message = "Cast.MaxRange: does nothing without OnTargetLost; write OnTargetLost: Cancel or Complete";

@@ -1,10 +1,10 @@
 //! Compiled ability sets.
 
 use super::compile::Compiler;
-use super::lookup::Kind;
-use crate::{AbilityGrant, AbilitySetId, EffectId, SetId};
+use super::document::{Phase, RulesDocument};
+use crate::{AbilityGrant, AbilitySetId, EffectId, NameKind, SetId};
 use std::sync::Arc;
-use ugas_doc::{AbilitySet, DurationPolicy};
+use ugas_doc::{AbilitySet, DurationPolicy, Origin};
 
 #[derive(Clone, Debug)]
 pub(crate) struct AbilitySetDef {
@@ -14,14 +14,28 @@ pub(crate) struct AbilitySetDef {
     pub(crate) abilities: Box<[AbilityGrant]>,
 }
 
+impl RulesDocument for AbilitySet {
+    fn phase(&self) -> Phase {
+        Phase::AbilitySets
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::AbilitySet)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.ability_set(self);
+    }
+}
+
 impl Compiler<'_> {
     pub(crate) fn ability_set(&mut self, doc: &AbilitySet) {
         let mut sets = Vec::with_capacity(doc.attribute_sets.len());
         for name in &doc.attribute_sets {
-            match self.find(Kind::Set, name) {
+            match self.find(NameKind::Set, name) {
                 Some(set) => sets.push(SetId(set)),
                 None => {
-                    let near = self.nearest_suggestion(Kind::Set, name);
+                    let near = self.nearest_suggestion(NameKind::Set, name);
                     self.error("unknown-set", format!("AttributeSets: unknown attribute set {name}{near}"));
                 }
             }
@@ -44,21 +58,16 @@ impl Compiler<'_> {
             }
             let input = self.input(a.input_id.as_deref());
             if let Some(ability) = self.ability_ref(&format!("Abilities[{i}]"), &a.ability) {
-                abilities.push(AbilityGrant { ability, level: a.level, input });
+                abilities.push(AbilityGrant { ability, level: a.level, input: input.some() });
             }
         }
-        if let Some(id) = self.rules.ability_set_names.find(&doc.name) {
+        if let Some(id) = self.find(NameKind::AbilitySet, &doc.name) {
             let def = AbilitySetDef { sets: sets.into(), effects, abilities: abilities.into() };
-            self.rules.to_mut().ability_sets[id as usize] = Some(Arc::new(def));
+            self.rules.to_mut().ability_sets.define(id, Arc::new(def));
         }
     }
 
     pub(crate) fn ability_set_ref(&mut self, place: &str, name: &str) -> Option<AbilitySetId> {
-        let found = self.find(Kind::AbilitySet, name);
-        if found.is_none() {
-            let near = self.nearest_suggestion(Kind::AbilitySet, name);
-            self.error("unknown-ability-set", format!("{place}: unknown ability set {name}{near}"));
-        }
-        found.map(AbilitySetId)
+        self.reference(NameKind::AbilitySet, "unknown-ability-set", place, name).map(AbilitySetId)
     }
 }

@@ -1,18 +1,16 @@
 //! The compiler of task lists: nested documents become one flat program.
 
-use super::code::{CustomDef, TaskCode};
 use super::compile::Compiler;
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
 use super::param::Fields;
 use super::program::{Entries, Inst, NO_PC, Program, Test};
 use super::scope::Scope;
-use super::task::{OnFail, TaskCategory, TaskDef, TaskKind, built_in, encode_params};
-use super::task_parse::BuiltIn;
+use super::task::{OnFail, TaskCategory, TaskDef, encode_params};
 use super::timeline::{AnswerDef, TimelineDef};
+use crate::task::{BuiltIn, Custom, TaskKind, TaskType, Ticks, built_in, category_waits};
 use crate::{SimTime, TaskKindId};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use ugas_doc::{Ability, AbilityTask};
 
 /// Maximum number of instructions of one ability.
@@ -24,14 +22,14 @@ const MAX_REGS: usize = 255;
 
 /// The default priority of a critical task.
 const CRITICAL: i32 = 10;
-/// Range of priorities. A waiting task gains one per frame, so a wider range could starve tasks.
+/// The range of priorities. A deferred task gains one per frame, so a wider range could starve tasks.
 const PRIORITY: i32 = 30_000;
 
 struct Assembler<'t> {
     code: Vec<Inst>,
     regs: usize,
     too_long: bool,
-    /// Answers of the ability's timeline, and how many of each type were used.
+    /// The answers of the ability's timeline, and how many of each task type were used.
     timeline: Option<&'t TimelineDef>,
     answered: BTreeMap<TaskKindId, usize>,
 }
@@ -51,8 +49,8 @@ impl Assembler<'_> {
         self.code.len() - 1
     }
 
-    /// Returns the answer to the next task of a type: the first task gets the first answer; the last answer is
-    /// repeated.
+    /// Returns the answer to the next task of a type: the first task gets the first answer, and so on; the last answer
+    /// is repeated.
     fn answer(&mut self, name: TaskKindId) -> Option<AnswerDef> {
         let count = self.answered.entry(name).or_default();
         let answers = self.timeline?.answers.iter().filter(|a| a.task == name);
@@ -105,7 +103,7 @@ impl Compiler<'_> {
         Program { code: asm.code.into(), entry, regs: asm.regs.min(MAX_REGS) as u8 }
     }
 
-    /// `quick`: tasks of this list must not wait.
+    /// Compiles one list. `quick`: its tasks must not wait.
     fn task_list(
         &mut self,
         asm: &mut Assembler<'_>,
@@ -115,7 +113,7 @@ impl Compiler<'_> {
         quick: Option<&str>,
     ) {
         for (i, task) in tasks.iter().enumerate() {
-            // Stops here: nobody reads the thousandth error about one list.
+            // Stops after the first excess: further errors about this list add nothing.
             if asm.too_long {
                 return;
             }
@@ -129,17 +127,16 @@ impl Compiler<'_> {
             return;
         }
         let Some((id, kind)) = built_in(&doc.kind) else {
-            if let Some(id) = self.rules.task_names.find(&doc.kind).map(TaskKindId)
-                && let Some(code) = self.rules.task_code.get(&id).cloned()
-            {
-                return self.custom(asm, doc, id, code, path, quick);
+            let id = self.rules.task_names.find(&doc.kind).map(TaskKindId);
+            if let Some(id) = id.filter(|id| self.rules.task_code.contains_key(id)) {
+                return self.custom(asm, doc, id, path, quick);
             }
             let message = match doc.kind.as_str() {
                 "" => format!("{path}: the field Type is missing"),
                 name => {
                     let known = || self.rules.task_kinds().map(|(_, name, _)| name);
                     let near = nearest(name, known()).map(|n| suggestion(Some(n)));
-                    // A name that is not close to any candidate gets the whole list.
+                    // Without a similar name, the message lists all types.
                     let near =
                         near.unwrap_or_else(|| format!("; the types are {}", known().collect::<Vec<_>>().join(", ")));
                     format!("{path}: unknown task type {name}{near}")
@@ -158,31 +155,24 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles a task of a host type: its parameters are not validated.
-    fn custom(
-        &mut self,
-        asm: &mut Assembler<'_>,
-        doc: &AbilityTask,
-        id: TaskKindId,
-        TaskCode(code): TaskCode,
-        path: &str,
-        quick: Option<&str>,
-    ) {
+    /// Compiles a task of a host type. Its parameters are not validated.
+    fn custom(&mut self, asm: &mut Assembler<'_>, doc: &AbilityTask, id: TaskKindId, path: &str, quick: Option<&str>) {
         if let Some(list) = quick {
             self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", doc.kind));
         }
         let mut f = Fields::new(self, doc, path);
+        let custom = Custom::parse(&mut f);
         let time_out = f.time("TimeOut");
         let words = [("Continue", OnFail::Continue), ("End", OnFail::End), ("Cancel", OnFail::Cancel)];
         let on_fail = f.word("OnFail", &words).unwrap_or_default();
-        f.accept_rest();
         f.finish();
+        let Some(custom) = custom else { return };
         let written = doc.tick_interval.and_then(SimTime::try_seconds).filter(|t| *t >= SimTime::ZERO);
-        let interval = code.interval().map(|own| written.unwrap_or(own));
-        let priority = self.priority(path, doc.priority.unwrap_or(code.priority()));
+        let interval = custom.code.interval().map(|own| written.unwrap_or(own));
+        let priority = self.priority(path, doc.priority.unwrap_or(custom.code.priority()));
         asm.put(Inst::Task(Box::new(TaskDef {
             answer: None,
-            kind: TaskKind::Custom(CustomDef { code, params: Arc::new(doc.params.clone()) }),
+            kind: TaskKind::Custom(custom),
             name: id,
             interval,
             priority,
@@ -227,7 +217,7 @@ impl Compiler<'_> {
         depth: usize,
         quick: Option<&str>,
     ) {
-        let waits = !matches!(built.category, TaskCategory::Action | TaskCategory::Request);
+        let waits = category_waits(built.category);
         let mut f = Fields::new(self, doc, path);
         let kind = built.parse.and_then(|parse| parse(&mut f));
         let (mut time_out, mut on_fail) = (None, OnFail::default());
@@ -246,17 +236,17 @@ impl Compiler<'_> {
                 self.error("bad-param", format!("{path}.TickInterval: expected seconds from 0, found {found}"));
                 return;
             }
-            None => built.ticks.and_then(|critical| built.category.interval(critical)),
+            None => built.category.interval(built.ticks == Ticks::Critical),
         };
         let Some(kind) = kind else { return };
-        let usual = if built.ticks == Some(true) { CRITICAL } else { 0 };
+        let usual = if built.ticks == Ticks::Critical { CRITICAL } else { 0 };
         let priority = self.priority(path, doc.priority.unwrap_or(usual));
-        let answer = if kind.is_seam() { asm.answer(id) } else { None };
+        let answer = if kind.is_host_answered() { asm.answer(id) } else { None };
         let at = asm.put(Inst::Task(Box::new(TaskDef {
             answer,
             kind,
             name: id,
-            interval: interval.filter(|_| built.ticks.is_some()),
+            interval: interval.filter(|_| built.ticks != Ticks::Never),
             priority,
             time_out,
             on_fail,
@@ -269,9 +259,9 @@ impl Compiler<'_> {
             self.task_list(asm, &doc.tasks, &format!("{path}.Tasks"), depth + 1, quick);
             asm.put(Inst::End);
             if let Some(Inst::Task(task)) = asm.code.get_mut(at)
-                && let TaskKind::WaitGameplayEvent { body, .. } = &mut task.kind
+                && let TaskKind::WaitGameplayEvent(wait) = &mut task.kind
             {
-                *body = start;
+                wait.body = start;
             }
             let end = asm.here();
             asm.code[over] = Inst::Jump(end);
@@ -284,7 +274,7 @@ impl Compiler<'_> {
             "Branch" => self.branch(asm, doc, path, depth, quick),
             "Repeat" => {
                 let Some(count) = doc.count else {
-                    self.error("bad-task", format!("{path}.Count: Repeat needs it; write how often"));
+                    self.error("bad-task", format!("{path}.Count: missing; Repeat needs a number of repetitions"));
                     return;
                 };
                 let reg = asm.regs.min(MAX_REGS - 1) as u8;
@@ -292,7 +282,7 @@ impl Compiler<'_> {
                 let start = asm.put(Inst::Loop { reg, count, end: 0 });
                 let back = asm.here();
                 self.task_list(asm, &doc.tasks, &inner, depth + 1, quick);
-                asm.put(Inst::Again { reg, back });
+                asm.put(Inst::Repeat { reg, back });
                 let end = asm.here();
                 asm.code[start] = Inst::Loop { reg, count, end };
             }

@@ -1,4 +1,4 @@
-//! Compiled attributes and sets.
+//! Compiled attributes and attribute sets.
 
 use super::expr::Expr;
 use crate::{AttributeId, SetId};
@@ -34,23 +34,23 @@ pub struct AttributeDef {
     pub attribute: AttributeId,
     /// The base value at registration, before clamping.
     pub default: f64,
-    /// Lower bound.
+    /// The lower bound.
     pub min: BoundDef,
-    /// Upper bound.
+    /// The upper bound.
     pub max: BoundDef,
     /// The category.
     pub category: Category,
-    /// Who receives its value.
+    /// The clients that the value is replicated to.
     pub replication: ReplicationMode,
-    /// How observers' values are quantized; without it they are exact.
+    /// How values are quantized when they are replicated to observers. `None` sends exact values.
     pub quantize: Option<Quantize>,
     /// How modifiers are aggregated.
     pub aggregation: Aggregation,
-    /// How the base value follows a change of a referenced bound.
+    /// What happens to the base value when a referenced bound changes.
     pub on_bound_change: OnBoundChange,
-    /// Whether reaching zero is a death.
+    /// Whether the controller dies when the attribute reaches zero.
     pub death: bool,
-    /// A pool that absorbs damage before another attribute takes it: that attribute, and the order among its pools.
+    /// For a pool that absorbs damage before another attribute: that attribute, and the order among its pools.
     pub(crate) absorb: Option<(AttributeId, i32)>,
     pub(crate) derived: Option<Arc<Expr>>,
 }

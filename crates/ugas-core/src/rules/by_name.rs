@@ -1,11 +1,9 @@
-//! Look-ups by name. [`Rules::effect`] and its siblings return an error that names the nearest candidate of the same
-//! kind; [`Rules::find_effect`] and its siblings return an `Option` where absence is not a mistake.
+//! Look-ups by name. [`Rules::effect`] and the functions of the other kinds return an error that names the nearest
+//! defined name. [`Rules::find_effect`] and the functions of the other kinds return an `Option`, for names that may be
+//! absent.
 
-use super::Rules;
-use crate::{
-    AbilityId, AbilitySetId, AttributeId, CalcId, CurveId, EffectId, InputId, KeyId, NameKind, SetId, TagId,
-    TaskKindId, TemplateId, TimelineId,
-};
+use super::{Interner, NameTable, Rules};
+use crate::kinds::*;
 
 /// A name that the rules do not define, with the nearest defined name of the same kind.
 ///
@@ -19,9 +17,9 @@ use crate::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownName {
-    /// The kind of definition that was asked for.
+    /// The kind of definition that was looked up.
     pub kind: NameKind,
-    /// The name that was asked for.
+    /// The name that was looked up.
     pub name: String,
     /// The nearest defined name of that kind, if one is close enough.
     pub nearest: Option<String>,
@@ -39,84 +37,82 @@ impl std::fmt::Display for UnknownName {
 impl std::error::Error for UnknownName {}
 
 macro_rules! by_name {
-    ($($find:ident, $get:ident, $id:ident, $kind:ident, $what:literal;)*) => {
-        impl Rules {$(
-            #[doc = concat!("Returns the id of ", $what, ", or an error that names the nearest one.")]
-            pub fn $get(&self, name: &str) -> Result<$id, UnknownName> {
-                self.$find(name).ok_or_else(|| self.unknown_name(NameKind::$kind, name))
+    ($(
+        $(#[$doc:meta])*
+        $kind:ident { id: $id:ident, a: $a:literal, noun: $noun:literal, table: $table:ident, find: $find:ident, get: $get:ident, name: $name:ident }
+    )*) => {
+        impl Rules {
+            $(
+                #[doc = concat!("Finds ", $a, " ", $noun, " by name.")]
+                #[doc = ""]
+                $(#[$doc])*
+                pub fn $find(&self, name: &str) -> Option<$id> {
+                    self.find_id(NameKind::$kind, name).map($id)
+                }
+
+                #[doc = concat!("Returns the id of ", $a, " ", $noun, ", or an error that names the nearest one.")]
+                pub fn $get(&self, name: &str) -> Result<$id, UnknownName> {
+                    self.$find(name).ok_or_else(|| self.unknown_name(NameKind::$kind, name))
+                }
+
+                #[doc = concat!("Returns the name of ", $a, " ", $noun, ".")]
+                pub fn $name(&self, id: $id) -> Option<&str> {
+                    self.$table.names().name(id.0)
+                }
+            )*
+
+            fn table(&self, kind: NameKind) -> Option<&dyn NameTable> {
+                match kind {
+                    $(NameKind::$kind => Some(&self.$table),)*
+                    NameKind::Definition => None,
+                }
             }
-        )*}
+
+            fn table_mut(&mut self, kind: NameKind) -> Option<&mut dyn NameTable> {
+                match kind {
+                    $(NameKind::$kind => Some(&mut self.$table),)*
+                    NameKind::Definition => None,
+                }
+            }
+        }
     };
 }
-by_name! {
-    find_attribute, attribute, AttributeId, Attribute, "an attribute (`Health`, or `Vitals.Health`, which names its set)";
-    find_set, set, SetId, Set, "an attribute set";
-    find_tag, tag, TagId, Tag, "a tag";
-    find_effect, effect, EffectId, Effect, "an effect";
-    find_ability, ability, AbilityId, Ability, "an ability";
-    find_ability_set, ability_set, AbilitySetId, AbilitySet, "an ability set";
-    find_timeline, timeline, TimelineId, Timeline, "a timeline";
-    find_task_kind, task_kind, TaskKindId, TaskKind, "a task type";
-    find_curve, curve, CurveId, Curve, "a curve";
-    find_calculator, calculator, CalcId, Calculation, "a calculation";
-    find_key, key, KeyId, Key, "a set-by-caller key";
-    find_input, input, InputId, Input, "an input";
-    find_template, template, TemplateId, Template, "a controller template, by the `ActorID` of its document";
-}
+for_each_name_kind!(by_name);
 
 impl Rules {
-    /// Finds an attribute by name: `Health`, or `Vitals.Health`, which names its set. Where several sets define `Health`,
-    /// the second form means the attribute only on controllers that have that set.
-    pub fn find_attribute(&self, name: &str) -> Option<AttributeId> {
-        self.attributes.find(name).map(AttributeId).or_else(|| self.attribute_of_set(name))
+    /// Returns the names of a kind. Run-time definitions have none.
+    pub(crate) fn names(&self, kind: NameKind) -> &Interner {
+        static NONE: Interner = Interner::EMPTY;
+        self.table(kind).map_or(&NONE, NameTable::names)
     }
-    /// Finds an attribute set by name.
-    pub fn find_set(&self, name: &str) -> Option<SetId> {
-        self.set_names.find(name).map(SetId).filter(|&s| self.set_def(s).is_some())
+
+    /// Returns the id of a name of a kind. A new name gets a new id.
+    pub(crate) fn intern(&mut self, kind: NameKind, name: &str) -> Option<u32> {
+        self.table_mut(kind).map(|table| table.intern(name))
     }
-    /// Finds a tag by name.
-    pub fn find_tag(&self, name: &str) -> Option<TagId> {
-        self.tags.find(name)
+
+    /// Returns whether an id of a kind has a definition.
+    pub(crate) fn has(&self, kind: NameKind, id: u32) -> bool {
+        if kind == NameKind::Attribute {
+            return self.is_defined(AttributeId(id));
+        }
+        self.table(kind).is_some_and(|table| table.has(id))
     }
-    /// Finds an effect by name.
-    pub fn find_effect(&self, name: &str) -> Option<EffectId> {
-        self.effect_names.find(name).map(EffectId).filter(|&e| self.effect_def(e).is_some())
+
+    /// Calls a function with each definition of a kind as text.
+    pub(super) fn definitions(&self, kind: NameKind, each: &mut dyn FnMut(usize, String)) {
+        if let Some(table) = self.table(kind) {
+            table.definitions(each);
+        }
     }
-    /// Finds an ability by name.
-    pub fn find_ability(&self, name: &str) -> Option<AbilityId> {
-        self.ability_names.find(name).map(AbilityId).filter(|&a| self.ability_def(a).is_some())
-    }
-    /// Finds an ability set by name.
-    pub fn find_ability_set(&self, name: &str) -> Option<AbilitySetId> {
-        self.ability_set_names.find(name).map(AbilitySetId).filter(|&s| self.ability_set_def(s).is_some())
-    }
-    /// Finds a timeline by name.
-    pub fn find_timeline(&self, name: &str) -> Option<TimelineId> {
-        self.timeline_names.find(name).map(TimelineId).filter(|&t| self.timeline_def(t).is_some())
-    }
-    /// Finds a task type by name.
-    pub fn find_task_kind(&self, name: &str) -> Option<TaskKindId> {
-        self.task_names.find(name).map(TaskKindId)
-    }
-    /// Finds a curve by name.
-    pub fn find_curve(&self, name: &str) -> Option<CurveId> {
-        self.curve_names.find(name).map(CurveId).filter(|c| self.curves[c.index()].is_some())
-    }
-    /// Finds a calculation by name.
-    pub fn find_calculator(&self, name: &str) -> Option<CalcId> {
-        self.calc_names.find(name).map(CalcId).filter(|c| self.calcs[c.index()].is_some())
-    }
-    /// Finds a set-by-caller key by name.
-    pub fn find_key(&self, name: &str) -> Option<KeyId> {
-        self.key_names.find(name).map(KeyId)
-    }
-    /// Finds an input by name.
-    pub fn find_input(&self, name: &str) -> Option<InputId> {
-        self.input_names.find(name).map(InputId)
-    }
-    /// Finds a controller template by the `ActorID` of its document.
-    pub fn find_template(&self, name: &str) -> Option<TemplateId> {
-        self.template_names.find(name).map(TemplateId).filter(|t| self.templates[t.index()].is_some())
+
+    /// Returns the id of a defined name. `Set.Name` also finds an attribute that only that attribute set defines.
+    fn find_id(&self, kind: NameKind, name: &str) -> Option<u32> {
+        let found = self.names(kind).find(name);
+        if kind == NameKind::Attribute {
+            return found.or_else(|| self.attribute_of_set(name).map(|id| id.0));
+        }
+        found.filter(|&id| self.has(kind, id))
     }
 
     fn unknown_name(&self, kind: NameKind, name: &str) -> UnknownName {
@@ -124,7 +120,7 @@ impl Rules {
         UnknownName { kind, name: name.to_owned(), nearest }
     }
 
-    /// Returns the defined name of a kind that is most like a misspelt one, if one is close enough.
+    /// Returns the defined name of a kind that is most similar to a misspelt name, if one is similar enough.
     ///
     /// ```
     /// use ugas_core::{NameKind, Rules};
@@ -135,24 +131,6 @@ impl Rules {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn nearest_name(&self, kind: NameKind, name: &str) -> Option<&str> {
-        fn there<T>(table: &[Option<T>], id: u32) -> bool {
-            table.get(id as usize).is_some_and(Option::is_some)
-        }
-        match kind {
-            NameKind::Attribute => self.attributes.nearest_of(name, |id| self.is_defined(AttributeId(id))),
-            NameKind::Set => self.set_names.nearest_of(name, |id| there(&self.sets, id)),
-            NameKind::Tag => self.tags.nearest(name),
-            NameKind::Effect => self.effect_names.nearest_of(name, |id| there(&self.effects, id)),
-            NameKind::Ability => self.ability_names.nearest_of(name, |id| there(&self.abilities, id)),
-            NameKind::AbilitySet => self.ability_set_names.nearest_of(name, |id| there(&self.ability_sets, id)),
-            NameKind::Timeline => self.timeline_names.nearest_of(name, |id| there(&self.timelines, id)),
-            NameKind::TaskKind => self.task_names.nearest(name),
-            NameKind::Curve => self.curve_names.nearest_of(name, |id| there(&self.curves, id)),
-            NameKind::Calculation => self.calc_names.nearest_of(name, |id| there(&self.calcs, id)),
-            NameKind::Key => self.key_names.nearest(name),
-            NameKind::Input => self.input_names.nearest(name),
-            NameKind::Template => self.template_names.nearest_of(name, |id| there(&self.templates, id)),
-            NameKind::Definition => None,
-        }
+        self.names(kind).nearest_of(name, |id| self.has(kind, id))
     }
 }

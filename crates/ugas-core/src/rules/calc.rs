@@ -1,5 +1,5 @@
-//! Code in the rules: calculators, hooks and requirements. They read values, never the sim, and request changes instead
-//! of making them. A sim therefore contains no closure and stays cloneable, hashable and comparable.
+//! Code in the rules: calculators, hooks and requirements. Such code reads values and requests changes through a
+//! context. It is stored in the rules, not in the sim, so a sim can be cloned, hashed and compared.
 
 use super::Rules;
 use super::calculation::Formulas;
@@ -9,7 +9,7 @@ use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, Tag
 use std::sync::Arc;
 use ugas_doc::{Operation, Value};
 
-/// When a declared read is evaluated.
+/// The time at which a declared read is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaptureTime {
     /// At each execution.
@@ -19,8 +19,8 @@ pub enum CaptureTime {
     OnApplication,
 }
 
-/// An attribute that a calculator reads. Only declared reads are available: dependency edges, lints and predictability
-/// follow from them.
+/// An attribute that a calculator reads. Every read must be declared, because the rules derive dependencies, lints and
+/// predictability from the declarations.
 ///
 /// ```
 /// use ugas_core::{CaptureTime, Read};
@@ -31,7 +31,7 @@ pub enum CaptureTime {
 pub struct Read {
     /// The attribute's name.
     pub attribute: String,
-    /// Whether the attribute is the target's; otherwise it is the source's.
+    /// Whether an attribute of the target is read; otherwise an attribute of the source.
     pub of_target: bool,
     /// When the value is read.
     pub when: CaptureTime,
@@ -46,14 +46,14 @@ impl Read {
     pub fn target(attribute: impl Into<String>) -> Read {
         Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
     }
-    /// Reads the value once, at application.
+    /// Makes the read happen once, when the effect is first applied.
     pub fn on_application(mut self) -> Read {
         self.when = CaptureTime::OnApplication;
         self
     }
 }
 
-/// A calculation in Rust, used as an execution (it writes results) or as a magnitude (it returns a value).
+/// A calculation in Rust. As an execution it writes attributes, as a magnitude it returns a value.
 ///
 /// ```
 /// use ugas_core::{Calc, Calculator, Read};
@@ -73,7 +73,7 @@ pub trait Calculator: Send + Sync + 'static {
     fn reads(&self) -> &[Read];
     /// Runs the calculation.
     fn run(&self, cx: &mut Calc<'_>);
-    /// Returns whether a client may predict it.
+    /// Returns whether a client may predict the calculation.
     fn predictable(&self) -> bool {
         true
     }
@@ -98,11 +98,11 @@ impl<F: Fn(&mut Calc<'_>) + Send + Sync + 'static> Calculator for FnCalculator<F
 pub(crate) struct CalcDef {
     pub(crate) code: Arc<dyn Calculator>,
     pub(crate) reads: Box<[ReadDef]>,
-    /// Parameters that an execution must supply; code reads its own.
+    /// The parameters that an execution must supply. Empty for code, which does not declare its parameters.
     pub(crate) params: Box<[Arc<str>]>,
-    /// Whether it is known to draw random numbers; unknown for code.
+    /// Whether the calculation draws random numbers. Always false for code, where the compiler cannot tell.
     pub(crate) rolls: bool,
-    /// The compiled form of `code` if a document defines the calculation.
+    /// The expressions of a calculation that a document defines.
     pub(crate) formulas: Option<Arc<Formulas>>,
 }
 
@@ -127,9 +127,9 @@ pub(crate) struct CalcResult {
     pub(crate) value: f64,
 }
 
-/// Names an attribute inside a calculation: by id, or by the name it was declared with.
+/// A key for an attribute inside a calculation: its id, or the name in its declared read.
 pub trait ReadKey: Copy {
-    /// Returns the id if the rules define it.
+    /// Returns the attribute's id, if the rules define the attribute.
     fn attribute(self, rules: &Rules) -> Option<AttributeId>;
 }
 impl ReadKey for AttributeId {
@@ -160,7 +160,7 @@ pub struct Calc<'a> {
     pub(crate) value: f64,
     pub(crate) amount: f64,
     pub(crate) stacks: u32,
-    /// Whether a condition has a part that is not finite.
+    /// Whether a number in a condition is not finite.
     pub(crate) not_finite: bool,
     /// Why the calculation failed.
     pub(crate) refused: Option<Refusal>,
@@ -187,11 +187,11 @@ impl Calc<'_> {
     pub fn distance(&self) -> Option<f64> {
         (self.distance)()
     }
-    /// Returns a declared attribute of the source. Reading an undeclared one refuses the effect.
+    /// Returns the value of a declared attribute of the source. If the read is not declared, the effect is refused.
     pub fn source(&mut self, attribute: impl ReadKey) -> f64 {
         self.read(attribute, false)
     }
-    /// Returns a declared attribute of the target. Reading an undeclared one refuses the effect.
+    /// Returns the value of a declared attribute of the target. If the read is not declared, the effect is refused.
     pub fn target(&mut self, attribute: impl ReadKey) -> f64 {
         self.read(attribute, true)
     }
@@ -212,7 +212,7 @@ impl Calc<'_> {
     pub fn hit(&self) -> Option<&Hit> {
         self.spec.extra.as_ref()?.hit.as_ref()
     }
-    /// Returns the spec: level, source, origin, ability, object.
+    /// Returns the spec with its level, source, origin, ability and object.
     pub fn spec(&self) -> &Spec {
         self.spec
     }
@@ -224,7 +224,8 @@ impl Calc<'_> {
     pub fn stacks(&self) -> u32 {
         self.stacks
     }
-    /// In a mitigation: returns the incoming amount. [`Calc::give`] sets the amount that remains. Otherwise 0.
+    /// Returns the incoming amount if this is a mitigation calculation, otherwise 0. A mitigation passes the mitigated
+    /// amount to [`Calc::give`].
     pub fn amount(&self) -> f64 {
         self.amount
     }
@@ -236,14 +237,14 @@ impl Calc<'_> {
     pub fn param(&self, name: &str) -> Option<&Value> {
         self.params.iter().find(|(n, _)| &**n == name).map(|(_, v)| v)
     }
-    /// Draws a random number in [0, 1) from the context's stream.
+    /// Draws a random number in [0, 1). A replay of the same op draws the same number.
     pub fn random(&mut self) -> f64 {
-        // Descriptions use the highest roll: only what is certain happens.
+        // In descriptions, each draw is the highest number, so that a roll succeeds only if its chance is 1.
         let r = if self.draw.calculation == SITE_TEXT { 1.0 - f64::EPSILON } else { self.draw.unit() };
         self.draw.draw += 1;
         r
     }
-    /// Returns whether a random number falls below `chance`.
+    /// Draws a random number and returns whether it is below `chance`.
     pub fn roll(&mut self, chance: f64) -> bool {
         self.random() < chance
     }
@@ -254,23 +255,23 @@ impl Calc<'_> {
             None => self.refuse_undeclared(),
         }
     }
-    /// Adds to the target's base.
+    /// Adds to the base value of an attribute of the target.
     pub fn add(&mut self, attribute: impl ReadKey, value: f64) {
         self.result(attribute, Operation::Add, value);
     }
-    /// Scales the target's base by `1 + bonus`.
+    /// Multiplies the base value of an attribute of the target by `1 + bonus`.
     pub fn multiply(&mut self, attribute: impl ReadKey, bonus: f64) {
         self.result(attribute, Operation::Multiply, bonus);
     }
-    /// Sets the target's base.
+    /// Sets the base value of an attribute of the target.
     pub fn set(&mut self, attribute: impl ReadKey, value: f64) {
         self.result(attribute, Operation::Override, value);
     }
-    /// In a magnitude: sets the value.
+    /// Sets the result of a magnitude or mitigation calculation.
     pub fn give(&mut self, value: f64) {
         self.value = value;
     }
-    /// Adds a tag to the context, e.g. `Hit.Critical`.
+    /// Adds a tag to the effect context, e.g. `Hit.Critical`.
     pub fn tag_context(&mut self, tag: &str) {
         if let Some(tag) = self.rules.find_tag(tag) {
             self.context_tags.push(tag);
@@ -312,7 +313,7 @@ impl HookCx<'_> {
     pub fn source_has(&self, tag: TagId) -> bool {
         self.source_tags.is_some_and(|s| s.has(&self.rules.tags, tag))
     }
-    /// Returns the target's anchor.
+    /// Returns the target's position and facing, if it has them.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {
         self.target_row.side().anchor
     }
@@ -322,18 +323,18 @@ impl HookCx<'_> {
     }
 }
 
-/// The context of an after-hook, which may request further effects on the same target.
+/// The context of an after-hook. The hook may request further effects on the same target.
 pub struct AfterCx<'a> {
     pub(crate) see: HookCx<'a>,
     pub(crate) then: &'a mut Vec<EffectId>,
 }
 
 impl AfterCx<'_> {
-    /// Returns the context of a before-hook, with the state after the application.
+    /// Returns the context with the spec and both controllers, after the application.
     pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }
-    /// Applies a further effect to the same target, from the same source, as a reaction.
+    /// Requests another effect on the same target from the same source. The effect is applied as a reaction.
     pub fn then(&mut self, effect: EffectId) {
         self.then.push(effect);
     }
@@ -348,7 +349,7 @@ pub struct DamageCx<'a> {
     pub source: ControllerId,
     /// The target.
     pub target: ControllerId,
-    /// The controller that gets the credit.
+    /// The controller that the event is credited to.
     pub credit: ControllerId,
     /// Damage, healing or threat.
     pub kind: ugas_doc::CombatKind,
@@ -360,7 +361,7 @@ pub struct DamageCx<'a> {
     pub raw: f64,
     /// The amount that pools absorbed.
     pub absorbed: f64,
-    /// The amount beyond zero.
+    /// The part of the amount that exceeded the remaining value of the attribute.
     pub overkill: f64,
     pub(crate) then: &'a mut Vec<Spec>,
 }
@@ -374,7 +375,7 @@ impl DamageCx<'_> {
     pub fn value(&self, who: ControllerId, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(who, attribute.attribute(self.rules)?)
     }
-    /// Applies a further effect, as a reaction.
+    /// Requests another effect. The effect is applied as a reaction.
     pub fn then(&mut self, spec: Spec) {
         self.then.push(spec);
     }
@@ -398,7 +399,7 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
-    /// Returns whether code inspects applications.
+    /// Returns whether a hook inspects applications.
     #[inline]
     pub(crate) fn any(&self) -> bool {
         !self.before.is_empty() || !self.after.is_empty()

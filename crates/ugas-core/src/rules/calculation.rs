@@ -1,18 +1,19 @@
-//! Calculations written as documents: expressions instead of code, under the same contract as a [`Calculator`].
+//! Calculations written as documents: expressions instead of code, with the same interface as a [`Calculator`].
 //!
-//! The declared reads follow from the expressions, so they are complete by construction. `Let` values are on the stack
-//! of one run; nothing is allocated.
+//! The declared reads are taken from the expressions, so they are always complete. `Let` values are stored on the
+//! stack, so a run does not allocate.
 
-use super::calc::{Calc, CalcResult, Calculator, CaptureTime, Read};
+use super::calc::{Calc, CalcDef, CalcResult, Calculator, CaptureTime, Read};
 use super::compile::Compiler;
 use super::curve::CurveDef;
+use super::document::{Phase, RulesDocument};
 use super::expr::{Expr, NotFinite, Reads, Resolve, Side};
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
 use super::scope::{Bearer, Local, Scope};
-use crate::{AttributeId, KeyId, Refusal, TagId};
+use crate::{AttributeId, KeyId, NameKind, Refusal, TagId};
 use std::sync::Arc;
-use ugas_doc::{Calculation, CaptureMoment, Operation, Value};
+use ugas_doc::{Calculation, CaptureMoment, Operation, Origin, Value};
 
 /// Maximum number of `Let` values of one calculation.
 const MAX_BOUND: usize = 32;
@@ -37,7 +38,7 @@ struct ResultDef {
 }
 
 impl Formulas {
-    /// Returns the parameters it reads; an execution must supply them.
+    /// Returns the parameters that it reads; an execution must supply them.
     pub(crate) fn params(&self) -> &[Arc<str>] {
         &self.params
     }
@@ -131,7 +132,7 @@ impl Reads for Running<'_, '_> {
             Local::Given(i) => match self.cx.param(self.params.get(usize::from(i))?)? {
                 Value::Number(n) => Some(*n),
                 Value::Bool(b) => Some(if *b { 1.0 } else { 0.0 }),
-                _ => None,
+                Value::Null | Value::Text(_) | Value::List(_) | Value::Map(_) => None,
             },
             Local::Level => Some(f64::from(self.cx.level())),
             Local::Stacks => Some(f64::from(self.cx.stacks())),
@@ -217,6 +218,24 @@ fn is_name(name: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
+impl RulesDocument for Calculation {
+    fn phase(&self) -> Phase {
+        Phase::Calculations
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::Calculation)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        let Some(formulas) = c.formulas(self) else { return };
+        let (params, rolls, code) = (formulas.params().into(), formulas.rolls(), Arc::new(formulas));
+        let def = CalcDef { code: code.clone(), reads: [].into(), params, rolls, formulas: Some(code) };
+        // Its reads were resolved with its expressions.
+        c.calculator(&self.name, def);
+    }
+}
+
 impl Compiler<'_> {
     /// Compiles a calculation or reports all its errors.
     pub(crate) fn formulas(&mut self, doc: &Calculation) -> Option<Formulas> {
@@ -284,9 +303,9 @@ impl Compiler<'_> {
         let mut reads: Vec<Read> = Vec::new();
         let mut captured = Vec::new();
         for (side, list) in [("Source", &doc.capture.source), ("Target", &doc.capture.target)] {
-            for (name, moment) in list {
+            for (name, captured_at) in list {
                 let Some(id) = self.attribute_ref(&format!("Capture.{side}"), name) else { continue };
-                let when = match moment {
+                let when = match captured_at {
                     CaptureMoment::OnExecution => CaptureTime::OnExecution,
                     CaptureMoment::OnApplication => CaptureTime::OnApplication,
                 };

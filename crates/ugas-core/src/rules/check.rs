@@ -1,5 +1,5 @@
-//! The checks of an activation in the order of ruling R-10, and which of them an ability can fail. The others are never
-//! evaluated.
+//! The checks of an activation in the order in which they are evaluated, and the subset that an ability can fail. The
+//! other checks are skipped for that ability.
 
 use super::AbilityDef;
 use ugas_doc::GroupPolicy;

@@ -1,12 +1,12 @@
 //! Tasks written in code: a task type of the host, registered under the name that documents use.
 //!
-//! The state of a custom task is encoded into the row between calls, so a waiting task is captured, saved and hashed
-//! like any other. A custom task reads its owner and returns outputs. It changes nothing itself, so nothing has to be
-//! undone when it is cancelled.
+//! Between calls, the state of a custom task is encoded into its controller's state, so a waiting custom task is
+//! captured, saved and hashed like a built-in one. A custom task reads its owner and returns outputs. It does not
+//! change the sim, so there is nothing to undo when the task is cancelled.
 
 use super::compile::Compiler;
-use super::task::built_in;
 use super::{Rules, RulesBuilder};
+use crate::task::built_in;
 use crate::{AbilityId, AttributeId, ControllerId, EffectId, EventData, InputId, SimTime, TagId, TaskKindId};
 use serde::{Serialize, de::DeserializeOwned};
 use std::collections::BTreeMap;
@@ -14,14 +14,14 @@ use std::fmt;
 use std::sync::Arc;
 use ugas_doc::Value;
 
-/// The result of a call of a custom task.
+/// The result of a call to a custom task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Progression {
     /// The task keeps waiting.
     Wait,
     /// The task emits a value and keeps waiting.
     Output(f64),
-    /// The task is complete; the ability continues with this value.
+    /// The task is complete, and the ability continues with this value.
     Complete(f64),
     /// The task failed.
     Fail,
@@ -30,26 +30,26 @@ pub enum Progression {
 /// The kinds of events that can wake a custom task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeKind {
-    /// Tags that are added or removed.
+    /// Tags added or removed.
     Tags,
-    /// Attributes that change.
+    /// Attribute changes.
     Attributes,
-    /// Effects that are applied or removed.
+    /// Effects applied or removed.
     Effects,
     /// Gameplay events.
     Events,
-    /// Presses and releases.
+    /// Inputs pressed or released.
     Input,
 }
 
-/// An event on its owner that wakes a custom task.
+/// An event on the owner of a custom task that wakes the task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum WakeEvent<'a> {
     /// A tag was added or removed.
     Tag {
         /// The tag.
         tag: TagId,
-        /// Whether it was added.
+        /// Whether the tag was added; otherwise it was removed.
         added: bool,
     },
     /// An attribute changed.
@@ -65,10 +65,10 @@ pub enum WakeEvent<'a> {
     Effect {
         /// The effect.
         effect: EffectId,
-        /// Whether it was applied.
+        /// Whether the effect was applied; otherwise it was removed.
         applied: bool,
     },
-    /// An event arrived.
+    /// A gameplay event was received.
     Event(&'a EventData),
     /// An input was pressed or released.
     Input {
@@ -110,7 +110,7 @@ impl TaskCx<'_> {
     pub fn level(&self) -> u32 {
         self.level
     }
-    /// Returns the time of the owner's clock.
+    /// Returns the current time of the owner's clock.
     pub fn now(&self) -> SimTime {
         self.now
     }
@@ -142,7 +142,7 @@ impl TaskCx<'_> {
     }
 }
 
-/// A task type of the host.
+/// A task type implemented by the host.
 ///
 /// ```
 /// use ugas_core::{CustomTask, Progression, Rules, TaskCx};
@@ -165,7 +165,7 @@ impl TaskCx<'_> {
 /// assert!(Rules::builder().add(Ability::new("GA_A")).task("Countdown", Countdown).build().is_ok());
 /// ```
 pub trait CustomTask: Send + Sync + 'static {
-    /// The state between calls; at most 256 bytes as JSON.
+    /// The state that is kept between calls, at most 256 bytes as JSON.
     type State: Default + Serialize + DeserializeOwned;
 
     /// Starts the task. Called exactly once.
@@ -176,12 +176,12 @@ pub trait CustomTask: Send + Sync + 'static {
         Progression::Wait
     }
 
-    /// Runs after each interval; `dt` is the time of the owner's clock since the last tick.
+    /// Runs after each [`interval`](CustomTask::interval). `dt` is the time since the last tick, on the owner's clock.
     fn tick(&self, _state: &mut Self::State, _dt: SimTime, _cx: &TaskCx<'_>) -> Progression {
         Progression::Wait
     }
 
-    /// Ends the task. Called exactly once, completed or not.
+    /// Ends the task. Called exactly once, whether the task completed or not.
     fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
 
     /// Returns the kinds of events that wake the task.
@@ -189,12 +189,12 @@ pub trait CustomTask: Send + Sync + 'static {
         &[]
     }
 
-    /// Returns the time between ticks; zero means every frame. Without it the task does not tick.
+    /// Returns the time between ticks. Zero means every frame, and `None` means that the task does not tick.
     fn interval(&self) -> Option<SimTime> {
         None
     }
 
-    /// Returns the priority. Tasks of higher priority tick first if the budget is short.
+    /// Returns the priority. If the tick budget of a frame is exhausted, tasks of higher priority tick first.
     fn priority(&self) -> i32 {
         0
     }
@@ -209,7 +209,7 @@ pub(crate) enum TaskCall<'a> {
     End(bool),
 }
 
-/// A custom task whose state is bytes.
+/// A custom task with its state encoded as bytes.
 pub(crate) trait ErasedTask: Send + Sync {
     fn call(&self, state: &mut Vec<u8>, call: TaskCall<'_>, cx: &TaskCx<'_>) -> Progression;
     fn wakes_on(&self) -> &[WakeKind];
@@ -260,26 +260,6 @@ pub(crate) struct TaskCode(pub(crate) Arc<dyn ErasedTask>);
 impl fmt::Debug for TaskCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("TaskCode")
-    }
-}
-
-/// A custom task in a task list, with its authored parameters.
-#[derive(Clone)]
-pub(crate) struct CustomDef {
-    pub(crate) code: Arc<dyn ErasedTask>,
-    pub(crate) params: Arc<BTreeMap<String, Value>>,
-}
-
-impl fmt::Debug for CustomDef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("CustomDef").field("params", &self.params).finish_non_exhaustive()
-    }
-}
-
-/// Two definitions are equal if their task types are: rules that are rebuilt register the code again.
-impl PartialEq for CustomDef {
-    fn eq(&self, other: &CustomDef) -> bool {
-        self.params == other.params
     }
 }
 

@@ -1,5 +1,5 @@
 //! Abilities written in code. Such an ability is resumed when the event it waits for occurs, requests changes and
-//! returns what it waits for next. Between two calls it is a few bytes in the row.
+//! returns the event that it waits for next. Between two calls, its state is a few bytes in the row.
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a coded ability waits for next.
+/// The event that a coded ability waits for next.
 ///
 /// ```
 /// use ugas_core::{InputId, Next, SimTime};
@@ -22,21 +22,21 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Next {
-    /// Time on the owner's clock.
+    /// A time span on the owner's clock.
     After(SimTime),
     /// A gameplay event with this tag or a descendant of it.
     Event(TagId),
-    /// A tag that is added or removed.
+    /// The addition or removal of this tag.
     Tag(TagId),
     /// A press or release of this input.
     Input(InputId),
     /// The host's answer to a task request fact of this task type.
     Request(TaskKindId),
-    /// The first of these to occur; at most eight. See [`Next::or`].
+    /// The first of these waits to occur; at most eight. See [`Next::or`].
     Any(Vec<Next>),
-    /// Nothing: the ability completes.
+    /// No event. The ability completes.
     End,
-    /// Nothing: the ability is cancelled.
+    /// No event. The ability is cancelled.
     Cancel,
 }
 
@@ -44,8 +44,8 @@ pub enum Next {
 const WAITS: usize = 8;
 
 impl Next {
-    /// Combines two waits: the first to occur resumes the ability. `End` and `Cancel` take precedence; waits beyond the
-    /// eighth are dropped.
+    /// Combines two waits. The first one to occur resumes the ability. `End` and `Cancel` take precedence over waits.
+    /// Waits beyond the eighth are dropped.
     pub fn or(self, other: Next) -> Next {
         match (self, other) {
             (end @ (Next::End | Next::Cancel), _) | (_, end @ (Next::End | Next::Cancel)) => end,
@@ -61,7 +61,13 @@ impl Next {
     fn into_waits(self) -> Vec<Next> {
         match self {
             Next::Any(all) => all,
-            one => vec![one],
+            one @ Next::After(_)
+            | one @ Next::Event(_)
+            | one @ Next::Tag(_)
+            | one @ Next::Input(_)
+            | one @ Next::Request(_)
+            | one @ Next::End
+            | one @ Next::Cancel => vec![one],
         }
     }
 
@@ -69,11 +75,17 @@ impl Next {
     pub(crate) fn waits(&self) -> &[Next] {
         match self {
             Next::Any(all) => all,
-            one => std::slice::from_ref(one),
+            one @ Next::After(_)
+            | one @ Next::Event(_)
+            | one @ Next::Tag(_)
+            | one @ Next::Input(_)
+            | one @ Next::Request(_)
+            | one @ Next::End
+            | one @ Next::Cancel => std::slice::from_ref(one),
         }
     }
 
-    /// Returns whether [`Next::or`] could have produced it: code or a file may contain something else.
+    /// Returns whether [`Next::or`] could have produced this value. Code and files can contain other values.
     pub(crate) fn is_valid(&self) -> bool {
         let single = |n: &Next| !matches!(n, Next::Any(_) | Next::End | Next::Cancel);
         let waits = self.waits();
@@ -84,15 +96,15 @@ impl Next {
 /// Why a coded ability is resumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resume<'a> {
-    /// The ability became active. The first call, exactly once.
+    /// The ability became active. This is the first call and happens exactly once.
     Activated,
     /// The time has passed.
     Elapsed,
-    /// Its event arrived.
+    /// The gameplay event was received.
     Event(&'a EventData),
     /// The tag was added or removed.
     Tag {
-        /// Whether it was added.
+        /// Whether the tag was added; otherwise it was removed.
         added: bool,
     },
     /// The input was pressed or released.
@@ -104,14 +116,14 @@ pub enum Resume<'a> {
     },
     /// The host answered the request.
     Answer(&'a Answer),
-    /// The ability ended. The last call, exactly once; its result is ignored.
+    /// The ability ended. This is the last call and happens exactly once. Its result is ignored.
     End {
         /// Whether the ability was cancelled.
         cancelled: bool,
     },
 }
 
-/// A change that a coded ability requests; executed in order when the call returns.
+/// A change that a coded ability requests. Requests are executed in order when the call returns.
 #[derive(Clone, Debug)]
 pub(crate) enum AbilityAction {
     Apply(Box<Spec>),
@@ -122,8 +134,8 @@ pub(crate) enum AbilityAction {
     Commit,
 }
 
-/// The context of a coded ability: it reads tags and attributes and requests changes. Only an effect can change tags
-/// and attributes.
+/// The context of a coded ability, with which it reads tags and attributes and requests changes. Tags and attributes
+/// can only be changed by applying effects.
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
@@ -163,7 +175,7 @@ impl AbilityCx<'_> {
     pub fn target(&self) -> Target {
         self.target
     }
-    /// Returns the time of the owner's clock.
+    /// Returns the current time of the owner's clock.
     pub fn now(&self) -> SimTime {
         self.now
     }
@@ -183,8 +195,8 @@ impl AbilityCx<'_> {
     pub fn has_of(&self, who: ControllerId, tag: TagId) -> bool {
         (self.tags)(who, tag)
     }
-    /// Returns the other controllers within a radius, the nearest first. Controllers without an anchor are not found;
-    /// without an anchor of the owner the list is empty.
+    /// Returns the other controllers within a radius, the nearest first. Controllers without a position are not found.
+    /// The list is empty if the owner has no position.
     pub fn within(&self, radius: f64) -> Vec<ControllerId> {
         (self.around)(radius)
     }
@@ -192,13 +204,13 @@ impl AbilityCx<'_> {
     pub fn apply_to_owner(&mut self, effect: EffectId) {
         self.apply(Spec::new(effect, self.who).level(self.level));
     }
-    /// Applies an effect to the target; does nothing without a target.
+    /// Applies an effect to the target. Does nothing if there is no target.
     pub fn apply_to_target(&mut self, effect: EffectId) {
         if let Target::Controller(target) = self.target {
             self.apply(Spec::new(effect, target).level(self.level));
         }
     }
-    /// Applies the effect of a spec; its source is the owner.
+    /// Applies the effect of a spec, with the owner as its source.
     pub fn apply(&mut self, spec: Spec) {
         self.acts.push(AbilityAction::Apply(Box::new(spec)));
     }
@@ -210,7 +222,7 @@ impl AbilityCx<'_> {
     pub fn send(&mut self, tag: TagId, target: ControllerId, magnitude: f64) {
         self.acts.push(AbilityAction::Send { tag, target, magnitude });
     }
-    /// Triggers a burst cue.
+    /// Triggers a one-shot cue on the owner.
     pub fn cue(&mut self, tag: TagId) {
         self.acts.push(AbilityAction::Cue(tag));
     }
@@ -222,15 +234,15 @@ impl AbilityCx<'_> {
     pub fn set_param(&mut self, param: ParamId, value: f64) {
         self.acts.push(AbilityAction::SetParam { param, value });
     }
-    /// Returns a random number in [0, 1): the same number when this call is resimulated.
+    /// Returns a random number in [0, 1). A resimulation of this call returns the same number.
     pub fn random(&mut self) -> f64 {
         let number = self.draw.unit();
         self.draw.draw += 1;
         number
     }
-    /// Commits an ability whose policy is Manual. A refusal changes nothing: the ability continues uncommitted unless
-    /// it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes the commit
-    /// impossible, the ability is cancelled and nothing requested after the commit happens.
+    /// Commits an ability whose commit policy is Manual. A refusal changes nothing: the ability continues uncommitted
+    /// unless it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes the
+    /// commit impossible, the ability is cancelled and later requests of the call are dropped.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
         self.acts.push(AbilityAction::Commit);
@@ -238,7 +250,7 @@ impl AbilityCx<'_> {
     }
 }
 
-/// An ability written in code. Its document defines everything else: tags, cost, cooldown, checks.
+/// The code of an ability. The ability's document defines its tags, cost, cooldown and checks.
 ///
 /// ```
 /// use ugas_core::{AbilityCx, CodedAbility, Next, Resume, Rules, SimTime};
@@ -255,15 +267,15 @@ impl AbilityCx<'_> {
 /// assert!(Rules::builder().ability_code("GA_Nobody", Pause).build().is_err());
 /// ```
 pub trait CodedAbility: Send + Sync + 'static {
-    /// The state between calls; at most 256 bytes as JSON, which cannot represent non-finite numbers. An ability whose
-    /// state cannot be stored is cancelled with a diagnostic.
+    /// The state that is kept between calls, at most 256 bytes as JSON. JSON cannot represent non-finite numbers. An
+    /// ability whose state cannot be stored is cancelled with a diagnostic.
     type State: Default + Serialize + DeserializeOwned;
 
-    /// Resumes the ability and returns what it waits for next.
+    /// Resumes the ability and returns the event that it waits for next.
     fn resume(&self, state: &mut Self::State, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next;
 }
 
-/// A coded ability whose state is bytes.
+/// A coded ability with its state encoded as bytes.
 pub(crate) trait ErasedAbility: Send + Sync {
     /// Resumes the ability; `None` if its state cannot be encoded or decoded.
     fn resume(&self, state: &mut Vec<u8>, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Option<Next>;
@@ -279,7 +291,7 @@ impl<T: CodedAbility> ErasedAbility for T {
         let next = CodedAbility::resume(self, &mut state, why, cx);
         // The state after the last call is never read.
         if !matches!(why, Resume::End { .. }) {
-            // Infinity can be written but not read: detecting that now is better than failing at the next call.
+            // JSON writes infinity but cannot read it: fail now instead of at the next call.
             *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE && read(b).is_some())?;
         }
         Some(next)
@@ -309,12 +321,12 @@ impl Compiler<'_> {
 }
 
 impl Rules {
-    /// Returns whether a coded ability can wait for this: code or a file may name ids that these rules do not define.
+    /// Returns whether the rules define the ids that a coded ability waits for. Code and files can contain unknown ids.
     pub(crate) fn can_await(&self, next: &Next) -> bool {
         let exists = |wait: &Next| match *wait {
             Next::Event(tag) | Next::Tag(tag) => self.tags.def(tag).is_some(),
             Next::Request(kind) => self.task_kinds().any(|(id, ..)| id == kind),
-            _ => true,
+            Next::After(_) | Next::Input(_) | Next::Any(_) | Next::End | Next::Cancel => true,
         };
         next.is_valid() && next.waits().iter().all(exists)
     }

@@ -1,9 +1,9 @@
-//! Compiled combat rules of an effect, and the declaration that its writes are damage, healing or threat.
+//! Compiled combat rules of an effect, and its declaration that its writes are damage, healing or threat.
 
 use super::compile::Compiler;
 use super::expr::Expr;
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
 use super::scope::Scope;
 use super::unsupported::UNSUPPORTED_RULES;
 use crate::{AbilityId, AttributeId, CalcId, TagId};
@@ -27,7 +27,7 @@ pub(crate) enum RuleOn {
     AbilityUse,
     Interrupt,
     BuffApplied,
-    /// An event by its tag, hierarchical.
+    /// An event with this tag or a descendant of it.
     Event(TagId),
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct RuleDef {
     pub(crate) on: RuleOn,
     /// Only these abilities; empty: any.
     pub(crate) abilities: Box<[AbilityId]>,
-    /// Only abilities with any of these tags, hierarchical; empty: any.
+    /// Applies only to abilities with any of these tags or a descendant of one; to all if empty.
     pub(crate) tags: Box<[TagId]>,
     pub(crate) attribute: Option<AttributeId>,
     pub(crate) when: Option<Expr>,
@@ -79,19 +79,19 @@ const NAMES: [(&str, RuleOn); 15] = [
 ];
 
 impl RuleOn {
-    /// Returns whether the value must be computable without an event, so that `When` is not allowed.
+    /// Returns whether the value is needed without an event, so that `When` is not allowed.
     fn is_unconditional(self) -> bool {
         use RuleOn::{AbilityUse, ChargeCost, ChargesPerCooldown, MaxCharges, ResourceCost};
         matches!(self, MaxCharges | ChargeCost | ResourceCost | ChargesPerCooldown | AbilityUse)
     }
 
-    /// Returns whether the amount is written to one attribute, so that a rule may name it.
+    /// Returns whether the amount is written to one attribute, so that a rule may select that attribute.
     fn has_attribute(self) -> bool {
         use RuleOn::{DamageDone, DamageTaken, HealingDone, HealingTaken, Threat};
         matches!(self, DamageDone | DamageTaken | HealingDone | HealingTaken | Threat)
     }
 
-    /// Returns whether the rule is a permission and not a value.
+    /// Returns whether the rule allows or forbids something, as opposed to changing a value.
     fn is_permission(self) -> bool {
         matches!(self, RuleOn::AbilityUse | RuleOn::Interrupt | RuleOn::BuffApplied)
     }
@@ -147,7 +147,7 @@ impl Compiler<'_> {
             self.error("unsupported-field", format!("{place}.On: {name} is not supported yet: {why}"));
             return None;
         }
-        // A tag has a dot; a single word is a misspelt name.
+        // A tag has a dot; a single word is a misspelt keyword.
         if name.contains('.') {
             return self.tag(name).map(RuleOn::Event);
         }

@@ -1,55 +1,80 @@
-//! What rules were compiled to, as text: the form that shows whether a change of a document changes anything.
+//! The compiled rules as text, to check whether a changed document changes the compiled rules.
 
+use super::Rules;
 use super::ability::AbilityDef;
+use super::ability_set::AbilitySetDef;
+use super::attribute::SetDef;
+use super::calc::CalcDef;
+use super::curve::CurveDef;
 use super::effect::EffectDef;
-use super::timeline::TimelineDef;
-use super::{INITIAL_TAGS, Rules};
-use std::fmt::Write;
+use super::template::Template;
+use crate::NameKind;
+use std::fmt::{Debug, Write};
 use std::sync::Arc;
-use ugas_doc::{Ability, Timeline};
+use ugas_doc::Ability;
 
 impl Rules {
-    /// Returns everything the runtime reads of the documents, one definition to a line, for tests and tools. Display
-    /// data, comments and places in files are left out, so a field that only changes those does not change the text.
+    /// Returns everything that the runtime reads of the documents, one definition per line, for tests and tools.
+    /// Metadata, comments and file positions are left out, so a change of those does not change the text.
     ///
     /// ```
     /// use ugas_core::Rules;
     /// use ugas_doc::{Effect, Metadata};
     /// let text = |e: Effect| Rules::builder().add(e).build().unwrap().compiled_text();
     /// let plain = Effect::infinite("GE_Aura");
-    /// let shown = Effect { metadata: Some(Metadata { icon: Some("a.png".into()), ..Default::default() }), ..plain.clone() };
-    /// assert_eq!(text(plain.clone()), text(shown));
+    /// let shown = Effect { metadata: Some(Metadata { icon: Some("a.png".into()), ..Default::default() }),
+    /// ..plain.clone() }; assert_eq!(text(plain.clone()), text(shown));
     /// assert_ne!(text(plain.clone()), text(plain.priority(3)));
     /// ```
     pub fn compiled_text(&self) -> String {
         let mut text = String::new();
-        let mut line = |definition: &dyn std::fmt::Debug| {
-            // Writing into a string cannot fail.
-            let _ = writeln!(text, "{definition:?}");
-        };
-        self.sets.iter().enumerate().for_each(|set| line(&set));
-        self.curves.iter().enumerate().for_each(|curve| line(&curve));
-        for calc in self.calcs.iter().flatten() {
-            line(&(&calc.reads, &calc.params, calc.rolls, &calc.formulas));
+        // Writing into a string cannot fail.
+        for kind in NameKind::NAMED {
+            let _ = writeln!(text, "{kind}: {:?}", self.names(kind).list());
+            self.definitions(kind, &mut |id, definition| {
+                let _ = writeln!(text, "{kind} {id}: {definition}");
+            });
         }
-        for effect in self.effects.iter().flatten().filter(|e| e.id != INITIAL_TAGS) {
-            line(&EffectDef { origin: None, ..(**effect).clone() });
-        }
-        self.abilities.iter().flatten().for_each(|ability| line(&without_doc(ability)));
-        self.ability_sets.iter().enumerate().for_each(|set| line(&set));
-        for timeline in self.timelines.iter().flatten() {
-            line(&TimelineDef { doc: Arc::new(Timeline::default()), ..(**timeline).clone() });
-        }
-        line(&(&self.by_montage, &self.by_ability));
-        self.templates.iter().enumerate().for_each(|template| line(&template));
-        self.tables().iter().for_each(|(kind, names)| line(&(kind, names.list())));
+        let _ = writeln!(text, "{:?}", (&self.by_montage, &self.by_ability));
         text
     }
 }
 
-/// An ability without what was written, but for the fields that the network reads from there.
-fn without_doc(def: &AbilityDef) -> AbilityDef {
-    let Ability { net_execution, client_may_cancel, .. } = *def.doc;
-    let doc = Ability { net_execution, client_may_cancel, ..Ability::default() };
-    AbilityDef { doc: Arc::new(doc), origin: None, ..def.clone() }
+/// A definition as text. An implementation leaves out display data and places in files.
+pub(crate) trait CompiledText: Debug {
+    fn compiled_text(&self) -> String {
+        format!("{self:?}")
+    }
+}
+
+impl<T: CompiledText> CompiledText for Arc<T> {
+    fn compiled_text(&self) -> String {
+        (**self).compiled_text()
+    }
+}
+
+impl CompiledText for SetDef {}
+impl CompiledText for CurveDef {}
+impl CompiledText for AbilitySetDef {}
+impl CompiledText for Template {}
+
+impl CompiledText for CalcDef {
+    fn compiled_text(&self) -> String {
+        format!("{:?}", (&self.reads, &self.params, self.rolls, &self.formulas))
+    }
+}
+
+impl CompiledText for EffectDef {
+    fn compiled_text(&self) -> String {
+        format!("{:?}", EffectDef { origin: None, ..self.clone() })
+    }
+}
+
+/// An ability keeps the fields of its document that the network reads.
+impl CompiledText for AbilityDef {
+    fn compiled_text(&self) -> String {
+        let Ability { net_execution, client_may_cancel, .. } = *self.doc;
+        let doc = Ability { net_execution, client_may_cancel, ..Ability::default() };
+        format!("{:?}", AbilityDef { doc: Arc::new(doc), origin: None, ..self.clone() })
+    }
 }

@@ -1,6 +1,10 @@
-//! Curves: piecewise functions of one number, constant outside their points.
+//! Curves: piecewise functions of one number, constant outside the range of their points.
 
-use ugas_doc::{Curve, Interpolation};
+use super::compile::Compiler;
+use super::document::{Phase, RulesDocument};
+use crate::NameKind;
+use std::sync::Arc;
+use ugas_doc::{Curve, Interpolation, Origin};
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurveDef {
@@ -10,8 +14,26 @@ pub(crate) struct CurveDef {
     interpolation: Interpolation,
 }
 
+impl RulesDocument for Curve {
+    fn phase(&self) -> Phase {
+        Phase::Curves
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::Curve)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        match (CurveDef::new(self), c.find(NameKind::Curve, &self.name)) {
+            (Ok(def), Some(id)) => c.rules.to_mut().curves.define(id, Arc::new(def)),
+            (Ok(_), None) => {}
+            (Err(why), _) => c.error("bad-curve", why),
+        }
+    }
+}
+
 impl CurveDef {
-    /// Compiles a curve. Points must be finite with rising X; the caller adds the names to the message.
+    /// Compiles a curve. Points must be finite, with rising X. The caller adds the names to the message.
     pub(crate) fn new(doc: &Curve) -> Result<CurveDef, String> {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
         if let Some(csv) = doc.csv.as_ref().filter(|_| points.is_empty()) {

@@ -2,42 +2,15 @@
 
 use super::combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
 use super::expr::Expr;
+use super::magnitude::Mag;
 use crate::flow::Trigger;
 use crate::state::ModOp;
-use crate::{AbilityId, AttributeId, CalcId, ChannelId, CurveId, EffectId, HookId, InputId, KeyId, SimTime, TagId};
+use crate::{AbilityId, AttributeId, CalcId, ChannelId, EffectId, HookId, InputId, SimTime, TagId};
 use std::sync::Arc;
 use ugas_doc::{
     DurationPolicy, ExecutionPolicy, OnExpire, OnOngoingFail, OnStack, Operation, Origin, PeriodInhibition,
     PeriodOnStack, StackBy, Value,
 };
-
-/// The source of a number.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Mag {
-    Value(f64),
-    Curve { curve: CurveId, input: CurveInput, factor: f64 },
-    Attribute { attribute: AttributeId, of_target: bool, coefficient: f64, pre: f64, post: f64 },
-    Calc(CalcId),
-    Caller(KeyId),
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum CurveInput {
-    Level,
-    Attribute(AttributeId),
-    Caller(KeyId),
-}
-
-impl Mag {
-    /// Returns the attribute that a live magnitude follows, and whether it is the target's.
-    pub(crate) fn live_on(&self) -> Option<(AttributeId, bool)> {
-        match self {
-            Mag::Attribute { attribute, of_target, .. } => Some((*attribute, *of_target)),
-            Mag::Curve { input: CurveInput::Attribute(a), .. } => Some((*a, false)),
-            Mag::Value(_) | Mag::Curve { .. } | Mag::Calc(_) | Mag::Caller(_) => None,
-        }
-    }
-}
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModDef {
@@ -58,7 +31,7 @@ impl ModDef {
     /// Returns whether it is a constant.
     fn is_plain(&self) -> bool {
         let ModDef { attribute: _, op: _, magnitude, channel: _, channel_name: _, source_tags, target_tags } = self;
-        matches!(magnitude, Mag::Value(_)) && source_tags.is_empty() && target_tags.is_empty()
+        magnitude.constant().is_some() && source_tags.is_empty() && target_tags.is_empty()
     }
 }
 
@@ -115,7 +88,7 @@ impl ThenDef {
     }
 }
 
-/// A fixed value written to one attribute's base.
+/// A fixed value that is written to one attribute's base value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PlainWrite {
     pub(crate) attribute: AttributeId,
@@ -156,25 +129,27 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
-    /// Its combat rules while it is active.
+    /// The combat rules that apply while it is active.
     pub(crate) rules: Box<[RuleDef]>,
-    /// Set if its base writes are damage, healing or threat.
+    /// Set if its writes are damage, healing or threat.
     pub(crate) combat: Option<CombatDef>,
     /// Its only modifier, if an execution writes one fixed value and does nothing else.
     pub(crate) plain_write: Option<PlainWrite>,
-    /// Whether only the authoritative sim applies it: it is tagged so, or one of its calculations cannot be predicted.
+    /// Whether only the authoritative sim applies the effect, because a tag of the effect says so or because one of its
+    /// calculations cannot be predicted.
     pub(crate) authority: bool,
-    /// Only value modifiers and tag requirements: captures, grants, cues and reactions can be skipped.
+    /// Whether it has only value modifiers and tag requirements, so that captures, grants, cues and reactions can be
+    /// skipped.
     pub(crate) simple: bool,
     /// The duration in flicks if it is a fixed value.
     pub(crate) fixed_duration: Option<SimTime>,
-    /// Whether tags affect it while it is active: filters or ongoing requirements.
+    /// Whether tags affect the effect while it is active, through tag filters or ongoing requirements.
     pub(crate) watches: bool,
     /// Whether a modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
-    /// Whether it reads its source after application other than by live magnitudes: in executions, tag filters or
-    /// conditions of its rules.
-    pub(crate) looks_at_source: bool,
+    /// Whether it reads its source after the application in other ways than live magnitudes: in executions, tag filters
+    /// or conditions of its rules.
+    pub(crate) reads_source: bool,
 }
 
 impl EffectDef {
@@ -182,7 +157,7 @@ impl EffectDef {
         !self.ongoing_required.is_empty() || !self.ongoing_blocked.is_empty()
     }
 
-    /// Returns whether it can refuse other effects while it is active.
+    /// Returns whether it can make its target immune to other effects.
     pub(crate) fn refuses_others(&self) -> bool {
         let bars = |r: &RuleDef| r.on == RuleOn::BuffApplied && r.what == RuleWhat::Restrict;
         !self.immunity.is_empty() || self.rules.iter().any(bars)
@@ -207,17 +182,16 @@ impl EffectDef {
     pub(crate) fn classify(&mut self) {
         self.watches = self.has_ongoing() || self.is_filtered();
         self.has_live = self.modifiers.iter().any(|m| m.magnitude.live_on().is_some());
-        self.looks_at_source = self.policy != DurationPolicy::Instant && self.needs_source();
-        self.fixed_duration = match self.duration {
-            Some(Mag::Value(v)) => SimTime::try_seconds(v),
-            _ => None,
-        };
+        self.reads_source = self.policy != DurationPolicy::Instant && self.needs_source();
+        self.fixed_duration = self.duration.as_ref().and_then(Mag::constant).and_then(SimTime::try_seconds);
         self.simple = self.is_simple();
         let instant = self.simple && self.policy == DurationPolicy::Instant;
         self.plain_write = match &*self.modifiers {
-            [ModDef { attribute, op, magnitude: Mag::Value(v), .. }] if instant || self.has_plain_execution() => {
-                Some(PlainWrite { attribute: *attribute, op: ModOp::from(*op), magnitude: *v })
-            }
+            [m] if instant || self.has_plain_execution() => m.magnitude.constant().map(|magnitude| PlainWrite {
+                attribute: m.attribute,
+                op: ModOp::from(m.op),
+                magnitude,
+            }),
             _ => None,
         };
     }
@@ -225,7 +199,7 @@ impl EffectDef {
     fn needs_source(&self) -> bool {
         let of_source = |m: &ModDef| {
             let read = matches!(m.magnitude.live_on(), Some((_, false))) && !self.acts_on_current(m);
-            read || matches!(m.magnitude, Mag::Calc(_)) || !m.source_tags.is_empty()
+            read || m.magnitude.calculation().is_some() || !m.source_tags.is_empty()
         };
         !self.executions.is_empty()
             || self.combat.is_some()
@@ -233,14 +207,20 @@ impl EffectDef {
             || self.rules.iter().any(|r| r.when.as_ref().is_some_and(Expr::is_foreign))
     }
 
-    /// Returns whether an application runs an execution: the first one of a periodic effect, the calculations of any
+    /// Returns whether the effect has combat rules for the damage, healing or threat that its target deals to other
+    /// controllers.
+    pub(crate) fn rules_what_is_done(&self) -> bool {
+        self.rules.iter().any(|r| matches!(r.on, RuleOn::DamageDone | RuleOn::HealingDone | RuleOn::Threat))
+    }
+
+    /// Returns whether an application runs an execution: the first one of a periodic effect, or the calculations of any
     /// other.
     pub(crate) fn executes_at_once(&self) -> bool {
         if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }
 
     /// Returns whether an application only writes or modifies constant values and grants tags. Every field is named, so
-    /// that a new one cannot be forgotten here; `_` marks fields that both paths handle alike.
+    /// that a new one cannot be forgotten here; `_` marks fields that both paths handle in the same way.
     fn is_simple(&self) -> bool {
         let EffectDef {
             id: _,
@@ -282,7 +262,7 @@ impl EffectDef {
             fixed_duration,
             watches: _,
             has_live: _,
-            looks_at_source: _,
+            reads_source: _,
         } = self;
         let instant = *policy == DurationPolicy::Instant;
         modifiers.iter().all(ModDef::is_plain)
@@ -310,7 +290,8 @@ impl EffectDef {
     }
 
     /// Returns whether a periodic execution only writes constant values. Every field is named, as in
-    /// [`EffectDef::is_simple`]; `_` marks fields that only matter to an application or that both paths handle alike.
+    /// [`EffectDef::is_simple`]; `_` marks fields that matter only to an application or that both paths handle in the
+    /// same way.
     fn has_plain_execution(&self) -> bool {
         let EffectDef {
             id: _,
@@ -352,7 +333,7 @@ impl EffectDef {
             fixed_duration: _,
             watches: _,
             has_live: _,
-            looks_at_source: _,
+            reads_source: _,
         } = self;
         period.is_some()
             && modifiers.iter().all(|m| m.is_plain() && !self.acts_on_current(m))

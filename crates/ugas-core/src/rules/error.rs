@@ -1,4 +1,4 @@
-//! Errors and warnings of a build: an error rejects the whole set, a warning does not.
+//! Errors and warnings of a build. If there is an error, no rules are built. Warnings do not prevent the build.
 
 use std::fmt;
 use ugas_doc::Origin;
@@ -8,7 +8,7 @@ use ugas_doc::Origin;
 pub enum Severity {
     /// The rules are rejected.
     Error,
-    /// The rules were built; the issue is a likely mistake.
+    /// The rules are built, but the documents have a likely mistake.
     Warning,
 }
 
@@ -24,13 +24,13 @@ pub enum Severity {
 pub struct LoadIssue {
     /// The severity.
     pub severity: Severity,
-    /// The stable id of the rule that found it.
+    /// The stable code of the check that found the issue.
     pub code: &'static str,
     /// The document that has the issue.
     pub document: String,
-    /// What is wrong, with a suggestion if one is known.
+    /// The message, with a suggestion if there is one.
     pub message: String,
-    /// The position of the document.
+    /// The file and line of the document, if known.
     pub origin: Option<Origin>,
 }
 
@@ -47,8 +47,9 @@ impl fmt::Display for LoadIssue {
     }
 }
 
-/// Every reason why rules or a run-time definition were rejected. Nothing was built. `Debug` prints the same as
-/// `Display`, so that a `main` that returns it prints a readable message.
+/// All errors for which rules or a run-time definition were rejected. `Debug` prints the same text as `Display`, so
+/// that a
+/// `main` that returns this error prints a readable message.
 #[derive(Clone, PartialEq)]
 pub struct LoadError {
     /// The issues, errors and warnings in document order.
@@ -68,7 +69,7 @@ impl fmt::Display for LoadError {
 }
 impl fmt::Debug for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the rules are refused:\n{self}")
+        write!(f, "the rules have errors:\n{self}")
     }
 }
 impl std::error::Error for LoadError {}

@@ -9,15 +9,15 @@ use std::sync::Arc;
 /// The controller whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
-    /// The controller of the expression; the target in an effect.
+    /// The controller that the expression belongs to; in an effect, the target.
     Own,
     /// The instigator.
     Source,
-    /// The controller the effect acts on.
+    /// The controller that the effect is applied to.
     Target,
 }
 
-/// The values that an expression reads. `None` makes the whole value `None`.
+/// The values that an expression reads. If one is `None`, so is the result.
 pub(crate) trait Reads {
     /// Returns an attribute's current value.
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64>;
@@ -117,7 +117,7 @@ impl Code {
     }
 }
 
-/// A part of a condition is not finite (ruling R-102).
+/// The error of a condition that has a part that is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotFinite;
 
@@ -132,7 +132,7 @@ pub(crate) struct Expr {
 
 /// Maximum depth of the stack.
 pub(super) const STACK: usize = 64;
-/// Most expressions need no more, and a small stack is cheap to initialize.
+/// The stack size of most expressions; a small stack is cheap to initialize.
 const SMALL_STACK: usize = 8;
 
 impl Expr {
@@ -148,10 +148,7 @@ impl Expr {
 
     /// Iterates over the attributes it reads.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (Side, AttributeId)> {
-        self.code.iter().filter_map(|c| match c {
-            Code::Read(side, a) => Some((*side, *a)),
-            _ => None,
-        })
+        self.code.iter().filter_map(|c| if let Code::Read(side, a) = c { Some((*side, *a)) } else { None })
     }
 
     /// Returns whether it draws random numbers.
@@ -160,6 +157,7 @@ impl Expr {
     }
 
     /// Returns whether it reads any controller but its own.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other instruction reads another controller")]
     pub(crate) fn is_foreign(&self) -> bool {
         self.code.iter().any(|c| match c {
             Code::Read(side, _) => *side != Side::Own,
@@ -186,7 +184,7 @@ impl Expr {
         if finite { Ok(value.map(|v| v != 0.0)) } else { Err(NotFinite) }
     }
 
-    /// Evaluates it; `None` from `reads` makes the result `None`.
+    /// Evaluates the expression; `None` if a value that it reads is missing.
     pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
         let any = &mut true;
@@ -251,7 +249,19 @@ impl Expr {
                 Code::Sqrt => stack[top - 1] = libm::sqrt(stack[top - 1]),
                 Code::Roll => stack[top - 1] = truth(reads.roll(stack[top - 1])?),
                 Code::Curve(i) => stack[top - 1] = self.curves[i as usize].at(stack[top - 1]),
-                _ => {
+                Code::Add
+                | Code::Sub
+                | Code::Mul
+                | Code::Div
+                | Code::Less
+                | Code::LessEq
+                | Code::Greater
+                | Code::GreaterEq
+                | Code::Equal
+                | Code::NotEqual
+                | Code::Min
+                | Code::Max
+                | Code::Pow => {
                     let (a, b) = (stack[top - 2], stack[top - 1]);
                     top -= 1;
                     stack[top - 1] = match *code {
@@ -267,7 +277,26 @@ impl Expr {
                         Code::Greater => truth(a > b),
                         Code::GreaterEq => truth(a >= b),
                         Code::Equal => truth(a == b),
-                        _ => truth(a != b),
+                        Code::Number(_)
+                        | Code::Read(..)
+                        | Code::Has(..)
+                        | Code::Local(_)
+                        | Code::Neg
+                        | Code::Not
+                        | Code::NotEqual
+                        | Code::And(_)
+                        | Code::Or(_)
+                        | Code::Truth
+                        | Code::Unless(_)
+                        | Code::Jump(_)
+                        | Code::Clamp
+                        | Code::Abs
+                        | Code::Floor
+                        | Code::Ceil
+                        | Code::Round
+                        | Code::Sqrt
+                        | Code::Roll
+                        | Code::Curve(_) => truth(a != b),
                     };
                 }
             }
@@ -307,7 +336,7 @@ mod tests {
         Ok(expr.eval(&mut |_, a| Some([100.0, 5.0, 0.0][a.index()])).unwrap())
     }
 
-    /// Health is 100 everywhere, the own controller is alive, the event is a death.
+    /// Health is 100 for all controllers, the expression's own controller is alive, the event is a death.
     struct World;
     impl Reads for World {
         fn attribute(&mut self, _: Side, a: AttributeId) -> Option<f64> {
@@ -385,10 +414,10 @@ mod tests {
             "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
              round, pow, sqrt, if, has_tag, roll, curve, distance"
         );
-        assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another value of min, found \")\"");
-        assert_eq!(eval("abs(1, 2)").unwrap_err(), "column 6: expected ) after 1 of abs's values, found \", 2)\"");
+        assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another argument of min, found \")\"");
+        assert_eq!(eval("abs(1, 2)").unwrap_err(), "column 6: expected ) after 1 arguments of abs, found \", 2)\"");
         assert_eq!(eval("curve(C_Fallof, 1)").unwrap_err(), "column 7: unknown curve C_Fallof");
-        assert_eq!(eval("roll(0.5)").unwrap_err(), "column 1: only a calculation may roll");
+        assert_eq!(eval("roll(0.5)").unwrap_err(), "column 1: roll can be used only in a calculation");
         assert_eq!(eval("params.Scale").unwrap_err(), "column 1: params.Scale cannot be read here");
         assert!(eval("if(1, 2)").unwrap_err().contains("expected ,"));
         assert!(eval(&format!("{}1{}", "abs(".repeat(700), ")".repeat(700))).unwrap_err().contains("nest"));
@@ -419,14 +448,14 @@ mod tests {
         assert!(!Expr::parse("Health > level", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
         assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut KnownNames).unwrap().is_foreign());
-        assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be read here");
+        assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be used here");
         assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }
 
     #[test]
     fn locals_outside_their_scope_are_errors_with_a_column() {
         assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
-        assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be asked here");
+        assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be used here");
         assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event, hit"));
         assert_eq!(task("has_tag(self, State.Ded)").unwrap_err(), "column 15: unknown tag State.Ded");
         assert!(task("has_tag(self State.Dead)").unwrap_err().contains("expected ,"));

@@ -1,9 +1,9 @@
 //! The parser of expressions: precedence climbing over `|| && comparisons + - * /`, then signs, then numbers, names,
-//! calls and brackets. An error names its column.
+//! calls and brackets. An error names the column.
 
 use super::curve::CurveDef;
 use super::expr::{Code, Expr, Resolve, STACK, Side};
-use super::names::nearest;
+use super::interner::nearest;
 use super::scope::{Local, Scope};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ struct ExprParser<'a> {
     nesting: usize,
 }
 
-/// Operators by rising precedence; longer spellings first.
+/// Operators by rising precedence. Longer spellings come first.
 const LEVELS: [&[(&str, Option<Code>)]; 5] = [
     &[("||", None)],
     &[("&&", None)],
@@ -238,9 +238,9 @@ impl<'a> ExprParser<'a> {
             "has_tag" => self.has_tag(column),
             "if" => self.choice(),
             "curve" => self.curve(),
-            "roll" if !self.scope.rolls() => Err(format!("column {column}: only a calculation may roll")),
+            "roll" if !self.scope.rolls() => Err(format!("column {column}: roll can be used only in a calculation")),
             "roll" => self.arguments(word, 1..=1, Code::Roll),
-            "distance" if !self.scope.has_distance() => Err(format!("column {column}: distance() cannot be read here")),
+            "distance" if !self.scope.has_distance() => Err(format!("column {column}: distance() cannot be used here")),
             "distance" => {
                 self.sign("(")?;
                 self.sign(")")?;
@@ -263,7 +263,7 @@ impl<'a> ExprParser<'a> {
         }
     }
 
-    /// Parses arguments and emits `code`: pairwise if it takes two, otherwise once.
+    /// Parses arguments and emits `code`: between each pair of arguments if it takes two, otherwise once.
     fn arguments(&mut self, word: &str, count: RangeInclusive<usize>, code: Code) -> Result<(), String> {
         self.sign("(")?;
         let pairs = code.effect() == -1;
@@ -279,12 +279,12 @@ impl<'a> ExprParser<'a> {
                 break;
             }
             if given == *count.end() {
-                return Err(self.expected(&format!(") after {given} of {word}'s values")));
+                return Err(self.expected(&format!(") after {given} arguments of {word}")));
             }
             self.at += 1;
         }
         if given < *count.start() {
-            return Err(self.expected(&format!(", and another value of {word}")));
+            return Err(self.expected(&format!(", and another argument of {word}")));
         }
         self.sign(")")?;
         if pairs { Ok(()) } else { self.push(code) }
@@ -302,7 +302,7 @@ impl<'a> ExprParser<'a> {
         let jump = self.code.len();
         self.push(Code::Jump(0))?;
         self.code[unless] = Code::Unless(self.code.len() as u32);
-        // Either side pushes one value, never both.
+        // One of the two sides pushes a value, so the depth counts one of them.
         self.live -= 1;
         self.binary(0)?;
         self.code[jump] = Code::Jump(self.code.len() as u32);
@@ -329,7 +329,7 @@ impl<'a> ExprParser<'a> {
     fn has_tag(&mut self, column: usize) -> Result<(), String> {
         self.sign("(")?;
         let bearer = match (self.word(), self.scope.bearers()) {
-            (_, []) => return Err(format!("column {column}: has_tag cannot be asked here")),
+            (_, []) => return Err(format!("column {column}: has_tag cannot be used here")),
             (word, known) => match known.iter().find(|b| b.word() == word) {
                 Some(bearer) => *bearer,
                 None => {

@@ -4,12 +4,12 @@ use super::{ReadKey, Rules};
 use crate::{AbilityId, AttributeId, ControllerId, ParamId, TagId};
 use std::sync::Arc;
 
-/// What a `CanActivate` hook reads: whether its result may be cached.
+/// The state that a `CanActivate` hook reads. It determines whether the result of the hook may be cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookReads {
-    /// Only the owner's attributes, tags and parameters: the result is valid until the owner changes.
+    /// The hook reads only the owner's attributes, tags and parameters. Its result is cached until the owner changes.
     Owner,
-    /// Anything else: the hook runs at every check.
+    /// The hook reads other state too. It runs at every check.
     Anything,
 }
 
@@ -19,7 +19,7 @@ pub struct AbilityHookCx<'a> {
     pub(crate) who: ControllerId,
     pub(crate) ability: AbilityId,
     pub(crate) level: u32,
-    /// `NONE` without a target.
+    /// The target, or `NONE` if there is none.
     pub(crate) target: ControllerId,
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
     pub(crate) tags: &'a dyn Fn(ControllerId, TagId) -> bool,
@@ -47,11 +47,11 @@ impl AbilityHookCx<'_> {
     pub fn target(&self) -> Option<ControllerId> {
         self.target.some()
     }
-    /// Returns an attribute of the owner.
+    /// Returns the current value of an attribute of the owner.
     pub fn get(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.who, attribute.attribute(self.rules)?)
     }
-    /// Returns an attribute of the target.
+    /// Returns the current value of an attribute of the target.
     pub fn target_get(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.target.some()?, attribute.attribute(self.rules)?)
     }

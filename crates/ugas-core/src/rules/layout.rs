@@ -1,10 +1,11 @@
-//! A layout: the slot of each attribute in a row, for one ordered list of sets.
+//! A layout: the slot of each attribute in a row, for one ordered list of attribute sets.
 //!
-//! Slots are numbered in dependency order (referenced bounds and the reads of derived attributes first, registration
-//! order otherwise), so settling a row is one ascending pass. Layouts are derived from the list of sets and shared.
+//! Slots are numbered in dependency order: referenced bounds and the reads of derived attributes first, otherwise in
+//! registration order. Settling a row is therefore one ascending pass. Layouts are derived from the list of attribute
+//! sets. Rows with the same list share a layout.
 
 use super::Rules;
-use super::attribute::BoundDef;
+use super::attribute::{AttributeDef, BoundDef};
 use super::expr::{Expr, Side};
 use crate::state::Attr;
 use crate::{AttributeId, ControllerId, Refusal, SetId};
@@ -33,21 +34,21 @@ pub(crate) struct Slot {
     pub(crate) strongest: bool,
     pub(crate) proportional: bool,
     pub(crate) death: bool,
-    /// Slots of the pools that absorb damage before this slot, in order.
+    /// The slots of the pools that absorb damage before this slot, in order.
     pub(crate) pools: Box<[u16]>,
 }
 
-/// Everything that a plain write to an attribute needs.
+/// What a plain write to an attribute needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteSlot {
     lo: f64,
     hi: f64,
     pub(crate) attribute: AttributeId,
     pub(crate) slot: u16,
-    /// The slot of a referenced bound.
+    /// The slot of the attribute that is the lower bound.
     lo_slot: u16,
     hi_slot: u16,
-    /// Whether base is its own and nothing follows it.
+    /// Whether the base value is not derived and nothing follows the attribute.
     pub(crate) plain: bool,
     pub(crate) death: bool,
 }
@@ -84,11 +85,11 @@ pub(crate) struct Layout {
     slot_of: Box<[u16]>,
     /// Indexed by attribute, like `slot_of`.
     write_slots: Box<[WriteSlot]>,
-    /// Slots whose zero is death.
+    /// The slots that mean death at zero.
     pub(crate) deaths: Box<[u16]>,
     /// Values immediately after registration.
     pub(crate) initial: Box<[Attr]>,
-    /// Slots of derived values that are not finite right after registration.
+    /// The slots of derived values that are not finite immediately after registration.
     pub(crate) not_finite: Box<[u16]>,
 }
 
@@ -108,109 +109,35 @@ impl Layout {
 
     /// Builds the layout of these sets, registered in this order.
     pub(crate) fn build(rules: &Rules, sets: &[SetId], limit: u32) -> Result<Layout, Refusal> {
-        let mut parts = Vec::new();
-        let mut order_of = vec![usize::MAX; rules.attributes.len()];
-        let mut registered = BTreeSet::new();
-        for &set in sets {
-            let def = rules.set_def(set).ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
-            if registered.contains(&set) {
-                return Err(Refusal::SetRegistered { set });
-            }
-            if let Some(&missing) = def.dependencies.iter().find(|d| !registered.contains(*d)) {
-                return Err(Refusal::SetMissing { set: missing });
-            }
-            registered.insert(set);
-            for a in &def.attributes {
-                if order_of[a.attribute.index()] != usize::MAX {
-                    let (first, _): (SetId, _) = parts[order_of[a.attribute.index()]];
-                    return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: first });
-                }
-                order_of[a.attribute.index()] = parts.len();
-                parts.push((set, a));
-            }
-        }
-        let max = limit.min(NO_SLOT as u32);
-        if parts.len() as u32 > max {
-            return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
-        }
-        for (alias, set, attribute) in &rules.aliases {
-            if registered.contains(set) && rules.homes.contains(&(*attribute, *set)) {
-                order_of[alias.index()] = order_of[attribute.index()];
-            }
-        }
-
-        // The reads of each attribute, in registration order. A name whose set is not registered is an open bound or
-        // makes a derived value 0.
-        let mut reads: Vec<Vec<usize>> = Vec::with_capacity(parts.len());
-        for (_, a) in &parts {
-            let bounds = [a.min, a.max].into_iter().filter_map(|b| match b {
-                BoundDef::Attribute(attribute) => Some(attribute),
-                BoundDef::Open | BoundDef::Value(_) => None,
-            });
-            let derived = a.derived.iter().flat_map(|e| e.reads()).map(|(_, attribute)| attribute);
-            let known = |attribute: AttributeId| Some(order_of[attribute.index()]).filter(|&at| at != usize::MAX);
-            let mut list: Vec<usize> = bounds.chain(derived).filter_map(known).collect();
-            list.sort_unstable();
-            list.dedup();
-            reads.push(list);
-        }
-        let topological =
-            sort(&reads).map_err(|at| Refusal::Cycle { who: ControllerId::NONE, attribute: parts[at].1.attribute })?;
-
-        let mut slot_of_part = vec![NO_SLOT; parts.len()];
-        for (slot, &part) in topological.iter().enumerate() {
-            slot_of_part[part] = slot as u16;
-        }
-        let slot_of: Box<[u16]> =
-            order_of.iter().map(|&at| if at == usize::MAX { NO_SLOT } else { slot_of_part[at] }).collect();
-        let bound = |b: BoundDef| match b {
-            BoundDef::Open => SlotBound::Open,
-            BoundDef::Value(v) => SlotBound::Value(v),
-            BoundDef::Attribute(a) => match slot_of[a.index()] {
-                NO_SLOT => SlotBound::Open,
-                slot => SlotBound::Slot(slot),
-            },
-        };
-        let mut dependents: Vec<Vec<u16>> = vec![Vec::new(); parts.len()];
-        for (part, list) in reads.iter().enumerate() {
-            for &read in list {
-                dependents[slot_of_part[read] as usize].push(slot_of_part[part]);
-            }
-        }
-        let absorbs = parts.iter().any(|(_, a)| a.absorb.is_some());
-        let pools = |of: AttributeId| -> Box<[u16]> {
-            let slot = slot_of[of.index()];
-            let guards = |a: AttributeId| slot_of[a.index()] == slot;
-            let pools = parts.iter().enumerate().filter_map(|(part, (_, a))| {
-                let (before, order) = a.absorb?;
-                (guards(before) && slot_of_part[part] != slot).then(|| (order, slot_of_part[part]))
-            });
-            let mut pools: Vec<(i32, u16)> = pools.collect();
-            pools.sort_unstable();
-            pools.into_iter().map(|(_, slot)| slot).collect()
-        };
-        let mut slots = Vec::with_capacity(parts.len());
-        let mut initial: Vec<Attr> = Vec::with_capacity(parts.len());
+        let registered = Registered::new(rules, sets, limit)?;
+        let reads = registered.reads();
+        let order = sort(&reads).map_err(|at| {
+            let attribute = registered.parts[at].1.attribute;
+            Refusal::Cycle { who: ControllerId::NONE, attribute }
+        })?;
+        let places = Places::new(&registered, &order);
+        let absorbs = registered.parts.iter().any(|(_, a)| a.absorb.is_some());
+        let mut slots: Vec<Slot> = Vec::with_capacity(order.len());
+        let mut initial: Vec<Attr> = Vec::with_capacity(order.len());
         let mut not_finite = Vec::new();
-        for (&part, mut dependents) in topological.iter().zip(dependents) {
-            let (set, a) = parts[part];
-            dependents.sort_unstable();
+        for (&part, dependents) in order.iter().zip(places.dependents(&reads)) {
+            let (set, a) = registered.parts[part];
             let slot = Slot {
                 attribute: a.attribute,
                 set,
-                lo: bound(a.min),
-                hi: bound(a.max),
+                lo: places.bound(a.min),
+                hi: places.bound(a.max),
                 derived: a.derived.clone(),
                 dependents: dependents.into(),
                 strongest: a.aggregation == Aggregation::StrongestMultiply,
                 proportional: a.on_bound_change == OnBoundChange::Proportional,
                 death: a.death,
-                pools: if absorbs { pools(a.attribute) } else { Box::default() },
+                pools: if absorbs { places.pools(&registered, a.attribute) } else { Box::default() },
             };
             let (lo, hi) = slot.bounds(&initial);
             let base = match &slot.derived {
                 Some(expr) => {
-                    let (base, is_not_finite) = derived_value(expr, &slot_of, &initial);
+                    let (base, is_not_finite) = derived_value(expr, &places.of_attribute, &initial);
                     not_finite.extend(is_not_finite.then_some(slots.len() as u16));
                     base
                 }
@@ -219,13 +146,14 @@ impl Layout {
             initial.push(Attr { base, current: clamp(base, lo, hi) });
             slots.push(slot);
         }
+        let slot_of = places.of_attribute;
         let write_slots = slot_of.iter().map(|&slot| WriteSlot::new(&slots, slot)).collect();
         let deaths = (0..slots.len()).filter(|&slot| slots[slot].death).map(|slot| slot as u16).collect();
         let (sets, slots, initial) = (sets.into(), slots.into(), initial.into());
         Ok(Layout { sets, slots, slot_of, write_slots, deaths, initial, not_finite: not_finite.into() })
     }
 
-    /// Returns a derived attribute's base, and whether it was not finite.
+    /// Returns the base value of a derived attribute, and whether it was not finite.
     pub(crate) fn derive(&self, expr: &Expr, attrs: &[Attr]) -> (f64, bool) {
         derived_value(expr, &self.slot_of, attrs)
     }
@@ -238,6 +166,120 @@ impl Layout {
             let slot = self.slots.iter().find(uses)?;
             slot.dependents.iter().map(|&d| self.slots[d as usize].set).find(|&s| s != set)
         })
+    }
+}
+
+/// The attributes of registered sets, in the order of registration.
+struct Registered<'r> {
+    parts: Vec<(SetId, &'r AttributeDef)>,
+    /// The position of each attribute in `parts`; `usize::MAX` if no registered set defines it.
+    position: Vec<usize>,
+}
+
+impl<'r> Registered<'r> {
+    fn new(rules: &'r Rules, sets: &[SetId], limit: u32) -> Result<Registered<'r>, Refusal> {
+        let mut parts: Vec<(SetId, &AttributeDef)> = Vec::new();
+        let mut position = vec![usize::MAX; rules.attributes.len()];
+        let mut seen = BTreeSet::new();
+        for &set in sets {
+            let def = rules.set_def(set).ok_or(Refusal::UnknownName { kind: crate::NameKind::Set, id: set.0 })?;
+            if seen.contains(&set) {
+                return Err(Refusal::SetRegistered { set });
+            }
+            if let Some(&missing) = def.dependencies.iter().find(|d| !seen.contains(*d)) {
+                return Err(Refusal::SetMissing { set: missing });
+            }
+            seen.insert(set);
+            for a in &def.attributes {
+                if let Some((first, _)) = parts.get(position[a.attribute.index()]) {
+                    return Err(Refusal::DuplicateAttribute { attribute: a.attribute, set: *first });
+                }
+                position[a.attribute.index()] = parts.len();
+                parts.push((set, a));
+            }
+        }
+        let max = limit.min(NO_SLOT as u32);
+        if parts.len() as u32 > max {
+            return Err(Refusal::Limit { what: crate::LimitKind::Attributes, max, link: 0 });
+        }
+        for (alias, set, attribute) in &rules.aliases {
+            if seen.contains(set) && rules.homes.contains(&(*attribute, *set)) {
+                position[alias.index()] = position[attribute.index()];
+            }
+        }
+        Ok(Registered { parts, position })
+    }
+
+    /// Returns the positions that each attribute reads. If the set of a name is not registered, a bound is open and a
+    /// derived value is 0.
+    fn reads(&self) -> Vec<Vec<usize>> {
+        let reads = |(_, a): &(SetId, &AttributeDef)| {
+            let bounds = [a.min, a.max].into_iter().filter_map(|b| match b {
+                BoundDef::Attribute(attribute) => Some(attribute),
+                BoundDef::Open | BoundDef::Value(_) => None,
+            });
+            let derived = a.derived.iter().flat_map(|e| e.reads()).map(|(_, attribute)| attribute);
+            let known = |attribute: AttributeId| Some(self.position[attribute.index()]).filter(|&at| at != usize::MAX);
+            let mut list: Vec<usize> = bounds.chain(derived).filter_map(known).collect();
+            list.sort_unstable();
+            list.dedup();
+            list
+        };
+        self.parts.iter().map(reads).collect()
+    }
+}
+
+/// The slots of attributes in topological order.
+struct Places {
+    /// By position in the order of registration.
+    of_part: Vec<u16>,
+    of_attribute: Box<[u16]>,
+}
+
+impl Places {
+    fn new(registered: &Registered<'_>, order: &[usize]) -> Places {
+        let mut of_part = vec![NO_SLOT; order.len()];
+        for (slot, &part) in order.iter().enumerate() {
+            of_part[part] = slot as u16;
+        }
+        let of_attribute = registered.position.iter().map(|&at| of_part.get(at).copied().unwrap_or(NO_SLOT)).collect();
+        Places { of_part, of_attribute }
+    }
+
+    fn bound(&self, bound: BoundDef) -> SlotBound {
+        match bound {
+            BoundDef::Open => SlotBound::Open,
+            BoundDef::Value(v) => SlotBound::Value(v),
+            BoundDef::Attribute(a) => match self.of_attribute[a.index()] {
+                NO_SLOT => SlotBound::Open,
+                slot => SlotBound::Slot(slot),
+            },
+        }
+    }
+
+    /// Returns the slots that read each slot, ascending.
+    fn dependents(&self, reads: &[Vec<usize>]) -> Vec<Vec<u16>> {
+        let mut dependents: Vec<Vec<u16>> = vec![Vec::new(); self.of_part.len()];
+        for (part, list) in reads.iter().enumerate() {
+            for &read in list {
+                dependents[self.of_part[read] as usize].push(self.of_part[part]);
+            }
+        }
+        dependents.iter_mut().for_each(|list| list.sort_unstable());
+        dependents
+    }
+
+    /// Returns the slots that absorb losses of an attribute, in their order.
+    fn pools(&self, registered: &Registered<'_>, of: AttributeId) -> Box<[u16]> {
+        let slot = self.of_attribute[of.index()];
+        let pools = registered.parts.iter().enumerate().filter_map(|(part, (_, a))| {
+            let (before, order) = a.absorb?;
+            let guards = self.of_attribute[before.index()] == slot && self.of_part[part] != slot;
+            guards.then(|| (order, self.of_part[part]))
+        });
+        let mut pools: Vec<(i32, u16)> = pools.collect();
+        pools.sort_unstable();
+        pools.into_iter().map(|(_, slot)| slot).collect()
     }
 }
 
@@ -254,7 +296,7 @@ impl Slot {
     }
 }
 
-/// Clamps with `max(lo, min(hi, v))`: the lower bound wins.
+/// Clamps with `max(lo, min(hi, v))`: if the bounds cross, the lower bound wins.
 #[inline]
 pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
     let v = if v > hi { hi } else { v };

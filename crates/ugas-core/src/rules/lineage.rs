@@ -1,10 +1,11 @@
-//! The relation of rules to older ones: whether every id still has the same meaning, which documents differ, and which
-//! parts of a definition are unchanged. Used by hot reload.
+//! Comparison of rules with older ones: whether every id has the same meaning, which documents differ, and which parts
+//! of a definition are unchanged. Used by hot reload.
 
-use super::{AbilityDef, EffectDef, Inst, Mag, Names, Rules, TaskKind};
+use super::{AbilityDef, EffectDef, Inst, Interner, ModDef, Rules};
 use crate::migration::{DocumentChange, DocumentWhat};
 use crate::rng::fold;
-use crate::{CalcId, CurveId, TimelineId};
+use crate::task::TaskKind;
+use crate::{CalcId, NameKind, TimelineId};
 use std::fmt::Write;
 use std::sync::Arc;
 use ugas_doc::Doc;
@@ -66,7 +67,7 @@ impl Rules {
         *known = fold(*known, print);
     }
 
-    /// Adds the ids to the hash: state contains ids, so it can be read only if they have the same meaning.
+    /// Adds the ids to the hash. State contains ids, so it can be read only if they have the same meaning.
     pub(super) fn seal(&mut self) {
         let tables = self.tables();
         let hash = tables.iter().fold(self.fingerprint, |h, (_, names)| {
@@ -75,31 +76,16 @@ impl Rules {
         self.fingerprint = hash;
     }
 
-    /// Returns all tables of names whose ids are visible outside.
-    pub(super) fn tables(&self) -> [(&'static str, &Names); 14] {
-        [
-            ("attribute", &self.attributes),
-            ("attribute set", &self.set_names),
-            ("tag", self.tags.names()),
-            ("effect", &self.effect_names),
-            ("ability", &self.ability_names),
-            ("ability set", &self.ability_set_names),
-            ("timeline", &self.timeline_names),
-            ("task type", &self.task_names),
-            ("curve", &self.curve_names),
-            ("calculation", &self.calc_names),
-            ("hook", &self.hook_names),
-            ("caller's key", &self.key_names),
-            ("input", &self.input_names),
-            ("controller template", &self.template_names),
-        ]
+    /// Returns all tables of names whose ids are used outside the rules.
+    pub(super) fn tables(&self) -> [(&'static str, &Interner); NameKind::NAMED.len()] {
+        NameKind::NAMED.map(|kind| (kind.noun(), self.names(kind)))
     }
 
     /// Checks that every id of older rules has the same meaning here.
     pub(crate) fn continues(&self, old: &Rules) -> Result<(), ChangedId> {
         for ((kind, new), (_, old)) in self.tables().into_iter().zip(old.tables()) {
             let stays = |(at, name): (usize, &Arc<str>)| {
-                // Rules that were built from one another share their names.
+                // Rules that were built from older ones share their names.
                 new.list().get(at).is_some_and(|n| Arc::ptr_eq(n, name) || n == name)
             };
             if let Some((_, name)) = old.list().iter().enumerate().find(|&entry| !stays(entry)) {
@@ -127,10 +113,10 @@ impl Rules {
         list
     }
 
-    /// Returns whether a calculation is unchanged. Code counts as unchanged under the same name with the same reads:
-    /// rebuilt rules register it again.
+    /// Returns whether a calculation is unchanged. Code counts as unchanged if its name and reads are, because rebuilt
+    /// rules register it again.
     pub(crate) fn same_calc(&self, old: &Rules, id: CalcId) -> bool {
-        let of = |rules: &'_ Rules| rules.calcs.get(id.index()).cloned().flatten();
+        let of = |rules: &'_ Rules| rules.calcs.get(id.0).cloned();
         match (of(self), of(old)) {
             (Some(new), Some(old)) => new.formulas == old.formulas && new.reads == old.reads,
             (None, None) => true,
@@ -138,39 +124,23 @@ impl Rules {
         }
     }
 
-    fn same_curve(&self, old: &Rules, id: CurveId) -> bool {
-        self.curves.get(id.index()).and_then(Option::as_ref) == old.curves.get(id.index()).and_then(Option::as_ref)
-    }
-
-    /// Returns whether a magnitude is unchanged.
-    pub(crate) fn same_mag(&self, old: &Rules, (mine, theirs): (&Mag, &Mag)) -> bool {
-        let beneath = match mine {
-            Mag::Curve { curve, .. } => self.same_curve(old, *curve),
-            Mag::Calc(calc) => self.same_calc(old, *calc),
-            Mag::Value(_) | Mag::Attribute { .. } | Mag::Caller(_) => true,
-        };
-        beneath && mine == theirs
-    }
-
     /// Returns whether an active effect's modifiers are unchanged.
     pub(crate) fn same_modifiers(&self, old: &Rules, mine: &EffectDef, theirs: &EffectDef) -> bool {
-        let same_mag = |(a, b): (&super::ModDef, &super::ModDef)| self.same_mag(old, (&a.magnitude, &b.magnitude));
+        let same_magnitude = |(a, b): (&ModDef, &ModDef)| a.magnitude.is_same(self, &b.magnitude, old);
         mine.policy == theirs.policy
             && mine.period.is_some() == theirs.period.is_some()
             && mine.modifiers == theirs.modifiers
-            && mine.modifiers.iter().zip(&theirs.modifiers).all(same_mag)
+            && mine.modifiers.iter().zip(&theirs.modifiers).all(same_magnitude)
     }
 
     /// Returns whether running activations of an ability can continue: its steps and the timelines it plays are
     /// unchanged.
     pub(crate) fn same_steps(&self, old: &Rules, mine: &AbilityDef, theirs: &AbilityDef) -> bool {
         let coded = |rules: &Rules| rules.ability_code.contains_key(&mine.id);
-        let same_line = |inst: &Inst| match inst {
-            Inst::Task(task) => match task.kind {
-                TaskKind::PlayMontage { timeline: Some(id), .. } => self.same_timeline(old, id),
-                _ => true,
-            },
-            _ => true,
+        let same_line = |inst: &Inst| {
+            let Inst::Task(task) = inst else { return true };
+            let TaskKind::PlayMontage(play) = &task.kind else { return true };
+            play.timeline.is_none_or(|id| self.same_timeline(old, id))
         };
         mine.program == theirs.program
             && mine.program.code.iter().all(same_line)

@@ -1,7 +1,7 @@
-//! Rules: the compiled catalogue and all registered code, immutable behind an `Arc`.
+//! Rules: all compiled documents and all registered code of a game. Rules are immutable and shared behind an `Arc`.
 //!
-//! Documents are added to a [`RulesBuilder`], which turns names into ids. In rules that are built after older ones
-//! every name keeps its id, so ids that a host cached before a reload stay valid.
+//! Documents are added to a [`RulesBuilder`], which turns names into ids. A builder that gets the previous rules with
+//! [`RulesBuilder::after`] keeps the id of every name, so ids that a host cached before a reload stay valid.
 
 mod ability;
 mod ability_compile;
@@ -19,22 +19,26 @@ mod combat;
 mod compile;
 mod compiled;
 mod curve;
+mod document;
 mod effect;
+mod effect_compile;
 mod error;
 mod expr;
 mod expr_parse;
 mod hook;
+mod host_read;
+mod interner;
 mod layout;
 mod lineage;
 mod lookup;
-mod names;
+mod magnitude;
 mod param;
 mod program;
 mod scope;
 mod sets;
+mod table;
 mod tag;
 mod task;
-mod task_parse;
 mod template;
 mod timeline;
 mod unsupported;
@@ -46,8 +50,8 @@ pub use attribute::{AttributeDef, BoundDef};
 pub use builder::RulesBuilder;
 pub use by_name::UnknownName;
 pub use calc::{AfterCx, Calc, Calculator, CaptureTime, DamageCx, HookCx, Read, ReadKey};
-pub(crate) use code::{CustomDef, TaskCall, TaskCode};
 pub use code::{CustomTask, Progression, TaskCx, WakeEvent, WakeKind};
+pub(crate) use code::{ErasedTask, TaskCall, TaskCode};
 pub(crate) use coded::{AbilityAction, AbilityCode};
 pub use coded::{AbilityCx, CodedAbility, Next, Resume};
 pub use error::{LoadError, LoadIssue, Severity};
@@ -64,28 +68,29 @@ pub(crate) use check::ActivationCheck;
 pub(crate) use combat::{RuleDef, RuleOn, RuleWhat};
 pub(crate) use compile::Compiler;
 pub(crate) use curve::CurveDef;
-pub(crate) use effect::{CurveInput, EffectDef, GrantDef, Mag, ModDef, PlainWrite, StackDef};
+pub(crate) use effect::{EffectDef, GrantDef, ModDef, PlainWrite, StackDef};
 pub(crate) use expr::{Expr, NotFinite, Reads, Side};
+pub(crate) use interner::Interner;
 pub(crate) use layout::{Layout, Slot, SlotBound, WriteSlot, clamp};
-pub(crate) use names::Names;
+pub(crate) use magnitude::{Mag, MagnitudeInputs};
+pub(crate) use param::Fields;
 pub(crate) use program::{Inst, NO_PC, Test};
 pub(crate) use scope::{Bearer, Local};
+pub(crate) use table::{NameTable, Table};
 pub(crate) use tag::{RankFilter, TagTable};
-pub(crate) use task::{
-    AbilityPick, AbilityStep, ApplyDef, EffectPick, EventTo, Num, OnFail, RemoveDef, TargetPick, TaskDef, TaskKind,
-};
+pub(crate) use task::{AbilityPick, EffectPick, EventTo, Num, OnFail, TaskDef};
 pub(crate) use template::Template;
 pub(crate) use timeline::{AnswerDef, TimelineDef};
 
 use crate::{
-    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, EffectId, GroupId, Hit, HookId, InputId, KeyId, NameKind,
-    ParamId, Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
+    AbilityId, AbilitySetId, AttributeId, BadValue, CalcId, EffectId, GroupId, Hit, InputId, NameKind, ParamId,
+    Refusal, SetId, TagId, TaskKindId, TemplateId, TimelineId,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 
-/// The compiled catalogue. Any number of sims can share it behind an `Arc`.
+/// The compiled documents of a game. Any number of sims can share them behind an `Arc`.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -100,44 +105,37 @@ use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 #[derive(Clone, Debug)]
 pub struct Rules {
     pub(crate) tags: TagTable,
-    pub(crate) attributes: Names,
-    /// Which set document defines which attribute. A name without a set is a tombstone or an alias.
+    pub(crate) attributes: Interner,
+    /// Which attribute set defines which attribute. A name without an attribute set is an alias, or is no longer
+    /// defined.
     pub(crate) homes: BTreeSet<(AttributeId, SetId)>,
-    /// `Set.Name` ids, with the set and the plain id they refer to.
+    /// The ids of `Set.Name`, with the set and the id of `Name`.
     pub(crate) aliases: Vec<(AttributeId, SetId, AttributeId)>,
-    pub(crate) set_names: Names,
-    pub(crate) sets: Vec<Option<SetDef>>,
-    pub(crate) effect_names: Names,
-    pub(crate) effects: Vec<Option<Arc<EffectDef>>>,
-    pub(crate) ability_names: Names,
-    pub(crate) abilities: Vec<Option<Arc<AbilityDef>>>,
-    pub(crate) ability_set_names: Names,
-    pub(crate) ability_sets: Vec<Option<Arc<AbilitySetDef>>>,
-    pub(crate) timeline_names: Names,
-    pub(crate) timelines: Vec<Option<Arc<TimelineDef>>>,
+    pub(crate) sets: Table<SetDef>,
+    pub(crate) effects: Table<Arc<EffectDef>>,
+    pub(crate) abilities: Table<Arc<AbilityDef>>,
+    pub(crate) ability_sets: Table<Arc<AbilitySetDef>>,
+    pub(crate) timelines: Table<Arc<TimelineDef>>,
     /// Timelines by the montage they describe.
     pub(crate) by_montage: BTreeMap<Arc<str>, TimelineId>,
     /// Timelines by the ability whose waiting tasks they answer.
     pub(crate) by_ability: BTreeMap<AbilityId, TimelineId>,
     /// Task types, the built-in ones first.
-    pub(crate) task_names: Names,
+    pub(crate) task_names: Interner,
     /// Code of the host's task types.
     pub(crate) task_code: BTreeMap<TaskKindId, TaskCode>,
     /// Code of abilities.
     pub(crate) ability_code: BTreeMap<AbilityId, AbilityCode>,
-    /// Names of hashed ids, for display.
+    /// Names of ids that are hashes, for display.
     pub(crate) group_names: BTreeMap<GroupId, Arc<str>>,
     pub(crate) param_names: BTreeMap<ParamId, Arc<str>>,
-    pub(crate) curve_names: Names,
-    pub(crate) curves: Vec<Option<Arc<CurveDef>>>,
-    pub(crate) calc_names: Names,
-    pub(crate) calcs: Vec<Option<CalcDef>>,
-    pub(crate) hook_names: Names,
+    pub(crate) curves: Table<Arc<CurveDef>>,
+    pub(crate) calcs: Table<CalcDef>,
+    pub(crate) hook_names: Interner,
     pub(crate) hooks: Hooks,
-    pub(crate) key_names: Names,
-    pub(crate) input_names: Names,
-    pub(crate) template_names: Names,
-    pub(crate) templates: Vec<Option<Arc<Template>>>,
+    pub(crate) key_names: Interner,
+    pub(crate) input_names: Interner,
+    pub(crate) templates: Table<Arc<Template>>,
     /// Changes that patches made to attributes, for display.
     pub(crate) attribute_patches: BTreeMap<AttributeId, Vec<Patched>>,
     pub(crate) warnings: Vec<LoadIssue>,
@@ -152,25 +150,83 @@ pub(crate) const INITIAL_TAGS: EffectId = EffectId(0);
 pub(crate) const INITIAL_TAGS_NAME: &str = "GE_Initial_Tags";
 
 impl Rules {
+    /// Returns rules without names.
+    fn empty() -> Rules {
+        Rules {
+            tags: TagTable::default(),
+            attributes: Interner::EMPTY,
+            homes: BTreeSet::new(),
+            aliases: Vec::new(),
+            sets: Table::default(),
+            effects: Table::default(),
+            abilities: Table::default(),
+            ability_sets: Table::default(),
+            timelines: Table::default(),
+            by_montage: BTreeMap::new(),
+            by_ability: BTreeMap::new(),
+            task_names: Interner::EMPTY,
+            task_code: BTreeMap::new(),
+            ability_code: BTreeMap::new(),
+            group_names: BTreeMap::new(),
+            param_names: BTreeMap::new(),
+            curves: Table::default(),
+            calcs: Table::default(),
+            hook_names: Interner::EMPTY,
+            hooks: Hooks::default(),
+            key_names: Interner::EMPTY,
+            input_names: Interner::EMPTY,
+            templates: Table::default(),
+            attribute_patches: BTreeMap::new(),
+            warnings: Vec::new(),
+            prints: BTreeMap::new(),
+            fingerprint: 1,
+        }
+    }
+
+    /// Returns rules with the same names and ids, but without definitions and code. A name that no document defines any
+    /// more is kept.
+    fn to_names(&self) -> Rules {
+        Rules {
+            tags: self.tags.clone(),
+            attributes: self.attributes.clone(),
+            aliases: self.aliases.clone(),
+            sets: self.sets.to_names(),
+            effects: self.effects.to_names(),
+            abilities: self.abilities.to_names(),
+            ability_sets: self.ability_sets.to_names(),
+            timelines: self.timelines.to_names(),
+            task_names: self.task_names.clone(),
+            group_names: self.group_names.clone(),
+            param_names: self.param_names.clone(),
+            curves: self.curves.to_names(),
+            calcs: self.calcs.to_names(),
+            hook_names: self.hook_names.clone(),
+            key_names: self.key_names.clone(),
+            input_names: self.input_names.clone(),
+            templates: self.templates.to_names(),
+            ..Rules::empty()
+        }
+    }
+
     /// Returns an empty builder.
     pub fn builder() -> RulesBuilder {
         RulesBuilder::new()
     }
 
-    /// Returns a hash of everything compiled and of the ids of all names. Two rules with equal hashes behave
-    /// identically, and state written under one can be read under the other. Rules built [`after`](RulesBuilder::after)
-    /// others have a different hash than the same documents built alone as soon as an id differs.
+    /// Returns a hash of all compiled definitions and the ids of all names. Rules with equal hashes behave identically,
+    /// and state written under one can be read under the other. If rules are built [`after`](RulesBuilder::after)
+    /// others, ids may differ from those of the same documents built alone. The hashes then differ too.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
-    /// Returns the hash for state in memory, where tags are stored by rank. It also depends on tags that no document
-    /// names any more.
+    /// Returns the hash for state in memory, where tags are stored by rank. The hash also depends on tags that no
+    /// document uses any more, because these affect the ranks.
     pub(crate) fn image_print(&self) -> u64 {
         crate::rng::fold(self.fingerprint, self.tags.order())
     }
 
-    /// Validates a hit from outside: its numbers are finite and its tags exist.
+    /// Validates a hit from the host: its numbers must be finite and its tags must exist.
     pub(crate) fn refuse_hit(&self, hit: &Hit) -> Result<(), Refusal> {
         if !hit.position.iter().flatten().chain(&hit.distance).all(|v| v.is_finite()) {
             return Err(Refusal::BadValue { what: BadValue::Number });
@@ -184,7 +240,7 @@ impl Rules {
         &self.warnings
     }
 
-    /// Returns the attribute of `Set.Name` if only that set defines it.
+    /// Returns the attribute of `Set.Name` if only that attribute set defines it.
     pub(super) fn attribute_of_set(&self, name: &str) -> Option<AttributeId> {
         let (set, short) = name.split_once('.')?;
         let (set, id) = (self.find_set(set)?, AttributeId(self.attributes.find(short)?));
@@ -192,12 +248,13 @@ impl Rules {
         (homes.next() == Some(set) && homes.next().is_none()).then_some(id)
     }
 
-    /// Iterates over the sets that define an attribute.
+    /// Iterates over the attribute sets that define an attribute.
     fn homes_of(&self, id: AttributeId) -> impl Iterator<Item = SetId> {
         self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).map(|h| h.1)
     }
 
-    /// Assigns an id to `Set.Name` if several sets define the name: it is a different attribute in each of them.
+    /// Assigns an id to `Set.Name` if several attribute sets define `Name`, because the name is a different attribute
+    /// in each of them.
     pub(super) fn name_shared_attributes(&mut self) {
         let shared: Vec<(AttributeId, SetId)> =
             self.homes.iter().copied().filter(|&(id, _)| self.homes_of(id).nth(1).is_some()).collect();
@@ -211,27 +268,15 @@ impl Rules {
         }
     }
 
-    /// Returns an attribute's name.
-    pub fn attribute_name(&self, id: AttributeId) -> Option<&str> {
-        self.attributes.name(id.0)
-    }
     /// Returns the changes that patches made to an attribute's definition.
     pub fn attribute_patches(&self, id: AttributeId) -> &[Patched] {
         self.attribute_patches.get(&id).map_or(&[], Vec::as_slice)
     }
-    /// Returns an attribute set's name.
-    pub fn set_name(&self, id: SetId) -> Option<&str> {
-        self.set_names.name(id.0)
-    }
-    /// Returns the attributes of a set as its document defines them.
+    /// Returns the attributes of an attribute set as its document defines them.
     pub fn set_attributes(&self, id: SetId) -> Option<&[AttributeDef]> {
         self.set_def(id).map(|s| &*s.attributes)
     }
-    /// Returns a tag's name.
-    pub fn tag_name(&self, id: TagId) -> Option<&str> {
-        self.tags.name(id)
-    }
-    /// Returns whether a registry declares the tag.
+    /// Returns whether a tag registry document declares the tag.
     pub fn is_declared(&self, name: &str) -> bool {
         self.find_tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
     }
@@ -239,21 +284,17 @@ impl Rules {
     pub fn is_cooldown_tag(&self, id: TagId) -> bool {
         self.tags.def(id).is_some_and(|d| d.is_cooldown)
     }
-    /// Iterates over all tags, declared or used.
+    /// Iterates over all tags that a registry declares or a document uses.
     pub fn tag_ids(&self) -> impl Iterator<Item = TagId> {
         self.tags.ids()
     }
-    /// Returns the parent of a tag.
+    /// Returns the parent of a tag, or `None` for a root tag.
     pub fn tag_parent(&self, id: TagId) -> Option<TagId> {
         self.tags.def(id)?.parent
     }
     /// Returns whether `tag` is `of` or a descendant of it.
     pub fn tag_is_under(&self, tag: TagId, of: TagId) -> bool {
         self.tags.def(tag).is_some() && self.tags.def(of).is_some() && self.tags.is_under(tag, of)
-    }
-    /// Returns an effect's name.
-    pub fn effect_name(&self, id: EffectId) -> Option<&str> {
-        self.effect_names.name(id.0)
     }
     /// Iterates over all effects with their names.
     pub fn effect_list(&self) -> impl Iterator<Item = (EffectId, &str)> {
@@ -266,18 +307,14 @@ impl Rules {
     /// Returns whether a client may predict the effect's calculations.
     pub fn is_predictable(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| {
-            let calc = |c: CalcId| self.calcs[c.index()].as_ref().is_none_or(|c| c.code.predictable());
+            let calc = |c: CalcId| self.calcs.get(c.0).is_none_or(|c| c.code.predictable());
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
-    /// Returns whether only the authoritative sim applies an effect: the effect is tagged so, or one of its
-    /// calculations cannot be predicted.
+    /// Returns whether only the authoritative sim may apply an effect, because a tag of the effect says so or because
+    /// one of its calculations cannot be predicted.
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
-    }
-    /// Returns an ability's name.
-    pub fn ability_name(&self, id: AbilityId) -> Option<&str> {
-        self.ability_names.name(id.0)
     }
     /// Returns an ability's document as it was authored.
     pub fn ability_doc(&self, id: AbilityId) -> Option<&Ability> {
@@ -291,21 +328,9 @@ impl Rules {
     pub fn ability_list(&self) -> impl Iterator<Item = (AbilityId, &str)> {
         self.abilities.iter().flatten().map(|a| (a.id, &*a.name))
     }
-    /// Returns an ability set's name.
-    pub fn ability_set_name(&self, id: AbilitySetId) -> Option<&str> {
-        self.ability_set_names.name(id.0)
-    }
-    /// Returns a timeline's name.
-    pub fn timeline_name(&self, id: TimelineId) -> Option<&str> {
-        self.timeline_names.name(id.0)
-    }
     /// Returns a timeline's document as it was authored.
     pub fn timeline_doc(&self, id: TimelineId) -> Option<&ugas_doc::Timeline> {
         self.timeline_def(id).map(|t| &*t.doc)
-    }
-    /// Returns a task type's name.
-    pub fn task_kind_name(&self, id: TaskKindId) -> Option<&str> {
-        self.task_names.name(id.0)
     }
     /// Iterates over all task types with their categories.
     pub fn task_kinds(&self) -> impl Iterator<Item = (TaskKindId, &str, TaskCategory)> {
@@ -317,7 +342,8 @@ impl Rules {
     /// Returns the category of a task type: what starts or wakes its tasks.
     pub fn task_category(&self, name: &str) -> Option<TaskCategory> {
         let custom = || self.find_task_kind(name).filter(|id| self.task_code.contains_key(id));
-        task::category(name).or_else(|| custom().map(|_| TaskCategory::Custom))
+        let built_in = crate::task::built_in(name).map(|(_, row)| row.category);
+        built_in.or_else(|| custom().map(|_| TaskCategory::Custom))
     }
     /// Returns the name of a cooldown group or activation group.
     pub fn group_name(&self, id: GroupId) -> Option<&str> {
@@ -327,25 +353,9 @@ impl Rules {
     pub fn param_name(&self, id: ParamId) -> Option<&str> {
         self.param_names.get(&id).map(|n| &**n)
     }
-    /// Returns a calculator's name.
-    pub fn calculator_name(&self, id: CalcId) -> Option<&str> {
-        self.calc_names.name(id.0)
-    }
-    /// Returns a hook's name.
-    pub fn hook_name(&self, id: HookId) -> Option<&str> {
-        self.hook_names.name(id.0)
-    }
-    /// Returns a key's name.
-    pub fn key_name(&self, id: KeyId) -> Option<&str> {
-        self.key_names.name(id.0)
-    }
     /// Iterates over all inputs with their names.
     pub fn input_list(&self) -> impl Iterator<Item = (InputId, &str)> {
         (0..self.input_names.len() as u32).filter_map(|id| Some((InputId(id), self.input_names.name(id)?)))
-    }
-    /// Returns an input's name.
-    pub fn input_name(&self, id: InputId) -> Option<&str> {
-        self.input_names.name(id.0)
     }
 
     /// Returns how controllers of a template are replicated; `Mixed` if the document does not specify it.
@@ -359,30 +369,30 @@ impl Rules {
     /// assert_eq!(rules.template_replication(hero), Some(ControllerReplication::Mixed));
     /// ```
     pub fn template_replication(&self, id: TemplateId) -> Option<ControllerReplication> {
-        Some(self.templates.get(id.index())?.as_ref()?.replication)
+        Some(self.templates.get(id.0)?.replication)
     }
 
-    /// Returns whether a set document defines the attribute.
+    /// Returns whether an attribute set defines the attribute.
     pub(crate) fn is_defined(&self, id: AttributeId) -> bool {
         self.homes.range((id, SetId(0))..=(id, SetId(u32::MAX))).next().is_some()
     }
 
     pub(crate) fn set_def(&self, id: SetId) -> Option<&SetDef> {
-        self.sets.get(id.index())?.as_ref()
+        self.sets.get(id.0)
     }
     #[inline]
     pub(crate) fn ability_def(&self, id: AbilityId) -> Option<&Arc<AbilityDef>> {
-        self.abilities.get(id.index())?.as_ref()
+        self.abilities.get(id.0)
     }
     pub(crate) fn ability_set_def(&self, id: AbilitySetId) -> Option<&Arc<AbilitySetDef>> {
-        self.ability_sets.get(id.index())?.as_ref()
+        self.ability_sets.get(id.0)
     }
     #[inline]
     pub(crate) fn timeline_def(&self, id: TimelineId) -> Option<&Arc<TimelineDef>> {
-        self.timelines.get(id.index())?.as_ref()
+        self.timelines.get(id.0)
     }
     #[inline]
     pub(crate) fn effect_def(&self, id: EffectId) -> Option<&Arc<EffectDef>> {
-        self.effects.get(id.index())?.as_ref()
+        self.effects.get(id.0)
     }
 }

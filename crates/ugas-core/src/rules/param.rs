@@ -1,12 +1,14 @@
-//! Reads the parameters of one task: typed, each with an error that names its path.
+//! Reads the parameters of one task. Each read is typed and reports errors with its path.
 
+use super::code::{ErasedTask, TaskCode};
 use super::compile::Compiler;
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
 use super::scope::Scope;
 use super::tag::TagQuery;
 use super::task::{AbilityPick, EffectPick, Num};
-use crate::{EffectId, InputId, KeyId, ParamId, TagId};
+use crate::{EffectId, InputId, KeyId, ParamId, TagId, TaskKindId};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::{AbilityTask, Time, Value};
 
@@ -14,7 +16,7 @@ pub(crate) struct Fields<'c, 'r, 'd> {
     pub(crate) c: &'c mut Compiler<'r>,
     doc: &'d AbilityTask,
     path: &'d str,
-    /// All names that were read: the remaining ones are errors.
+    /// The names that were read; all others are errors.
     asked: Vec<&'static str>,
     open: bool,
 }
@@ -44,7 +46,19 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         }
     }
 
-    /// Passes all other parameters to the engine unchanged.
+    /// Returns the authored parameters.
+    pub(crate) fn params(&self) -> &'d BTreeMap<String, Value> {
+        &self.doc.params
+    }
+
+    /// Returns the code that the host registered for the type of this task.
+    pub(crate) fn registered_code(&self) -> Option<Arc<dyn ErasedTask>> {
+        let rules = &self.c.rules;
+        let id = rules.task_names.find(&self.doc.kind).map(TaskKindId)?;
+        rules.task_code.get(&id).map(|TaskCode(code)| code.clone())
+    }
+
+    /// Accepts all other parameters; they are passed to the engine unchanged.
     pub(crate) fn accept_rest(&mut self) {
         self.open = true;
     }
@@ -80,7 +94,12 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
     pub(crate) fn text(&mut self, name: &'static str) -> Option<&'d str> {
         match self.get(name)? {
             Value::Text(t) if !t.is_empty() => Some(t),
-            other => {
+            other @ Value::Null
+            | other @ Value::Bool(_)
+            | other @ Value::Number(_)
+            | other @ Value::Text(_)
+            | other @ Value::List(_)
+            | other @ Value::Map(_) => {
                 self.wrong(name, "a text", other);
                 None
             }
@@ -101,11 +120,16 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         }
     }
 
-    /// Reads a whole number from 1.
+    /// Reads a whole number of at least 1.
     pub(crate) fn count(&mut self, name: &'static str) -> Option<u32> {
         match self.get(name)? {
             Value::Number(n) if n.fract() == 0.0 && (1.0..=u32::MAX as f64).contains(n) => Some(*n as u32),
-            other => {
+            other @ Value::Null
+            | other @ Value::Bool(_)
+            | other @ Value::Number(_)
+            | other @ Value::Text(_)
+            | other @ Value::List(_)
+            | other @ Value::Map(_) => {
                 self.wrong(name, "a whole number from 1", other);
                 None
             }
@@ -132,7 +156,11 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
                     }
                 }
             }
-            other => {
+            other @ Value::Null
+            | other @ Value::Bool(_)
+            | other @ Value::Number(_)
+            | other @ Value::List(_)
+            | other @ Value::Map(_) => {
                 let expected =
                     if frames { "seconds, an expression or frames such as 12f" } else { "a number or an expression" };
                 self.wrong(name, expected, other);
@@ -148,7 +176,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
     pub(crate) fn need_num(&mut self, name: &'static str) -> Option<Num> {
         self.need(name, "a number or an expression", Self::num)
     }
-    /// Reads seconds or frames, not negative.
+    /// Reads a time in seconds or frames that is not negative.
     pub(crate) fn time(&mut self, name: &'static str) -> Option<Num> {
         let value = self.get(name)?;
         if let Value::Number(n) = value
@@ -202,7 +230,11 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         for value in list {
             match value {
                 Value::Text(t) => tags.extend(self.c.tag(t)),
-                other => self.wrong(name, "a tag or a list of tags", other),
+                other @ Value::Null
+                | other @ Value::Bool(_)
+                | other @ Value::Number(_)
+                | other @ Value::List(_)
+                | other @ Value::Map(_) => self.wrong(name, "a tag or a list of tags", other),
             }
         }
         tags.into()
@@ -217,7 +249,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.need(name, "the name of an effect", Self::effect)
     }
 
-    /// Reads exactly one of two parameters.
+    /// Checks that exactly one of two parameters is present.
     fn one_of(&mut self, a: &'static str, b: &'static str) -> bool {
         let there = |n: &str| self.doc.params.get(n).is_some_and(|v| *v != Value::Null);
         let exactly = there(a) != there(b);

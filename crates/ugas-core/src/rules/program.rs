@@ -1,10 +1,10 @@
-//! Task lists as code: one flat program per ability. A running ability is an address in it, and a capture of it a few
-//! bytes.
+//! Task lists as code: one flat program per ability. The position of an active ability is an address in the program, so
+//! a capture of the ability takes a few bytes.
 //!
 //! Layout of the composites (`a`, `b` are children, addresses rise to the right):
 //! - Sequence: `a b`
 //! - Branch: `Branch{otherwise: E} then… Jump(J) E: else… J:`
-//! - Repeat: `Loop{reg, count, end: J} body… Again{reg, back: body} J:`
+//! - Repeat: `Loop{reg, count, end: J} body… Repeat{reg, back: body} J:`
 //! - Parallel and Race: `Fork{starts: [A, B], join: J} A: a… End B: b… End J:`
 //! - A wait with a body: `Task(wait{body: B}) Jump(J) B: body… End J:`
 
@@ -52,25 +52,25 @@ pub(crate) enum Inst {
         test: Test,
         otherwise: u16,
     },
-    /// Sets the register to `count` and continues with the next instruction; at `end` if it is 0.
+    /// Sets the register to `count` and continues with the next instruction, or at `end` if the count is 0.
     Loop {
         reg: u8,
         count: u32,
         end: u16,
     },
     /// Decrements the register and jumps back unless it is 0.
-    Again {
+    Repeat {
         reg: u8,
         back: u16,
     },
-    /// Starts one strand per child; the forking strand continues at `join` when all have ended, or the first one in a
-    /// race.
+    /// Starts one thread per child. The forking thread continues at `join` when all of them have ended, in a race when
+    /// the first one has.
     Fork {
         race: bool,
         starts: Box<[u16]>,
         join: u16,
     },
-    /// The end of a strand.
+    /// The end of a thread.
     End,
 }
 
@@ -90,9 +90,7 @@ impl Program {
     /// Returns the task at `pc`, if there is one.
     #[inline]
     pub(crate) fn task(&self, pc: u16) -> Option<&TaskDef> {
-        match self.code.get(pc as usize) {
-            Some(Inst::Task(task)) => Some(task),
-            _ => None,
-        }
+        let Inst::Task(task) = self.code.get(pc as usize)? else { return None };
+        Some(task)
     }
 }

@@ -1,15 +1,15 @@
 //! The values that an expression may read besides attributes, by scope.
 
-use super::names::nearest;
+use super::interner::nearest;
 use crate::{KeyId, ParamId};
 
-/// The bearer of the tags that `has_tag` tests.
+/// The owner of the tags that `has_tag` tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Bearer {
     Own,
     Source,
     Target,
-    /// The event: its tag and the tags it carries.
+    /// The event: its tag and its payload tags.
     Event,
     /// The hit.
     Hit,
@@ -30,7 +30,7 @@ impl Bearer {
 /// A local value of a scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Local {
-    /// `level`: of the activation, the grant or the effect.
+    /// `level`: the level of the activation, the grant or the effect.
     Level,
     /// `stacks`: of the effect.
     Stacks,
@@ -40,7 +40,7 @@ pub(crate) enum Local {
     Param(ParamId),
     /// `event.Magnitude`.
     Magnitude,
-    /// `event.Amount`: of damage, healing or threat.
+    /// `event.Amount`: the amount of damage, healing or threat.
     Amount,
     /// `event.Direct`: 1 if the style is Direct, else 0.
     Direct,
@@ -50,11 +50,11 @@ pub(crate) enum Local {
     Area,
     /// `cast.Tick`.
     Tick,
-    /// `held`: seconds the input was held.
+    /// `held`: how long the input was held, in seconds.
     Held,
     /// `found`: how many targets were found.
     Found,
-    /// `hit.distance`: how far from the shooter; 0 without a hit.
+    /// `hit.distance`: the distance of the hit; 0 without a hit.
     Distance,
     /// `distance()`: between source and target, or between an ability's owner and its target; unknown if one of them has
     /// no position.
@@ -65,7 +65,7 @@ pub(crate) enum Local {
     Given(u16),
 }
 
-/// Locals without a name after the dot.
+/// Locals that are a fixed name.
 const WORDS: [(&str, Local); 12] = [
     ("level", Local::Level),
     ("stacks", Local::Stacks),
@@ -158,7 +158,7 @@ impl Scope {
         self.rolls
     }
 
-    /// Whether there is a target to be at a distance from.
+    /// Returns whether there is a target, so that `distance()` is defined.
     pub(crate) fn has_distance(&self) -> bool {
         self.locals.contains(&Local::TargetDistance)
     }
@@ -167,8 +167,8 @@ impl Scope {
         self.bearers
     }
 
-    /// Resolves a local; `None` if the word is not a local, an error if the scope does not have it. A scope without
-    /// locals treats every word as an attribute.
+    /// Resolves a local. `None` if the word is not a local, an error if the scope does not have it. In a scope without
+    /// locals every word is an attribute.
     pub(crate) fn local(
         &self,
         word: &str,

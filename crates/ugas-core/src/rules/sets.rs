@@ -1,14 +1,15 @@
-//! The compiler of attribute sets: each document by itself, then each set on top of its dependencies.
+//! The compiler of attribute sets. It first compiles each document separately, then each attribute set together with
+//! the attribute sets that it depends on.
 
 use super::attribute::{AttributeDef, BoundDef, SetDef};
 use super::compile::Compiler;
-use super::lookup::Kind;
+use super::document::{Phase, RulesDocument};
 use super::{Layout, Side};
 use crate::limits::Limits;
-use crate::{AttributeId, Refusal, SetId};
+use crate::{AttributeId, NameKind, Refusal, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Patched, Quantize};
+use ugas_doc::{Attribute, AttributeSet, Bound, OnDepleted, Origin, Patched, Quantize};
 
 /// Maximum number of names shown for a cycle.
 const SHOWN: usize = 8;
@@ -24,20 +25,57 @@ enum VisitState {
     Whole,
 }
 
+impl RulesDocument for Attribute {
+    fn phase(&self) -> Phase {
+        Phase::Sets
+    }
+
+    fn declare(&self, c: &mut Compiler<'_>) {
+        c.declare_set(&self.name, std::slice::from_ref(self));
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.set(&AttributeSet::new(self.name.clone()).with(self.clone()));
+    }
+}
+
+impl RulesDocument for AttributeSet {
+    fn phase(&self) -> Phase {
+        Phase::Sets
+    }
+
+    fn declare(&self, c: &mut Compiler<'_>) {
+        c.declare_set(&self.name, &self.attributes);
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.set(self);
+    }
+}
+
 impl Compiler<'_> {
+    fn declare_set(&mut self, name: &str, attributes: &[Attribute]) {
+        let Some(set) = self.declare(NameKind::Set, name).map(SetId) else { return };
+        for a in attributes {
+            let rules = self.rules.to_mut();
+            let attribute = AttributeId(rules.attributes.intern(&a.name));
+            rules.homes.insert((attribute, set));
+        }
+    }
+
     pub(crate) fn set(&mut self, doc: &AttributeSet) {
-        let Some(id) = self.find(Kind::Set, &doc.name).map(SetId) else {
+        let Some(id) = self.find(NameKind::Set, &doc.name).map(SetId) else {
             return;
         };
         if doc.attributes.is_empty() {
-            self.error("empty-set", "has no attributes".into());
+            self.error("empty-set", "has no attributes; add at least one".into());
         }
         let mut dependencies = Vec::new();
         for name in &doc.dependencies {
-            match self.find(Kind::Set, name) {
+            match self.find(NameKind::Set, name) {
                 Some(set) => dependencies.push(SetId(set)),
                 None => {
-                    let near = self.nearest_suggestion(Kind::Set, name);
+                    let near = self.nearest_suggestion(NameKind::Set, name);
                     self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
                 }
             }
@@ -50,7 +88,7 @@ impl Compiler<'_> {
             }
         }
         self.note_patches(doc);
-        self.rules.to_mut().sets[id.index()] = Some(SetDef { dependencies: dependencies.into(), attributes });
+        self.rules.to_mut().sets.define(id.0, SetDef { dependencies: dependencies.into(), attributes });
         self.defined.push((id, doc.name.clone(), self.origin.clone()));
     }
 
@@ -59,7 +97,7 @@ impl Compiler<'_> {
         let Some(origin) = self.origin.clone().filter(|o| !o.patches.is_empty()) else { return };
         for (i, a) in doc.attributes.iter().enumerate() {
             let way = format!("Attributes[{i}]");
-            // A single attribute document is a set of one, and its fields are the document's.
+            // A single attribute document is a set with one attribute, and its fields are those of the document.
             let is_its = |p: &&Patched| p.touches(&way) || !p.field.starts_with("Attributes") && a.name == doc.name;
             let patches: Vec<Patched> = origin.patches.iter().filter(is_its).cloned().collect();
             if !patches.is_empty() {
@@ -90,7 +128,10 @@ impl Compiler<'_> {
             None => None,
         };
         if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != Side::Own) {
-            self.error("bad-expression", format!("{}: DerivedFrom reads only its own controller", doc.name));
+            self.error(
+                "bad-expression",
+                format!("{}: DerivedFrom may read only attributes of its own controller", doc.name),
+            );
         }
         let absorb = match &doc.absorb {
             Some(a) => {
@@ -150,11 +191,11 @@ impl Compiler<'_> {
         }
     }
 
-    /// Lays out each set on top of its dependencies, so that a cycle or a missing reference is found here and not at
-    /// spawn.
+    /// Builds the layout of each set with its dependencies, so that a cycle or a missing reference is found here and
+    /// not at spawn.
     ///
-    /// A set exposes every cycle and excess of the sets below it, so only sets without dependents are laid out. On an
-    /// error the sets below follow, to name the lowest one that has it.
+    /// A layout shows all errors of the sets it contains, so only sets without dependents are built. After an error,
+    /// their dependencies are built too, to report the smallest set that has it.
     pub(crate) fn finish_sets(&mut self) {
         let defined = std::mem::take(&mut self.defined);
         let whole = self.whole_sets(&defined);
@@ -173,11 +214,13 @@ impl Compiler<'_> {
             }
             found.insert(set, refusal);
         }
-        let circles = |set: SetId| matches!(found.get(&set), Some(Some(Refusal::Cycle { .. })));
+        let has_cycle = |set: SetId| matches!(found.get(&set), Some(Some(Refusal::Cycle { .. })));
         for (id, name, origin) in defined {
             self.about(&name, origin);
             match found.get(&id) {
-                Some(&Some(Refusal::Cycle { attribute, .. })) if !self.dependencies(id).iter().any(|&d| circles(d)) => {
+                Some(&Some(Refusal::Cycle { attribute, .. }))
+                    if !self.dependencies(id).iter().any(|&d| has_cycle(d)) =>
+                {
                     let names = self.cycle_names(id, attribute);
                     self.error("cycle", format!("attributes depend on themselves: {names}"));
                 }
@@ -193,7 +236,7 @@ impl Compiler<'_> {
 
     /// Returns the sets that can be registered, in document order, and reports each cycle. The traversal has its own
     /// stack: a chain of sets may be longer than a thread's stack allows.
-    fn whole_sets(&mut self, defined: &[(SetId, String, Option<ugas_doc::Origin>)]) -> Vec<SetId> {
+    fn whole_sets(&mut self, defined: &[(SetId, String, Option<Origin>)]) -> Vec<SetId> {
         let mut state = vec![VisitState::New; self.rules.sets.len()];
         for (start, name, origin) in defined {
             if state[start.index()] != VisitState::New {
@@ -217,8 +260,8 @@ impl Compiler<'_> {
                     }
                     VisitState::Open => {
                         let from = stack.iter().position(|&(s, _)| s == below).unwrap_or(0);
-                        let circle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
-                        let mut names: Vec<&str> = circle.take(SHOWN).collect();
+                        let cycle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
+                        let mut names: Vec<&str> = cycle.take(SHOWN).collect();
                         names.push(if stack.len() - from > SHOWN { "…" } else { names[0] });
                         let message = format!("sets depend on each other: {}", names.join(" → "));
                         self.error("cycle", message);
@@ -255,7 +298,7 @@ impl Compiler<'_> {
             let d = all.into_iter().find(|d| d.attribute == a)?;
             let bound = [d.min, d.max].into_iter().find_map(|b| match b {
                 BoundDef::Attribute(x) => Some(x),
-                _ => None,
+                BoundDef::Open | BoundDef::Value(_) => None,
             });
             bound.or_else(|| d.derived.as_ref()?.reads().next().map(|(_, x)| x))
         };

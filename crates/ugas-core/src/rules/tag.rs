@@ -1,15 +1,17 @@
-//! Tags: a hierarchy of dotted names. Ids are stable; a private depth-first rank turns "is a descendant of" into a
-//! range test.
+//! Tags: a hierarchy of dotted names. Ids are stable. A private depth-first rank makes "is a descendant of" a range
+//! test.
 
-use super::names::Names;
+use super::interner::Interner;
+use super::table::NameTable;
 use crate::TagId;
 use crate::rng::fold;
 
-/// Maximum length of a tag name. Every parent of a tag is a tag, so a name of many levels would cost its length
-/// squared.
+/// The maximum length of a tag name. Every parent of a tag is a tag too, so the memory for a deep name grows
+/// quadratically.
 pub(super) const MAX_NAME: usize = 255;
 
-/// Checks one tag name: segments of A-Z then letters and digits, joined by dots, 255 characters at most.
+/// Returns the segments of a tag name, or `None` if the name is not valid. A valid name has at most 255 characters and
+/// consists of segments joined by dots. A segment is an upper-case letter followed by letters and digits.
 ///
 /// ```
 /// use ugas_core::tag_segments;
@@ -43,8 +45,8 @@ pub(crate) struct TagDef {
     pub(crate) is_cooldown: bool,
 }
 
-/// Finds the ranks of one span, four at a time: adding the difference between 0x8000 and a bound sets the top bit of
-/// each rank that is not below the bound.
+/// Finds the ranks that are in one range, four at a time: adding the difference between 0x8000 and a bound sets the top
+/// bit of each rank that is not below the bound.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RankFilter {
     start: u64,
@@ -52,7 +54,7 @@ pub(crate) struct RankFilter {
 }
 
 impl RankFilter {
-    /// Ranks must be below this; a span may end where others begin.
+    /// Ranks must be below this; the end of a range may be equal to it.
     pub(crate) const LIMIT: u32 = 0x7fff;
     const NOTHING: RankFilter = RankFilter::new((0, 0));
 
@@ -64,7 +66,7 @@ impl RankFilter {
         RankFilter { start: four(start), end: four(end) }
     }
 
-    /// Returns bits that are set if one of four ranks is inside the span.
+    /// Returns bits that are set if one of four ranks is in the range.
     #[inline]
     pub(crate) fn matches_in(self, four: u64) -> u64 {
         (four + self.start) & !(four + self.end)
@@ -79,9 +81,9 @@ impl RankFilter {
 /// All tags of the rules.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TagTable {
-    names: Names,
+    names: Interner,
     defs: Vec<TagDef>,
-    /// Ranks of each tag and its descendants: the first, which is the tag's own, and one past the last.
+    /// The range of ranks of each tag and its descendants: the tag's own rank, and one past the last.
     spans: Vec<(u32, u32)>,
     sieves: Vec<RankFilter>,
     signatures: Vec<u32>,
@@ -89,6 +91,20 @@ pub(crate) struct TagTable {
     /// Number of ranks that share a bit of a signature, as a power of two.
     shift: u32,
     order: u64,
+}
+
+impl NameTable for TagTable {
+    fn names(&self) -> &Interner {
+        &self.names
+    }
+
+    fn intern(&mut self, name: &str) -> u32 {
+        TagTable::intern(self, name).0
+    }
+
+    fn has(&self, id: u32) -> bool {
+        (id as usize) < self.len()
+    }
 }
 
 impl TagTable {
@@ -117,16 +133,11 @@ impl TagTable {
     pub(crate) fn find(&self, name: &str) -> Option<TagId> {
         self.names.find(name).map(TagId)
     }
-    pub(crate) fn name(&self, tag: TagId) -> Option<&str> {
-        self.names.name(tag.0)
-    }
     pub(crate) fn nearest(&self, name: &str) -> Option<&str> {
         self.names.nearest(name)
     }
-    pub(crate) fn names(&self) -> &Names {
-        &self.names
-    }
-    /// Returns the nearest tag that a registry declares: a tag declared by use may be a typo too.
+    /// Returns the most similar tag that a registry declares. Tags declared by use may be typos too and are not
+    /// suggested.
     pub(crate) fn nearest_declared(&self, name: &str) -> Option<&str> {
         self.names.nearest_of(name, |id| self.defs[id as usize].declared)
     }
@@ -137,7 +148,7 @@ impl TagTable {
         (0..self.defs.len() as u32).map(TagId)
     }
 
-    /// Clears all declarations; the tags remain.
+    /// Clears all declarations and keeps the tags.
     pub(crate) fn undeclare(&mut self) {
         for def in &mut self.defs {
             (def.declared, def.allow_multiple) = (false, false);
@@ -200,7 +211,7 @@ impl TagTable {
     pub(crate) fn at_rank(&self, rank: u32) -> TagId {
         self.by_rank[rank as usize]
     }
-    /// Ranks of the tag and everything below it; its own is the first.
+    /// Returns the range of ranks of a tag and its descendants, the tag's own rank first.
     #[inline]
     pub(crate) fn span(&self, tag: TagId) -> (u32, u32) {
         self.spans[tag.index()]
@@ -210,7 +221,7 @@ impl TagTable {
     pub(crate) fn span_or_none(&self, tag: TagId) -> (u32, u32) {
         self.spans.get(tag.index()).copied().unwrap_or_default()
     }
-    /// Returns a sieve for the tag and its descendants; an empty one for a tag that does not exist.
+    /// Returns a filter for the tag and its descendants; an empty one for a tag that does not exist.
     #[inline]
     pub(crate) fn rank_filter(&self, tag: TagId) -> RankFilter {
         self.sieves.get(tag.index()).copied().unwrap_or(RankFilter::NOTHING)
@@ -221,7 +232,7 @@ impl TagTable {
         let (start, end) = self.span(of);
         (start..end).contains(&self.span(tag).0)
     }
-    /// Returns the signature bit of a rank: one of 32 ranges of ranks.
+    /// Returns the signature bit of a rank. Ranks are divided into 32 ranges, one per bit.
     #[inline]
     pub(crate) fn stretch(&self, rank: u32) -> u32 {
         rank >> self.shift & 31
@@ -233,7 +244,7 @@ impl TagTable {
     }
 }
 
-/// A tag query: any, all, none, nested. Names are hierarchical.
+/// A tag query: any, all or none of nested queries. A tag also matches its descendants, except in `HasExact`.
 ///
 /// ```
 /// use ugas_core::{Rules, TagQuery};
@@ -251,16 +262,16 @@ pub enum TagQuery {
     Has(TagId),
     /// The tag itself is present.
     HasExact(TagId),
-    /// At least one is true; false if empty.
+    /// At least one query is true. False for an empty list.
     Any(Vec<TagQuery>),
-    /// All are true; true if empty.
+    /// All queries are true. True for an empty list.
     All(Vec<TagQuery>),
-    /// None is true; true if empty.
+    /// No query is true. True for an empty list.
     None(Vec<TagQuery>),
 }
 
 impl TagQuery {
-    /// Parses `A & (B | !C)`. An error names the column of an unknown tag or a syntax error.
+    /// Parses a query such as `A & (B | !C)`. The error names the column of an unknown tag or a syntax error.
     pub fn parse(text: &str, rules: &super::Rules) -> Result<TagQuery, String> {
         TagQuery::parse_with(text, &mut |name| {
             let near = || rules.tags.nearest(name).map(|n| format!("; did you mean {n}?")).unwrap_or_default();
@@ -282,7 +293,7 @@ impl TagQuery {
         Ok(q)
     }
 
-    /// Evaluates the query with a test for "tag or descendant present" and one for "tag itself present".
+    /// Evaluates the query. `has` tests whether the tag or a descendant is present, `exact` whether the tag itself is.
     pub fn eval(&self, has: &dyn Fn(TagId) -> bool, exact: &dyn Fn(TagId) -> bool) -> bool {
         match self {
             TagQuery::Has(t) => has(*t),
@@ -293,7 +304,7 @@ impl TagQuery {
         }
     }
 
-    /// Evaluates the query against a list of explicit tags. A tag that the rules do not define has no ancestors.
+    /// Evaluates the query against a list of tags. A tag that the rules do not define has no ancestors.
     pub fn matches(&self, rules: &super::Rules, tags: &[TagId]) -> bool {
         self.eval(&|t| tags.iter().any(|&x| rules.tag_is_under(x, t)), &|t| tags.contains(&t))
     }
@@ -317,7 +328,7 @@ impl QueryParser<'_> {
         self.space();
         let hit = self.text[self.at..].starts_with(c);
         if hit {
-            // `&&` and `||` are accepted because people write them out of habit.
+            // `&&` and `||` are accepted too.
             let doubled = matches!(c, '&' | '|') && self.text[self.at + 1..].starts_with(c);
             self.at += 1 + doubled as usize;
         }
@@ -391,11 +402,11 @@ impl TagSet {
     pub fn contains(&self, tag: TagId) -> bool {
         self.0.binary_search(&tag).is_ok()
     }
-    /// Returns whether every tag of this set is in the other.
+    /// Returns whether every tag of this tag set is in the other tag set.
     pub fn is_subset(&self, other: &TagSet) -> bool {
         self.0.iter().all(|&t| other.contains(t))
     }
-    /// Returns whether the sets share a tag.
+    /// Returns whether the tag sets have a tag in common.
     pub fn overlaps(&self, other: &TagSet) -> bool {
         self.0.iter().any(|&t| other.contains(t))
     }

@@ -1,16 +1,14 @@
-//! Compiled tasks: one variant per task type, with typed parameters.
+//! The parts that compiled tasks of all types have in common.
 
-use super::code::CustomDef;
 use super::expr::Expr;
-use super::tag::TagQuery;
-use super::task_parse::{BUILT_IN, BuiltIn};
 use super::timeline::AnswerDef;
-use crate::{AbilityId, AttributeId, EffectId, InputId, KeyId, ParamId, SimTime, TagId, TaskKindId, TimelineId};
+use crate::task::TaskKind;
+use crate::{AbilityId, EffectId, SimTime, TagId, TaskKindId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Value;
 
-/// What starts or wakes a task.
+/// The category of a task type: what starts or wakes its tasks.
 ///
 /// ```
 /// use ugas_core::{Rules, TaskCategory};
@@ -19,31 +17,31 @@ use ugas_doc::Value;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum TaskCategory {
-    /// Completes immediately.
+    /// The task acts and completes immediately.
     Action,
-    /// Sends a request to the engine and continues.
+    /// The task sends a request to the engine and does not wait for an answer.
     Request,
-    /// A timer.
+    /// A timer wakes the task.
     Temporal,
-    /// A gameplay event, or an event of effects or abilities.
+    /// A gameplay event, or an event of an effect or ability, wakes the task.
     Event,
-    /// A press or a release.
+    /// A pressed or released input wakes the task.
     Input,
-    /// A tag or an attribute.
+    /// A change of a tag or an attribute wakes the task.
     State,
-    /// A spatial query.
+    /// The task ticks and sends spatial queries to the host.
     Spatial,
-    /// An animation.
+    /// An animation wakes the task.
     Animation,
-    /// Runs other tasks.
+    /// The task runs other tasks.
     Composite,
-    /// Code of the host.
+    /// The task runs code of the host, which decides when it completes.
     Custom,
 }
 
 impl TaskCategory {
-    /// Returns the default interval of a ticking task of this category: every frame, or ten times a second for a
-    /// spatial task that is not critical; `None` for categories that are woken by events.
+    /// Returns the default tick interval of tasks of this category: every frame, or ten times a second for a spatial
+    /// task that is not critical. Returns `None` for categories that are woken by events.
     ///
     /// ```
     /// use ugas_core::{SimTime, TaskCategory};
@@ -55,7 +53,13 @@ impl TaskCategory {
         match self {
             TaskCategory::Spatial if !critical => Some(SimTime::millis(100)),
             TaskCategory::Spatial | TaskCategory::Temporal | TaskCategory::Animation => Some(SimTime::ZERO),
-            _ => None,
+            TaskCategory::Action
+            | TaskCategory::Request
+            | TaskCategory::Event
+            | TaskCategory::Input
+            | TaskCategory::State
+            | TaskCategory::Composite
+            | TaskCategory::Custom => None,
         }
     }
 }
@@ -65,11 +69,11 @@ impl TaskCategory {
 pub(crate) enum Num {
     Value(f64),
     Expr(Expr),
-    /// `12f`; as seconds n times the sim's frame.
+    /// `12f`: a number of frames of the sim.
     Frames(u32),
 }
 
-/// What a failed task does to its ability.
+/// The consequence of a failed task for its ability.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum OnFail {
     #[default]
@@ -82,17 +86,17 @@ pub(crate) enum OnFail {
 pub(crate) struct TaskDef {
     pub(crate) kind: TaskKind,
     pub(crate) name: TaskKindId,
-    /// Time between ticks of a ticking task; zero is every frame. `None`: it does not tick.
+    /// The time between ticks; zero is every frame. `None` if it does not tick.
     pub(crate) interval: Option<SimTime>,
     pub(crate) priority: i32,
-    /// Waits only: seconds until it fails.
+    /// For waits: the time until the task fails.
     pub(crate) time_out: Option<Num>,
     pub(crate) on_fail: OnFail,
-    /// Seams: the timeline's answer in place of the engine's.
+    /// For a task that the host answers: the timeline's answer in place of the engine's.
     pub(crate) answer: Option<AnswerDef>,
     /// The authored parameters, encoded as the detail of a fact.
     pub(crate) request: Box<[u8]>,
-    /// `Tasks[2].Then[0]`.
+    /// The position in the document, e.g. `Tasks[2].Then[0]`.
     pub(crate) path: Arc<str>,
 }
 
@@ -100,7 +104,7 @@ pub(crate) struct TaskDef {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EffectPick {
     Effect(EffectId),
-    /// Any of these among its EffectTags or GrantedTags, hierarchical.
+    /// Effects that have or grant any of these tags or a descendant of one.
     Tags(Box<[TagId]>),
 }
 
@@ -108,29 +112,11 @@ pub(crate) enum EffectPick {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AbilityPick {
     Ability(AbilityId),
-    /// Any of these among its AbilityTags, hierarchical.
+    /// Abilities that have any of these tags or a descendant of one.
     Tags(Box<[TagId]>),
 }
 
-/// An effect and its application parameters.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct ApplyDef {
-    pub(crate) effect: EffectId,
-    /// The activation's level by default.
-    pub(crate) level: Option<Num>,
-    pub(crate) stacks: Option<Num>,
-    /// Seconds, replacing the effect's own.
-    pub(crate) duration: Option<Num>,
-    pub(crate) by_caller: Box<[(KeyId, Num)]>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RemoveDef {
-    pub(crate) what: EffectPick,
-    /// All stacks by default.
-    pub(crate) stacks: Option<u32>,
-}
-
+/// The receivers of a task's event or effect.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EventTo {
     #[default]
@@ -139,221 +125,6 @@ pub(crate) enum EventTo {
     Target,
     /// All targets found so far.
     Targets,
-}
-
-/// The new target of an ability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TargetPick {
-    /// The nearest other controller.
-    Nearest,
-    Owner,
-    /// The instigator.
-    Instigator,
-    Nobody,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Comparison {
-    LessThan,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
-impl Comparison {
-    pub(crate) fn holds(self, a: f64, b: f64) -> bool {
-        match self {
-            Comparison::LessThan => a < b,
-            Comparison::LessEqual => a <= b,
-            Comparison::Greater => a > b,
-            Comparison::GreaterEqual => a >= b,
-        }
-    }
-}
-
-/// The step of an ability that another one waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum AbilityStep {
-    Activated,
-    Committed,
-    Ended,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum TaskKind {
-    // Actions: never sleep.
-    ApplyToOwner(ApplyDef),
-    ApplyToTarget(ApplyDef),
-    ApplyInRadius {
-        apply: ApplyDef,
-        radius: Num,
-        ignore: Box<[TagId]>,
-        max: Option<u32>,
-    },
-    RemoveFromOwner(RemoveDef),
-    RemoveFromTarget(RemoveDef),
-    Commit,
-    End {
-        cancelled: bool,
-    },
-    CancelAbility(AbilityPick),
-    SendEvent {
-        tag: TagId,
-        to: EventTo,
-        magnitude: Option<Num>,
-    },
-    SetParam {
-        param: ParamId,
-        value: Num,
-    },
-    SetRestriction {
-        name: ParamId,
-        active: bool,
-    },
-    SetTarget {
-        pick: TargetPick,
-        /// Without a radius every controller is in range.
-        radius: Option<Num>,
-        ignore: Box<[TagId]>,
-    },
-    ExecuteCue(TagId),
-    AddCue(TagId),
-    RemoveCue(TagId),
-    // Requests: a fact for the engine, never sleep.
-    PlayMontage {
-        montage: Arc<str>,
-        rate: Num,
-        timeline: Option<TimelineId>,
-    },
-    SpawnProjectile {
-        effect: Option<EffectId>,
-    },
-    Request {
-        name: Arc<str>,
-    },
-    // Waits.
-    /// Seconds of the owner's clock.
-    WaitDelay {
-        duration: Num,
-    },
-    /// Seconds of the sim's clock.
-    WaitGameTime {
-        time: Num,
-    },
-    /// `body`: where the tasks for each event start, or `NO_PC`.
-    WaitGameplayEvent {
-        tag: TagId,
-        once: bool,
-        body: u16,
-    },
-    /// Added or removed.
-    WaitTag {
-        tag: TagId,
-        added: bool,
-    },
-    WaitTagChanged {
-        tag: TagId,
-        once: bool,
-    },
-    WaitTagQuery(TagQuery),
-    WaitAttributeChange {
-        attribute: AttributeId,
-        once: bool,
-    },
-    WaitAttributeThreshold {
-        attribute: AttributeId,
-        comparison: Comparison,
-        value: Num,
-    },
-    /// Applied or removed.
-    WaitEffect {
-        what: EffectPick,
-        applied: bool,
-    },
-    WaitAbility {
-        what: AbilityPick,
-        step: AbilityStep,
-    },
-    /// The grant's own input by default.
-    WaitInputPressed {
-        input: Option<InputId>,
-    },
-    WaitInputRelease {
-        input: Option<InputId>,
-    },
-    // Seams: the engine or a timeline answers.
-    /// Any montage by default.
-    WaitMontageEnded {
-        montage: Option<Arc<str>>,
-    },
-    /// By tag if the text is one; always by name.
-    WaitAnimationEvent {
-        name: Arc<str>,
-        tag: Option<TagId>,
-    },
-    WaitTargetData {
-        method: Arc<str>,
-        max_range: Option<Num>,
-    },
-    // Seams that tick.
-    WaitOverlap {
-        radius: Option<Num>,
-        filter: Option<TagQuery>,
-    },
-    WaitForTarget {
-        max_range: Option<Num>,
-    },
-    /// Code of the host.
-    Custom(CustomDef),
-}
-
-impl TaskKind {
-    /// Returns whether it may wait: such a task is not allowed in OnTick, OnCancel and similar lists.
-    pub(crate) fn waits(&self) -> bool {
-        !matches!(
-            self,
-            TaskKind::ApplyToOwner(_)
-                | TaskKind::ApplyToTarget(_)
-                | TaskKind::ApplyInRadius { .. }
-                | TaskKind::RemoveFromOwner(_)
-                | TaskKind::RemoveFromTarget(_)
-                | TaskKind::Commit
-                | TaskKind::End { .. }
-                | TaskKind::CancelAbility(_)
-                | TaskKind::SendEvent { .. }
-                | TaskKind::SetParam { .. }
-                | TaskKind::SetRestriction { .. }
-                | TaskKind::SetTarget { .. }
-                | TaskKind::ExecuteCue(_)
-                | TaskKind::AddCue(_)
-                | TaskKind::RemoveCue(_)
-                | TaskKind::PlayMontage { .. }
-                | TaskKind::SpawnProjectile { .. }
-                | TaskKind::Request { .. }
-        )
-    }
-
-    /// Returns whether the engine answers it: it has a request fact and a task key.
-    pub(crate) fn is_seam(&self) -> bool {
-        matches!(
-            self,
-            TaskKind::WaitMontageEnded { .. }
-                | TaskKind::WaitAnimationEvent { .. }
-                | TaskKind::WaitTargetData { .. }
-                | TaskKind::WaitOverlap { .. }
-                | TaskKind::WaitForTarget { .. }
-        )
-    }
-}
-
-/// Returns the built-in type of this name.
-pub(crate) fn built_in(name: &str) -> Option<(TaskKindId, &'static BuiltIn)> {
-    let at = BUILT_IN.iter().position(|b| b.name == name)?;
-    Some((TaskKindId(at as u32), &BUILT_IN[at]))
-}
-
-pub(crate) fn category(name: &str) -> Option<TaskCategory> {
-    built_in(name).map(|(_, b)| b.category)
 }
 
 /// Encodes the authored parameters as the detail of a fact: entries `[u16 key length][key][u8 type][payload]`,
@@ -385,9 +156,9 @@ fn encode(key: &str, value: &Value, out: &mut Vec<u8>) {
             }
             return;
         }
-        _ => {}
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {}
     }
-    // A longer key would overflow its length field; no document has one.
+    // A longer key does not fit its length field; it is skipped.
     let Ok(length) = u16::try_from(key.len()) else { return };
     out.extend(length.to_le_bytes());
     out.extend(key.as_bytes());

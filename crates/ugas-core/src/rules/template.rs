@@ -1,7 +1,10 @@
-//! Compiled controller documents: everything a spawn needs, without names.
+//! Compiled controller documents: the data that a spawn needs, with ids instead of names.
 
-use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, SetId, SimTime, TagId};
-use ugas_doc::ControllerReplication;
+use super::compile::Compiler;
+use super::document::{Phase, RulesDocument};
+use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, NameKind, SetId, SimTime, TagId};
+use std::sync::Arc;
+use ugas_doc::{Controller, ControllerReplication, Origin};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TemplateEffect {
@@ -17,15 +20,134 @@ pub(crate) struct Template {
     pub(crate) avatar: ActorId,
     pub(crate) sets: Box<[SetId]>,
     pub(crate) base: Box<[(AttributeId, f64)]>,
-    /// Current values in the document; a difference is a diagnostic.
+    /// Current values in the document. If one differs from the computed value, a diagnostic is emitted.
     pub(crate) stated: Box<[(AttributeId, f64)]>,
-    /// Owned tags that no listed effect grants.
+    /// Owned tags that none of the listed effects grants.
     pub(crate) tags: Box<[TagId]>,
     pub(crate) effects: Box<[TemplateEffect]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
     pub(crate) ability_sets: Box<[AbilitySetId]>,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
-    /// Read by the network session; a row does not contain it.
+    /// Read by the network session; not part of a row.
     pub(crate) replication: ControllerReplication,
+}
+
+/// Attributes with values.
+type Values = Box<[(AttributeId, f64)]>;
+
+impl RulesDocument for Controller {
+    fn phase(&self) -> Phase {
+        Phase::Controllers
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::Template)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.template(self);
+    }
+}
+
+impl Compiler<'_> {
+    fn template(&mut self, doc: &Controller) {
+        self.refuse_in_controller(doc);
+        if doc.attribute_sets.is_empty() {
+            self.error("no-sets", "a controller needs at least one attribute set".into());
+        }
+        let (sets, base, stated) = self.template_sets(doc);
+        if base.iter().chain(&stated).any(|(_, v)| !v.is_finite()) {
+            self.error("not-finite", "a value is not a finite number".into());
+        }
+        let effects = self.template_effects(doc);
+        let explained = |tag: TagId| {
+            let grants = |e: &TemplateEffect| self.rules.effect_def(e.effect).map(|d| d.granted_tags.contains(&tag));
+            effects.iter().any(|e| grants(e) == Some(true))
+        };
+        let known: Vec<TagId> =
+            doc.owned_tags.iter().filter_map(|t| self.rules.tags.find(t)).filter(|&t| explained(t)).collect();
+        let mut tags: Vec<TagId> = self.tag_list(&doc.owned_tags).into_vec();
+        tags.retain(|t| !known.contains(t));
+        let abilities = self.template_abilities(doc);
+        let ability_sets = doc.ability_sets.iter().filter_map(|s| self.ability_set_ref("AbilitySets", s)).collect();
+        let owner = ActorId::named(&doc.owner_actor.actor_id);
+        let avatar = doc.avatar_actor.as_ref().map_or(owner, |a| ActorId::named(&a.actor_id));
+        let Some(id) = self.find(NameKind::Template, &doc.owner_actor.actor_id) else { return };
+        let template = Template {
+            owner,
+            avatar,
+            sets,
+            base,
+            stated,
+            tags: tags.into(),
+            effects,
+            abilities,
+            ability_sets,
+            active: doc.is_active,
+            position: doc.position,
+            replication: doc.replication_mode,
+        };
+        self.rules.to_mut().templates.define(id, Arc::new(template));
+    }
+
+    /// Returns the sets of a controller, and the base values and current values that the document states.
+    fn template_sets(&mut self, doc: &Controller) -> (Box<[SetId]>, Values, Values) {
+        let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
+        for s in &doc.attribute_sets {
+            let Some(id) = self.find(NameKind::Set, &s.name).map(SetId) else {
+                let near = self.nearest_suggestion(NameKind::Set, &s.name);
+                self.error("unknown-set", format!("unknown attribute set {}{near}", s.name));
+                continue;
+            };
+            sets.push(id);
+            for v in &s.attributes {
+                let Some(a) = self.attribute_ref(&s.name, &v.name) else {
+                    continue;
+                };
+                if !self.rules.set_attributes(id).is_some_and(|list| list.iter().any(|d| d.attribute == a)) {
+                    self.error("unknown-attribute", format!("the set {} has no attribute {}", s.name, v.name));
+                    continue;
+                }
+                for (list, value) in [(&mut base, v.base_value), (&mut stated, v.current_value)] {
+                    if let Some(value) = value {
+                        list.push((a, value));
+                    }
+                }
+            }
+        }
+        (sets.into(), base.into(), stated.into())
+    }
+
+    fn template_effects(&mut self, doc: &Controller) -> Box<[TemplateEffect]> {
+        let mut effects = Vec::new();
+        for e in &doc.active_effects {
+            let Some(effect) = self.effect_ref("ActiveEffects", &e.effect_class) else {
+                continue;
+            };
+            if e.level == 0 || e.stacks == 0 {
+                self.error("bad-level", format!("{}: Level and Stacks start at 1", e.effect_class));
+            }
+            let remaining = match e.duration {
+                Some(d) if d >= 0.0 => SimTime::try_seconds(d),
+                _ => None,
+            };
+            effects.push(TemplateEffect { effect, level: e.level, stacks: e.stacks, remaining });
+        }
+        effects.into()
+    }
+
+    fn template_abilities(&mut self, doc: &Controller) -> Box<[AbilityGrant]> {
+        let mut abilities = Vec::new();
+        for a in &doc.granted_abilities {
+            if a.level == 0 {
+                self.error("bad-level", format!("{}: Level starts at 1", a.ability_class));
+            }
+            let input = self.input(a.input_id.as_deref());
+            if let Some(ability) = self.ability_ref("GrantedAbilities", &a.ability_class) {
+                abilities.push(AbilityGrant { ability, level: a.level, input: input.some() });
+            }
+        }
+        abilities.into()
+    }
 }

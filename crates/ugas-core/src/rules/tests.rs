@@ -1,6 +1,7 @@
 //! Unit tests of compiled abilities.
 
 use super::*;
+use crate::task::TaskKind;
 use crate::{RUNTIME_BIT, SimTime};
 use ugas_doc::{
     AbilityTask, Absorb, AnswerTarget, Attribute, AttributeSet, Combat, CombatRule, Effect, Modify, Timeline, Value,
@@ -29,7 +30,7 @@ fn listing(def: &AbilityDef) -> String {
         Inst::Jump(to) => format!("jump {to}"),
         Inst::Branch { otherwise, .. } => format!("else {otherwise}"),
         Inst::Loop { reg, count, end } => format!("loop {reg} x{count} {end}"),
-        Inst::Again { reg, back } => format!("again {reg} {back}"),
+        Inst::Repeat { reg, back } => format!("again {reg} {back}"),
         Inst::Fork { race, starts, join } => format!("fork {race} {starts:?} {join}"),
         Inst::End => "end".to_owned(),
     });
@@ -58,10 +59,10 @@ fn task_lists_become_one_program() {
         "loop 0 x3 6; Tasks[0].Tasks[0]; jump 5; Tasks[0].Tasks[0].Tasks[0]; end; again 0 1; loop 1 x0 8; again 1 7; end"
     );
     assert_eq!(def.program.regs, 2);
-    let Some(TaskDef { kind: TaskKind::WaitGameplayEvent { body, once, .. }, .. }) = def.program.task(1) else {
+    let Some(TaskDef { kind: TaskKind::WaitGameplayEvent(wait), .. }) = def.program.task(1) else {
         panic!("no wait at 1");
     };
-    assert_eq!((*body, *once), (3, true));
+    assert_eq!((wait.body, wait.once), (3, true));
     assert_eq!(*def.program.at(500), Inst::End);
 }
 
@@ -92,7 +93,7 @@ fn timelines_are_found_when_the_rules_are_built() {
     let rules = docs().add(line).add(fire).add(Ability::new("GA_Other").task(aim())).build().unwrap();
     let def = rules.ability_def(rules.ability("GA_Fire").unwrap()).unwrap();
     let line = rules.find_timeline("TL_Fire");
-    assert!(matches!(def.program.task(0).unwrap().kind, TaskKind::PlayMontage { timeline, .. } if timeline == line));
+    assert!(matches!(&def.program.task(0).unwrap().kind, TaskKind::PlayMontage(play) if play.timeline == line));
     let after = |pc: u16| def.program.task(pc).unwrap().answer.as_ref().unwrap().after;
     assert_eq!([after(1), after(2), after(3)], [0.1, 0.2, 0.2].map(SimTime::seconds));
     let notifies = &rules.timeline_def(line.unwrap()).unwrap().notifies;
@@ -107,7 +108,7 @@ fn numbers_are_values_frames_or_expressions() {
         let task = AbilityTask::new("WaitDelay").param("Duration", value);
         let def = built(docs().add(Ability::new("GA_A").task(task)), "GA_A");
         match &def.program.task(0).unwrap().kind {
-            TaskKind::WaitDelay { duration } => duration.clone(),
+            TaskKind::WaitDelay(wait) => wait.duration.clone(),
             other => panic!("{other:?}"),
         }
     };

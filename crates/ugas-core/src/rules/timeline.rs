@@ -1,21 +1,22 @@
 //! Compiled timelines: times in flicks; montages and abilities are resolved when the rules are built.
 
 use super::compile::Compiler;
+use super::compiled::CompiledText;
+use super::document::{Phase, RulesDocument};
+use super::interner::nearest;
 use super::lookup::suggestion;
-use super::names::nearest;
-use super::task::built_in;
-use super::task_parse::SEAMS;
-use crate::{SimTime, TagId, TaskKindId, TimelineId};
+use crate::task::{built_in, host_answered_tasks};
+use crate::{NameKind, SimTime, TagId, TaskKindId, TimelineId};
 use std::sync::Arc;
-use ugas_doc::{AnswerTarget, Time, Timeline};
+use ugas_doc::{AnswerTarget, Origin, Time, Timeline};
 
 #[derive(Clone, Debug)]
 pub(crate) struct TimelineDef {
-    /// The authored document, for readers and for the comparison of a hot reload.
+    /// The authored document, for readers and to compare timelines in a hot reload.
     pub(crate) doc: Arc<Timeline>,
     pub(crate) montage: Arc<str>,
     pub(crate) length: SimTime,
-    /// By rising time, then by position in the document.
+    /// Ordered by time, then by position in the document.
     pub(crate) notifies: Box<[NotifyDef]>,
     pub(crate) answers: Box<[AnswerDef]>,
 }
@@ -23,13 +24,13 @@ pub(crate) struct TimelineDef {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NotifyDef {
     pub(crate) at: SimTime,
-    /// The gameplay event it sends, if it names one.
+    /// The tag of the gameplay event that it sends, if it has one.
     pub(crate) tag: Option<TagId>,
-    /// The animation event's name: `Name`, else the tag's.
+    /// The name of the animation event: `Name`, otherwise the tag.
     pub(crate) name: Arc<str>,
 }
 
-/// The answer of a timeline in place of the engine's.
+/// The answer of a timeline to a task that the host would complete.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AnswerDef {
     /// The task type.
@@ -42,6 +43,26 @@ pub(crate) struct AnswerDef {
 /// Default frame rate of a document.
 const FRAME_RATE: u32 = 60;
 
+impl CompiledText for TimelineDef {
+    fn compiled_text(&self) -> String {
+        format!("{:?}", TimelineDef { doc: Arc::default(), ..self.clone() })
+    }
+}
+
+impl RulesDocument for Timeline {
+    fn phase(&self) -> Phase {
+        Phase::Timelines
+    }
+
+    fn defines(&self) -> Option<NameKind> {
+        Some(NameKind::Timeline)
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.timeline(self);
+    }
+}
+
 impl Compiler<'_> {
     pub(crate) fn timeline(&mut self, doc: &Timeline) {
         self.refuse_in_timeline(doc);
@@ -50,15 +71,15 @@ impl Compiler<'_> {
             self.error("bad-timeline", "FrameRate must be at least 1".into());
             return;
         }
-        let length = self.moment("Length", doc.length, rate);
+        let length = self.sim_time("Length", doc.length, rate);
         if length <= SimTime::ZERO {
             self.error("bad-timeline", "Length must be above 0".into());
         }
         let mut notifies = Vec::with_capacity(doc.notifies.len());
         for (i, n) in doc.notifies.iter().enumerate() {
-            let at = self.moment(&format!("Notifies[{i}].At"), n.at, rate);
+            let at = self.sim_time(&format!("Notifies[{i}].At"), n.at, rate);
             if at > length {
-                self.error("bad-timeline", format!("Notifies[{i}].At: {at} is after its end"));
+                self.error("bad-timeline", format!("Notifies[{i}].At: {at} is after the end of the timeline"));
             }
             let tag = n.event.as_ref().and_then(|tag| self.tag(tag));
             match n.name.as_ref().or(n.event.as_ref()) {
@@ -69,12 +90,13 @@ impl Compiler<'_> {
         notifies.sort_by_key(|n| n.at);
         let mut answers = Vec::with_capacity(doc.answers.len());
         for (i, a) in doc.answers.iter().enumerate() {
-            let after = self.moment(&format!("Answers[{i}].After"), a.after, rate);
-            match built_in(&a.task).filter(|_| SEAMS.contains(&a.task.as_str())) {
+            let after = self.sim_time(&format!("Answers[{i}].After"), a.after, rate);
+            match built_in(&a.task).filter(|(_, row)| row.is_host_answered) {
                 Some((task, _)) => answers.push(AnswerDef { task, after, target: a.target, fail: a.fail }),
                 None => {
-                    let near = suggestion(nearest(&a.task, SEAMS.into_iter()));
-                    let help = if near.is_empty() { format!("; those are {}", SEAMS.join(", ")) } else { near };
+                    let near = suggestion(nearest(&a.task, host_answered_tasks()));
+                    let all = || host_answered_tasks().collect::<Vec<_>>().join(", ");
+                    let help = if near.is_empty() { format!("; those are {}", all()) } else { near };
                     let message =
                         format!("Answers[{i}].Task: {} is not a task that the engine completes{help}", a.task);
                     self.error("unknown-task", message);
@@ -85,7 +107,7 @@ impl Compiler<'_> {
         if !doc.answers.is_empty() && doc.ability.is_none() {
             self.error("bad-timeline", "Answers: needs Ability, whose tasks it answers".into());
         }
-        let Some(id) = self.rules.timeline_names.find(&doc.name).map(TimelineId) else { return };
+        let Some(id) = self.find(NameKind::Timeline, &doc.name).map(TimelineId) else { return };
         let montage: Arc<str> = doc.montage.as_deref().unwrap_or(&doc.name).into();
         let name = |id: TimelineId, rules: &super::Rules| rules.timeline_name(id).unwrap_or("").to_owned();
         if let Some(&other) = self.rules.by_montage.get(&montage) {
@@ -94,7 +116,7 @@ impl Compiler<'_> {
         }
         if let Some(&other) = ability.and_then(|a| self.rules.by_ability.get(&a)) {
             let other = name(other, &self.rules);
-            self.error("duplicate-timeline", format!("Ability: it already has the timeline {other}"));
+            self.error("duplicate-timeline", format!("Ability: the ability already has the timeline {other}"));
         }
         let def = TimelineDef {
             doc: Arc::new(doc.clone()),
@@ -104,14 +126,14 @@ impl Compiler<'_> {
             answers: answers.into(),
         };
         let rules = self.rules.to_mut();
-        rules.timelines[id.index()] = Some(Arc::new(def));
+        rules.timelines.define(id.0, Arc::new(def));
         rules.by_montage.insert(montage, id);
         if let Some(ability) = ability {
             rules.by_ability.insert(ability, id);
         }
     }
 
-    fn moment(&mut self, place: &str, time: Time, rate: u32) -> SimTime {
+    fn sim_time(&mut self, place: &str, time: Time, rate: u32) -> SimTime {
         match time {
             Time::Frames(n) => SimTime::frames(i64::from(n), i64::from(rate)),
             Time::Seconds(s) => match SimTime::try_seconds(s) {

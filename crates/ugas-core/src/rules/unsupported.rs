@@ -1,11 +1,10 @@
-//! Fields and values that a document may contain and that the runtime does not implement. Each is a load error with the
-//! reason, because every accepted field has an effect (ruling R-104). An entry is removed when its behaviour is
-//! implemented.
+//! Fields and values that a document may contain but that the runtime does not implement. Each is a load error with the
+//! reason, so that no field is silently ignored. An entry is removed when its behaviour is implemented.
 
 use super::compile::Compiler;
 use ugas_doc::{Ability, Controller, Effect, InputAction, Timeline, TriggerBehavior};
 
-/// The values of `Rules[].On` that no part of the runtime evaluates, with what to write instead.
+/// The values of `Rules[].On` that the runtime does not evaluate, with what to use instead.
 pub(crate) const UNSUPPORTED_RULES: [(&str, &str); 2] = [
     ("StatValue", "combat rules do not change attribute values; use a modifier"),
     ("ResourceDelta", "combat rules do not change gains and losses of a resource; use DamageTaken or HealingTaken"),
@@ -48,8 +47,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// A press activates at once. `WhileHeld` is accepted because the specification's packs have it: it adds repeated
-    /// presses, which the host sends. The other triggers would change when an ability activates.
+    /// Rejects triggers that would change when an ability activates: a press activates it immediately. `WhileHeld` is
+    /// accepted because the specification's packs use it; the repeated presses it adds are sent by the host.
     pub(crate) fn refuse_in_input_action(&mut self, doc: &InputAction) {
         let (trigger, why) = match doc.trigger_behavior {
             TriggerBehavior::OnPressed | TriggerBehavior::WhileHeld => return,

@@ -1,4 +1,4 @@
-//! Configuration of a sim: seed, limits, frame length and its network role.
+//! The configuration of a sim: seed, limits, frame length, network role and others.
 
 use crate::SimTime;
 use crate::limits::Limits;
@@ -6,13 +6,13 @@ use crate::limits::Limits;
 /// The network role of a sim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
-    /// Stand-alone: the authoritative sim, without clients.
+    /// A sim without a network.
     #[default]
     Standalone,
-    /// The authoritative server sim; clients predict parts of it.
+    /// The authoritative sim of a server. Clients predict parts of its state.
     Authority,
-    /// A predicting client sim. Effects for the authoritative sim only are refused, and calculations that cannot be
-    /// predicted are left to it.
+    /// The predicting sim of a client. It refuses effects that only the authoritative sim applies, and skips
+    /// calculations that cannot be predicted.
     Client,
 }
 
@@ -24,23 +24,23 @@ pub enum Role {
 /// ```
 #[derive(Clone, Debug)]
 pub struct SimConfig {
-    /// Seed of the random stream.
+    /// The seed of the random stream.
     pub seed: u64,
-    /// The limits.
+    /// The limits on sizes and counts.
     pub limits: Limits,
-    /// Whether lifecycle steps and refusals are traced.
+    /// Whether the sim records lifecycle steps, state changes and refusals in the trace.
     pub trace: bool,
-    /// The length of a frame: ticking tasks run at whole multiples of it.
+    /// The length of a frame. Tasks tick at whole multiples of this time.
     pub frame: SimTime,
-    /// How many tasks may tick in one frame; the others gain urgency.
+    /// How many tasks may tick in one frame. The remaining tasks are deferred to a later frame and gain priority.
     pub task_budget: u32,
-    /// Whether timelines of the data play and answer waiting tasks. Turn it off in an engine that plays animations
-    /// itself.
+    /// Whether the sim plays timeline documents, which complete tasks that wait for an animation. Set it to false in an
+    /// engine that plays the animations itself.
     pub timelines: bool,
     /// The network role.
     pub role: Role,
-    /// Whether every fast path is switched off. For tests only: both settings give the same facts, causes and hashes,
-    /// and this one is slower.
+    /// Whether all fast paths are turned off. For tests only. Facts, causes and hashes are the same either way, but the
+    /// sim is slower without fast paths.
     pub slow_path: bool,
 }
 

@@ -1,50 +1,50 @@
-//! Measurements of ticking tasks, by task type.
+//! Measurements of ticking tasks, per task type.
 
 use crate::{SimTime, TaskKindId};
 
-/// Ticks of one task type in one frame.
+/// The measurements of one task type in one frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskRecord {
     /// The task type.
     pub task: TaskKindId,
-    /// The frame.
+    /// The time of the frame.
     pub at: SimTime,
-    /// How many were running.
+    /// How many tasks of the type were running.
     pub running: u32,
-    /// How many ticked.
+    /// How many of them ticked.
     pub ticked: u32,
-    /// How many were deferred because of the budget.
+    /// How many of them were deferred because [`SimConfig::task_budget`](crate::SimConfig::task_budget) was exhausted.
     pub deferred: u32,
-    /// The time of the ticks, measured with the host's stopwatch.
+    /// The real time that the ticks took, measured with [`Host::stopwatch`](crate::Host::stopwatch).
     pub nanos: u64,
 }
 
-/// Ticks of one task type since the sim started.
+/// The measurements of one task type since the sim started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskFigures {
     /// The task type.
     pub task: TaskKindId,
-    /// How many were running in the last frame.
+    /// How many tasks of the type were running in the last measured frame.
     pub running: u32,
-    /// Frames with such tasks.
+    /// The number of frames in which tasks of the type were running.
     pub frames: u64,
-    /// All ticks.
+    /// The total number of ticks.
     pub ticks: u64,
-    /// The time of all ticks, measured with the host's stopwatch.
+    /// The real time that all ticks took, measured with [`Host::stopwatch`](crate::Host::stopwatch).
     pub nanos: u64,
-    /// The first such frame.
+    /// The time of the first frame in which tasks of the type were running.
     pub since: SimTime,
-    /// The last such frame.
+    /// The time of the last frame in which tasks of the type were running.
     pub until: SimTime,
 }
 
 impl TaskFigures {
-    /// Returns the average time of a tick in nanoseconds.
+    /// Returns the average real time of a tick in nanoseconds.
     pub fn average(&self) -> f64 {
         self.nanos as f64 / self.ticks.max(1) as f64
     }
 
-    /// Returns the ticks per second of one such task, after throttling.
+    /// Returns the ticks per second of one such task, including deferred ones.
     pub fn rate(&self) -> f64 {
         let seconds = (self.until - self.since).as_seconds();
         if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }

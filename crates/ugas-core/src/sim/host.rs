@@ -1,30 +1,31 @@
-//! The engine's side of a step, and a host that answers nothing.
+//! The queries that a sim sends to the host during a step, and a host that answers none of them.
 
 use super::TaskRecord;
 use crate::{Anchor, ControllerId};
 
-/// The spatial query of a task.
+/// A spatial query that a task sends to the host.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SpaceQuery {
-    /// The controller whose task it is.
+    /// The controller that the task belongs to.
     pub who: ControllerId,
     /// The controller's anchor, if the sim has it.
     pub anchor: Option<Anchor>,
-    /// The range; infinite if the task does not limit it.
+    /// The maximum distance; infinite if the task has no range.
     pub range: f64,
 }
 
-/// The engine's answers inside a step. All have an empty default.
+/// The queries that the sim sends to the engine during a step. By default each query finds nothing.
 pub trait Host {
-    /// Finds the controllers inside a volume, for a task that waits for an overlap.
+    /// Appends the controllers inside the queried volume to `found`, for a task that waits for an overlap.
     fn overlap(&mut self, _query: &SpaceQuery, _found: &mut Vec<ControllerId>) {}
 
-    /// Finds a target, for a task that waits for one.
+    /// Finds a target, for a task that waits for a target.
     fn find_target(&mut self, _query: &SpaceQuery) -> Option<ControllerId> {
         None
     }
 
-    /// Returns the nanoseconds of a host clock, for measurements only; the sim has no clock.
+    /// Returns the current time of a host clock in nanoseconds. Used only to measure ticks, because the sim does not
+    /// read a real-time clock.
     fn stopwatch(&mut self) -> u64 {
         0
     }
@@ -33,7 +34,7 @@ pub trait Host {
     fn task_record(&mut self, _record: &TaskRecord) {}
 }
 
-/// A host that answers nothing.
+/// A host that finds nothing and measures nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoHost;
 impl Host for NoHost {}

@@ -1,7 +1,7 @@
-//! A controller moved from one sim to another, with everything in flight.
+//! Moving a controller from one sim to another, with its active effects, activations and timers.
 
 use super::Sim;
-use crate::check::{RowValidator, closes_circle};
+use crate::check::{RowValidator, row_closes_cycle};
 use crate::flow::Via;
 use crate::image::{PORTABLE_VERSION, Portable};
 use crate::state::{Row, Tags};
@@ -9,8 +9,8 @@ use crate::{ControllerId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal
 use ugas_doc::Doc;
 
 impl Sim {
-    /// Removes a controller from the sim and returns it with everything in flight. Live modifiers of other controllers that
-    /// follow it keep their last value.
+    /// Removes a controller from the sim and returns it with its active effects, activations and timers. Live modifiers
+    /// of other controllers that follow its attributes keep their last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
         let portable = self.remote().snapshot(who)?;
         let id = self.next_op();
@@ -23,7 +23,7 @@ impl Sim {
         Ok(portable)
     }
 
-    /// A row as it leaves the sim: with its sets, tags and run-time definitions by name, at the time of the sim.
+    /// Returns a portable of a row: its attribute sets, tags and run-time definitions by name, and the sim's time.
     pub(super) fn pack(&self, row: Row) -> Result<Portable, Refusal> {
         let sets = self.layout(&row).sets.to_vec();
         let mut definitions = Vec::new();
@@ -35,7 +35,8 @@ impl Sim {
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
-    /// Inserts an extracted controller. It keeps its id; its times shift by the difference of the clocks.
+    /// Inserts an extracted controller. The controller keeps its id. Its times are shifted by the difference between
+    /// the two sims' clocks.
     pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
         let who = from.row.id;
         self.check_origin(from)?;
@@ -57,10 +58,10 @@ impl Sim {
             return over(LimitKind::Modifiers, limit.modifiers_per_controller);
         }
         if from.at.0.unsigned_abs() > SimTime::LONGEST.0 as u64 {
-            return Err(InsertError::Damaged("the time"));
+            return Err(InsertError::Damaged("the time is out of range"));
         }
         let known = self.state.definitions.list.len();
-        let mut row = self.sound_row(from, false)?;
+        let mut row = self.validated_row(from, false)?;
         let id = self.next_op();
         let mut flow = self.flow();
         flow.start(id, who);
@@ -68,14 +69,14 @@ impl Sim {
         row.rebuild();
         row.readers = 0;
         let target = flow.st.controllers.insert(row, &flow.rules.tags);
-        if closes_circle(&flow, who) {
+        if row_closes_cycle(&flow, who) {
             flow.st.controllers.remove(who);
             flow.st.definitions.list.truncate(known);
-            return Err(InsertError::Damaged("a circle of live magnitudes"));
+            return Err(InsertError::Damaged("live magnitudes form a cycle"));
         }
         flow.st.hash_dirty.push(who);
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-        // Nothing closes a circle: that was checked before.
+        // Cannot fail: the check above found no dependency cycle.
         let _ = flow.link_row(target);
         flow.refresh_listeners(target);
         flow.retime(target);
@@ -85,10 +86,10 @@ impl Sim {
         Ok(who)
     }
 
-    /// Checks that a portable has this release's format and these rules.
+    /// Checks that a portable has the current format and was made under the same rules.
     pub(super) fn check_origin(&self, from: &Portable) -> Result<(), InsertError> {
         if from.version != PORTABLE_VERSION {
-            return Err(InsertError::Damaged("the version"));
+            return Err(InsertError::Damaged("unknown format version"));
         }
         let ours = self.rules.fingerprint();
         if from.rules != ours {
@@ -97,20 +98,23 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns the checked row of a portable under this sim's numbers, and adopts its run-time definitions. `is_owner_snapshot` says
-    /// that it is a server's snapshot for the owning client.
-    pub(super) fn sound_row(&mut self, from: &Portable, is_owner_snapshot: bool) -> Result<Row, InsertError> {
+    /// Returns the validated row of a portable with this sim's ids, and adopts its run-time definitions.
+    /// `is_owner_snapshot` is true for a server's snapshot for the owning client.
+    pub(super) fn validated_row(&mut self, from: &Portable, is_owner_snapshot: bool) -> Result<Row, InsertError> {
         let mut row = from.row.clone();
-        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags"))?;
+        row.tags = Tags::from_list(&self.rules.tags, &from.tags).ok_or(InsertError::Damaged("the tags are invalid"))?;
         let known = self.state.definitions.list.len();
         self.adopt(from, &mut row)?;
         let mut flow = self.flow();
-        let checked = flow.layout_for(&from.sets, from.row.id).map_err(|_| "the sets").and_then(|layout| {
-            row.layout = layout;
-            let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
-            RowValidator { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at, is_owner_snapshot }
-                .row(&mut row)
-        });
+        let checked = flow
+            .layout_for(&from.sets, from.row.id)
+            .map_err(|_| "the attribute sets cannot be registered together")
+            .and_then(|layout| {
+                row.layout = layout;
+                let (layout, defs) = (&flow.ix.layouts[layout as usize], &flow.st.definitions);
+                RowValidator { layout, rules: flow.rules, defs, limits: flow.limits, at: from.at, is_owner_snapshot }
+                    .row(&mut row)
+            });
         match checked {
             Ok(()) => Ok(row),
             Err(what) => {
@@ -120,7 +124,8 @@ impl Sim {
         }
     }
 
-    /// Adopts the run-time definitions of a portable. One that exists here under another number is renumbered.
+    /// Adds the run-time definitions of a portable to this sim. If a definition exists here under another id, the row's
+    /// references are renumbered to that id.
     fn adopt(&mut self, from: &Portable, row: &mut Row) -> Result<(), InsertError> {
         let mut new = Vec::new();
         let mut renumber: Vec<(u32, u32)> = Vec::new();
@@ -148,7 +153,7 @@ impl Sim {
         let mut compiled = Vec::new();
         for (doc, number) in &new {
             let d = crate::flow::compile(&self.rules, doc, *number).map_err(|e| {
-                InsertError::Definition(e.map_or("its kind cannot be made at run time".into(), |e| e.to_string()))
+                InsertError::Definition(e.map_or("its kind cannot be defined at run time".into(), |e| e.to_string()))
             })?;
             compiled.push(Some(d));
         }

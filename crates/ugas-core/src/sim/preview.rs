@@ -1,8 +1,9 @@
-//! Previews: what an application, a batch or an activation would do, without doing it.
+//! Previews: the result that an application, a batch or an activation would have, without changing the sim.
 //!
-//! A preview runs the op on a copy of the rows it reads, with the same code. It starts with the rows that the op names
-//! and their followers. If the op reads another row, the copy is made again with that row. An operation that visits all
-//! rows, such as an area effect, gets a copy of all of them.
+//! A preview runs the op with the same code on a copy of the rows that the op reads. A row is the state of one
+//! controller. The first copy contains the rows that the op names and the rows that follow their attributes. If the op
+//! reads a further row, the copy is repeated with that row included. An op that visits all rows, such as an area
+//! effect, runs on a copy of all rows.
 
 use super::Sim;
 use crate::flow::{Log, Scratch, State};
@@ -18,28 +19,29 @@ const MOST_COPIES: usize = 8;
 /// The result that an op would have.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// Why the op would be refused. A refused op changes nothing, unless it is a batch.
+    /// Why the op would be refused, if so. A refused op changes nothing. In a batch, the accepted parts are still
+    /// applied.
     pub refusal: Option<Refusal>,
     /// The result of each part of a batch, in order.
     pub parts: Vec<Result<(), Refusal>>,
-    /// The rows that the op names and the rows it would change, by rising id.
+    /// The controllers that the op names or would change, in order of id.
     pub rows: Vec<RowPreview>,
-    /// The facts it would emit, reactions included.
+    /// The facts that the op would emit, including those of reactions.
     pub facts: Facts,
-    /// The diagnostics it would emit.
+    /// The diagnostics that the op would emit.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// A controller before and after.
+/// The state of a controller before and after the op.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RowPreview {
     /// The controller.
     pub who: ControllerId,
     /// Every attribute, in dependency order.
     pub attributes: Vec<AttributePreview>,
-    /// Tags that would be granted newly.
+    /// Tags that the controller would get.
     pub tags_added: Vec<TagId>,
-    /// Tags without any remaining grant.
+    /// Tags that the controller would lose.
     pub tags_removed: Vec<TagId>,
     /// Effects that would become active or queued.
     pub effects_added: Vec<EffectView>,
@@ -47,46 +49,46 @@ pub struct RowPreview {
     pub effects_removed: Vec<EffectView>,
     /// Effects whose level, stacks, state or remaining time would change: before and after.
     pub effects_changed: Vec<(EffectView, EffectView)>,
-    /// Whether it would be destroyed. Its values after are then those before.
+    /// Whether the controller would be destroyed. The `after` values then equal the `before` values.
     pub destroyed: bool,
 }
 
-/// An attribute before and after.
+/// The values of an attribute before and after the op.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttributePreview {
     /// The attribute.
     pub attribute: AttributeId,
-    /// Current value before.
+    /// The current value before.
     pub before: f64,
-    /// Current value after.
+    /// The current value after.
     pub after: f64,
-    /// Base value before.
+    /// The base value before.
     pub base_before: f64,
-    /// Base value after.
+    /// The base value after.
     pub base_after: f64,
 }
 
 impl AttributePreview {
-    /// Returns whether its current or base value would change.
+    /// Returns whether the current or base value would change.
     pub fn is_changed(&self) -> bool {
         self.before != self.after || self.base_before != self.base_after
     }
 }
 
 impl Preview {
-    /// Returns the row of a controller, if the op names or changes it.
+    /// Returns the preview of a controller, if the op names or would change it.
     pub fn row(&self, who: ControllerId) -> Option<&RowPreview> {
         self.rows.iter().find(|r| r.who == who)
     }
 
-    /// Returns an attribute of a controller.
+    /// Returns the preview of an attribute of a controller.
     pub fn attribute(&self, who: ControllerId, attribute: AttributeId) -> Option<AttributePreview> {
         self.row(who)?.attributes.iter().find(|a| a.attribute == attribute).copied()
     }
 }
 
 impl RowPreview {
-    /// Returns whether anything listed here would change.
+    /// Returns whether a value, tag or effect listed here would change, or the controller would be destroyed.
     pub fn is_changed(&self) -> bool {
         self.destroyed
             || self.attributes.iter().any(AttributePreview::is_changed)
@@ -99,7 +101,8 @@ impl RowPreview {
 }
 
 impl Sim {
-    /// Returns what [`Sim::apply`] would do now, or its refusal. Changes nothing. Random numbers are those of the next op.
+    /// Returns the result that [`Sim::apply`] would have now. Changes nothing. Random numbers are those that the next
+    /// op draws.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -122,18 +125,18 @@ impl Sim {
         self.preview_op(&Op::Apply(spec.clone()))
     }
 
-    /// Returns what [`Sim::apply_all`] would do now. Later specs see what earlier ones did.
+    /// Returns the result that [`Sim::apply_all`] would have now. Later specs see the changes of earlier ones.
     pub fn preview_all(&self, specs: &[Spec]) -> Preview {
         self.preview_op(&Op::ApplyAll { specs: specs.to_vec() })
     }
 
-    /// Returns what [`Sim::activate`] would do now, or its refusal: the commit with its cost and cooldown, and the tasks
-    /// that run at once.
+    /// Returns the result that [`Sim::activate`] would have now. It includes the commit with its cost and cooldown, and
+    /// the tasks that run immediately.
     pub fn preview_ability(&self, who: ControllerId, ability: AbilityId, target: Target) -> Preview {
         self.preview_op(&Op::Activate { who, which: Which::Ability(ability), target })
     }
 
-    /// Returns what an op would do now. [`Op::Commit`] previews the commit of a running ability.
+    /// Returns the result that an op would have now. To preview the commit of a running ability, pass [`Op::Commit`].
     pub fn preview_op(&self, op: &Op) -> Preview {
         let named = rows_of(op);
         let mut rows = named.clone();
@@ -158,7 +161,7 @@ impl Sim {
         }
     }
 
-    /// Adds the followers of these rows' attributes, transitively.
+    /// Adds the rows that follow attributes of these rows, transitively.
     fn add_followers(&self, rows: &mut BTreeSet<ControllerId>) {
         let mut open: Vec<ControllerId> = rows.iter().copied().collect();
         while let Some(who) = open.pop() {
@@ -222,7 +225,7 @@ impl Sim {
         let before = if born { after } else { self };
         let attribute = |attribute: AttributeId| -> Result<AttributePreview, ReadError> {
             let (base_after, after) = (after.base(who, attribute)?, after.get(who, attribute)?);
-            // An attribute of a set that was just added has no value before.
+            // An attribute of an attribute set that the op adds has no value before.
             let base_before = before.base(who, attribute).unwrap_or(base_after);
             let before = before.get(who, attribute).unwrap_or(after);
             Ok(AttributePreview { attribute, before, after, base_before, base_after })
@@ -246,7 +249,7 @@ impl Sim {
     }
 }
 
-/// Returns whether an effect differs visibly before and after.
+/// Returns whether the level, stacks, state or remaining time of an effect differs.
 fn is_different(old: &EffectView, new: &EffectView) -> bool {
     let shown = |e: &EffectView| (e.level, e.stacks, e.source, e.remaining, e.total, e.executed, e.next_execution);
     let waits = |e: &EffectView| (e.state == EffectState::Inhibited, e.state == EffectState::Queued);
@@ -254,6 +257,7 @@ fn is_different(old: &EffectView, new: &EffectView) -> bool {
 }
 
 /// Returns the controllers that an op names.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other op has one target")]
 fn rows_of(op: &Op) -> BTreeSet<ControllerId> {
     let of_spec = |s: &Spec| [s.target, s.source];
     let mut rows = BTreeSet::from([op.target()]);
@@ -271,6 +275,7 @@ fn rows_of(op: &Op) -> BTreeSet<ControllerId> {
 }
 
 /// Runs the op on a copy.
+#[expect(clippy::wildcard_enum_match_arm, reason = "any other op has one target")]
 fn run(copy: &mut Sim, op: &Op) -> Preview {
     let mut results = Vec::new();
     let mut preview = Preview::default();

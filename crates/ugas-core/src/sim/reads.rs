@@ -1,4 +1,4 @@
-//! Reads of a sim: log, clock, controllers, attributes, names of definitions, hashes.
+//! Queries about a sim: the log, the clock, controllers, attributes, names of definitions and hashes.
 
 use super::Sim;
 use super::config::SimConfig;
@@ -13,36 +13,38 @@ use std::sync::Arc;
 use ugas_doc::Doc;
 
 impl Sim {
-    /// Returns the facts since they were last taken.
+    /// Returns the facts emitted since the last call of [`Sim::take_facts`].
     pub fn facts(&self) -> &Facts {
         &self.log.facts
     }
 
-    /// Swaps the facts out: no allocation, and the sim can be used while they are read.
+    /// Moves the facts into `into` by swapping buffers, without allocating. The sim can be used while the caller reads
+    /// the facts.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
         std::mem::swap(&mut self.log.facts, into);
     }
 
-    /// Swaps the diagnostics out.
+    /// Moves the diagnostics into `into` by swapping buffers.
     pub fn take_diagnostics(&mut self, into: &mut Vec<Diagnostic>) {
         into.clear();
         std::mem::swap(&mut self.log.diagnostics, into);
     }
 
-    /// Swaps the trace out.
+    /// Moves the trace into `into` by swapping buffers.
     pub fn take_trace(&mut self, into: &mut Vec<Trace>) {
         into.clear();
         std::mem::swap(&mut self.log.trace, into);
     }
 
-    /// Returns the measurements of ticking tasks, by task type.
+    /// Returns the measurements of ticking tasks, one entry per task type.
     pub fn task_figures(&self) -> &[TaskFigures] {
         &self.index.figures
     }
 
-    /// Returns the chain of causes behind a fact's link, nearest first, as far as the ring contains it.
+    /// Returns the chain of causes that a fact's link starts, nearest first. The sim stores a limited number of links
+    /// ([`Limits::cause_links`](crate::Limits::cause_links)), so the chain of an old fact may be incomplete.
     pub fn chain(&self, link: u32) -> Vec<CauseLink> {
         self.causes.chain(self.config.limits.cause_links, link)
     }
@@ -59,7 +61,7 @@ impl Sim {
     pub fn config(&self) -> &SimConfig {
         &self.config
     }
-    /// Iterates over the controllers by rising id.
+    /// Iterates over the controllers in order of id.
     pub fn controllers(&self) -> impl Iterator<Item = ControllerId> {
         self.state.controllers.iter().map(|r| r.id)
     }
@@ -67,21 +69,21 @@ impl Sim {
     pub fn exists(&self, who: ControllerId) -> bool {
         self.state.controllers.slot(who).is_some()
     }
-    /// Returns the controller of an actor, as owner or avatar: the one with the lowest id. Searches all controllers;
-    /// hosts that need it often keep their own map.
+    /// Returns the controller whose owner or avatar is the actor. If there are several, returns the lowest id. The
+    /// search visits all controllers, so a host that needs the result often should keep its own map.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
         self.state.controllers.iter().find(|r| r.owner == actor || r.avatar() == actor).map(|r| r.id)
     }
-    /// Returns the owner: the actor for lifecycle, authority and persistence.
+    /// Returns the owner: the actor that the controller belongs to (lifecycle, authority, persistence).
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.owner.some())
     }
-    /// Returns the avatar: the actor for position and appearance.
+    /// Returns the avatar: the actor that represents the controller in the world (position, appearance).
     pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.avatar().some())
     }
-    /// Returns the anchor.
+    /// Returns the controller's position and facing, if it has them.
     pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, ReadError> {
         Ok(self.row(who)?.side().anchor)
     }
@@ -93,11 +95,11 @@ impl Sim {
     pub fn is_active(&self, who: ControllerId) -> Result<bool, ReadError> {
         Ok(self.row(who)?.clock.active())
     }
-    /// Returns the registered sets.
+    /// Returns the registered attribute sets.
     pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, ReadError> {
         self.set_list(who).map(<[SetId]>::to_vec)
     }
-    /// Returns the registered sets without a copy.
+    /// Returns the registered attribute sets without copying them.
     pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], ReadError> {
         let row = self.row(who)?;
         Ok(&self.layout(row).sets)
@@ -120,27 +122,24 @@ impl Sim {
     pub fn base(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, ReadError> {
         self.place(who, attribute).map(|(row, slot)| row.attrs[slot].base)
     }
-    /// Returns an attribute's current bounds; infinite if there is none.
+    /// Returns an attribute's current minimum and maximum. A missing bound is infinite.
     pub fn bounds(&self, who: ControllerId, attribute: AttributeId) -> Result<(f64, f64), ReadError> {
         let (row, slot) = self.place(who, attribute)?;
         Ok(self.layout(row).slots[slot].bounds(&row.attrs))
     }
-    /// Returns the attributes a controller has, in dependency order.
+    /// Returns the attributes of a controller, in dependency order.
     pub fn attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, ReadError> {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
-    /// Returns an ability's document, also of a run-time definition.
+    /// Returns the document of an ability, including run-time abilities.
     pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
         if !ability.is_runtime() {
             return self.rules.ability_doc(ability);
         }
-        match &self.state.definitions.get(ability.0)?.doc {
-            Doc::Ability(doc) => Some(doc),
-            _ => None,
-        }
+        if let Doc::Ability(doc) = &self.state.definitions.get(ability.0)?.doc { Some(doc) } else { None }
     }
-    /// Returns whether an effect is instant; false for an unknown one.
+    /// Returns whether an effect is instant; false for an unknown effect.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -154,14 +153,15 @@ impl Sim {
     pub fn is_instant(&self, effect: EffectId) -> bool {
         let policy = match effect.is_runtime() {
             false => self.rules.effect_def(effect).map(|def| def.policy),
-            true => self.state.definitions.get(effect.0).and_then(|d| match &d.doc {
-                Doc::Effect(doc) => Some(doc.duration_policy),
-                _ => None,
-            }),
+            true => self
+                .state
+                .definitions
+                .get(effect.0)
+                .and_then(|d| if let Doc::Effect(doc) = &d.doc { Some(doc.duration_policy) } else { None }),
         };
         policy == Some(ugas_doc::DurationPolicy::Instant)
     }
-    /// Returns the name of an effect, also of a run-time definition.
+    /// Returns the name of an effect, including run-time effects.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {
             return self.state.definitions.get(effect.0).map(|d| d.doc.name());
@@ -169,7 +169,8 @@ impl Sim {
         self.rules.effect_name(effect)
     }
 
-    /// Returns the canonical hash of everything but the log. The cost depends on what changed since the last call.
+    /// Returns the canonical hash of the state, without the log. The cost depends on how much changed since the last
+    /// call.
     pub fn hash(&mut self) -> u64 {
         let dirty = std::mem::take(&mut self.state.hash_dirty);
         for &who in &dirty {

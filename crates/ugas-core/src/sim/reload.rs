@@ -1,4 +1,4 @@
-//! Hot reload: migrates a running sim to new rules as a whole, or refuses.
+//! Hot reload: migrates a running sim to new rules. A refused reload changes nothing.
 
 use super::Sim;
 use crate::flow::{Catalogue, Layouts, PreviousRules, Via, compile, server_op};
@@ -9,26 +9,27 @@ use crate::{Cause, ControllerId, FactKind, RUNTIME_BIT};
 use std::sync::Arc;
 
 impl Sim {
-    /// Migrates the sim to new rules, or refuses and changes nothing.
+    /// Migrates the sim to new rules. If the reload is refused, nothing changes.
     ///
-    /// The new rules must be built [`after`](crate::RulesBuilder::after) the current ones, so that the ids of the host
-    /// stay valid. Then (ruling R-22):
+    /// The new rules must be built [`after`](crate::RulesBuilder::after) the current ones, so that the ids that the
+    /// host stored stay valid. The migration follows these rules:
     ///
-    /// - A base value follows a changed default only if it equals the old default bit for bit. Attributes that a set
-    ///   gained start at their default; attributes that it lost are removed. Bounds, derived values and current values
-    ///   are recomputed.
-    /// - Active effects keep their times and captures. If a magnitude changed, the effect's magnitudes are evaluated
-    ///   again with current values. A duration or period that a definition gained starts now; one that it lost is
-    ///   dropped. Granted tags, cues and abilities, requirements and immunities are those of the new definition.
-    /// - Effects, grants, ability sets and attribute sets without a definition are removed, as are effects that could
-    ///   not be applied under the new rules; the reason is `Reload`. Templates and granted ability sets are not applied
-    ///   again.
+    /// - If a default changed, a base value that equals the old default bit for bit is set to the new default. Other
+    ///   base values are kept. Attributes that an attribute set gained start at their default. Attributes that it lost
+    ///   are removed. Bounds, derived values and current values are recomputed.
+    /// - Active effects keep their times and captured values. If a magnitude changed, all magnitudes of the effect are
+    ///   evaluated again with current values. A duration or period that a definition gained starts now. A duration or
+    ///   period that it lost is dropped. Granted tags, cues and abilities, requirements and immunities are those of the
+    ///   new definition.
+    /// - Effects, grants, ability sets and attribute sets that the new rules do not define are removed. Effects that
+    ///   could not be applied under the new rules are removed too. The reason in the facts is `Reload`. Templates and
+    ///   granted ability sets are not applied again.
     /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged.
-    ///   Otherwise it is cancelled under the old rules, so that its `OnCancel` cleans up.
+    ///   Otherwise it is cancelled under the old rules, so that its `OnCancel` list can clean up.
     ///
-    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same reload
-    /// at the same time among the same ops gives the same hash. Images and journals from before belong to the old rules:
-    /// restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
+    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same ops
+    /// and reloads in the same order give the same hash. Images and journals recorded before the reload belong to the
+    /// old rules. Restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
     ///
     /// The reload works on a copy of the sim, so its cost depends on the size of the sim.
     ///

@@ -1,12 +1,13 @@
-//! The network interface of a sim: [`Remote`] to read, [`RemoteMut`] to change.
+//! The interface of a sim for network sessions: [`Remote`] reads, [`RemoteMut`] changes.
 //!
-//! A client predicts its own controllers: its sim runs ahead of the authoritative server. When the server's state of an
-//! earlier tick arrives, [`RemoteMut::import`] turns it into an image, and [`Sim::resimulate`] restores the controller to
-//! that image and runs the journal after it again. Commands the server has not processed yet are kept; rejected ones were
-//! discarded with [`RemoteMut::discard_op`].
+//! A client predicts its own controllers, so its sim runs some ticks ahead of the authoritative server's sim. When the
+//! server's state of an earlier tick arrives, [`RemoteMut::import`] turns it into an image, and [`Sim::resimulate`]
+//! restores the controller to that image and resimulates the journal after it. The journal keeps commands that the
+//! server has not processed yet. Commands that the server rejected are removed with [`RemoteMut::discard_op`].
 //!
-//! The server takes snapshots ([`Remote::snapshot_without`]), asks which rows changed ([`RemoteMut::take_changed`]) and
-//! runs the ops of clients ([`RemoteMut::run_late`]). The crate `ugas-net` builds its sessions from these parts.
+//! The server takes snapshots ([`Remote::snapshot_without`]), lists the controllers that changed
+//! ([`RemoteMut::take_changed`]) and runs the ops of clients ([`RemoteMut::run_late`]). The crate `ugas-net` builds its
+//! sessions from these parts.
 
 mod import;
 mod journal;
@@ -28,13 +29,13 @@ use crate::{
 };
 use ugas_doc::Doc;
 
-/// What a network session reads from a sim, see [`Sim::remote`].
+/// Read access for network sessions; see [`Sim::remote`].
 #[derive(Clone, Copy, Debug)]
 pub struct Remote<'a> {
     sim: &'a Sim,
 }
 
-/// What a network session changes in a sim, see [`Sim::remote_mut`].
+/// Write access for network sessions; see [`Sim::remote_mut`].
 #[derive(Debug)]
 pub struct RemoteMut<'a> {
     sim: &'a mut Sim,
@@ -43,14 +44,14 @@ pub struct RemoteMut<'a> {
 /// What a trigger does to its ability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TriggerAction {
-    /// The trigger fires: the ability is activated.
+    /// The trigger fires and activates the ability.
     Activate,
-    /// The tag that keeps the ability active was removed: the ability is cancelled.
+    /// The tag that keeps the ability active was removed, which cancels the ability.
     Cancel,
 }
 
 impl Sim {
-    /// Returns the handle with the reads of network sessions. A game without a network does not need it.
+    /// Returns the read access for network sessions. A single-player game does not need it.
     ///
     /// ```
     /// use ugas_core::{JournalPosition, ResimulationStop, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -76,21 +77,21 @@ impl Sim {
         Remote { sim: self }
     }
 
-    /// Returns the handle with the changes of network sessions. A game without a network does not need it.
+    /// Returns the write access for network sessions. A single-player game does not need it.
     pub fn remote_mut(&mut self) -> RemoteMut<'_> {
         RemoteMut { sim: self }
     }
 }
 
 impl Remote<'_> {
-    /// Returns a copy of a controller with everything in flight. Unlike [`Sim::extract`] it leaves the controller in
-    /// the sim.
+    /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this
+    /// leaves the controller in the sim.
     pub fn snapshot(&self, who: ControllerId) -> Result<Portable, Refusal> {
         self.sim.pack(self.sim.row(who)?.clone())
     }
 
-    /// Returns whether a predicted ability waits for its validation. Until the answer arrives the server has no better
-    /// state than the client that predicts.
+    /// Returns whether a predicted ability of the controller waits for its validation. Until the answer arrives, the
+    /// server's state is not newer than that of the predicting client.
     pub fn awaits_validation(&self, who: ControllerId) -> bool {
         let Ok(row) = self.sim.row(who) else { return false };
         row.play().activations.iter().any(|a| {
@@ -100,8 +101,8 @@ impl Remote<'_> {
         })
     }
 
-    /// Returns what the triggers of an ability do on a fact. It is decided by the same function as the triggers of the sim
-    /// itself, for abilities that run outside this sim.
+    /// Returns what the triggers of an ability do in response to a fact, for abilities that run outside this sim. The
+    /// triggers are matched by the same function that the sim itself uses.
     pub fn triggered_by(&self, ability: AbilityId, fact: &Fact) -> Option<TriggerAction> {
         let def = self.sim.state.definitions.ability(&self.sim.rules, ability)?;
         let cause = TriggerCause::of_fact(fact)?;
@@ -110,25 +111,30 @@ impl Remote<'_> {
             TriggerCause::Tag { tag, added: false } if *trigger == TriggerDef::TagPresent(tag) => {
                 Some(TriggerAction::Cancel)
             }
-            _ => None,
+            TriggerCause::Event(_)
+            | TriggerCause::Tag { .. }
+            | TriggerCause::Attribute { .. }
+            | TriggerCause::EffectApplied(_)
+            | TriggerCause::Died => None,
         })
     }
 
-    /// Returns whether a running ability may target what a client that predicts it chose: its `OnPredictedTick` must
-    /// choose the target ([`Refusal::Authority`]), and the target must pass the checks of an activation.
+    /// Checks whether an active ability may use a target that a predicting client chose. The ability must have an
+    /// `OnPredictedTick` list that chooses targets, otherwise the target is refused with [`Refusal::Authority`]. The
+    /// target must also pass the target checks of an activation.
     pub fn check_aim(&self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
         let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
         let running = view.row(slot).play().activations.iter().find(|a| a.key(key.who) == key);
         view.may_aim(slot, running.ok_or(Refusal::StaleHandle)?, target)
     }
 
-    /// Returns how many controllers were removed so far, in any way. While the number stays the same, no controller was
-    /// removed.
+    /// Returns how many controllers were removed from the sim so far, in any way. Compare two results to find out
+    /// whether a controller was removed in between.
     pub fn removed_count(&self) -> u64 {
         self.sim.state.controllers.departed()
     }
 
-    /// Returns the definitions made at run time, by number.
+    /// Returns the run-time definitions in order of id.
     pub fn definitions(&self) -> impl Iterator<Item = (DefId, &Doc)> {
         self.sim.state.definitions.list.iter().enumerate().filter_map(|(number, d)| {
             let (number, d) = (RUNTIME_BIT | number as u32, d.as_ref()?);
@@ -138,13 +144,13 @@ impl Remote<'_> {
         })
     }
 
-    /// Returns how many numbers of run-time definitions were assigned, including those of removed definitions.
+    /// Returns how many ids of run-time definitions were assigned, including those of removed definitions.
     pub fn definition_count(&self) -> u32 {
         self.sim.state.definitions.list.len() as u32
     }
 
-    /// Returns how many run-time definitions another sim must have to read a snapshot of a controller: one more than the
-    /// highest number that the controller uses; 0 if it uses none.
+    /// Returns how many run-time definitions another sim must have to read a snapshot of a controller. This is one more
+    /// than the highest index of a run-time definition that the controller uses, or 0 if it uses none.
     pub fn required_definitions(&self, who: ControllerId) -> u32 {
         let used = |row| self.sim.state.definitions.used_by(row).map(|(id, _)| (id & !RUNTIME_BIT) + 1).max();
         self.sim.row(who).ok().and_then(used).unwrap_or(0)
@@ -152,19 +158,20 @@ impl Remote<'_> {
 }
 
 impl RemoteMut<'_> {
-    /// Sets whether the sim is the whole game, the authoritative server or a predicting client.
+    /// Sets the network role.
     pub fn set_role(&mut self, role: Role) {
         self.sim.config.role = role;
     }
 
-    /// Swaps out the targets that predicted activations chose by themselves since the last call. The server needs them.
+    /// Moves the targets that predicted activations chose since the last call into `into`. The client must send these
+    /// targets to the server.
     pub fn take_aims(&mut self, into: &mut Vec<(ActivationKey, Target)>) {
         into.clear();
         std::mem::swap(&mut self.sim.log.aims, into);
     }
 
-    /// Swaps out the controllers whose state changed since the last call, including new ones, by rising id. The first call
-    /// returns all controllers. A change that was reverted in between is not reported.
+    /// Moves the controllers whose state changed since the last call into `into`, including new ones, in order of id.
+    /// The first call returns all controllers. A change that was reverted between two calls is not reported.
     pub fn take_changed(&mut self, into: &mut Vec<ControllerId>) {
         into.clear();
         let first = self.sim.state.changed.is_none();
@@ -181,8 +188,9 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Sets the seed of a client's random stream. What the client's ops cause draws from it, in every sim that has the
-    /// seed (ruling R-05). Client 0 is the sim itself; its seed does not change.
+    /// Sets the seed of a client's random stream. Everything that the client's ops cause draws from this stream, so
+    /// sims with the same seed draw the same numbers. Client 0 is the sim itself; this function does not change its
+    /// seed.
     pub fn set_client_seed(&mut self, client: u16, seed: u64) {
         if client == 0 {
             return;
@@ -199,7 +207,8 @@ impl RemoteMut<'_> {
         self.sim.state.client_seeds.retain(|s| s.0 != client);
     }
 
-    /// Runs an op that a client requested `ago`. Cooldowns, charges and the global cooldown that it starts count from then.
+    /// Runs an op that a client requested `ago` before now. Cooldowns, charges and global cooldowns that the op starts
+    /// count from the time of the request.
     pub fn run_late(&mut self, id: OpId, op: &Op, ago: SimTime) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);
@@ -210,9 +219,9 @@ impl RemoteMut<'_> {
         flow.run(id, op)
     }
 
-    /// Runs an op like [`RemoteMut::run_late`]. The first tick of the ability that it activates uses the target that the
-    /// client's predicted tick chose; the checks of the activation use the target of the op. The second value says why
-    /// that target was rejected, as [`Remote::check_aim`] does; the ability then keeps the target it has.
+    /// Runs an op like [`RemoteMut::run_late`]. The checks of the activation use the target of the op. The first tick
+    /// of the activated ability uses the target that the client's predicted tick chose. If the chosen target is
+    /// rejected, the second value is the refusal of [`Remote::check_aim`], and the ability keeps the target of the op.
     pub fn run_aimed(
         &mut self,
         id: OpId,
@@ -226,7 +235,8 @@ impl RemoteMut<'_> {
         (done, refused.map_or(Ok(()), Err))
     }
 
-    /// Adopts a definition that another sim made at run time, under its number. Numbers in between stay unused.
+    /// Adds a run-time definition of another sim under the same id. Lower ids that this sim does not have yet stay
+    /// unused.
     pub fn adopt_definition(&mut self, id: DefId, doc: &Doc) -> Result<(), InsertError> {
         let number = match id {
             DefId::Effect(e) => e.0,
@@ -235,7 +245,7 @@ impl RemoteMut<'_> {
         let at = (number & !RUNTIME_BIT) as usize;
         let max = self.sim.config.limits.definitions;
         if number & RUNTIME_BIT == 0 {
-            return Err(InsertError::Damaged("the number of a definition"));
+            return Err(InsertError::Damaged("the id of a run-time definition is invalid"));
         }
         if at >= max as usize {
             let what = LimitKind::Definitions;
@@ -245,11 +255,11 @@ impl RemoteMut<'_> {
             return Ok(());
         }
         let made = crate::flow::compile(&self.sim.rules, doc, number).map_err(|e| {
-            InsertError::Definition(e.map_or("its kind cannot be made at run time".into(), |e| e.to_string()))
+            InsertError::Definition(e.map_or("its kind cannot be defined at run time".into(), |e| e.to_string()))
         })?;
         let list = &mut self.sim.state.definitions.list;
         if at < list.len() && list[at].is_some() {
-            return Err(InsertError::Damaged("the number of a definition"));
+            return Err(InsertError::Damaged("the id of a run-time definition is invalid"));
         }
         if at >= list.len() {
             list.resize_with(at + 1, || None);

@@ -1,5 +1,5 @@
-//! The ability state of a row: grants, and a [`Play`] only while something is active, an input is pressed or an ability
-//! set is granted.
+//! The ability state of a row: grants, and a [`Play`] that exists only while an ability is active, a cooldown is
+//! running, an input is pressed or an ability set is granted.
 
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit,
@@ -13,13 +13,13 @@ pub(crate) struct Grant {
     pub(crate) id: GrantId,
     pub(crate) ability: AbilityId,
     pub(crate) more: Option<Box<GrantMore>>,
-    /// Part of the status. Not state.
+    /// The row's stamp for which the cached status is valid. Not state.
     #[serde(skip)]
     pub(crate) seen: u32,
-    /// The level if 8 bits are enough, and the failing checks of the status, which are not state.
+    /// The level, if it fits into 8 bits, packed with the failing checks of the cached status. The status is not state.
     #[serde(serialize_with = "level_alone")]
     pub(crate) level_fails: u32,
-    /// Part of the status. Not state.
+    /// Part of the cached status: the local time at which the last timed check passes. Not state.
     #[serde(skip)]
     pub(crate) ready_at: SimTime,
 }
@@ -35,14 +35,14 @@ fn level_alone<S: serde::Serializer>(level_fails: &u32, to: S) -> Result<S::Ok, 
 }
 
 impl Grant {
-    /// Creates a grant; `by` is the effect that revokes it when it ends, or 0.
+    /// Creates a grant; `by` is the effect that revokes the grant when the effect ends, or 0.
     pub(crate) fn new(id: GrantId, grant: AbilityGrant, by: u64) -> Grant {
         let AbilityGrant { ability, level, input } = grant;
         let mut g = Grant { id, ability, more: None, seen: 0, level_fails: 0, ready_at: SimTime::ZERO };
         g.set_level(level);
-        if by != 0 || input != InputId::NONE {
+        if by != 0 || input.is_some() {
             let more = g.more.get_or_insert_default();
-            (more.by, more.input) = (by, input);
+            (more.by, more.input) = (by, input.unwrap_or(InputId::NONE));
         }
         g
     }
@@ -71,7 +71,7 @@ impl Grant {
         self.more.as_ref().map_or(InputId::NONE, |m| m.input)
     }
 
-    /// Returns the effect that granted it and revokes it, or 0.
+    /// Returns the effect that granted the ability and revokes it when the effect ends, or 0.
     pub(crate) fn by(&self) -> u64 {
         self.more.as_ref().map_or(0, |m| m.by)
     }
@@ -91,7 +91,7 @@ impl Grant {
 /// A cached castable status.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Status {
-    /// The row's stamp it is valid for; 0 is never valid.
+    /// The row's stamp for which it is valid; 0 is never valid.
     pub(crate) seen: u32,
     /// One bit per failing check, in the order of the checks.
     pub(crate) fails: u32,
@@ -102,9 +102,9 @@ pub(crate) struct Status {
 /// Rarely used fields of a grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrantMore {
-    /// The effect that granted it, or 0.
+    /// The effect that granted the ability, or 0.
     pub(crate) by: u64,
-    /// Used if the level does not fit next to the status.
+    /// The level, if it does not fit into 8 bits.
     pub(crate) level: u32,
     pub(crate) input: InputId,
     /// The ability-set grant it belongs to, or 0.
@@ -131,11 +131,11 @@ pub(crate) struct Charge {
     pub(crate) start: SimTime,
     /// [`SimTime::NEVER`] while no cooldown is running.
     pub(crate) end: SimTime,
-    /// The number among the row's due work.
+    /// The sequence number of its timer.
     pub(crate) seq: u64,
 }
 
-/// Everything of a row's abilities that is in progress.
+/// The abilities in progress of a row.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Play {
     /// By rising number.
@@ -155,12 +155,12 @@ pub(crate) struct Play {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Activation {
     pub(crate) seq: u64,
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     pub(crate) ordinal: u32,
     pub(crate) grant: GrantId,
     pub(crate) ability: AbilityId,
     pub(crate) root: OpId,
-    /// The nearest cause: a number of this sim only, not state.
+    /// The nearest cause: an index that is valid in this sim only. Not state.
     #[serde(skip)]
     pub(crate) link: u32,
     /// PendingConfirmation, Active or Ending.
@@ -169,11 +169,11 @@ pub(crate) struct Activation {
     pub(crate) level: u32,
     pub(crate) target: Target,
     pub(crate) start: SimTime,
-    /// When a validation times out; [`SimTime::NEVER`] if none runs.
+    /// The time at which a validation times out; [`SimTime::NEVER`] without one.
     pub(crate) deadline: SimTime,
-    /// The number of the effect that grants its tags, or 0.
+    /// The sequence number of the effect that grants its owned tags, or 0.
     pub(crate) owned: u64,
-    /// Rises with each action of a task; part of the birth of its effects.
+    /// Increases with each action of a task; part of the origin ids of its effects.
     pub(crate) acts: u32,
     /// The current or last cast tick.
     pub(crate) tick: u32,
@@ -195,7 +195,7 @@ pub(crate) struct Activation {
 
 impl Activation {
     pub(crate) fn key(&self, who: ControllerId) -> ActivationKey {
-        ActivationKey { birth: self.birth, who, ordinal: self.ordinal }
+        ActivationKey { origin_id: self.origin_id, who, ordinal: self.ordinal }
     }
 }
 
@@ -211,7 +211,7 @@ pub(crate) struct Task {
     pub(crate) due: SimTime,
     /// When it last ran, local.
     pub(crate) since: SimTime,
-    /// A number that depends on the kind; an unlimited range is infinite, which not every format can write.
+    /// A number whose meaning depends on the task type. May be infinite, which JSON cannot represent.
     #[serde(with = "bits")]
     pub(crate) value: f64,
     /// The address in the program.
@@ -220,11 +220,11 @@ pub(crate) struct Task {
     pub(crate) age: u16,
     /// Forks: branches still running.
     pub(crate) left: u16,
-    /// State of a custom task or of code; the timeout of a wait for sim time.
+    /// The state of a custom task or of code; for a wait for sim time, its timeout.
     pub(crate) code: Vec<u8>,
 }
 
-/// Serializes a number as its bits.
+/// Serializes a number as its bits, because JSON cannot represent infinity.
 mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -242,7 +242,7 @@ mod bits {
 pub(crate) struct Cast {
     /// Its activation's number.
     pub(crate) of: u64,
-    /// Its number among the row's due work.
+    /// The sequence number of its timer.
     pub(crate) seq: u64,
     pub(crate) start: SimTime,
     pub(crate) length: SimTime,
@@ -279,17 +279,17 @@ pub(crate) struct HeldInput {
     pub(crate) input: InputId,
     /// When it was pressed, local.
     pub(crate) since: SimTime,
-    /// Whether activation is retried while it is pressed.
+    /// Whether activation is retried while the input is pressed.
     pub(crate) retry: bool,
     pub(crate) target: Target,
 }
 
-/// What one grant of an ability set granted.
+/// The parts that one grant of an ability set granted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SetGrant {
     pub(crate) seq: u64,
     pub(crate) set: AbilitySetId,
-    /// Its effects, active or queued: birth and ordinal of their keys.
+    /// Its effects, active or queued: origin id and ordinal of their keys.
     pub(crate) effects: Vec<(u64, u32)>,
     pub(crate) grants: Vec<GrantId>,
     pub(crate) attributes: Vec<SetId>,

@@ -1,8 +1,9 @@
-//! The agenda: which controller is due next. A ring of time buckets, each sorted when it is reached; the work depends
-//! on what is due, not on what exists. Entries are never searched for: an outdated one is recognized when it is popped,
-//! because the row stores what it currently waits for.
+//! The agenda: a queue that returns the controller that is due next. It is a ring of time buckets. A bucket is sorted
+//! when its time is reached, so that the cost depends on the number of due entries and not on the number of
+//! controllers. Entries are not removed when a row changes. An outdated entry is recognized when it is popped, because
+//! the row stores its current due time.
 //!
-//! The order is (due time, phase, controller id); a row's own order decides among its due work.
+//! The order is (due time, phase, controller id); a row orders its own due work.
 
 use crate::{ControllerId, SimTime};
 use std::cmp::{Ordering, Reverse};
@@ -13,11 +14,12 @@ const SHIFT: u32 = 23;
 /// Buckets in the ring: about 12 s.
 const RING: usize = 1024;
 
-/// Time, phase and controller. Stored as 32-bit words, so that it takes three of them and not four.
+/// Time, phase and controller, as three 32-bit words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct Entry {
-    /// Time, then phase in the lowest two bits; a time that would need those bits is never reached.
+    /// The low bits of the time, with the phase in the lowest two bits. Times are short enough to leave those bits
+    /// free.
     low: u32,
     high: i32,
     who: ControllerId,
@@ -63,7 +65,7 @@ impl PartialOrd for Entry {
     }
 }
 
-/// Entries per block: with its link it fills two cache lines.
+/// Entries per block: a block with its link fills two cache lines.
 const BLOCK: usize = 10;
 /// No block.
 const NIL: u32 = u32::MAX;
@@ -78,7 +80,7 @@ struct Block {
 
 const _: () = assert!(size_of::<Block>() == 128);
 
-/// See the module. Lanes are chains of blocks from one pool, so a steady agenda allocates nothing.
+/// See the module. The lanes are chains of blocks from one pool, so that a steady agenda does not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
     /// The current bucket, latest first, and its number.
@@ -112,7 +114,8 @@ impl Agenda {
         } else if day < self.day + RING as i64 {
             self.push_lane(day, entry);
         } else {
-            // Grows in small portions, like the pool: its length is the number of controllers.
+            // Grows in small portions: its maximum length is the number of controllers, and doubling would reserve too
+            // much.
             if self.far.len() == self.far.capacity() {
                 self.far.reserve_exact(self.far.len() / 8 + 16);
             }
@@ -136,7 +139,8 @@ impl Agenda {
                 None => {
                     if self.pool.len() == self.pool.capacity() {
                         self.pool.reserve_exact(self.pool.len() / 8 + 16);
-                        // Reserves space for all blocks to be free: that must not allocate in the middle of a step.
+                        // Reserves space for all blocks to become free, so that freeing does not allocate during a
+                        // step.
                         self.free.reserve_exact(self.pool.capacity() - self.free.len());
                     }
                     self.pool.push(block);
@@ -165,25 +169,28 @@ impl Agenda {
         }
     }
 
-    /// Returns the next entry at or before `until`, including outdated ones.
+    /// Returns whether there is an entry at or before `until`, including outdated ones; it is then in the current
+    /// bucket.
     #[inline]
-    pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
+    pub(crate) fn has_due(&mut self, until: SimTime) -> bool {
         loop {
             if let Some(&entry) = self.today.last() {
-                if entry.at() > until {
-                    return None;
-                }
-                self.today.pop();
-                return Some(entry);
+                return entry.at() <= until;
             }
             if self.day >= Agenda::day_of(until) {
-                return None;
+                return false;
             }
             self.next_day(until);
         }
     }
 
-    /// Returns the rest of the current bucket, latest first.
+    /// Returns the next entry at or before `until`, including outdated ones.
+    #[inline]
+    pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
+        if self.has_due(until) { self.today.pop() } else { None }
+    }
+
+    /// Returns the next `n` entries of the current bucket, latest first.
     #[inline]
     pub(crate) fn upcoming(&self, n: usize) -> &[Entry] {
         &self.today[self.today.len().saturating_sub(n)..]
@@ -198,7 +205,7 @@ impl Agenda {
             _ => self.day + 1,
         };
         self.open_lane();
-        // Moves entries that are now within the ring's horizon into it, so that the ring contains the nearest ones.
+        // Moves entries that are now within the range of the ring into it.
         while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at()) < self.day + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
                 let day = Agenda::day_of(e.at());
@@ -217,14 +224,14 @@ impl Agenda {
         self.today.len() + self.in_ring + self.far.len()
     }
 
-    /// Removes all entries but keeps the current bucket, to be refilled from the rows.
+    /// Removes all entries; the current bucket stays, and the caller adds the entries again.
     pub(crate) fn drain(&mut self) {
         let day = self.day;
         self.clear();
         self.day = day;
     }
 
-    /// Frees memory after a peak; keeps some space to grow.
+    /// Frees memory after a peak, keeping some capacity.
     pub(crate) fn trim(&mut self) {
         if self.far.capacity() > 4 * self.far.len() {
             self.far.shrink_to(2 * self.far.len());

@@ -19,13 +19,13 @@ pub(crate) const FILTERED: u8 = 2;
 /// Set while a live magnitude is not finite and contributes nothing.
 pub(crate) const NOT_FINITE: u8 = 4;
 
-/// One modifier on a row. A row keeps them sorted by (slot, operation, channel, magnitude, effect, index), so that an
-/// attribute's modifiers are adjacent and sums do not depend on the order of application.
+/// One modifier on a row. A row keeps its modifiers sorted by (slot, operation, channel, magnitude, effect, index), so
+/// that those of one attribute are adjacent and sums do not depend on the order of application.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Mod {
-    /// The value to add, multiply or set: the unit magnitude times the stacks.
+    /// The value to add, multiply or set: the magnitude per stack times the stacks.
     pub(crate) magnitude: f64,
-    /// The effect's number on this row, and the index among its definition's modifiers in the low 16 bits.
+    /// The sequence number of the effect, and in the low 16 bits the index among its definition's modifiers.
     pub(crate) seq_index: u64,
     pub(crate) channel: ChannelId,
     pub(crate) slot: u16,
@@ -60,7 +60,7 @@ impl Mod {
         Mod { magnitude, seq_index: seq << 16 | index as u64, channel, slot: slot as u16, op, off: 0 }
     }
 
-    /// Returns the effect's number on this row.
+    /// Returns the sequence number of the effect.
     #[inline]
     pub(crate) fn seq(&self) -> u64 {
         self.seq_index >> 16

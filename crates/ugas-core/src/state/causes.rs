@@ -1,12 +1,12 @@
-//! Cause links: a bounded ring that contains the chain behind a fact. Old links are overwritten; every fact contains
-//! its root op.
+//! Cause links: a bounded ring buffer with the chains of causes of facts. Old links are overwritten. The root op of a
+//! fact is not lost, because it is stored in the fact itself.
 
 use crate::{AbilityId, ControllerId, EffectId, OpId, SimTime};
 
 /// The event of a cause link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CauseWhat {
-    /// An op from outside.
+    /// An op of the host or of a client.
     Op,
     /// An application of an effect.
     Applied(EffectId),
@@ -31,11 +31,11 @@ pub enum CauseWhat {
 /// One step of a cause chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseLink {
-    /// The event.
+    /// The event that is the cause.
     pub what: CauseWhat,
-    /// The controller.
+    /// The controller that the event happened to.
     pub who: ControllerId,
-    /// The source.
+    /// The controller that caused the event, or [`ControllerId::NONE`].
     pub source: ControllerId,
     /// The time.
     pub at: SimTime,
@@ -49,7 +49,7 @@ struct Link {
     parent: u32,
 }
 
-/// The ring.
+/// The ring buffer of cause links.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Causes {
     ring: Vec<Link>,
@@ -59,7 +59,7 @@ pub(crate) struct Causes {
 }
 
 impl Causes {
-    /// Adds a link and returns its number; numbers start at 1, 0 is no link.
+    /// Adds a link and returns its number. Numbers start at 1, and 0 means no link.
     #[inline]
     pub(crate) fn push(&mut self, limit: u32, parent: u32, step: impl FnOnce() -> CauseLink) -> u32 {
         self.last = self.last.wrapping_add(1).max(1);
@@ -70,12 +70,12 @@ impl Causes {
         if self.at >= self.ring.len() {
             self.grow();
         }
-        // Written in place: built elsewhere and copied, it would stall on its own stores.
+        // Written in place: a value that is built elsewhere and copied stalls on its own stores.
         self.ring[self.at] = Link { step: step(), parent };
         self.last
     }
 
-    /// Grows the ring from any start; unassigned entries are never read.
+    /// Grows the ring. Its entries can be in any order, because entries without a number are never read.
     #[cold]
     fn grow(&mut self) {
         let (what, none) = (CauseWhat::Op, ControllerId::NONE);
@@ -107,7 +107,7 @@ impl Causes {
         out
     }
 
-    /// Returns an empty ring that continues the numbers of this one.
+    /// Returns an empty ring that continues the numbering of this ring.
     pub(crate) fn continued(&self) -> Causes {
         Causes { ring: Vec::new(), last: self.last, at: self.at }
     }

@@ -1,5 +1,5 @@
-//! Storage of rows: slots are reused, ids never. A paged table maps an id to its slot; a page without live ids is
-//! freed, so a long-running sim that spawns and destroys does not grow.
+//! Storage of rows. Slots are reused, ids are not. A paged table maps an id to its slot. A page without live ids is
+//! freed, so that the table of a long-running sim that spawns and destroys controllers does not grow.
 
 use super::Row;
 use crate::rules::TagTable;
@@ -16,28 +16,28 @@ struct Page {
     live: u32,
 }
 
-/// Rows per chunk: growing never moves rows and wastes at most a chunk.
+/// Rows per chunk. Growing never moves a row and wastes at most one chunk.
 const CHUNK: usize = 32;
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    /// A free slot contains an empty row that no look-up returns.
+    /// A free slot contains an empty row that look-ups do not return.
     chunks: Vec<Vec<Row>>,
-    /// Each row's part of the sim's hash as last computed. Stored separately, so that row look-ups stay in the cache.
+    /// The last computed hash of each row. Stored separately, so that row look-ups stay in the cache.
     hashes: Vec<[u64; CHUNK]>,
     free: Vec<u32>,
     pages: Vec<Option<Page>>,
     len: usize,
-    /// How many controllers were removed. Not state: for lists that are kept next to the sim.
+    /// The number of removed controllers, for hosts that keep lists of controllers. Not state.
     departed: u64,
-    /// Controllers by avatar: derived from the rows, so that no search is needed.
+    /// Controllers by avatar. An index derived from the rows.
     avatars: BTreeMap<ActorId, AvatarHolders>,
-    /// In a partial copy: the rows that were requested but not copied.
+    /// In a partial copy: the rows that were requested and not copied.
     missed: Option<Arc<Mutex<Missed>>>,
 }
 
-/// The rows that a partial copy was asked for and does not contain.
+/// The rows that were requested from a partial copy and are not in it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missed {
     pub(crate) ids: BTreeSet<ControllerId>,
@@ -45,12 +45,13 @@ pub(crate) struct Missed {
     pub(crate) all: bool,
 }
 
-/// The controllers that share one avatar: the count, and the two lowest ids; no query needs more.
+/// The controllers that share one avatar: the count and the two lowest ids, which is all that queries need.
 #[derive(Clone, Copy, Debug)]
 struct AvatarHolders {
     count: u32,
     lowest: [ControllerId; 2],
-    /// False after one of the lowest ids left: the next one would have to be searched for.
+    /// Whether the lowest ids are known. False after one of them was removed: the next one would have to be searched
+    /// for.
     known: bool,
 }
 
@@ -72,7 +73,7 @@ impl AvatarHolders {
 }
 
 impl Controllers {
-    /// Returns a row's part of the sim's hash as last computed.
+    /// Returns the last computed hash of a row.
     pub(crate) fn hash_mut(&mut self, slot: usize) -> &mut u64 {
         &mut self.hashes[slot / CHUNK][slot % CHUNK]
     }
@@ -161,7 +162,7 @@ impl Controllers {
         Controllers { len: self.len, missed: Some(Arc::default()), ..copy }
     }
 
-    /// Returns the rows that a partial copy was asked for and does not contain.
+    /// Returns the rows that were requested from a partial copy and are not in it.
     pub(crate) fn missed(&self) -> Missed {
         let missed = self.missed.as_ref();
         missed.map_or_else(Missed::default, |m| m.lock().unwrap_or_else(PoisonError::into_inner).clone())
@@ -252,7 +253,7 @@ impl Controllers {
             .map(|&s| self.row(s as usize).id)
     }
 
-    /// Iterates over the rows by rising id.
+    /// Iterates over the rows in order of id.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Row> {
         if self.missed.is_some() {
             self.miss(None);

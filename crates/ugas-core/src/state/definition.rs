@@ -1,4 +1,5 @@
-//! Run-time definitions, such as procedural items. They are part of the sim's state and are saved and sent with it.
+//! Run-time definitions, such as procedural items. They are part of the sim's state and are saved and replicated with
+//! it.
 
 use crate::rules::{AbilityDef, EffectDef, Rules};
 use crate::{AbilityId, EffectId, RUNTIME_BIT};
@@ -6,7 +7,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use ugas_doc::Doc;
 
-/// A definition, from the rules or compiled at run time. It can be held while its sim changes.
+/// A definition, from the rules or compiled at run time. The reference stays valid while the sim changes.
 pub(crate) enum DefRef<'r, T> {
     Rules(&'r T),
     Runtime(Arc<T>),

@@ -1,5 +1,5 @@
-//! A hash of any serializable value: a serializer that writes into a hash. Nothing is allocated, and the same value
-//! gives the same number on every machine.
+//! Hashes any serializable value with a serializer that writes into a hash, without allocating. The same value has the
+//! same hash on every machine.
 
 use crate::rng::fold;
 use serde::Serialize;

@@ -1,9 +1,9 @@
-//! Active effects. The common part is smaller than a cache line; less common parts are a second, boxed line; rare parts
-//! are boxed again.
+//! Active effects. The common fields fit into one cache line. Less common fields are in a boxed second cache line, and
+//! rare fields are in another box.
 
 use super::{Row, Tags};
 use crate::rules::{Layout, Rules, TagTable};
-use crate::{AbilityId, AttributeId, ControllerId, EffectId, EffectKey, OpId, SimTime, Spec, SpecExtra, TagId};
+use crate::{AbilityId, AttributeId, ControllerId, EffectId, EffectKey, KeyId, OpId, SimTime, Spec, SpecExtra, TagId};
 use serde::{Deserialize, Serialize};
 use std::num::NonZero;
 
@@ -11,10 +11,9 @@ use std::num::NonZero;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Effect {
-    /// The row's rising application number, by which effects are sorted, then the level if 16 bits are enough, then
-    /// flags.
+    /// The sequence number, by which effects are sorted; then the level, if it fits into 16 bits; then flags.
     pub(crate) number: u64,
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     /// [`SimTime::NEVER`] for infinite.
     pub(crate) end: SimTime,
     pub(crate) start: SimTime,
@@ -27,12 +26,12 @@ pub(crate) struct Effect {
 
 const _: () = assert!(size_of::<Effect>() == 56 && size_of::<Cold>() == 56);
 
-/// Bit offsets of the number and the level.
+/// Bit offsets of the sequence number and the level.
 const SEQ_SHIFT: u32 = 64 - SEQ_BITS;
 const LEVEL_SHIFT: u32 = 3;
 /// Its ongoing requirements are not met.
 const INHIBITED: u64 = 1;
-/// Its modifiers have filters, or it has ongoing tags: rechecked when tags change.
+/// Its modifiers have filters, or it has ongoing requirements: rechecked when tags change.
 const WATCHES: u64 = 2;
 
 /// The periodic part of an effect.
@@ -40,10 +39,10 @@ const WATCHES: u64 = 2;
 pub(crate) struct Periodic {
     /// At least 1 ms.
     pub(crate) period: NonZero<i64>,
-    /// Due times are anchor + n × period, computed by multiplication.
+    /// The start of the period. Due times are anchor + n × period, so that rounding errors do not add up.
     pub(crate) anchor: SimTime,
     pub(crate) n: u32,
-    /// Executions so far, the one at application included.
+    /// The number of executions so far, including the one at application.
     pub(crate) executed: u32,
 }
 
@@ -69,17 +68,17 @@ impl Periodic {
     }
 }
 
-/// Less common fields: another cache line.
+/// Less common fields, in a cache line of their own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cold {
     pub(crate) periodic: Option<Periodic>,
-    /// The root op; without a cold part it is the birth.
+    /// The root op; equal to the origin id if there are no less common fields.
     pub(crate) root: OpId,
-    /// The last duration, for stacks that restart it.
+    /// The last duration; restarted when a stack expires.
     pub(crate) length: SimTime,
     pub(crate) ability: AbilityId,
-    /// Executions to run when its requirements are met again: periodic ones that fell due while it was inhibited, and
-    /// that of its application if it started inhibited.
+    /// Executions to run when its requirements are met again: periodic ones that were due while it was inhibited, and
+    /// the one of its application if it started inhibited.
     pub(crate) missed: u32,
     pub(crate) rest: Option<Box<EffectExtras>>,
 }
@@ -87,41 +86,62 @@ pub(crate) struct Cold {
 /// Rare fields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EffectExtras {
-    /// Used if the level does not fit into 16 bits.
+    /// The level, if it does not fit into 16 bits.
     pub(crate) level: u32,
     /// 1 without this part.
     pub(crate) stacks: u32,
-    /// Level, set-by-caller values and context of the latest application that counts.
+    /// Set-by-caller values and context of the latest application that replaced them.
     pub(crate) extra: Option<Box<SpecExtra>>,
     /// Reads captured at application, one list per execution, concatenated.
     #[serde(with = "bits")]
     pub(crate) captures: Box<[f64]>,
-    /// Magnitude per stack of each modifier; NaN for a skipped one. Empty while stacks are 1.
+    /// Magnitude per stack of each modifier; NaN for a skipped one. Empty if the effect has one stack and needs none of
+    /// them later.
     #[serde(with = "bits")]
     pub(crate) units: Box<[f64]>,
-    /// Modifiers that were removed with a set that was removed by force.
+    /// Modifiers that were dropped because their attribute set was removed by force.
     pub(crate) dropped: Vec<u16>,
-    /// The values and tags of its source immediately before it left the sim (ruling R-100).
+    /// What its source showed immediately before it left the sim (ruling R-100).
     pub(crate) frozen: Option<Box<Frozen>>,
 }
 
-/// The values and tags of a controller immediately before it left the sim.
+/// The values, tags and combat rules of a controller immediately before it left the sim.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frozen {
     /// Current values, by rising attribute.
     pub(crate) values: Box<[(AttributeId, f64)]>,
     /// Its granted tags, by rising id.
     pub(crate) tags: Box<[TagId]>,
+    /// Its active effects with rules about what it does to others, in order of application.
+    pub(crate) effects: Box<[FrozenEffect]>,
+}
+
+/// An active effect of a controller that left the sim, as the effect's combat rules read it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct FrozenEffect {
+    pub(crate) def: EffectId,
+    pub(crate) level: u32,
+    pub(crate) stacks: u32,
+    /// Sorted by key.
+    pub(crate) set_by_caller: Vec<(KeyId, f64)>,
+}
+
+impl FrozenEffect {
+    /// Captures an active effect.
+    pub(crate) fn of(e: &Effect) -> FrozenEffect {
+        let set_by_caller = e.extra().map_or_else(Vec::new, |x| x.set_by_caller.clone());
+        FrozenEffect { def: e.def, level: e.level(), stacks: e.stacks(), set_by_caller }
+    }
 }
 
 impl Frozen {
-    /// Captures the current values and tags of a row.
-    pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules) -> Frozen {
+    /// Captures the current values and tags of a row, and `effects` of it.
+    pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules, effects: Box<[FrozenEffect]>) -> Frozen {
         let ids = (0..rules.attributes.len() as u32).map(AttributeId);
         let values = ids.filter_map(|a| Some((a, row.attrs[layout.slot(a)?].current))).collect();
         let mut tags: Vec<TagId> = row.tags.iter(&rules.tags).map(|(tag, _)| tag).collect();
         tags.sort_unstable();
-        Frozen { values, tags: tags.into() }
+        Frozen { values, tags: tags.into(), effects }
     }
 
     /// Returns an attribute's current value at that time.
@@ -134,20 +154,29 @@ impl Frozen {
         self.tags.iter().any(|&t| table.is_under(t, tag))
     }
 
-    /// Returns its tags in the form of a row.
+    /// Returns its tags in the form that a row stores.
     pub(crate) fn to_tags(&self, table: &TagTable) -> Tags {
         let mut list: Vec<(TagId, u32, bool)> = self.tags.iter().map(|&t| (t, 1, false)).collect();
         list.sort_unstable_by_key(|(tag, ..)| table.span(*tag));
         Tags::from_list(table, &list).unwrap_or_default()
     }
 
-    /// Hashes it.
+    /// Hashes the record.
     pub(super) fn hash(&self, put: &mut impl FnMut(u64)) {
+        put((self.values.len() as u64) << 32 | self.tags.len() as u64);
         for (attribute, value) in &self.values {
             put(attribute.0 as u64);
             put((value + 0.0).to_bits());
         }
         self.tags.iter().for_each(|t| put(t.0 as u64));
+        for FrozenEffect { def, level, stacks, set_by_caller } in &self.effects {
+            put((def.0 as u64) << 32 | *level as u64);
+            put((*stacks as u64) << 32 | set_by_caller.len() as u64);
+            for (key, value) in set_by_caller {
+                put(key.0 as u64);
+                put((value + 0.0).to_bits());
+            }
+        }
     }
 }
 
@@ -177,8 +206,8 @@ impl Effect {
     pub(crate) fn new(seq: u64, key: EffectKey, (start, end): (SimTime, SimTime), spec: &Spec, link: u32) -> Effect {
         let Spec { effect: def, source, level, .. } = *spec;
         let number = seq << SEQ_SHIFT | ((level & 0xffff) as u64) << LEVEL_SHIFT;
-        let (birth, ordinal) = (key.birth, key.ordinal);
-        let mut effect = Effect { number, birth, end, start, ordinal, def, source, link, cold: None };
+        let (origin_id, ordinal) = (key.origin_id, key.ordinal);
+        let mut effect = Effect { number, origin_id, end, start, ordinal, def, source, link, cold: None };
         if level > 0xffff {
             effect.set_level(level);
         }
@@ -226,11 +255,11 @@ impl Effect {
     }
 
     pub(crate) fn key(&self, target: ControllerId) -> EffectKey {
-        EffectKey { birth: self.birth, target, ordinal: self.ordinal }
+        EffectKey { origin_id: self.origin_id, target, ordinal: self.ordinal }
     }
 
     pub(crate) fn cold_mut(&mut self) -> &mut Cold {
-        let (root, ability) = (OpId(self.birth), AbilityId::NONE);
+        let (root, ability) = (OpId(self.origin_id), AbilityId::NONE);
         self.cold.get_or_insert_with(|| {
             let length = SimTime::ZERO;
             Box::new(Cold { periodic: None, root, length, ability, missed: 0, rest: None })
@@ -247,7 +276,7 @@ impl Effect {
 
     #[inline]
     pub(crate) fn root(&self) -> OpId {
-        self.cold.as_ref().map_or(OpId(self.birth), |c| c.root)
+        self.cold.as_ref().map_or(OpId(self.origin_id), |c| c.root)
     }
 
     #[inline]
@@ -314,7 +343,17 @@ impl Effect {
         self.rest_mut().frozen = Some(Box::new(shown.clone()));
     }
 
-    /// Drops the stored values of its source: it is back, or another source replaced it.
+    /// Keeps only the stored effects of its source whose definitions `keep` accepts.
+    pub(crate) fn retain_frozen(&mut self, keep: impl Fn(EffectId) -> bool) {
+        let rest = self.cold.as_mut().and_then(|c| c.rest.as_mut());
+        if let Some(frozen) = rest.and_then(|rest| rest.frozen.as_mut())
+            && !frozen.effects.iter().all(|e| keep(e.def))
+        {
+            frozen.effects = frozen.effects.iter().filter(|e| keep(e.def)).cloned().collect();
+        }
+    }
+
+    /// Drops the stored values of its source: the source is in the sim again, or was replaced.
     pub(crate) fn thaw(&mut self) {
         if let Some(rest) = self.cold.as_mut().and_then(|c| c.rest.as_mut()) {
             rest.frozen = None;
@@ -325,7 +364,7 @@ impl Effect {
         self.dropped().contains(&index)
     }
 
-    /// Returns the current spec, for evaluations after application.
+    /// Returns its current spec, for evaluations after the application.
     pub(crate) fn spec(&self, target: ControllerId) -> Spec {
         Spec {
             effect: self.def,
@@ -338,7 +377,7 @@ impl Effect {
         }
     }
 
-    /// Returns the next due work: a periodic execution before the end at the same time.
+    /// Returns the next due work; at the same time, a periodic execution precedes the end.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let end = Due::new(self.end, Due::EXPIRY, self.seq());
@@ -349,16 +388,16 @@ impl Effect {
     }
 }
 
-/// Due work of a row in local time: by phase (executions, expiries, timers), then by number.
+/// Due work of a row in local time, ordered by phase (executions, expiries, timers), then by sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     pub(crate) at: SimTime,
-    /// Phase in the top bits, then the number, then a hint: the index of an effect when this was written, or the kind
-    /// of a timer.
+    /// Phase in the top bits, then the sequence number, then a hint: the index of the effect when this was created, or
+    /// the kind of timer.
     rank: u64,
 }
 
-/// Numbers on a row stay below this, so that other fields can be packed next to them.
+/// Sequence numbers stay below this many bits, so that other fields can be packed next to them.
 pub(crate) const SEQ_BITS: u32 = 45;
 
 /// The kind of a timer.
@@ -380,7 +419,7 @@ impl Due {
     pub(crate) const EXECUTION: u8 = 0;
     pub(crate) const EXPIRY: u8 = 1;
     pub(crate) const TIMER: u8 = 2;
-    /// Frame work, of the whole sim.
+    /// Frame work of the whole sim.
     pub(crate) const FRAME: u8 = 3;
 
     fn new(at: SimTime, phase: u8, seq: u64) -> Due {
@@ -421,11 +460,11 @@ impl Due {
     }
 }
 
-/// An application that waits in a sequence.
+/// An application that waits in a sequence for its turn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Queued {
     pub(crate) spec: Spec,
-    pub(crate) birth: u64,
+    pub(crate) origin_id: u64,
     pub(crate) ordinal: u32,
     pub(crate) root: OpId,
     pub(crate) link: u32,

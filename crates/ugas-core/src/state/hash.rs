@@ -1,4 +1,4 @@
-//! The canonical hash of a row: the same state gives the same bits however it was reached.
+//! The canonical hash of a row: the same state gives the same hash, however it was reached.
 //!
 //! Every record is destructured without `..`, so that an added field does not compile until it is hashed or listed here
 //! as not hashed. The tests change each field and check that the hash changes.
@@ -10,17 +10,17 @@ use super::row::{CueCount, Row, RowExtras};
 use super::{Attr, Mod};
 use crate::rng::{fold, mix};
 use crate::rules::{Layout, TagTable};
-use crate::{Anchor, AttributeId, Hit, SetId, Spec, SpecExtra};
+use crate::{Anchor, AttributeId, Hit, SetId, SimTime, Spec, SpecExtra};
 
 #[cfg(test)]
 mod tests;
 
-/// Which of the numbers that effects keep go into a hash. What they lead to always does.
+/// Which stored magnitudes and captures of effects are hashed. The modifiers that result from them always are.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum HashDetail {
-    /// None. Only the definition, which is not available here, would tell which number is for a hidden attribute.
+    /// None: without the definition it is not known which of them belong to a hidden attribute.
     Nothing,
-    /// Given values and their results, not the values captured from others at the start.
+    /// Set-by-caller values and magnitudes, but not values captured from other controllers.
     Given,
     /// All of them.
     All,
@@ -36,7 +36,8 @@ impl Row {
         self.hash_of(sets, table, HashDetail::All, |_| false)
     }
 
-    /// Returns the same without some attributes, and without what effects took from others when they began.
+    /// Like [`Row::compute_hash`], without some attributes and without values that effects captured from other
+    /// controllers.
     pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
         let kept = if hidden.is_empty() { HashDetail::Given } else { HashDetail::Nothing };
         self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))
@@ -53,11 +54,11 @@ impl Row {
             tags,
             grants,
             side: _,
-            // Future numbers: what was added and removed again leaves no trace.
-            last_birth: _,
+            // Counters: an effect that was added and removed again must not change the hash.
+            last_origin_id: _,
             next_seq: _,
             next_grant: _,
-            // Follow from the sets, the modifiers and the effects.
+            // Derived from the sets, the modifiers and the effects.
             layout: _,
             modded: _,
             immunities: _,
@@ -94,7 +95,7 @@ impl Row {
         }
         grants.iter().for_each(|g| hash_grant(g, &mut put));
         if !self.play().is_empty() {
-            // Written whole, by a derive.
+            // Hashed as a whole through its derived serializer.
             put(digest(self.play()));
         }
         for CueCount { tag, count } in cues {
@@ -117,11 +118,11 @@ fn hash_mod(m: &Mod, put: &mut impl FnMut(u64)) {
 }
 
 fn hash_effect(e: &Effect, kept: HashDetail, put: &mut impl FnMut(u64)) {
-    // The number holds the row's number, the level and flags; whether it watches tags follows from its definition. The
-    // link is a place in this sim's ring of causes.
-    let Effect { number: _, birth, end, start, ordinal, def, source, link: _, cold } = e;
+    // `number` is hashed by its parts; whether the effect watches tags follows from its definition. `link` is an index
+    // into this sim's ring of causes.
+    let Effect { number: _, origin_id, end, start, ordinal, def, source, link: _, cold } = e;
     put(e.seq());
-    put(*birth);
+    put(*origin_id);
     put(e.root().0);
     put(start.0 as u64);
     put(end.0 as u64);
@@ -194,20 +195,24 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         put(name.0 as u64);
         put(number(*value));
     }
-    // The number only orders recharges of one row that end at the same time.
-    if let Some(Charge { have, max, start, end, seq: _ }) = charges {
+    if let Some(Charge { have, max, start, end, seq }) = charges {
         put((*have as u64) << 32 | *max as u64);
         put(start.0 as u64);
         put(end.0 as u64);
+        // The number orders the recharge among the row's timers of the same time. Without a running cooldown it has no
+        // meaning.
+        if *end != SimTime::NEVER {
+            put(*seq);
+        }
     }
     restrictions.iter().for_each(|r| put(r.0 as u64));
 }
 
 fn hash_queued(q: &Queued, kept: HashDetail, put: &mut impl FnMut(u64)) {
-    // The target is the row itself, and the link a place in this sim's ring of causes.
-    let Queued { spec, birth, ordinal, root, link: _ } = q;
+    // The target is the row itself. `link` is an index into this sim's ring of causes.
+    let Queued { spec, origin_id, ordinal, root, link: _ } = q;
     let Spec { effect, target: _, source, level, stacks, ability, extra } = spec;
-    put(*birth);
+    put(*origin_id);
     put((*ordinal as u64) << 32 | effect.0 as u64);
     put((source.0 as u64) << 32 | *level as u64);
     put((*stacks as u64) << 32 | ability.0 as u64);

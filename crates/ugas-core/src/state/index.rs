@@ -1,4 +1,4 @@
-//! Indexes of a sim: derived from rows, therefore neither state nor hashed.
+//! Indexes of a sim. They are derived from the rows, so they are not part of the state and are not hashed.
 
 use super::Agenda;
 use crate::rules::Layout;
@@ -6,8 +6,8 @@ use crate::{AttributeId, ControllerId, SetId, SimTime, TaskFigures};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// A live magnitude: a modifier on `target` follows an attribute of `source`. Sorted, so that the order of updates does
-/// not depend on the order of insertion.
+/// The edge of a live magnitude: a modifier on `target` follows an attribute of `source`. Edges are sorted, so that the
+/// order of updates does not depend on the order of insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct LiveEdge {
     pub(crate) source: ControllerId,
@@ -20,7 +20,7 @@ pub(crate) struct LiveEdge {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) agenda: Agenda,
-    /// Rows with frame work, and the frame time in the agenda; none if it is past or `NEVER`.
+    /// Rows with frame work, and the time of the frame that is in the agenda; no frame if that time is past or `NEVER`.
     pub(crate) frames: BTreeSet<ControllerId>,
     pub(crate) next_frame: SimTime,
     /// Measurements of ticking tasks, by task type.
@@ -33,7 +33,7 @@ pub(crate) struct Index {
     /// The same as (target, caster).
     aimed: BTreeSet<(ControllerId, ControllerId)>,
     /// Effects that read their source, another controller, after application: (source, target, seq).
-    pub(crate) onlookers: BTreeSet<(ControllerId, ControllerId, u64)>,
+    pub(crate) source_readers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
 }
@@ -43,7 +43,7 @@ impl Index {
         self.by_sets.get(sets).copied()
     }
 
-    /// Stores a layout in an unused index or a new one.
+    /// Stores a layout at an unused index, or at a new one.
     pub(crate) fn keep_layout(&mut self, layout: Layout, place: Option<u32>) -> u32 {
         let id = place.unwrap_or(self.layouts.len() as u32);
         self.by_sets.insert(layout.sets.clone(), id);
@@ -57,7 +57,7 @@ impl Index {
         id
     }
 
-    /// Replaces all layouts. Several may have the same sets: what remains of different lists.
+    /// Replaces all layouts. Several may have the same sets, if sets were removed from different lists.
     pub(crate) fn renew_layouts<'l>(&mut self, layouts: impl Iterator<Item = &'l Arc<Layout>>) {
         self.layouts.clear();
         self.by_sets.clear();
@@ -81,7 +81,7 @@ impl Index {
         self.live.range(low..).take_while(move |e| e.source == source)
     }
 
-    /// Copies the parts about some rows. The copy has no agenda: it cannot advance.
+    /// Copies the indexes of some rows. The copy has no agenda and cannot advance.
     pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>) -> Index {
         let of_edge = |e: &&LiveEdge| ids.contains(&e.source) || ids.contains(&e.target);
         let of_effect =
@@ -94,7 +94,7 @@ impl Index {
             figures: Vec::new(),
             live: self.live.iter().filter(of_edge).copied().collect(),
             filters: self.filters.iter().filter(of_effect).copied().collect(),
-            onlookers: self.onlookers.iter().filter(of_effect).copied().collect(),
+            source_readers: self.source_readers.iter().filter(of_effect).copied().collect(),
             aims: self.aims.iter().filter(|(caster, _)| ids.contains(caster)).map(|(&c, &t)| (c, t)).collect(),
             aimed: self.aimed.iter().filter(of_aim).copied().collect(),
             layouts: self.layouts.clone(),
@@ -102,7 +102,7 @@ impl Index {
         }
     }
 
-    /// The target whose loss would end the cast of a controller.
+    /// Returns the target of a controller's cast, if losing it would end the cast.
     pub(crate) fn aim_of(&self, caster: ControllerId) -> Option<ControllerId> {
         self.aims.get(&caster).copied()
     }
@@ -118,7 +118,7 @@ impl Index {
         }
     }
 
-    /// Whose casts would end if this controller were lost as a target, by rising id.
+    /// Returns the controllers whose casts would end if this target were lost, in order of id.
     pub(crate) fn casters_at(&self, target: ControllerId) -> impl Iterator<Item = ControllerId> {
         self.aimed.range((target, ControllerId(0))..=(target, ControllerId::NONE)).map(|(_, caster)| *caster)
     }
@@ -129,7 +129,7 @@ impl Index {
         self.agenda.clear();
         self.live.clear();
         self.filters.clear();
-        self.onlookers.clear();
+        self.source_readers.clear();
         self.frames.clear();
         self.next_frame = SimTime::ZERO;
     }

@@ -1,5 +1,5 @@
-//! State: a sim at one time. Plain data: cloneable, hashable, serializable. Everything that a rollback must restore is
-//! here; derived data (agenda, reverse edges, layouts) is in [`index`](self) files and is not hashed.
+//! State: a sim at one time, as plain data that can be cloned, hashed and serialized. The state contains everything
+//! that a rollback restores. Derived data (agenda, reverse edges, layouts) is in [`index`](self) and is not hashed.
 
 mod ability;
 mod agenda;
@@ -24,7 +24,7 @@ pub(crate) use causes::Causes;
 pub use causes::{CauseLink, CauseWhat};
 pub(crate) use controllers::Controllers;
 pub(crate) use definition::{AbilityRef, Definition, Definitions, EffectRef};
-pub(crate) use effect::{Cold, Due, Effect, EffectExtras, Frozen, Periodic, Queued, SEQ_BITS, TimerKind};
+pub(crate) use effect::{Cold, Due, Effect, EffectExtras, Frozen, FrozenEffect, Periodic, Queued, SEQ_BITS, TimerKind};
 pub(crate) use index::{Index, LiveEdge};
 pub(crate) use row::{CueCount, Row, RowExtras, alert};
 pub(crate) use tag::{TagFlip, Tags};

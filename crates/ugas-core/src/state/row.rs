@@ -1,20 +1,20 @@
-//! A row: everything one controller owns, stored together, because rollback, save, replication and hand-off work on one
+//! A row: all state of one controller, stored together, because rollback, saving, replication and migration work on one
 //! controller.
 
-use super::{Due, Effect, Grant, Mod, Play, Queued, Tags, TimerKind, Values};
+use super::{Cold, Due, Effect, Grant, Mod, Play, Queued, Tags, TimerKind, Values};
 use crate::rules::{INITIAL_TAGS, TagTable};
 use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// How many active effects hold a looping cue.
+/// How many effects and abilities hold a looping cue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CueCount {
     pub(crate) tag: TagId,
     pub(crate) count: u32,
 }
 
-/// Fields that many controllers do not have or that few operations read.
+/// Fields that many controllers do not need or that few operations read.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct RowExtras {
     /// The avatar, if it is not the owner.
@@ -40,27 +40,27 @@ pub(crate) mod alert {
     pub(crate) const INPUT: u8 = 64;
 }
 
-/// One controller. Fields are grouped by cache line: those of a base write, then the values, then due work, effects,
-/// the rest. The first two lines are one pair, which processors fetch together.
+/// The state of one controller. Fields are grouped by cache line: first those of a base write, then the values, then
+/// due work, effects and the rest. Processors fetch the first two lines together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub(crate) struct Row {
-    /// The latest birth on this row, its count and the low half of its root, to number the applications of one cause.
-    /// An ability that commits late continues the count, so it is part of the row; it is not hashed.
-    pub(crate) last_birth: (u64, u32, u32),
+    /// The latest origin id on this row, its count and the low half of its root, to number the applications of one
+    /// cause. Part of the row because an ability that commits later continues the count; not hashed.
+    pub(crate) last_origin_id: (u64, u32, u32),
     pub(crate) next_seq: u64,
-    /// Which of the first 31 slots have modifiers; bit 31 represents all slots from 31 on.
+    /// The slots that have modifiers: one bit for each of the first 31, bit 31 for all others.
     pub(crate) modded: u32,
     pub(crate) id: ControllerId,
-    /// Index of the sim's layouts; derived from the registered sets.
+    /// Index into the sim's layouts; derived from the registered sets.
     pub(crate) layout: u32,
     /// Number of live modifiers elsewhere that read this row, and of tag filters elsewhere that test it. Not state.
     #[serde(skip)]
     pub(crate) readers: u32,
-    /// A signature of the granted tags, to reject most tests quickly. Not state.
+    /// A signature of the granted tags: most tags that are not granted are rejected by it. Not state.
     #[serde(skip)]
     pub(crate) signature: u32,
-    /// Number of effects that refuse others.
+    /// Number of effects that grant immunity.
     pub(crate) immunities: u16,
     #[serde(skip)]
     pub(crate) hash_dirty: bool,
@@ -72,14 +72,14 @@ pub(crate) struct Row {
     /// Time and phase of this row's entry in the agenda; [`SimTime::NEVER`] without one. Not state.
     #[serde(skip, default = "never")]
     pub(crate) published: SimTime,
-    /// Changes with every change of the row that takes no number; see [`Row::stamp`]. Not state.
+    /// Counts changes that take no sequence number; see [`Row::stamp`]. Not state.
     #[serde(skip, default = "unchanged")]
     pub(crate) changes: u32,
     /// Number of effects that watch tags.
     pub(crate) watching: u16,
     #[serde(skip)]
     pub(crate) phase: u8,
-    /// Latest due last, so that the next one can be popped. Not state: derived from the effects.
+    /// Due work, the next item last. Derived from effects and timers, so not state.
     #[serde(skip)]
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
@@ -89,7 +89,7 @@ pub(crate) struct Row {
     pub(crate) mods: Vec<Mod>,
     pub(crate) grants: Box<[Grant]>,
 
-    /// Serialized as a list, because ranks belong to the rules.
+    /// Serialized as a list, because tag ranks depend on the rules.
     #[serde(skip)]
     pub(crate) tags: Tags,
     /// Number of live modifiers on this row.
@@ -111,7 +111,7 @@ fn unchanged() -> u32 {
 impl Row {
     pub(crate) fn new(id: ControllerId, layout: u32, attrs: Values, now: SimTime) -> Row {
         Row {
-            last_birth: (0, 0, 0),
+            last_origin_id: (0, 0, 0),
             next_seq: 1,
             modded: 0,
             id,
@@ -174,21 +174,21 @@ impl Row {
         &self.side().cues
     }
 
-    /// Returns a stamp that changes with every change of the row; caches are valid for one stamp. A base write changes
-    /// the number of the next application, which is in the cache line it writes anyway.
+    /// Returns a stamp that changes with every change of the row; a cache is valid for one stamp. A base write
+    /// increases the next sequence number, which is in the cache line that it writes anyway.
     #[inline]
     pub(crate) fn stamp(&self) -> u32 {
         self.changes.wrapping_add(self.next_seq as u32).max(1)
     }
 
-    /// Returns the activations and everything else in progress.
+    /// Returns the abilities in progress.
     #[inline]
     pub(crate) fn play(&self) -> &Play {
         static NONE: Play = Play::NONE;
         self.side().play.as_deref().unwrap_or(&NONE)
     }
 
-    /// Returns the same to change it.
+    /// Returns the abilities in progress, for changes.
     pub(crate) fn play_mut(&mut self) -> &mut Play {
         self.side_mut().play.get_or_insert_default()
     }
@@ -199,7 +199,7 @@ impl Row {
         self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())
     }
 
-    /// Drops empty parts, so that an idle row is as it was.
+    /// Drops empty optional parts, so that an idle row equals one that was never used.
     pub(crate) fn trim(&mut self) {
         if let Some(side) = &mut self.side
             && side.play.as_ref().is_some_and(|p| p.is_empty())
@@ -212,21 +212,21 @@ impl Row {
         self.grants.binary_search_by_key(&id, |g| g.id).ok()
     }
 
-    /// Takes a new number for an effect, a task, an activation or a timer.
+    /// Takes a new sequence number for an effect, a task, an activation or a timer.
     pub(crate) fn take_seq(&mut self) -> u64 {
         self.next_seq += 1;
         self.next_seq - 1
     }
 
-    /// Returns whether a tag or a descendant of it is granted. Most tested tags are not: the signature is in a cache
-    /// line that is read anyway.
+    /// Returns whether a tag or a descendant of it is granted. The signature, which is in a cache line that is read
+    /// anyway, rejects most tags.
     #[inline]
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         self.signature & table.signature(tag) != 0 && self.tags.has(table, tag)
     }
 
-    /// Returns the tags that an effect of this row grants in addition to its definition's: the first of the automatic
-    /// effects has the innate ones.
+    /// Returns the tags that an effect of this row grants in addition to its definition's: the innate tags, for the
+    /// automatic effect.
     pub(crate) fn own_tags(&self, e: &Effect, table: &TagTable) -> impl Iterator<Item = TagId> {
         let automatic = |e: &Effect| e.def == INITIAL_TAGS;
         let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq() < e.seq());
@@ -275,7 +275,7 @@ impl Row {
         self.modded = self.mods.iter().fold(0, |bits, m| bits | 1 << m.slot.min(31));
     }
 
-    /// Returns the effect of due work.
+    /// Returns the index of the effect that due work belongs to.
     #[inline]
     pub(crate) fn effect_due(&self, due: Due) -> Option<usize> {
         let (place, seq) = (due.place(), due.seq());
@@ -287,20 +287,26 @@ impl Row {
         self.effects.binary_search_by_key(&seq, |e| e.seq()).ok()
     }
 
-    /// Returns whether a definition with this number is in use here.
+    /// Returns whether the row uses the definition with this id.
     pub(crate) fn uses(&self, id: u32) -> bool {
         let from = |e: &Effect| e.ability().0 == id;
-        self.effects.iter().any(|e| e.def.0 == id || from(e))
+        let frozen = |e: &Effect| e.frozen().is_some_and(|f| f.effects.iter().any(|x| x.def.0 == id));
+        self.effects.iter().any(|e| e.def.0 == id || from(e) || frozen(e))
             || self.queue().iter().any(|q| q.spec.effect.0 == id || q.spec.ability.0 == id)
             || self.grants.iter().any(|g| g.ability.0 == id)
             || self.play().activations.iter().any(|a| a.ability.0 == id)
     }
 
-    /// Visits the number of each effect and ability that the row names, to change it. [`Row::uses`] asks for the same.
+    /// Calls `map` with each effect and ability id that the row refers to. Must visit the same ids as [`Row::uses`].
     pub(crate) fn each_definition(&mut self, map: impl Fn(&mut u32)) {
         for e in &mut self.effects {
             map(&mut e.def.0);
-            e.cold.iter_mut().for_each(|c| map(&mut c.ability.0));
+            let Some(Cold { periodic: _, root: _, length: _, ability, missed: _, rest }) = e.cold.as_deref_mut() else {
+                continue;
+            };
+            map(&mut ability.0);
+            let frozen = rest.as_deref_mut().and_then(|rest| rest.frozen.as_deref_mut());
+            frozen.into_iter().flat_map(|f| f.effects.iter_mut()).for_each(|x| map(&mut x.def.0));
         }
         self.grants.iter_mut().for_each(|g| map(&mut g.ability.0));
         let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play }) = self.side.as_deref_mut() else { return };
@@ -308,7 +314,7 @@ impl Row {
             map(&mut q.spec.effect.0);
             map(&mut q.spec.ability.0);
         }
-        // Tasks, casts and what is held belong to activations; groups, inputs and sets are never made at run time.
+        // Tasks, casts and inputs refer to activations. Groups, inputs and ability sets cannot be defined at run time.
         let Some(Play { activations, tasks: _, cast: _, gcds: _, held: _, sets: _ }) = play.as_deref_mut() else {
             return;
         };
@@ -316,11 +322,11 @@ impl Row {
     }
 
     pub(crate) fn find(&self, key: EffectKey) -> Option<usize> {
-        self.effects.iter().rposition(|e| e.birth == key.birth && e.ordinal == key.ordinal)
+        self.effects.iter().rposition(|e| e.origin_id == key.origin_id && e.ordinal == key.ordinal)
     }
 
     pub(crate) fn find_queued(&self, key: EffectKey) -> Option<usize> {
-        self.queue().iter().position(|q| q.birth == key.birth && q.ordinal == key.ordinal)
+        self.queue().iter().position(|q| q.origin_id == key.origin_id && q.ordinal == key.ordinal)
     }
 
     #[inline]
@@ -357,7 +363,7 @@ impl Row {
         }
     }
 
-    /// Recomputes everything that is not state.
+    /// Recomputes the fields that are not state.
     pub(crate) fn rebuild(&mut self) {
         self.rebuild_modded();
         self.due = self.effects.iter().enumerate().filter_map(|(at, e)| Some(e.due()?.with_hint(at))).collect();
@@ -369,7 +375,7 @@ impl Row {
         self.hash_dirty = true;
     }
 
-    /// Returns the timers of everything in progress.
+    /// Returns the timers of the abilities in progress.
     fn timers(&self) -> Vec<Due> {
         let play = self.play();
         let charges = self.grants.iter().filter_map(|g| g.more.as_ref()?.charges.as_ref());
@@ -382,7 +388,7 @@ impl Row {
     }
 }
 
-/// Reserves an eighth instead of doubling: there are many rows, and most lists stay short.
+/// Grows a list by an eighth instead of doubling it: there are many rows, and most lists stay short.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {

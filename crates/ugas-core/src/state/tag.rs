@@ -1,16 +1,16 @@
-//! A controller's tags: counted explicit grants, by the tags' depth-first rank.
+//! The tags of a controller: counts of explicit grants, sorted by the tags' depth-first rank.
 //!
-//! "Is anything granted below" is a range test on ranks. Up to twelve tags are stored in the row and all compared,
-//! without a branch; with more, one bit per tag stores its presence, hierarchy included. Either way the cost of a query
-//! does not depend on the number of tags. Counts of a subtree are summed on demand; they always equal the sum of
-//! explicit grants because nothing else is stored.
+//! A range test on ranks tells whether a tag or a descendant is granted. Up to twelve tags are stored in the row, and a
+//! query compares all of them without a branch. With more tags, one bit per tag stores whether the tag or a descendant
+//! is granted. In both cases the cost of a query does not depend on the number of tags. The count of a subtree is
+//! summed on demand from the explicit grants.
 
 use crate::TagId;
 use crate::rules::{RankFilter, TagTable};
 
 /// Number of tags stored in the row.
 const FEW: usize = 12;
-/// No tag. Tags of this rank or higher are stored outside the row.
+/// No tag. Tags with this rank or a higher one are stored outside the row.
 const NONE: u16 = RankFilter::LIMIT as u16;
 
 /// An explicit tag.
@@ -22,7 +22,7 @@ struct Count {
     innate: bool,
 }
 
-/// A change of presence, or of the explicit count across zero.
+/// A tag whose presence changed, or whose explicit count crossed zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TagFlip {
     pub(crate) tag: TagId,
@@ -31,7 +31,7 @@ pub(crate) struct TagFlip {
     pub(crate) presence: bool,
 }
 
-/// The explicit tags of one controller, by rising rank.
+/// The explicit tags of one controller, in order of rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Tags {
     /// [`NONE`] from `len` on.
@@ -68,20 +68,20 @@ impl PartialEq for Tags {
 struct TagPosition {
     at: usize,
     found: bool,
-    /// One more than the previous rank; 0 if there is none.
+    /// One more than the previous rank; 0 without one.
     before: u32,
     after: u32,
 }
 
 impl TagPosition {
-    /// Returns whether the tag of this span has any other descendant.
+    /// Returns whether the tag of this range has another granted descendant.
     #[inline]
     fn holds(&self, (start, end): (u32, u32)) -> bool {
         self.before > start || self.after < end
     }
 
-    /// Reports the tag and each ancestor whose presence changes with it. Other descendants of an ancestor are in its
-    /// range of ranks, so next to the tag.
+    /// Reports the tag and each ancestor whose presence changes with it. Other descendants of an ancestor have ranks in
+    /// its range, so looking at the neighbours of the tag is enough.
     #[inline]
     fn flip(&self, table: &TagTable, tag: TagId, added: bool, flips: &mut Vec<TagFlip>) {
         let mut presence = !self.holds(table.span(tag));
@@ -288,7 +288,7 @@ impl Tags {
         self.counts[at] as u32
     }
 
-    /// Removes a grant; false if there was none, which is a logic error of the caller.
+    /// Removes a grant; false if there was none, which is an error of the caller.
     #[inline]
     pub(crate) fn remove(
         &mut self,
@@ -325,7 +325,7 @@ impl Tags {
             Some(many) => {
                 many.list.remove(at);
                 many.show(table, &flips[reported..]);
-                // With hysteresis: a tag that is added and removed repeatedly must not move all of them each time.
+                // With hysteresis, so that a tag that is added and removed repeatedly does not move all tags each time.
                 self.draw_in(FEW / 2);
             }
             None => {

@@ -1,5 +1,5 @@
-//! The values of a row's attributes. Most controllers have at most sixteen: those are stored in the row itself, so that
-//! reading them needs only the row's address.
+//! The values of a row's attributes. Up to sixteen attributes, enough for most controllers, are stored in the row
+//! itself.
 
 use super::Attr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -12,7 +12,7 @@ const INLINE: usize = 16;
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Values {
-    /// All values, if there are more than fit. One word, because its cache line is full.
+    /// All values, if there are more. A thin pointer, because its cache line is full.
     #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Attr>>>,
     len: u32,

@@ -60,7 +60,7 @@ fn use_it(sim: &mut Sim, who: ControllerId) {
     assert_eq!(sim.clone().hash(), sum);
     let foe = ControllerId(1);
     for tag_name in ["Event.Hit.Hard", "Event.Other"] {
-        let event = EventData { instigator: foe, ..EventData::new(tag(&rules, tag_name), who) };
+        let event = EventData { instigator: Some(foe), ..EventData::new(tag(&rules, tag_name), who) };
         let _ = sim.event(event);
     }
     for g in sim.grants(who).unwrap() {

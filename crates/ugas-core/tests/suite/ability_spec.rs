@@ -18,7 +18,7 @@ fn a_grant_shows_what_it_is_and_holds_its_owned_tags_only_while_active() {
     let (mut sim, who) = kit::one(&rules);
     let input = InputId(7);
     let ability = id(&sim, "GA_Fire");
-    let handle = sim.grant(who, AbilityGrant { ability, level: 3, input }).unwrap();
+    let handle = sim.grant(who, AbilityGrant { ability, level: 3, input: Some(input) }).unwrap();
     let charge = ParamId::named("Charge");
     sim.set_param(who, handle, charge, 0.7).unwrap();
     let view = |sim: &Sim| {
@@ -26,7 +26,7 @@ fn a_grant_shows_what_it_is_and_holds_its_owned_tags_only_while_active() {
         let running = sim.activations(who).unwrap().find(|a| a.grant == handle);
         (g.ability, g.level, g.input, g.id, running.map(|a| a.owned))
     };
-    assert_eq!(view(&sim), (ability, 3, input, handle, None), "inactive: no handle");
+    assert_eq!(view(&sim), (ability, 3, Some(input), handle, None), "inactive: no handle");
     assert_eq!(sim.param(who, handle, charge).unwrap(), Some(0.7));
     for cancelled in [false, true] {
         cast(&mut sim, who, "GA_Fire").unwrap();
@@ -286,7 +286,7 @@ fn requirements_of_both_sides_groups_retriggers_held_inputs_and_passives() {
 
     // Held: it starts as soon as it may while the input is down, and not after.
     let fire = InputId(3);
-    let held = sim.grant(who, AbilityGrant { ability: id(&sim, "GA_Held"), level: 1, input: fire }).unwrap();
+    let held = sim.grant(who, AbilityGrant { ability: id(&sim, "GA_Held"), level: 1, input: Some(fire) }).unwrap();
     let state = |sim: &Sim| sim.ability_state(who, held).unwrap();
     apply(&mut sim, "GE_Busy", who);
     let mut let_go = sim.clone();

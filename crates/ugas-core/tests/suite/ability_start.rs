@@ -79,7 +79,7 @@ fn triggers_of_every_kind() {
     let foe = spawn(&mut sim);
     let state = |sim: &Sim, i: usize| sim.ability_state(who, g[i]).unwrap();
     let mut event = ugas_core::EventData::new(tag(sim.rules(), "Event.Parried"), who);
-    event.instigator = foe;
+    event.instigator = Some(foe);
     sim.event(event).unwrap();
     assert_eq!(state(&sim, 0), AbilityState::Active);
     assert_eq!(sim.activations(who).unwrap().next().unwrap().target, Target::Controller(foe));

@@ -48,7 +48,7 @@ fn an_effect_grants_an_ability_while_it_is_active() {
     assert_eq!(grants.len(), 1);
     let g = grants[0];
     assert_eq!(Some(g.ability), w.rules.find_ability("GA_FlameStrike"));
-    assert_eq!((g.level, Some(g.input), g.by), (1, w.rules.find_input("Ability.Weapon.Special"), Some(key)));
+    assert_eq!((g.level, g.input, g.by), (1, w.rules.find_input("Ability.Weapon.Special"), Some(key)));
     w.sim.remove(key).unwrap();
     assert!(w.sim.grants(who).unwrap().is_empty());
 }

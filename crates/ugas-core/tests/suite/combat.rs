@@ -24,7 +24,7 @@ fn at_target(effect: &str) -> AbilityTask {
 
 fn grant(w: &mut World, who: ControllerId, ability: &str, input: InputId) -> GrantId {
     let ability = w.rules.ability(ability).unwrap();
-    match w.sim.run(Op::Grant { who, grant: AbilityGrant { ability, level: 1, input } }).unwrap() {
+    match w.sim.run(Op::Grant { who, grant: AbilityGrant { ability, level: 1, input: input.some() } }).unwrap() {
         Outcome::Granted(id) => id,
         other => panic!("{other:?}"),
     }

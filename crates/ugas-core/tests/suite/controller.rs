@@ -3,8 +3,8 @@
 use crate::kit::*;
 use std::collections::BTreeSet;
 use ugas_core::{
-    AbilityGrant, ActorId, Anchor, ControllerId, EffectFilter, EffectUpdate, FactKind, InputId, LifecycleStep, Op,
-    ReadError, Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
+    AbilityGrant, ActorId, Anchor, ControllerId, EffectFilter, EffectUpdate, FactKind, LifecycleStep, Op, ReadError,
+    Refusal, RemoveReason, Sim, SimConfig, SimTime, SpawnSpec, Spec, TraceKind,
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect};
 
@@ -201,7 +201,7 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
     let mut sim = Sim::new(rules.clone(), traced());
     let fire = rules.ability("GA_Fire").unwrap();
     let mut spec = SpawnSpec::sets([set(&rules, "Combat")]);
-    spec.abilities.push(AbilityGrant { ability: fire, level: 1, input: InputId::NONE });
+    spec.abilities.push(AbilityGrant { ability: fire, level: 1, input: None });
     let hero = sim.spawn(spec).unwrap();
     apply(&mut sim, "GE_A", hero);
     apply(&mut sim, "GE_B", hero);
@@ -348,7 +348,7 @@ fn a_controller_survives_the_loss_of_its_avatar() {
             sets: vec![set(&rules, "Combat")],
             owner: Some(ActorId(1)),
             avatar: Some(ActorId(2)),
-            abilities: vec![AbilityGrant { ability: fire, level: 3, input: InputId::NONE }],
+            abilities: vec![AbilityGrant { ability: fire, level: 3, input: None }],
             ..SpawnSpec::default()
         })
         .unwrap();

@@ -1,9 +1,15 @@
-//! What a destroyed source leaves behind (ruling R-100) goes wherever its followers' rows go: capture, replay, portable
+//! The stored state of a destroyed source is part of the rows its effects act on: capture, resimulation, portable, reload
 //! and hash.
 
 use std::sync::Arc;
-use ugas_core::{ControllerId, Portable, ResimulationStop, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
-use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Effect, Execution, Modifier, Operation};
+use ugas_core::{
+    ControllerId, DefId, EffectId, Portable, Refusal, ResimulationStop, RowImage, Rules, Sim, SimConfig, SimTime,
+    SpawnSpec, Spec,
+};
+use ugas_doc::{
+    Attribute, AttributeSet, Calculation, CalculationResult, Combat, CombatKind, CombatRule, Effect, Execution,
+    Modifier, Modify, ModifyOperation, Operation,
+};
 
 /// A hero with effects of a witch on him: one executes a calculation, one has a filter on the witch's tags.
 struct Scene {
@@ -148,4 +154,82 @@ fn a_source_that_comes_back_is_read_again() {
     scene.sim.run(ugas_core::Op::RemoveMatching { who: scene.witch, filter }).unwrap();
     scene.to(3.0);
     assert_eq!((scene.get("Pool"), scene.get("Luck")), (70.0, 0.0));
+}
+
+/// A buff of a source: it doubles the damage that the source does.
+fn fury() -> Effect {
+    let modify = Modify { operation: ModifyOperation::Multiply, value: None, factor: Some(2.0) };
+    let rule = CombatRule { on: "DamageDone".into(), modify: Some(modify), ..CombatRule::default() };
+    Effect { rules: vec![rule], ..Effect::infinite("GE_Fury") }
+}
+
+fn rot() -> Effect {
+    let combat = Combat { kind: CombatKind::Damage, ..Combat::default() };
+    Effect { combat: Some(combat), ..Effect::infinite("GE_Rot").every(1.0).add("Health", -5.0) }
+}
+
+fn health() -> AttributeSet {
+    AttributeSet::new("S").with(Attribute::new("Health", 100.0))
+}
+
+/// A hero with the rot of a witch that had `fury` and was destroyed.
+fn furious(rules: &Arc<Rules>, fury: impl FnOnce(&mut Sim) -> EffectId) -> (Sim, ControllerId) {
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let set = rules.set("S").unwrap();
+    let [hero, witch] = [0; 2].map(|_| sim.spawn(SpawnSpec::sets([set])).unwrap());
+    let fury = fury(&mut sim);
+    sim.apply(&Spec::new(fury, witch)).unwrap();
+    sim.apply(&Spec::new(rules.effect("GE_Rot").unwrap(), hero).from(witch)).unwrap();
+    sim.despawn(witch).unwrap();
+    (sim, hero)
+}
+
+fn health_after(sim: &mut Sim, hero: ControllerId, seconds: f64) -> f64 {
+    sim.advance_to(SimTime::seconds(seconds));
+    sim.get(hero, sim.rules().attribute("Health").unwrap()).unwrap()
+}
+
+// A stored rule may come from a definition of run time: the definition stays in use and travels with the row.
+#[test]
+fn a_stored_run_time_definition_stays_in_use_and_travels() {
+    let rules = Rules::builder().add(health()).add(rot()).build().unwrap();
+    let mut def = None;
+    let (mut sim, hero) = furious(&rules, |sim| {
+        let made = sim.define(fury()).unwrap();
+        def = Some(made);
+        let DefId::Effect(id) = made else { panic!("an effect") };
+        id
+    });
+    assert_eq!(sim.undefine(def.unwrap()), Err(Refusal::InUse { who: hero }));
+    let portable = sim.extract(hero).unwrap();
+    let mut away = Sim::new(rules.clone(), SimConfig::default());
+    // Another definition has the same number there.
+    away.define(Effect::infinite("GE_Other").add("Health", 1.0)).unwrap();
+    away.insert(&portable).unwrap();
+    assert_eq!(health_after(&mut away, hero, 1.0), 90.0);
+}
+
+// A reload that removes the definition ends the stored rule; the row can still be saved and inserted.
+#[test]
+fn a_reload_without_the_definition_drops_the_stored_rule() {
+    let before = Rules::builder().add(health()).add(rot()).add(fury()).build().unwrap();
+    let (mut sim, hero) = furious(&before, |_| before.effect("GE_Fury").unwrap());
+    assert_eq!(health_after(&mut sim, hero, 1.0), 90.0);
+    let next = Rules::builder().after(before.clone()).add(health()).add(rot()).build().unwrap();
+    sim.reload(next).unwrap();
+    assert_eq!(health_after(&mut sim, hero, 2.0), 85.0);
+    let portable = sim.extract(hero).unwrap();
+    sim.insert(&portable).unwrap();
+}
+
+// A client does not learn which effects a destroyed source had.
+#[test]
+fn a_snapshot_for_a_client_has_no_effects_of_a_destroyed_source() {
+    let rules = Rules::builder().add(health()).add(rot()).add(fury()).build().unwrap();
+    let (sim, hero) = furious(&rules, |_| rules.effect("GE_Fury").unwrap());
+    let text = |p: &Portable| serde_json::to_string(p).unwrap();
+    let fury = format!("\"def\":{}", rules.effect("GE_Fury").unwrap().0);
+    let hidden = [rules.attribute("Health").unwrap()];
+    assert!(text(&sim.remote().snapshot(hero).unwrap()).contains(&fury));
+    assert!(!text(&sim.remote().snapshot_without(hero, &hidden, &|_, _| false).unwrap()).contains(&fury));
 }

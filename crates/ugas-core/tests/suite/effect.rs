@@ -59,7 +59,7 @@ fn a_spec_knows_its_maker_and_contexts_are_independent() {
     // What was made is what is applied and reported.
     let key = w.sim.apply(&first).unwrap();
     let view = w.sim.effect(key).unwrap();
-    assert_eq!((view.source, view.level), (maker, 3));
+    assert_eq!((view.source, view.level), (Some(maker), 3));
     assert!(w.facts().iter().filter(|f| f.key == key).all(|f| f.source == maker));
 }
 

@@ -56,7 +56,7 @@ fn step(sim: &mut Sim, n: &mut Rng, all: &[ControllerId]) -> String {
         }
         8 => {
             let hit = rules.tag("Event.Hit").unwrap();
-            format!("{:?}", sim.event(EventData { instigator: other, ..EventData::new(hit, who) }))
+            format!("{:?}", sim.event(EventData { instigator: Some(other), ..EventData::new(hit, who) }))
         }
         9 => format!("{:?}", sim.cancel(who, Which::Ability(ability))),
         _ => {

@@ -178,7 +178,7 @@ fn a_parameter_that_is_unknown_missing_or_wrong_is_told_with_its_path() {
 fn composites_take_what_is_theirs() {
     let told = |t: AbilityTask, words: &[&str]| says(&error(with(t), "bad-task"), "GA_Spell", words);
     let wait = || task("WaitDelay").param("Duration", 1.0);
-    told(task("Repeat").task(wait()), &["Tasks[0].Count", "Repeat needs it"]);
+    told(task("Repeat").task(wait()), &["Tasks[0].Count", "Repeat needs a number of repetitions"]);
     told(task("Branch").then(wait()), &["Tasks[0]", "either Query or When"]);
     told(wait().task(wait()), &["Tasks[0].Tasks", "WaitDelay has no Tasks"]);
     told(AbilityTask { count: Some(2), ..wait() }, &["Tasks[0].Count", "WaitDelay has no Count"]);
@@ -317,7 +317,7 @@ fn a_timeline_is_checked_and_found_by_its_montage() {
     assert!(rules.timeline_doc(rules.timeline("TL_A").unwrap()).is_some());
     told(Timeline::new("TL_A", 0.0), &["Length must be above 0"]);
     told(Timeline { frame_rate: Some(0), ..tl() }, &["FrameRate"]);
-    told(tl().notify(2.0, "Event.A"), &["Notifies[0].At", "after its end"]);
+    told(tl().notify(2.0, "Event.A"), &["Notifies[0].At", "after the end of the timeline"]);
     told(tl().notify(f64::NAN, "Event.A"), &["Notifies[0].At is NaN"]);
     told(tl().answer("WaitTargetData", 0.1, AnswerTarget::None), &["Answers", "needs Ability"]);
     let slip = tl().ability("GA_Fire").answer("WaitTargetDat", 0.1, AnswerTarget::None);

@@ -238,3 +238,75 @@ fn what_a_pool_absorbs_is_no_damage_of_its_own() {
     assert_eq!(kit::get(&sim, who, "Health"), 100.0);
     assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
 }
+
+// An application that removes the effect behind a running ability has its own numbers, whatever that ability's cancel
+// list applies.
+#[test]
+fn a_cancel_list_inside_an_application_does_not_replace_its_magnitudes() {
+    let mut stance = Effect::infinite("GE_Stance").tagged("State.Stance");
+    stance.granted_abilities = vec![ugas_doc::GrantedAbilityEntry::new("GA_Stand")];
+    let stand = Ability::new("GA_Stand")
+        .task(waits())
+        .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Tired"));
+    let tired = Effect::lasting("GE_Tired", 5.0).add("AttackPower", -1.0);
+    let mut knock = Effect::instant("GE_Knock").add("Health", -30.0).add("Mana", -5.0);
+    knock.remove_effects_with_tags = vec!["State.Stance".into()];
+    let (mut sim, who) = sim(world().add(stance).add(stand).add(tired).add(knock));
+    let before = (kit::get(&sim, who, "Health"), kit::get(&sim, who, "Mana"), kit::get(&sim, who, "AttackPower"));
+    apply(&mut sim, "GE_Stance", who);
+    cast(&mut sim, who, "GA_Stand").unwrap();
+    apply(&mut sim, "GE_Knock", who);
+    let after = (kit::get(&sim, who, "Health"), kit::get(&sim, who, "Mana"), kit::get(&sim, who, "AttackPower"));
+    assert_eq!(after, (before.0 - 30.0, before.1 - 5.0, before.2 - 1.0));
+    assert_eq!(running(&sim, who), 0);
+}
+
+/// A stance whose ability hits its target when it is cancelled, and effects that end the stance and are then refused.
+fn stances() -> ugas_core::RulesBuilder {
+    let mut stance = Effect::infinite("GE_Stance").tagged("State.Stance").add("Defense", 7.0);
+    stance.granted_abilities = vec![ugas_doc::GrantedAbilityEntry::new("GA_Stand")];
+    let stand = Ability::new("GA_Stand")
+        .task(waits())
+        .on_cancel(AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Sting"))
+        .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"));
+    let breaks = |mut e: Effect| {
+        e.remove_effects_with_tags = vec!["State.Stance".into()];
+        e
+    };
+    let sting = Effect::instant("GE_Sting").add("Health", -11.0);
+    world()
+        .add(stance)
+        .add(stand)
+        .add(sting)
+        .add(mark())
+        .add(breaks(Effect::instant("GE_Knock").add("Mana", -5.0).execute("ExecCalc_Nan")))
+        .add(breaks(Effect::infinite("GE_Daze").add("Mana", -5.0).execute("ExecCalc_Nan")))
+        .calc_fn("ExecCalc_Nan", [ugas_core::Read::target("Defense")], |cx| {
+            // The stance is gone here.
+            let defense = cx.target("Defense");
+            cx.add("Health", if defense < 12.0 { f64::NAN } else { -1.0 });
+        })
+}
+
+fn in_stance() -> (Sim, ugas_core::ControllerId, ugas_core::ControllerId) {
+    let (mut sim, who) = sim(stances());
+    let other = kit::spawn(&mut sim);
+    apply(&mut sim, "GE_Stance", who);
+    let stand = sim.rules().ability("GA_Stand").unwrap();
+    sim.activate(who, stand, Target::Controller(other)).unwrap();
+    facts(&mut sim);
+    (sim, who, other)
+}
+
+// A refusal changes nothing, also not by the cancel list of an ability that the removal would end.
+#[test]
+fn a_refused_application_that_removes_others_does_nothing_to_anybody() {
+    for name in ["GE_Knock", "GE_Daze"] {
+        let (mut sim, who, other) = in_stance();
+        let before = (sim.row_hash(who).unwrap(), sim.row_hash(other).unwrap());
+        let spec = ugas_core::Spec::new(effect(sim.rules(), name), who);
+        assert!(matches!(sim.apply(&spec), Err(Refusal::NonFinite { .. })), "{name}");
+        assert_eq!((sim.row_hash(who).unwrap(), sim.row_hash(other).unwrap()), before, "{name}");
+        assert!(facts(&mut sim).is_empty() && running(&sim, who) == 1, "{name}");
+    }
+}

@@ -112,7 +112,7 @@ fn a_state_that_no_sim_can_have_is_refused() {
     late.set_at(at(9.0));
     assert!(matches!(
         client.remote_mut().import(&late, JournalPosition::default()),
-        Err(InsertError::Damaged("the time"))
+        Err(InsertError::Damaged("the time is out of range"))
     ));
     let other = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0))).build().unwrap();
     let mut stranger = Sim::new(other, SimConfig::default());

@@ -1,7 +1,7 @@
 //! What a controller holds right after it is made, and in which order it got it.
 
 use std::sync::{Arc, Mutex};
-use ugas_core::{AbilityGrant, InputId, Rules, RulesBuilder, Sim, SimConfig, SpawnSpec};
+use ugas_core::{AbilityGrant, Rules, RulesBuilder, Sim, SimConfig, SpawnSpec};
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect, Magnitude};
 
 fn documents() -> RulesBuilder {
@@ -17,7 +17,7 @@ fn spawn(rules: &Arc<Rules>) -> (Sim, ugas_core::ControllerId) {
     let mut spec = SpawnSpec::sets([rules.set("S").unwrap()]).effect(rules.effect("GE_Might").unwrap());
     for ability in ["GA_Slash", "GA_Guard"] {
         let ability = rules.ability(ability).unwrap();
-        spec.abilities.push(AbilityGrant { ability, level: 1, input: InputId::NONE });
+        spec.abilities.push(AbilityGrant { ability, level: 1, input: None });
     }
     let hero = sim.spawn(spec).unwrap();
     (sim, hero)

@@ -105,7 +105,7 @@ fn crowd(rules: &Arc<Rules>, config: SimConfig, names: &[&str]) -> (Sim, Vec<Con
         let who = spawn(&mut sim);
         let id = ability(rules, name);
         let input = ugas_core::InputId::NONE;
-        sim.grant(who, ugas_core::AbilityGrant { ability: id, level: 1, input }).unwrap();
+        sim.grant(who, ugas_core::AbilityGrant { ability: id, level: 1, input: input.some() }).unwrap();
         sim.activate(who, id, ugas_core::Target::None).unwrap();
         all.push(who);
     }

@@ -1,5 +1,5 @@
-//! Completion. The text is read again with an invalid word at the cursor, and the error lists what would be valid: the table
-//! of names has the kind of name, the typed documents have their fields and values.
+//! Completion. The text is read again with an invalid word at the cursor, and the resulting error lists what would be
+//! valid there: the kind of name, or the fields and values of the document type.
 
 use crate::folder::PACK_FILE;
 use crate::names::Names;
@@ -12,7 +12,7 @@ use ugas_doc::Kind;
 /// The kind of a completion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionKind {
-    /// A name of a definition.
+    /// The name of a definition.
     Name(SymbolKind),
     /// A field of a map.
     Field,
@@ -29,7 +29,7 @@ pub struct Completion {
     pub kind: CompletionKind,
     /// A short description.
     pub detail: String,
-    /// The replaced span.
+    /// The span that the text replaces.
     pub replace: Span,
 }
 
@@ -39,7 +39,7 @@ const PROBE: &str = "Qz0UgasProbe0zQ";
 /// The limit of bytes that are read for one completion.
 const MAX_TRIED: usize = 1 << 20;
 
-/// Returns the completions at a byte of a file, in alphabetical order.
+/// Returns the completions at a byte offset of a file, in alphabetical order.
 ///
 /// ```
 /// use ugas_data::{Project, language};

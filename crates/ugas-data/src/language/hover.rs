@@ -1,6 +1,7 @@
-//! Hover texts. The value of an attribute is computed by the runtime: the controllers of the set are spawned in a sim.
+//! Hover texts. The runtime computes the value of an attribute: the controllers of the document set are spawned in a
+//! sim.
 
-use super::summary::{attribute, in_a_line, loaded, tooltip};
+use super::summary::{attribute, loaded, tooltip};
 use super::{host_calculations, name_at, number, set_of};
 use crate::{DocSet, Loaded, Mention, Project, Span, SymbolKind};
 use std::path::Path;
@@ -11,7 +12,7 @@ use ugas_doc::Doc;
 /// A hover text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hover {
-    /// In Markdown.
+    /// The text, in Markdown.
     pub text: String,
     /// The hovered span.
     pub span: Span,
@@ -20,7 +21,7 @@ pub struct Hover {
 /// The limit of controllers shown for one attribute.
 const MOST: usize = 5;
 
-/// Returns the hover text at a byte of a file.
+/// Returns the hover text at a byte offset of a file.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -35,23 +36,23 @@ const MOST: usize = 5;
 pub fn hover(project: &Project, path: &Path, at: usize) -> Option<Hover> {
     let found = name_at(project, path, at)?;
     let set = set_of(project, path)?;
-    let text = match found.kind {
-        SymbolKind::Attribute => {
-            let source = project.sources().iter().find(|s| s.path == path)?;
-            let here = source.docs.iter().find(|d| d.tree.span.touches(at)).and_then(|d| d.loaded.as_ref());
-            let line = here.filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.origin.line);
-            let is_here = |l: &&Loaded| Some(l.origin.line) == line && l.origin.file == source.name;
-            let docs = loaded(project, &set);
-            let only = docs.iter().find(is_here).map(|l| l.doc.name());
-            of_attribute(project, &set, &docs, &found.name, only)
-        }
-        SymbolKind::Tag => of_tag(project, &set, &found.name),
-        _ => of_definition(project, &set, &found),
+    let text = if found.kind == SymbolKind::Attribute {
+        let source = project.sources().iter().find(|s| s.path == path)?;
+        let here = source.docs.iter().find(|d| d.tree.span.touches(at)).and_then(|d| d.loaded.as_ref());
+        let line = here.filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.origin.line);
+        let is_here = |l: &&Loaded| Some(l.origin.line) == line && l.origin.file == source.name;
+        let docs = loaded(project, &set);
+        let only = docs.iter().find(is_here).map(|l| l.doc.name());
+        of_attribute(project, &set, &docs, &found.name, only)
+    } else if found.kind == SymbolKind::Tag {
+        of_tag(project, &set, &found.name)
+    } else {
+        of_definition(project, &set, &found)
     };
     Some(Hover { text, span: found.span })
 }
 
-/// Explains an attribute of each controller of a set.
+/// Explains an attribute of each controller of a document set.
 pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> Vec<(String, Explanation)> {
     let Some(id) = rules.find_attribute(name) else { return Vec::new() };
     let explain = |who: &&str| {
@@ -63,7 +64,7 @@ pub(super) fn computed(rules: &Arc<Rules>, controllers: &[&str], name: &str) -> 
     controllers.iter().filter_map(explain).take(MOST).collect()
 }
 
-/// Returns the controllers of a set.
+/// Returns the controllers of a document set.
 pub(super) fn controllers(docs: &[Loaded]) -> Vec<&str> {
     docs.iter().filter(|l| matches!(l.doc, Doc::Controller(_))).map(|l| l.doc.name()).collect()
 }
@@ -80,10 +81,7 @@ fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, on
     let definition = docs.iter().find_map(|l| attribute(&l.doc, name).map(|a| (a, &l.doc)));
     if let Some((a, doc)) = definition {
         let value = a.default_base_value.map(|v| format!(" {}", number(v))).unwrap_or_default();
-        let home = match doc {
-            Doc::AttributeSet(set) => format!(" of `{}`", set.name),
-            _ => String::new(),
-        };
+        let home = if let Doc::AttributeSet(set) = doc { format!(" of `{}`", set.name) } else { String::new() };
         if parts.is_empty() {
             parts.push(format!("**{name}{value}** by default"));
         }
@@ -101,9 +99,8 @@ fn of_attribute(project: &Project, set: &DocSet, docs: &[Loaded], name: &str, on
 
 fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
     let docs = loaded(project, set);
-    let entry = docs.iter().find_map(|l| match &l.doc {
-        Doc::TagRegistry(registry) => registry.tags.iter().find(|t| t.tag == name),
-        _ => None,
+    let entry = docs.iter().find_map(|l| {
+        if let Doc::TagRegistry(registry) = &l.doc { registry.tags.iter().find(|t| t.tag == name) } else { None }
     });
     let mut parts = vec![format!("**{name}** tag")];
     match entry {
@@ -120,7 +117,7 @@ fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
     match docs.iter().find(defines) {
         Some(l) => {
             parts.extend(l.origin.patches.iter().map(|p| format!("{p}")));
-            parts.extend(in_a_line(&l.doc).map(|line| format!("`{line}`")));
+            parts.extend(l.doc.summary().map(|line| format!("`{line}`")));
             if let (Some(rules), _) = project.build(set) {
                 parts.extend(tooltip(&rules, &l.doc, 1).map(|t| t.filled.text));
             }
@@ -137,20 +134,5 @@ fn of_definition(project: &Project, set: &DocSet, found: &Mention) -> String {
 
 /// Returns whether a document defines names of a kind.
 pub(super) fn is_of(doc: &Doc, kind: SymbolKind) -> bool {
-    matches!(
-        (doc, kind),
-        (Doc::Attribute(_), SymbolKind::Attribute)
-            | (Doc::AttributeSet(_), SymbolKind::AttributeSet)
-            | (Doc::Effect(_), SymbolKind::Effect)
-            | (Doc::Ability(_), SymbolKind::Ability)
-            | (Doc::AbilitySet(_), SymbolKind::AbilitySet)
-            | (Doc::Curve(_), SymbolKind::Curve)
-            | (Doc::Calculation(_), SymbolKind::Calculation)
-            | (Doc::Timeline(_), SymbolKind::Timeline)
-            | (Doc::Controller(_), SymbolKind::Controller)
-            | (Doc::InputAction(_), SymbolKind::InputAction)
-            | (Doc::InputActionSet(_), SymbolKind::InputActionSet)
-            | (Doc::InputModifier(_), SymbolKind::InputModifier)
-            | (Doc::Scene(_), SymbolKind::Scene)
-    )
+    kind.document_kind() == Some(doc.kind())
 }

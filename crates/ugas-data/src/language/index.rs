@@ -1,4 +1,4 @@
-//! An index of the definitions of a set and their references, in both directions.
+//! An index of the definitions of a document set and of the references between them, in both directions.
 
 use crate::names::Names;
 use crate::{DocSet, Mention, Node, Project, Source, SourceDoc, Span, SymbolKind};
@@ -18,16 +18,16 @@ pub struct Spot {
     pub column: u32,
 }
 
-/// One end of a reference.
+/// A reference, seen from one of its two definitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Use {
-    /// The kind at the other end; `None` for a document without a name.
+    /// The kind of the definition at the other end; `None` for a document without a name.
     pub kind: Option<SymbolKind>,
-    /// Its name.
+    /// The name of the definition at the other end.
     pub name: String,
     /// The key under which the name is written.
     pub key: String,
-    /// Where it is written.
+    /// The place where the name is written.
     #[serde(flatten)]
     pub at: Spot,
 }
@@ -39,20 +39,20 @@ pub struct Definition {
     pub kind: SymbolKind,
     /// Its name, with the namespace of its pack.
     pub name: String,
-    /// Where it is defined.
+    /// The place of the definition.
     #[serde(flatten)]
     pub at: Spot,
     /// The index of the document in its file.
     pub document: usize,
-    /// Its description, with placeholders.
+    /// Its description, with unresolved placeholders.
     pub description: Option<String>,
-    /// Its references, in the order of the file.
+    /// The references from this definition to others, in the order of the file.
     pub uses: Vec<Use>,
-    /// The references to it.
+    /// The references from other definitions to this one.
     pub used_by: Vec<Use>,
 }
 
-/// Returns all definitions of a set, own files first, in the order of the files.
+/// Returns all definitions of a document set: those of its own files first, in the order of the files.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};
@@ -93,7 +93,7 @@ pub fn index(project: &Project, set: &DocSet) -> Vec<Definition> {
                 named.mentions.iter().filter(|m| m.definition).map(|m| (home(doc, m), m)).collect();
             for m in named.mentions.iter().filter(|m| !m.definition) {
                 let holds = |home: &Span| home.start <= m.span.start && m.span.end <= home.end;
-                // The innermost definition: an attribute before its set.
+                // The innermost definition: an attribute before its attribute set.
                 let user = homes.iter().filter(|(h, _)| holds(h)).min_by_key(|(h, _)| h.end - h.start).map(|(_, u)| *u);
                 let at = spot(source, m.span);
                 if let Some(&user) = user.and_then(|u| known.get(&(u.kind, u.name.clone()))) {
@@ -115,7 +115,7 @@ fn spot(source: &Source, span: Span) -> Spot {
     Spot { file: source.name.clone(), line, column }
 }
 
-/// Returns the node of a definition: its entry in a set or registry, or the whole document.
+/// Returns the node of a definition: its entry in an attribute set or tag registry, or the whole document.
 fn home(doc: &SourceDoc, m: &Mention) -> Span {
     let key = match doc.kind {
         Some(Kind::AttributeSet) => "Attributes",
@@ -138,6 +138,6 @@ fn description(doc: &SourceDoc, m: &Mention) -> Option<String> {
             let a = super::summary::attribute(doc, short)?;
             a.metadata.as_ref().and_then(|d| d.description.clone()).or_else(|| a.description.clone())
         }
-        (_, doc) => super::summary::metadata(doc)?.description.clone(),
+        (_, doc) => doc.metadata()?.description.clone(),
     }
 }

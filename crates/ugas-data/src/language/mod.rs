@@ -1,7 +1,8 @@
-//! Editor features for a project: hover, completion, go to definition, references and rename. These are pure functions over a
-//! [`Project`] and a byte of one of its files; the language server implements the protocol.
+//! Editor features for a project: hover, completion, go to definition, references and rename. They are pure functions
+//! of a [`Project`] and a byte offset in one of its files; the language server implements the protocol.
 //!
-//! They work on incomplete text: a document that cannot be read contributes the part that could be read.
+//! The functions work on incomplete text: of a document that is not completely valid, the part that could be read is
+//! used.
 
 mod complete;
 mod hover;
@@ -23,13 +24,13 @@ pub use summary::{Tooltip, tooltip};
 use crate::{DocSet, Project};
 use std::path::Path;
 
-/// Returns the set that a file belongs to.
+/// Returns the document set that a file belongs to.
 fn set_of(project: &Project, path: &Path) -> Option<DocSet> {
     let index = project.sources().iter().position(|s| s.path == path)?;
     project.sets().into_iter().find(|set| set.own.contains(&index))
 }
 
-/// Returns the calculations that host code provides to a set.
+/// Returns the calculations that host code provides to a document set.
 fn host_calculations<'p>(project: &'p Project, set: &'p DocSet) -> impl Iterator<Item = &'p String> {
     let files = set.required.iter().chain(&set.own).map(|&i| &project.sources()[i]);
     files.filter_map(|s| s.pack.as_ref()).flat_map(|pack| pack.host.calculations.iter())

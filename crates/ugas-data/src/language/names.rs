@@ -14,7 +14,7 @@ pub struct Place {
     pub span: Span,
 }
 
-/// Returns the qualified name at a byte of a file or directly before it.
+/// Returns the qualified name at a byte offset of a file, or the one that ends directly before it.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -35,7 +35,8 @@ pub(super) fn name_in(project: &Project, names: &Names, path: &Path, at: usize) 
     found.first().map(|m| (*m).clone())
 }
 
-/// Returns the definitions of a name in the scope of a file. A tag that is only implied by its children is defined by them.
+/// Returns the definitions of a name in the scope of a file. If a tag is only implied by its children, they are
+/// returned.
 pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
     let names = Names::of(project);
     let seen = scope(project, &names, path, |m| m.kind == kind && m.name == name);
@@ -46,8 +47,8 @@ pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str)
     places(project, &names, &seen, |m| m.definition && m.kind == kind && is_under(&m.name, name))
 }
 
-/// Returns every occurrence of a name, including its definitions, in the sets that share a definition with the set of the
-/// file. The same name in an unrelated pack is a different definition.
+/// Returns every occurrence of a name, including its definitions, in all document sets that share a definition with the
+/// document set of the file. The same name in an unrelated pack is a different definition.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};

@@ -1,5 +1,5 @@
-//! Renames a definition in every file. The edited documents are read and checked first; a rename that would change the meaning
-//! of anything is rejected.
+//! Renames a definition in every file. The edited documents are read and checked first. A rename that would change the
+//! meaning of a document is rejected.
 
 use super::names::{is_under, name_in, scope};
 use super::scenario;
@@ -32,7 +32,8 @@ impl fmt::Display for RenameError {
 
 impl std::error::Error for RenameError {}
 
-/// Renames the definition at a byte of a file, also in scenarios that use its pack. A tag is renamed with its children.
+/// Renames the definition at a byte offset of a file, also in scenarios that use its pack. Renaming a tag also renames
+/// its children.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -46,7 +47,7 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let refuse = |why: String| Err(RenameError(why));
     let names = Names::of(project);
     let Some(found) = name_in(project, &names, path, at) else {
-        return refuse("there is no name to rename here".to_owned());
+        return refuse("found no name to rename at this place".to_owned());
     };
     let (kind, old) = (found.kind, found.name);
     // The namespace is kept; it is optional in the new name.
@@ -130,18 +131,17 @@ fn taken(m: &Mention, kind: SymbolKind, new: &str) -> bool {
 fn unfit(kind: SymbolKind, new: &str) -> Option<String> {
     let segment = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     let begins = new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-    match kind {
-        SymbolKind::Tag if !begins || !new.split('.').all(segment) => {
-            Some(format!("{new:?} is not a valid tag; use letters, digits and _, separated by dots"))
-        }
-        SymbolKind::Attribute if !segment(new) || !new.starts_with(|c: char| c.is_ascii_uppercase()) => Some(format!(
-            "{new:?} is not a valid attribute name; start with a capital letter and use letters, digits and _"
-        )),
-        _ if kind != SymbolKind::Tag && !(begins && segment(new)) => {
-            Some(format!("{new:?} is not a valid name; start with a letter and use letters, digits and _"))
-        }
-        _ => None,
+    let is_whole = begins && segment(new);
+    if kind == SymbolKind::Tag {
+        let is_tag = begins && new.split('.').all(segment);
+        return (!is_tag).then(|| format!("{new:?} is not a valid tag; use letters, digits and _, separated by dots"));
     }
+    if kind == SymbolKind::Attribute && !(segment(new) && new.starts_with(|c: char| c.is_ascii_uppercase())) {
+        return Some(format!(
+            "{new:?} is not a valid attribute name; start with a capital letter and use letters, digits and _"
+        ));
+    }
+    (!is_whole).then(|| format!("{new:?} is not a valid name; start with a letter and use letters, digits and _"))
 }
 
 impl Rename {

@@ -46,7 +46,10 @@ fn plain(path: &Path) -> PathBuf {
             Component::ParentDir if matches!(out.components().next_back(), Some(Component::Normal(_))) => {
                 out.pop();
             }
-            other => out.push(other),
+            other @ Component::Prefix(_)
+            | other @ Component::RootDir
+            | other @ Component::ParentDir
+            | other @ Component::Normal(_) => out.push(other),
         }
     }
     out
@@ -99,11 +102,8 @@ impl Words<'_> {
             let after = cut[at + self.old.len()..].chars().next();
             let whole = !before.is_some_and(part) && !after.is_some_and(part);
             let dotted = before == Some('.');
-            let fits = match self.kind {
-                SymbolKind::Tag => !dotted,
-                SymbolKind::Attribute => alone || dotted,
-                _ => true,
-            };
+            let fits =
+                (self.kind != SymbolKind::Tag || !dotted) && (self.kind != SymbolKind::Attribute || alone || dotted);
             if whole && fits {
                 let start = span.start + at as u32;
                 self.spans.push(Span { start, end: start + self.old.len() as u32 });

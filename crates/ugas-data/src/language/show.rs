@@ -2,7 +2,7 @@
 
 use super::hover::{computed, controllers, is_of};
 use super::names::scope;
-use super::summary::{attribute, in_a_line, loaded, tooltip, tooltips_of_owners};
+use super::summary::{attribute, loaded, tooltip, tooltips_of_owners};
 use super::{number, set_of};
 use crate::names::Names;
 use crate::{Mention, Node, Project, Source, SymbolKind, to_yaml};
@@ -13,7 +13,8 @@ use ugas_doc::{Doc, Kind};
 /// The limit of pages for one name.
 const MAX_PAGES: usize = 8;
 
-/// Returns a page for each definition of a name, at most eight, with numbers at a level. The namespace is optional.
+/// Returns a page for each definition of a name, at most eight, with the numbers of a level. The namespace in `name` is
+/// optional.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -65,19 +66,20 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
 pub struct About {
     /// A summary in one line.
     pub summary: Option<String>,
-    /// Its description, with numbers at the level.
+    /// Its description, with the numbers of the level.
     pub text: Option<String>,
-    /// The placeholders that depend on the owner, or are unknown.
+    /// The placeholders whose value depends on the owning controller or is unknown.
     pub missing: Vec<String>,
-    /// The description with the numbers of each controller: name and text.
+    /// The description with the numbers of each controller, as pairs of the controller's name and the text.
     pub of_owners: Vec<(String, String)>,
-    /// The value of an attribute on each controller: name, value, explanation.
+    /// The value of an attribute on each controller, as triples of the controller's name, the value and its
+    /// explanation.
     pub values: Vec<(String, f64, String)>,
-    /// The parsed document as YAML; none for a tag.
+    /// The parsed document as YAML; `None` for a tag.
     pub understood: Option<String>,
 }
 
-/// Computes the values of a definition at a level.
+/// Computes the values of a definition at an ability or effect level.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};
@@ -117,7 +119,7 @@ fn about_of(project: &Project, source: &Source, m: &Mention, level: u32) -> Opti
             about.understood = Some(to_yaml(&Doc::from(a.clone())));
         }
         (kind, doc) if is_of(doc, kind) => {
-            about.summary = in_a_line(doc);
+            about.summary = doc.summary();
             if let Some((rules, tip)) = project.build(&set).0.and_then(|r| tooltip(&r, doc, level).map(|tip| (r, tip)))
             {
                 about.text = Some(tip.filled.text);
@@ -139,9 +141,10 @@ fn describe(project: &Project, source: &Source, m: &Mention, level: u32, out: &m
         writeln!(out, "  {line}")?;
     }
     if let Some(text) = &about.text {
-        match m.kind {
-            SymbolKind::Tag | SymbolKind::Attribute => writeln!(out, "  {text}")?,
-            _ => writeln!(out, "  at level {level}: {text}")?,
+        if let SymbolKind::Tag | SymbolKind::Attribute = m.kind {
+            writeln!(out, "  {text}")?
+        } else {
+            writeln!(out, "  at level {level}: {text}")?
         }
     }
     for missing in about.missing.iter().filter(|_| about.of_owners.is_empty()) {

@@ -23,7 +23,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         use ugas_doc::Doc::{AbilitySet, Controller, Effect};
         matches!(d.doc, Controller(_) | AbilitySet(_) | Effect(_))
     });
-    // A combat rule of an effect names the abilities it is about under `Abilities`; it grants none.
+    // A combat rule of an effect lists under `Abilities` the abilities it applies to; it does not grant them.
     let named = grantors.flat_map(|d| {
         let rules = d.tree.get("Rules").map(|r| r.span);
         let of_rule = move |at: u32| rules.is_some_and(|r| r.start <= at && at < r.end);
@@ -33,7 +33,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     if granted.is_empty() {
         return;
     }
-    for (d, a) in cx.abilities().filter(|(_, a)| !granted.contains(a.name.as_str())) {
+    for (d, a) in cx.each::<ugas_doc::Ability>().filter(|(_, a)| !granted.contains(a.name.as_str())) {
         let message = format!("no controller, ability set or effect grants {}", a.name);
         report.add(d, d.name_span(), message, "grant it in an ability set, or remove it");
     }

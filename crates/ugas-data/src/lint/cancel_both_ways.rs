@@ -1,4 +1,4 @@
-//! A cancel list of the specification that means two things.
+//! `CancelAbilitiesWithTags`, which has two meanings in the specification.
 
 use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::diagnostic::{Edit, Severity};
@@ -18,14 +18,14 @@ CancelAbilitiesWithTags where the document must work with other implementations 
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, ability) in cx.abilities() {
+    for (d, ability) in cx.each::<ugas_doc::Ability>() {
         let Some(entry) = d.tree.get("Tags").and_then(|tags| tags.entry("CancelAbilitiesWithTags")) else { continue };
         let tags = &ability.tags.cancel_abilities_with_tags;
         let of_ability = |tag: &String| {
-            let mut all = cx.abilities().flat_map(|(_, a)| &a.tags.ability_tags);
+            let mut all = cx.each::<ugas_doc::Ability>().flat_map(|(_, a)| &a.tags.ability_tags);
             all.any(|own| implies(own, tag))
         };
-        // A list that can only mean one thing is renamed; what is left out then could never have happened.
+        // If the tags fit only one meaning, the fix renames the list. The other meaning could never have applied.
         let meant = match (tags.iter().any(of_ability), tags.iter().any(|tag| cx.is_granted(tag))) {
             (false, true) => Some("CancelledByTags"),
             (true, false) => Some("CancelOtherAbilitiesWithTags"),

@@ -1,6 +1,6 @@
 //! Penalties of one channel that add up to -1 or less.
 
-use super::cx::{LintDoc, fixed};
+use super::cx::LintDoc;
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Span;
 use crate::diagnostic::Severity;
@@ -23,7 +23,7 @@ Override of 0.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects() {
+    for (d, e) in cx.each::<Effect>() {
         let stacks = e.stacking.as_ref().map_or(1, |s| s.limit.unwrap_or(1));
         let mut sums = BTreeMap::new();
         add(&mut sums, e, stacks);
@@ -32,7 +32,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             say(report, d, span, attribute, channel, sum, stacks);
         }
     }
-    for (d, c) in cx.controllers() {
+    for (d, c) in cx.each::<ugas_doc::Controller>() {
         let mut sums = BTreeMap::new();
         for active in &c.active_effects {
             if let Some((_, e)) = cx.effect(&active.effect_class) {
@@ -46,16 +46,16 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     }
 }
 
-/// Attribute, channel, and for a modifier without a channel its own number.
+/// By attribute and channel; a modifier without a channel has a number of its own.
 type Sums<'e> = BTreeMap<(&'e str, Option<&'e str>, usize), (f64, usize)>;
 
 fn add<'e>(sums: &mut Sums<'e>, e: &'e Effect, stacks: u32) {
-    // Base writes of Instant and periodic effects scale one after the other.
+    // Base writes of Instant and periodic effects are applied one after the other.
     if e.duration_policy == DurationPolicy::Instant || e.period.is_some() {
         return;
     }
     for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Multiply) {
-        let Some(value) = fixed(&m.magnitude) else { continue };
+        let Some(value) = m.magnitude.constant() else { continue };
         let own = if m.channel.is_some() { 0 } else { 1 + sums.len() };
         let sum = sums.entry((&m.attribute, m.channel.as_deref(), own)).or_default();
         *sum = (sum.0 + value * f64::from(stacks), i);

@@ -18,7 +18,7 @@ value, not the factor of a channel.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects() {
+    for (d, e) in cx.each::<ugas_doc::Effect>() {
         let ignored = e.modifiers.iter().enumerate().filter(|(_, m)| m.channel.is_some());
         for (i, m) in ignored.filter(|(_, m)| m.operation != Operation::Multiply) {
             let modifier = d.at(&format!("Modifiers[{i}]"));

@@ -18,7 +18,7 @@ the first and is blocked by the second, it can never be activated or applied. An
     check: CheckedBy::Lint(check),
 };
 
-/// Lists that speak of one controller: what it must have, and what it must not have.
+/// Pairs of lists about the same controller: tags that it must have, and tags that it must not have.
 const PAIRS: &[(&str, &str)] = &[
     ("ActivationRequiredTags", "ActivationBlockedTags"),
     ("ActivationRequiredTags", "BlockedByTags"),

@@ -1,6 +1,5 @@
 //! Costs above the maximum of the attribute.
 
-use super::cx::fixed;
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +19,7 @@ that attribute, unless something raises it.",
     check: CheckedBy::Lint(check),
 };
 
-/// What a cost takes of each attribute, where that is written down, and the modifier that says so last.
+/// Returns the amount that a cost takes of each attribute, if it is a constant, and the last modifier that takes it.
 pub(super) fn takes(effect: &ugas_doc::Effect) -> BTreeMap<&str, (f64, usize)> {
     let mut sums: BTreeMap<&str, (f64, usize)> = BTreeMap::new();
     if effect.duration_policy != DurationPolicy::Instant {
@@ -28,7 +27,7 @@ pub(super) fn takes(effect: &ugas_doc::Effect) -> BTreeMap<&str, (f64, usize)> {
     }
     let plain = |m: &&ugas_doc::Modifier| m.source_tags.is_empty() && m.target_tags.is_empty();
     for (i, m) in effect.modifiers.iter().enumerate().filter(|(_, m)| plain(m)) {
-        if let (Operation::Add | Operation::AddPost, Some(value)) = (m.operation, fixed(&m.magnitude)) {
+        if let (Operation::Add | Operation::AddPost, Some(value)) = (m.operation, m.magnitude.constant()) {
             let sum = sums.entry(&m.attribute).or_default();
             *sum = (sum.0 - value, i);
         }
@@ -37,15 +36,16 @@ pub(super) fn takes(effect: &ugas_doc::Effect) -> BTreeMap<&str, (f64, usize)> {
     sums
 }
 
-/// The name without its set.
+/// Returns the name of an attribute without its attribute set.
 pub(super) fn plain_name(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, name)| name)
 }
 
-/// The largest base value that anybody starts with, by attribute.
+/// Returns the largest base value with which any controller starts, by attribute.
 pub(super) fn starts<'c>(cx: &'c LintCx<'_>) -> BTreeMap<&'c str, f64> {
     let defaults = cx.attributes().filter_map(|a| Some((a.name.as_str(), a.default_base_value?)));
-    let worked = cx.controllers().flat_map(|(_, c)| c.attribute_sets.iter().flat_map(|s| &s.attributes));
+    let worked =
+        cx.each::<ugas_doc::Controller>().flat_map(|(_, c)| c.attribute_sets.iter().flat_map(|s| &s.attributes));
     let worked = worked.filter_map(|v| Some((v.name.as_str(), v.base_value?)));
     let mut most: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, value) in defaults.chain(worked) {
@@ -55,21 +55,20 @@ pub(super) fn starts<'c>(cx: &'c LintCx<'_>) -> BTreeMap<&'c str, f64> {
     most
 }
 
-/// The attributes that something may raise: an effect, a calculation, an expression.
+/// Returns the attributes that an effect, a calculation or an expression may raise.
 pub(super) fn raised<'c>(cx: &'c LintCx<'_>) -> BTreeSet<&'c str> {
     let lifts =
-        |m: &&ugas_doc::Modifier| fixed(&m.magnitude).is_none_or(|v| m.operation == Operation::Override || v > 0.0);
-    let modified = cx.effects().flat_map(|(_, e)| &e.modifiers).filter(lifts).map(|m| plain_name(&m.attribute));
+        |m: &&ugas_doc::Modifier| m.magnitude.constant().is_none_or(|v| m.operation == Operation::Override || v > 0.0);
+    let modified =
+        cx.each::<ugas_doc::Effect>().flat_map(|(_, e)| &e.modifiers).filter(lifts).map(|m| plain_name(&m.attribute));
     let derived = cx.attributes().filter(|a| a.derived_from.is_some()).map(|a| a.name.as_str());
-    let results = cx.docs.iter().flat_map(|d| match d.doc {
-        ugas_doc::Doc::Calculation(c) => c.results.as_slice(),
-        _ => &[],
-    });
+    let results =
+        cx.docs.iter().flat_map(|d| if let ugas_doc::Doc::Calculation(c) = d.doc { c.results.as_slice() } else { &[] });
     modified.chain(derived).chain(results.map(|r| plain_name(&r.attribute))).collect()
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let costs: BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cost.as_deref()).collect();
+    let costs: BTreeSet<&str> = cx.each::<ugas_doc::Ability>().filter_map(|(_, a)| a.cost.as_deref()).collect();
     if costs.is_empty() {
         return;
     }

@@ -19,8 +19,9 @@ DurationPolicy: Instant\nModifiers:\n  - {Attribute: Rage, Operation: Add, Magni
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let costs: std::collections::BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cost.as_deref()).collect();
-    // What host code calculates is unknown, and it may write anything.
+    let costs: std::collections::BTreeSet<&str> =
+        cx.each::<ugas_doc::Ability>().filter_map(|(_, a)| a.cost.as_deref()).collect();
+    // Host code may calculate any cost and write any attribute.
     if costs.is_empty() || !cx.set.host.calculations.is_empty() {
         return;
     }

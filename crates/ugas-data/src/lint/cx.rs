@@ -1,5 +1,5 @@
-//! The context of a lint rule: the documents of a set with their trees and names, the built rules, and indexes that let
-//! each rule run in one pass.
+//! The context of a lint rule: the documents of a document set with their trees and names, the built rules, and indexes
+//! that let each rule run in one pass.
 
 use super::implies;
 use crate::assemble::{Assembled, Whole};
@@ -12,15 +12,15 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_core::Rules;
-use ugas_doc::{Ability, Attribute, Controller, Doc, DurationPolicy, Effect, InputMapping, Timeline};
+use ugas_doc::{Attribute, Doc, DocumentKind, DurationPolicy, Effect};
 
-/// A document of the set.
+/// A document of the document set.
 pub(crate) struct LintDoc<'p> {
     pub(crate) source: &'p Source,
     pub(crate) tree: &'p Node,
     pub(crate) doc: &'p Doc,
     pub(crate) names: &'p [Mention],
-    /// Whether the set reports on it. Documents of required packs are reported in their own set.
+    /// Whether its findings are reported for this document set. Documents of required packs are reported in their own.
     pub(crate) own: bool,
 }
 
@@ -103,38 +103,19 @@ impl<'p> LintCx<'p> {
         LintCx { set, project, rules, names, strict, docs, effects, granted: OnceCell::new() }
     }
 
-    pub(crate) fn effects(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Effect)> {
-        self.docs.iter().filter_map(|d| if let Doc::Effect(e) = d.doc { Some((d, &**e)) } else { None })
+    /// Iterates over the documents of a kind: `cx.each::<Effect>()`.
+    pub(crate) fn each<T: DocumentKind + 'p>(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p T)> {
+        self.docs.iter().filter_map(|d| Some((d, T::of(d.doc)?)))
     }
 
-    pub(crate) fn abilities(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Ability)> {
-        self.docs.iter().filter_map(|d| if let Doc::Ability(a) = d.doc { Some((d, &**a)) } else { None })
-    }
-
-    pub(crate) fn controllers(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Controller)> {
-        self.docs.iter().filter_map(|d| if let Doc::Controller(c) = d.doc { Some((d, &**c)) } else { None })
-    }
-
-    pub(crate) fn timelines(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p Timeline)> {
-        self.docs.iter().filter_map(|d| if let Doc::Timeline(t) = d.doc { Some((d, &**t)) } else { None })
-    }
-
-    pub(crate) fn mappings(&self) -> impl Iterator<Item = (&LintDoc<'p>, &'p InputMapping)> {
-        self.docs.iter().filter_map(|d| if let Doc::InputMapping(m) = d.doc { Some((d, &**m)) } else { None })
-    }
-
-    /// Returns the attributes of all sets.
+    /// Returns the attributes of all attribute sets.
     pub(crate) fn attributes(&self) -> impl Iterator<Item = &'p Attribute> {
-        self.docs.iter().flat_map(|d| match d.doc {
-            Doc::AttributeSet(s) => s.attributes.as_slice(),
-            Doc::Attribute(a) => std::slice::from_ref(&**a),
-            _ => &[],
-        })
+        self.docs.iter().flat_map(|d| d.doc.attributes())
     }
 
     pub(crate) fn effect(&self, name: &str) -> Option<(&LintDoc<'p>, &'p Effect)> {
         let d = &self.docs[*self.effects.get(name)?];
-        if let Doc::Effect(e) = d.doc { Some((d, &**e)) } else { None }
+        Some((d, Effect::of(d.doc)?))
     }
 
     /// Returns whether an effect, an ability, a controller or a scene grants a tag or one of its children.
@@ -147,15 +128,7 @@ impl<'p> LintCx<'p> {
             let all = self.docs.iter().filter(gives).flat_map(|d| d.names.iter());
             all.filter(given).map(|m| m.name.as_str()).collect()
         });
-        // The children of a tag follow it in order, mixed with tags whose names continue without a dot.
+        // The children of a tag follow it in order, mixed with tags that only share its letters.
         granted.range(tag..).take_while(|g| g.starts_with(tag)).any(|g| implies(g, tag))
-    }
-}
-
-/// Returns the number of a constant magnitude: no curve, no attribute, no calculation.
-pub(crate) fn fixed(m: &ugas_doc::Magnitude) -> Option<f64> {
-    match m.kind {
-        ugas_doc::MagnitudeType::ScalableFloat if m.curve.is_none() => m.value,
-        _ => None,
     }
 }

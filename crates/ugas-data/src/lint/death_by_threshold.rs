@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a trigger on low health in place of death",
-    why: "An owner dies when its attribute reaches 0. A trigger `{Attribute: Health, Below: 1}` also fires at 0.5: the ability \
+    why: "A controller dies when its `Health`, or another attribute with `OnDepleted: Death`, reaches 0. A trigger `{Attribute: Health, Below: 1}` also fires at 0.5: the ability \
 runs, the owner is tagged dead and cannot be targeted, but it never died and still attacks.",
     example: "Kind: gameplay_ability\nName: GA_Die\nCastableWhileDead: true\nTriggers: [{Attribute: Health, Below: 1}]",
     fix: "Write `{Died: true}`, which fires with the fact `Died`. Where the threshold is intended, put `# ugas-allow: death-by-threshold` \
@@ -17,11 +17,11 @@ above the line.",
     check: CheckedBy::Lint(check),
 };
 
-/// Thresholds up to this stand for "none left".
+/// Thresholds up to this are meant as "none left".
 const LAST_POINT: f64 = 1.0;
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, ability) in cx.abilities().filter(|(_, a)| a.castable_while_dead) {
+    for (d, ability) in cx.each::<ugas_doc::Ability>().filter(|(_, a)| a.castable_while_dead) {
         for (i, t) in ability.triggers.iter().enumerate() {
             let (Some(name), Some(below)) = (&t.attribute, t.below) else { continue };
             if below > 0.0 && below <= LAST_POINT && is_death(cx, name) {
@@ -33,7 +33,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     }
 }
 
-/// Whether an attribute that reaches 0 is a death.
+/// Returns whether reaching 0 of an attribute means death.
 fn is_death(cx: &LintCx<'_>, name: &str) -> bool {
     let short = name.rsplit(['.', ':']).next().unwrap_or(name);
     let means = |a: &ugas_doc::Attribute| a.on_depleted.map_or(a.name == "Health", |d| d == OnDepleted::Death);

@@ -1,4 +1,4 @@
-//! One input that is bound to two actions.
+//! One input bound to two actions.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
@@ -19,7 +19,7 @@ list with the same InputID are reported too: they are tried in order.",
     check: CheckedBy::Lint(check),
 };
 
-/// What tells bindings of one action set apart.
+/// The properties that distinguish the bindings of one action set.
 type Key<'b> = (&'b str, Vec<(u8, &'b str, Option<&'b str>)>, i32, Option<u64>, &'b [String]);
 
 fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<'b> {
@@ -31,7 +31,7 @@ fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut seen: BTreeMap<Key<'_>, Vec<(Option<Platform>, &str)>> = BTreeMap::new();
-    for (d, m) in cx.mappings() {
+    for (d, m) in cx.each::<ugas_doc::InputMapping>() {
         for (i, b) in m.bindings.iter().enumerate().filter(|(_, b)| !b.inputs.is_empty()) {
             let others = seen.entry(key(&m.action_set, b, &b.inputs)).or_default();
             let meets = |p: Option<Platform>| p.is_none() || m.platform.is_none() || p == m.platform;

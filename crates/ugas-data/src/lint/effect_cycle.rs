@@ -18,9 +18,9 @@ Kind: gameplay_effect\nName: GE_B\nDurationPolicy: Instant\nEffects: {OnApplied:
     check: CheckedBy::Lint(check),
 };
 
-/// What an effect applies in the same moment, and under which key.
+/// Returns the effects that an effect applies immediately, each with its key and index.
 fn at_once(e: &Effect) -> Vec<(&'static str, usize, &str)> {
-    // Filters and chances may stop the circle by themselves.
+    // Conditions and chances may end the cycle.
     let gated = e.application_condition.is_some()
         || e.application_chance.is_some()
         || e.application_requirement.is_some()
@@ -42,8 +42,8 @@ fn at_once(e: &Effect) -> Vec<(&'static str, usize, &str)> {
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let edges: BTreeMap<&str, Vec<_>> = cx.effects().map(|(_, e)| (e.name.as_str(), at_once(e))).collect();
-    // Depth first, each effect once; an edge back to one on the way closes a circle.
+    let edges: BTreeMap<&str, Vec<_>> = cx.each::<Effect>().map(|(_, e)| (e.name.as_str(), at_once(e))).collect();
+    // A depth-first search that visits each effect once. An edge to an effect on the current path closes a cycle.
     let mut done: BTreeSet<&str> = BTreeSet::new();
     for &root in edges.keys() {
         let mut way: Vec<(&str, usize)> = vec![(root, 0)];
@@ -56,10 +56,10 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             };
             *next += 1;
             if let Some(start) = way.iter().position(|(n, _)| *n == to) {
-                let mut circle: Vec<&str> = way[start..].iter().map(|(n, _)| *n).collect();
-                circle.push(to);
+                let mut cycle: Vec<&str> = way[start..].iter().map(|(n, _)| *n).collect();
+                cycle.push(to);
                 if let Some((d, _)) = cx.effect(name) {
-                    let message = format!("{} apply each other in a cycle", circle.join(" > "));
+                    let message = format!("{} apply each other in a cycle", cycle.join(" > "));
                     let span = d.span(&format!("Effects.{key}[{i}]"));
                     report.add(d, span, message, "remove one effect from the cycle, or apply it with OnExpired");
                 }

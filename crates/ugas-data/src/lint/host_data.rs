@@ -1,4 +1,4 @@
-//! Fields that look like behaviour and are data for the host.
+//! Fields that look like behaviour but are only data for the host.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::bounds::walk;
@@ -19,7 +19,7 @@ per file and field says so.",
     check: CheckedBy::Lint(check),
 };
 
-/// The kind, the path of the field and what the runtime does instead.
+/// The kind, the path of the field, and what the runtime does instead.
 const FIELDS: [(Kind, &str, &str); 11] = [
     (Kind::InputAction, "TriggerBehavior", "a Press activates once; the host repeats it while the input is held"),
     (Kind::InputAction, "TapThreshold", "the host recognises taps"),
@@ -34,7 +34,7 @@ const FIELDS: [(Kind, &str, &str); 11] = [
     (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the controller itself is the source at spawn"),
 ];
 
-/// Whether a value asks for something that is not the case without it.
+/// Returns whether a value differs from the default behaviour of the runtime.
 fn asks(node: &Node) -> bool {
     !matches!(&node.value, NodeValue::Null | NodeValue::Bool(false)) && node.as_text() != Some("OnPressed")
 }

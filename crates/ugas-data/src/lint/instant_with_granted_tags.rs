@@ -17,7 +17,7 @@ the effect for immunity and queries, use `EffectTags`.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let instant = cx.effects().filter(|(_, e)| e.duration_policy == DurationPolicy::Instant);
+    let instant = cx.each::<ugas_doc::Effect>().filter(|(_, e)| e.duration_policy == DurationPolicy::Instant);
     for (d, _) in instant.filter(|(_, e)| !e.granted_tags.is_empty()) {
         let span = d.tree.entry("GrantedTags").map_or_else(|| d.name_span(), |e| e.span);
         let message = "an Instant effect is never active, so it grants no tags".to_owned();

@@ -1,8 +1,8 @@
 //! Lint rules: checks for documents that load without errors but are probably wrong.
 //!
-//! One file for each rule. A rule has a page and a function over a [`LintCx`]. Some rules are checked by the rules builder and
-//! only have their page here. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the line above, allows the
-//! finding.
+//! Each rule has its own file, with a page and a function over a [`LintCx`]. Some rules are checked by the rules
+//! builder and have only their page here. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the line
+//! above, allows the finding.
 
 mod ability_never_granted;
 mod allow;
@@ -29,9 +29,9 @@ mod reserved_prefix;
 mod same_priority_overrides;
 mod schema_main;
 mod schema_missing;
-mod seam_without_timeline;
 mod tag_depth;
 mod tag_never_granted;
+mod task_without_timeline;
 mod time_not_whole_frame;
 mod unbounded_stacking;
 mod unexplained_controller;
@@ -71,15 +71,15 @@ pub struct Rule {
     pub id: &'static str,
     /// The severity of its findings.
     pub severity: Severity,
-    /// Whether the rule runs only in strict mode, because valid data may break it.
+    /// Whether the rule runs only in strict mode, because it may also report valid data.
     pub strict: bool,
     /// What the rule finds, in one line.
     pub summary: &'static str,
-    /// Why it matters.
+    /// Why the finding matters.
     pub why: &'static str,
-    /// YAML with a finding.
+    /// An example in YAML that has the finding.
     pub example: &'static str,
-    /// What to do about it.
+    /// The suggested action.
     pub fix: &'static str,
     pub(crate) check: CheckedBy,
 }
@@ -138,9 +138,9 @@ static RULES: &[&Rule] = &[
     &same_priority_overrides::RULE,
     &schema_main::RULE,
     &schema_missing::RULE,
-    &seam_without_timeline::RULE,
     &tag_depth::RULE,
     &tag_never_granted::RULE,
+    &task_without_timeline::RULE,
     &time_not_whole_frame::RULE,
     &unbounded_stacking::RULE,
     &unexplained_controller::RULE,
@@ -156,7 +156,8 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Adds a finding at a span of a document, unless the document belongs to another set, which reports it itself.
+    /// Adds a finding at a span of a document, unless the document belongs to another document set, where it is
+    /// reported.
     pub(crate) fn add(&mut self, doc: &LintDoc<'_>, span: Span, message: String, help: &str) {
         self.add_with_fix(doc, span, message, help, None);
     }
@@ -181,7 +182,7 @@ impl Report {
     }
 }
 
-/// Runs the rules on the own documents of a set. `names` are those of the whole project.
+/// Runs the rules on the own documents of a document set. `names` are the names of the whole project.
 pub(crate) fn lint_set(
     project: &Project,
     set: &DocSet,

@@ -1,6 +1,5 @@
 //! Multiply bonuses that look like factors.
 
-use super::cx::fixed;
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::Operation;
@@ -19,9 +18,9 @@ multiply-as-factor` above the line.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects() {
+    for (d, e) in cx.each::<ugas_doc::Effect>() {
         for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Multiply) {
-            let Some(value) = fixed(&m.magnitude).filter(|v| *v >= 1.0) else { continue };
+            let Some(value) = m.magnitude.constant().filter(|v| *v >= 1.0) else { continue };
             let shown = |v: f64| (v * 1e6).round() / 1e6;
             let (percent, factor) = (shown(value * 100.0), shown(value + 1.0));
             let message = format!("Multiply {value} is a bonus of {percent} %: {factor} times {}", m.attribute);

@@ -3,6 +3,7 @@
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use crate::symbol::SymbolKind;
+use ugas_doc::Kind;
 
 pub(super) static RULE: Rule = Rule {
     id: "naming",
@@ -19,13 +20,7 @@ timeline. Attributes start with a capital letter, which distinguishes them from 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in &cx.docs {
         for m in d.names.iter().filter(|m| m.definition) {
-            let prefix = match m.kind {
-                SymbolKind::Effect => "GE_",
-                SymbolKind::Ability => "GA_",
-                SymbolKind::AbilitySet => "AS_",
-                SymbolKind::Timeline => "TL_",
-                _ => "",
-            };
+            let prefix = m.kind.document_kind().and_then(Kind::defines).map_or("", |d| d.prefix);
             // The namespace comes from the pack and has no prefix.
             let name = m.name.rsplit("::").next().unwrap_or(&m.name);
             if !name.starts_with(prefix) {

@@ -3,7 +3,7 @@
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 
-/// A frame at sixty frames a second, a little less, so that 0.0166 counts as one.
+/// A frame at sixty frames per second, slightly shortened, so that 0.0166 counts as a frame.
 const FRAME: f64 = 1.0 / 60.5;
 
 pub(super) static RULE: Rule = Rule {
@@ -19,7 +19,7 @@ and is not visible. Usually the author wrote milliseconds instead of seconds.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects() {
+    for (d, e) in cx.each::<ugas_doc::Effect>() {
         let Some(period) = e.period.map(|p| p.period).filter(|p| *p > 0.0 && *p < FRAME) else { continue };
         let message = format!("a Period of {period} s is shorter than a frame (0.0167 s)");
         report.add(d, d.span("Period.Period"), message, "write a longer period and a larger magnitude");

@@ -1,9 +1,8 @@
 //! Periods longer than the duration.
 
-use super::cx::fixed;
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
-use ugas_doc::DurationPolicy;
+use ugas_doc::{DurationPolicy, Magnitude};
 
 pub(super) static RULE: Rule = Rule {
     id: "period-beyond-duration",
@@ -18,8 +17,10 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects().filter(|(_, e)| e.duration_policy == DurationPolicy::HasDuration) {
-        let (Some(period), Some(duration)) = (e.period.map(|p| p.period), e.duration.as_ref().and_then(fixed)) else {
+    for (d, e) in cx.each::<ugas_doc::Effect>().filter(|(_, e)| e.duration_policy == DurationPolicy::HasDuration) {
+        let (Some(period), Some(duration)) =
+            (e.period.map(|p| p.period), e.duration.as_ref().and_then(Magnitude::constant))
+        else {
             continue;
         };
         if period > duration && duration > 0.0 {

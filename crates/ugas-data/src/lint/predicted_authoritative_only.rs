@@ -18,7 +18,7 @@ of the ability at once and this one a round trip later.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let ahead = cx.abilities().filter(|(_, a)| a.net_execution == NetExecution::LocalPredicted);
+    let ahead = cx.each::<ugas_doc::Ability>().filter(|(_, a)| a.net_execution == NetExecution::LocalPredicted);
     for (d, _) in ahead {
         for node in d.applied() {
             let name = node.as_text().unwrap_or("");

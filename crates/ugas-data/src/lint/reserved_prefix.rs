@@ -20,7 +20,7 @@ creates.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let cooldowns: BTreeSet<&str> = cx.abilities().filter_map(|(_, a)| a.cooldown.as_deref()).collect();
+    let cooldowns: BTreeSet<&str> = cx.each::<ugas_doc::Ability>().filter_map(|(_, a)| a.cooldown.as_deref()).collect();
     for d in &cx.docs {
         let cools = matches!(d.doc, Doc::Effect(e) if cooldowns.contains(e.name.as_str()));
         for m in d.names {

@@ -21,7 +21,7 @@ was applied last, which the data does not show. Instant and periodic effects wri
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     let mut first: BTreeMap<(&str, i32), &str> = BTreeMap::new();
     let lasting = |e: &ugas_doc::Effect| e.duration_policy != DurationPolicy::Instant && e.period.is_none();
-    for (d, e) in cx.effects().filter(|(_, e)| lasting(e)) {
+    for (d, e) in cx.each::<ugas_doc::Effect>().filter(|(_, e)| lasting(e)) {
         for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation == Operation::Override) {
             let other = *first.entry((&m.attribute, e.priority)).or_insert(&e.name);
             if other != e.name {

@@ -2,6 +2,7 @@
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
+use crate::portable::shape;
 use std::collections::BTreeSet;
 use ugas_doc::Kind;
 
@@ -19,9 +20,9 @@ pub(super) static RULE: Rule = Rule {
     check: CheckedBy::Lint(check),
 };
 
-/// Kinds of this runtime's own.
+/// Returns whether the specification lacks a kind.
 fn is_extension(kind: Kind) -> bool {
-    matches!(kind, Kind::Curve | Kind::AbilitySet | Kind::Timeline | Kind::Calculation | Kind::Scene | Kind::Patch)
+    shape(kind.name()).is_none()
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {

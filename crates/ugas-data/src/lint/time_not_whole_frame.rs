@@ -16,7 +16,7 @@ not at the authored time.",
     check: CheckedBy::Lint(check),
 };
 
-/// Every time of a timeline, with the way to it.
+/// Returns every time of a timeline, with its path.
 fn times(t: &Timeline) -> Vec<(String, Time)> {
     let mut all = vec![("Length".to_owned(), t.length)];
     all.extend(t.notifies.iter().enumerate().map(|(i, n)| (format!("Notifies[{i}].At"), n.at)));
@@ -25,7 +25,7 @@ fn times(t: &Timeline) -> Vec<(String, Time)> {
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, t) in cx.timelines() {
+    for (d, t) in cx.each::<Timeline>() {
         let Some(rate) = t.frame_rate.map(f64::from) else { continue };
         for (way, time) in times(t) {
             let Time::Seconds(seconds) = time else { continue };

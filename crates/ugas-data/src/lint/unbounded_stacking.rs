@@ -16,7 +16,7 @@ pub(super) static RULE: Rule = Rule {
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     let open = |e: &ugas_doc::Effect| e.stacking.as_ref().is_some_and(|s| s.limit.is_none());
-    for (d, e) in cx.effects().filter(|(_, e)| open(e)) {
+    for (d, e) in cx.each::<ugas_doc::Effect>().filter(|(_, e)| open(e)) {
         let span = d.tree.entry("Stacking").map_or_else(|| d.name_span(), |e| e.span);
         let message = format!("{} stacks without a limit", e.name);
         report.add(d, span, message, "write Stacking.Limit");

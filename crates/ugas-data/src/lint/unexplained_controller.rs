@@ -18,14 +18,14 @@ document is only compared with the result. A difference means that a base value 
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    // The stand-ins for host code give 0, so nothing could be compared.
+    // Placeholders for host code return 0, so values cannot be compared.
     if !cx.set.host.calculations.is_empty() {
         return;
     }
     let stated = |c: &ugas_doc::Controller| {
         c.attribute_sets.iter().flat_map(|s| &s.attributes).any(|v| v.current_value.is_some())
     };
-    for (d, c) in cx.controllers().filter(|(d, c)| d.own && stated(c)) {
+    for (d, c) in cx.each::<ugas_doc::Controller>().filter(|(d, c)| d.own && stated(c)) {
         let Some(template) = cx.rules.find_template(&c.owner_actor.actor_id) else { continue };
         let mut sim = Sim::new(cx.rules.clone(), SimConfig::default());
         if sim.spawn(SpawnSpec::template(template)).is_err() {

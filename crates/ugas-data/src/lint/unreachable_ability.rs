@@ -15,11 +15,11 @@ pub(super) static RULE: Rule = Rule {
 everything that grants the required tag also grants a blocking tag. (See `tag-never-granted` for a tag that nothing grants.)",
     example: "Kind: gameplay_ability\nName: GA_Rage\nTags:\n  ActivationRequiredTags: [State.Raging]\n  \
 ActivationOwnedTags: [State.Raging] # and nothing else grants it",
-    fix: "Require another tag, or grant it somewhere else without the blocking tag.",
+    fix: "Require a different tag, or grant the required tag from another source that does not grant the blocking tag.",
     check: CheckedBy::Lint(check),
 };
 
-/// One place that gives tags together.
+/// A source of tags that are granted together.
 struct Provider<'p> {
     doc: &'p LintDoc<'p>,
     tags: Vec<&'p str>,
@@ -39,7 +39,7 @@ fn providers<'p>(cx: &'p LintCx<'_>) -> Vec<Provider<'p>> {
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
     let providers = providers(cx);
-    // Every prefix of a tag leads to those who give it.
+    // Indexes the providers by each of their tags and its parents.
     let mut by_tag: std::collections::BTreeMap<&str, Vec<usize>> = std::collections::BTreeMap::new();
     for (i, p) in providers.iter().enumerate() {
         for tag in &p.tags {
@@ -52,7 +52,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             }
         }
     }
-    for (d, a) in cx.abilities().filter(|(_, a)| !a.passive) {
+    for (d, a) in cx.each::<ugas_doc::Ability>().filter(|(_, a)| !a.passive) {
         let blocks: Vec<&String> = a.tags.activation_blocked_tags.iter().chain(&a.tags.blocked_by_tags).collect();
         for (i, required) in a.tags.activation_required_tags.iter().enumerate() {
             let Some(from) = by_tag.get(required.as_str()) else { continue };

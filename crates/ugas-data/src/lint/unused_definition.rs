@@ -23,11 +23,11 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     for d in cx.docs.iter().filter(|d| d.own) {
         for m in d.names.iter().filter(|m| m.definition) {
             let only_data = matches!(m.kind, Curve | Calculation | InputModifier);
-            // Controllers and scenes are where hosts begin, and timelines are found by what they stand for.
+            // Hosts refer to controllers and scenes; timelines are found by their montage or ability.
             if matches!(m.kind, Controller | Scene | Timeline) || !(only_data || cx.strict) {
                 continue;
             }
-            // An attribute on its own defines the attribute and the set of the same name.
+            // An attribute document defines both an attribute and an attribute set of the same name.
             let other = matches!(d.doc, Doc::Attribute(_)) && cx.names.is_used(SymbolKind::AttributeSet, &m.name);
             if !other && !cx.names.is_used(m.kind, &m.name) {
                 let message = format!("the {} {} is not used", m.kind, m.name);

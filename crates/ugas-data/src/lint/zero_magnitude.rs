@@ -1,6 +1,5 @@
 //! Modifiers that change nothing.
 
-use super::cx::fixed;
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
 use ugas_doc::{MagnitudeType, Operation};
@@ -18,14 +17,14 @@ Override of 0.",
 };
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    for (d, e) in cx.effects() {
+    for (d, e) in cx.each::<ugas_doc::Effect>() {
         for (i, m) in e.modifiers.iter().enumerate().filter(|(_, m)| m.operation != Operation::Override) {
             let g = &m.magnitude;
             let dead = g.kind == MagnitudeType::AttributeBased
                 && g.coefficient == Some(0.0)
                 && g.post_multiply_additive.unwrap_or(0.0) == 0.0;
             let key = if dead { "Coefficient" } else { "Value" };
-            if dead || fixed(g) == Some(0.0) {
+            if dead || g.constant() == Some(0.0) {
                 let message = format!("{:?} 0 changes nothing", m.operation);
                 let span = d.span(&format!("Modifiers[{i}].Magnitude.{key}"));
                 report.add(d, span, message, "remove the modifier; to set the value to 0, write an Override of 0");

@@ -258,18 +258,23 @@ fn a_kind_is_named_once_and_correctly() {
 }
 
 #[test]
-fn kinds_of_later_releases_are_handed_back_not_dropped() {
+fn kinds_of_later_releases_are_errors_with_the_reason() {
     let text = "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# one more\nKind: capability\n";
-    let documents = read_str("mixed.yaml", text).unwrap();
-    assert_eq!(documents.docs.len(), 1);
-    let said: Vec<String> = documents.unsupported.iter().map(ToString::to_string).collect();
+    let errors = read_str("mixed.yaml", text).unwrap_err();
+    let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        said,
+        messages,
         [
-            "rotation \"R_Mage\" at mixed.yaml:1 is not supported by this release",
-            "capability at mixed.yaml:8 is not supported by this release"
+            "mixed.yaml:1:7: kind rotation is not supported yet: nothing runs rotations",
+            "mixed.yaml:8:7: kind capability is not supported yet: nothing grants capabilities"
         ]
     );
+    assert!(errors.iter().all(|e| e.code == Code::UnsupportedKind));
+    let mut project = ugas_data::Project::default();
+    project.put("mixed.yaml", text);
+    let findings = project.check();
+    let severities: Vec<_> = findings.iter().filter(|f| f.id == "unsupported-kind").map(|f| f.severity).collect();
+    assert_eq!(severities, [ugas_data::Severity::Error; 2]);
 }
 
 #[test]

@@ -259,7 +259,7 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
     };
     assert_eq!(refused("State.Hurt", "State.Dead"), "State.Dead is already used at a.yaml:2:33");
     assert_eq!(refused("Health", "Mana"), "Mana is already used at a.yaml:6:58");
-    assert_eq!(refused("Kind", "Mana"), "there is no name to rename here");
+    assert_eq!(refused("Kind", "Mana"), "found no name to rename at this place");
     for (what, bad) in [
         ("State.Hurt", ""),
         ("State.Hurt", "a..b"),

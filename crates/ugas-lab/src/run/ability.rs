@@ -5,7 +5,7 @@ use super::act::NEVER_SPAWNED;
 use crate::scenario::{AbilityVerb, Aim, Completion, Found, Name, Of, Pick, Stop};
 use ugas_core::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
-    InputId, NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
+    NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
 };
 
 const NO_SET: AbilitySetId = AbilitySetId(u32::MAX - 1);
@@ -35,11 +35,12 @@ impl Runner<'_> {
                 let given = match what {
                     Pick::Set(name) => self.grant_set(who, name)?,
                     Pick::Ability(name) | Pick::Input(name) | Pick::Handle(name) => {
-                        let input = input.as_ref().map_or(InputId::NONE, |n| self.world.input(&n.text));
+                        let input = input.as_ref().map(|n| self.world.input(&n.text));
                         let grant = AbilityGrant { ability: self.ability_id(name), level: *level, input };
-                        match self.sim.run(Op::Grant { who, grant })? {
-                            Outcome::Granted(id) => Handle::Grant(who, id),
-                            _ => return Ok(()),
+                        if let Outcome::Granted(id) = self.sim.run(Op::Grant { who, grant })? {
+                            Handle::Grant(who, id)
+                        } else {
+                            return Ok(());
                         }
                     }
                 };
@@ -80,7 +81,7 @@ impl Runner<'_> {
                 self.op(Op::Validate { who, which, ok: *ok })
             }
             AbilityVerb::Event { to, tag, from, magnitude } => {
-                let instigator = from.as_ref().map_or(ControllerId::NONE, |n| self.who(&n.text));
+                let instigator = from.as_ref().map(|n| self.who(&n.text));
                 let tag = self.world.rules.find_tag(&tag.text).unwrap_or(TagId(u32::MAX - 1));
                 let event = EventData::new(tag, self.who(&to.text));
                 self.op(Op::Event(EventData { instigator, magnitude: *magnitude, ..event }))
@@ -117,9 +118,10 @@ impl Runner<'_> {
 
     fn grant_set(&mut self, who: ControllerId, name: &Name) -> Result<Handle, Refusal> {
         let set = self.world.rules.find_ability_set(&name.text).unwrap_or(NO_SET);
-        match self.sim.run(Op::GrantSet { who, set })? {
-            Outcome::GrantedSet(handle) => Ok(Handle::Set(who, handle)),
-            _ => Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 }),
+        if let Outcome::GrantedSet(handle) = self.sim.run(Op::GrantSet { who, set })? {
+            Ok(Handle::Set(who, handle))
+        } else {
+            Err(Refusal::UnknownName { kind: NameKind::Set, id: set.0 })
         }
     }
 
@@ -136,7 +138,7 @@ impl Runner<'_> {
                 Some(Handle::Set(who, handle)) => Some((*who, *handle)),
                 _ => None,
             },
-            _ => None,
+            Pick::Ability(_) | Pick::Input(_) => None,
         };
         if let Some((who, handle)) = set {
             return self.op(Op::RevokeSet { who, handle });
@@ -203,7 +205,7 @@ impl Runner<'_> {
         let found = match which {
             Which::Grant(id) => Some(id),
             Which::Ability(ability) => grants.iter().find(|g| g.ability == ability).map(|g| g.id),
-            Which::Input(input) => grants.iter().find(|g| g.input == input).map(|g| g.id),
+            Which::Input(input) => grants.iter().find(|g| g.input == Some(input)).map(|g| g.id),
             Which::Activation(key) => self.sim.activations(who)?.find(|a| a.key == key).map(|a| a.grant),
         };
         found.map(|id| (who, id)).ok_or(Refusal::NotGranted)
@@ -220,7 +222,16 @@ impl Runner<'_> {
                 let which = Which::Input(self.world.input(&input.text));
                 self.reasons(self.who(&actor.text), which, self.aim(aim))
             }
-            _ => Vec::new(),
+            AbilityVerb::Grant { .. }
+            | AbilityVerb::Revoke(_)
+            | AbilityVerb::Stop { .. }
+            | AbilityVerb::Interrupt { .. }
+            | AbilityVerb::Validate { .. }
+            | AbilityVerb::Event { .. }
+            | AbilityVerb::Release { .. }
+            | AbilityVerb::Complete(_)
+            | AbilityVerb::SetParam { .. }
+            | AbilityVerb::SetLevel { .. } => Vec::new(),
         }
     }
 

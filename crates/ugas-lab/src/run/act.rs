@@ -5,8 +5,8 @@ use super::look::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{
-    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, ControllerId, EffectFilter, EffectId, EffectUpdate, Hit,
-    InputId, Op, Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
+    AbilityGrant, AbilityId, ActorId, Anchor, BadValue, ControllerId, EffectFilter, EffectId, EffectUpdate, Hit, Op,
+    Outcome, Rate, Refusal, SetId, SpawnSpec, Spec,
 };
 
 /// The id of a controller that never existed; commands to it are refused as stale.
@@ -182,13 +182,11 @@ impl Runner<'_> {
     /// Spawns an actor's controller.
     pub(crate) fn spawn(&mut self, def: &ActorDef) -> Result<(), Refusal> {
         let spec = self.spawn_spec(def);
-        let who = match self.sim.run(Op::Spawn(Box::new(spec)))? {
-            Outcome::Spawned(who) => who,
-            _ => NEVER_SPAWNED,
-        };
+        let who =
+            if let Outcome::Spawned(who) = self.sim.run(Op::Spawn(Box::new(spec)))? { who } else { NEVER_SPAWNED };
         self.ids.insert(def.name.text.clone(), who);
         self.who_is.insert(who, def.name.text.clone());
-        // Grants that no effect made are in the order of the document and of the actor.
+        // Grants without an effect are in the order of the document, then of the actor.
         let own = self.sim.grants(who)?.into_iter().filter(|g| g.by.is_none());
         let own: Vec<ugas_core::GrantId> = own.map(|g| g.id).collect();
         let first = own.len().saturating_sub(def.abilities.len());
@@ -206,7 +204,7 @@ impl Runner<'_> {
         let ability = |a: &crate::scenario::AbilityDef| AbilityGrant {
             ability: rules.find_ability(&a.ability.text).unwrap_or(AbilityId::NONE),
             level: a.level,
-            input: a.input.as_ref().map_or(InputId::NONE, |n| self.world.input(&n.text)),
+            input: a.input.as_ref().map(|n| self.world.input(&n.text)),
         };
         let anchor = def.position.or(def.facing.map(|_| [0.0; 3])).map(Anchor::at);
         SpawnSpec {
@@ -227,7 +225,7 @@ impl Runner<'_> {
     }
 }
 
-/// The stacks to remove: −1 is all of them. Other negative numbers become 0, which the sim refuses.
+/// Returns the stacks to remove; −1 removes all of them. Other negative numbers become 0, which the sim refuses.
 fn stacks_of(stacks: i32) -> Option<u32> {
     (stacks != -1).then(|| u32::try_from(stacks).unwrap_or(0))
 }

@@ -14,8 +14,8 @@ use ugas_data::ReadError;
 pub(crate) fn check(world: &World, scenario: &Scenario) -> Vec<ReadError> {
     let mut binder = Binder { world: world.clone(), scenario, marks: BTreeSet::new(), errors: Vec::new() };
     binder.actors();
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| binder.step(step));
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| binder.step(step));
     }
     binder.errors
 }

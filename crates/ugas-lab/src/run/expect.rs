@@ -51,11 +51,24 @@ impl Runner<'_> {
                 let near = near.map_or(String::new(), |n| format!("; did you mean {n}?"));
                 Some(format!("no document or verb uses the tag {tag}{near}"))
             }
-            _ => None,
+            OfActor::Attribute(..)
+            | OfActor::Tag(_)
+            | OfActor::TagExact(_)
+            | OfActor::TagCount(_)
+            | OfActor::TagCountAll(_)
+            | OfActor::Effects(..)
+            | OfActor::Ability(..)
+            | OfActor::GlobalCooldown(_)
+            | OfActor::CastTick
+            | OfActor::CastRemaining
+            | OfActor::Tasks(_)
+            | OfActor::Cues(_)
+            | OfActor::Position
+            | OfActor::Avatar => None,
         }
     }
 
-    /// Returns why a client does not know an attribute of a remote actor, if it does not.
+    /// Returns why an attribute of a remote actor is not replicated to a client; `None` if it is replicated.
     fn hidden(&self, actor: &str, id: AttributeId) -> Option<String> {
         let (rules, seen) = (&self.world.rules, self.seen.get(&self.who(actor))?);
         if seen.values.iter().any(|(shown, _)| *shown == id) {
@@ -67,13 +80,13 @@ impl Runner<'_> {
         let mode = template.and_then(|t| rules.template_replication(t)).unwrap_or_default();
         Some(match mode {
             ControllerReplication::Full => format!(
-                "this client is not shown {name} of {actor}: the attribute's own `ReplicationMode` keeps it from others; \
-                 until it is `All`, what is found here is its default and what this client played ahead"
+                "{name} of {actor} is not replicated to this client because of the attribute's own `ReplicationMode`; unless it \
+                 is `All`, the client has only the default and its own predictions"
             ),
-            _ => format!(
-                "this client is not shown {name} of {actor}: it is not its own, and is shown to others as `{mode:?}`, without \
-                 attributes; what is found here is the default and what this client played ahead. A `gameplay_controller` \
-                 document with `ReplicationMode: Full`, named with `Controller:`, shows them"
+            ControllerReplication::Minimal | ControllerReplication::Mixed | ControllerReplication::None => format!(
+                "{name} of {actor} is not replicated to this client: the client does not own {actor}, and remote clients receive it \
+                 as `{mode:?}`, without attributes; the client has only the default and its own predictions. To replicate \
+                 attributes, name a `gameplay_controller` document with `ReplicationMode: Full` in `Controller:`"
             ),
         })
     }
@@ -86,7 +99,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Checks that the entries appear in order, possibly with others between them.
+    /// Checks that the entries appear in order, possibly with other entries between them.
     pub(crate) fn expect_stream(&mut self, stream: Stream, entries: &[Partial]) {
         let seen = self.window(stream);
         let mut next = 0;
@@ -141,7 +154,7 @@ impl Runner<'_> {
     }
 }
 
-/// The entries from `next` on, or all if none is left.
+/// Returns the entries from `next` on, or all if none is left.
 fn shown(seen: &[StreamEntry], next: usize) -> String {
     let rest: Vec<&StreamEntry> = seen[next..].iter().collect();
     match (rest.is_empty(), next) {

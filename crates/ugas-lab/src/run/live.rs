@@ -1,4 +1,4 @@
-//! A scenario that is run to its end and then accepts reloaded documents.
+//! A scenario that is run to its end and whose documents can then be reloaded.
 
 use super::world::World;
 use super::{RunOptions, Runner, into_errors};
@@ -10,27 +10,27 @@ use ugas_data::{ReadError, read_packs};
 
 /// Why a reload was rejected. The world keeps the previous documents.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NotTaken {
+pub enum LiveReloadError {
     /// The documents are invalid.
     Documents(Vec<ReadError>),
     /// The running world cannot migrate to the new rules.
     World(ReloadError),
 }
 
-impl fmt::Display for NotTaken {
+impl fmt::Display for LiveReloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotTaken::Documents(errors) => {
+            LiveReloadError::Documents(errors) => {
                 let lines: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
                 f.write_str(&lines.join("; "))
             }
-            NotTaken::World(error) => error.fmt(f),
+            LiveReloadError::World(error) => error.fmt(f),
         }
     }
 }
-impl std::error::Error for NotTaken {}
+impl std::error::Error for LiveReloadError {}
 
-/// The world of a scenario.
+/// The world of a scenario after its run.
 ///
 /// ```
 /// let load = |max: u32| {
@@ -49,14 +49,14 @@ pub struct Live<'s> {
 }
 
 impl Scenario {
-    /// Runs the scenario to its end and returns its world.
+    /// Runs the scenario to its end and returns the resulting world.
     pub fn live(&self) -> Result<Live<'_>, Vec<ReadError>> {
         let mut runner = Runner::new(self, RunOptions::default())?;
         runner.play(RunOptions::default(), &mut |_| {});
         Ok(Live { runner })
     }
 
-    /// Returns the folders of its packs and of their required packs.
+    /// Returns the folders of the scenario's packs and of the packs they require.
     pub fn pack_folders(&self) -> Vec<PathBuf> {
         let named: Vec<PathBuf> = self.packs.iter().map(|(folder, _)| folder.clone()).collect();
         read_packs(&named).map_or(named, |packs| packs.into_iter().map(|p| p.folder).collect())
@@ -64,10 +64,10 @@ impl Scenario {
 }
 
 impl Live<'_> {
-    /// Reloads the packs and entities of a scenario. Its actors and timeline are not used.
-    pub fn reload(&mut self, scenario: &Scenario) -> Result<Migration, NotTaken> {
+    /// Reloads the packs and entities of a scenario. The actors and the timeline of that scenario are ignored.
+    pub fn reload(&mut self, scenario: &Scenario) -> Result<Migration, LiveReloadError> {
         let world = World::build_after(scenario, Some(&self.runner.world));
-        let world = world.map_err(|wrong| NotTaken::Documents(into_errors(wrong)))?;
+        let world = world.map_err(|wrong| LiveReloadError::Documents(into_errors(wrong)))?;
         self.runner.take(world)
     }
 

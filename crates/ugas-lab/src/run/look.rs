@@ -234,7 +234,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     }
 }
 
-/// Whether a looping cue plays on a controller. However many effects hold it, it is one loop.
+/// Returns whether a looping cue plays on a controller; it is one loop, however many effects hold it.
 fn plays(sim: &Sim, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
     Ok(sim.cue_count(who, tag)? > 0)
 }

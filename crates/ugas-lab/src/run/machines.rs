@@ -1,10 +1,10 @@
 //! Runs a scenario with `Network:`: its server, its clients and simulated links, in virtual time and with the seed of the
 //! scenario, so that a run is reproducible.
 //!
-//! All machines use the server's clock: a step runs at the first server tick at or after its time, on every machine. A client's
-//! command reaches the server later, as in a game.
+//! All machines use the server's clock: on every machine a step runs at the first server tick at or after its time. A
+//! client's command reaches the server later, as in a game.
 
-use super::parts::{ClientPart, NotPlayed, ServerPart};
+use super::parts::{ClientPart, PartError, ServerPart};
 use super::{RunOptions, Runner};
 use crate::report::Failure;
 use crate::scenario::{LinkChange, Place, Scenario, Wire, WireVerb};
@@ -31,12 +31,12 @@ impl Machine<'_> {
         peers: &mut u32,
         scenario: &Scenario,
         place: Place,
-    ) -> Result<(), NotPlayed> {
+    ) -> Result<(), PartError> {
         *peers += 1;
         let (peer, owned) = (PeerId(*peers), server.owned_by(self.part.name()).unwrap_or_default());
         server.server_mut().connect(peer, &owned).map_err(|error| {
             let message = format!("the client {} cannot connect: {error}", self.part.name());
-            NotPlayed::Errors(vec![place.error(&scenario.file, message)])
+            PartError::Errors(vec![place.error(&scenario.file, message)])
         })?;
         self.peer = Some(peer);
         Ok(())
@@ -61,8 +61,8 @@ impl Machine<'_> {
 }
 
 impl<'a> Runner<'a> {
-    /// Runs a scenario to its end, on one machine or on several, and returns the runner of the server. `watch` is called as in
-    /// [`Runner::play`].
+    /// Runs a scenario to its end, on one machine or on several, and returns the runner of the server. `watch` is
+    /// called as in [`Runner::play`].
     pub(crate) fn played(
         scenario: &'a Scenario,
         options: RunOptions,
@@ -74,8 +74,10 @@ impl<'a> Runner<'a> {
             return Ok(runner);
         }
         play(scenario, options, watch).map_err(|why| match why {
-            NotPlayed::Errors(errors) => errors,
-            other => vec![scenario.place.error(&scenario.file, other.to_string())],
+            PartError::Errors(errors) => errors,
+            other @ PartError::NoNetwork | other @ PartError::NoClient { .. } | other @ PartError::TooLong => {
+                vec![scenario.place.error(&scenario.file, other.to_string())]
+            }
         })
     }
 }
@@ -84,7 +86,7 @@ fn play<'s>(
     scenario: &'s Scenario,
     options: RunOptions,
     watch: &mut dyn FnMut(&Runner<'_>),
-) -> Result<Runner<'s>, NotPlayed> {
+) -> Result<Runner<'s>, PartError> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let mut server = scenario.wired_server_part(options, None)?;
     let mut machines = Vec::new();

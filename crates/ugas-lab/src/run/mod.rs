@@ -1,17 +1,17 @@
-//! Runs a scenario: time advances in steps, due work happens before the `Do` list of its time, and a failed expectation
-//! becomes a failure at its line while the run continues.
+//! Runs a scenario. Time advances in steps, and work of the sim that is due at a time happens before the `Do` list of
+//! that time. A failed expectation is recorded as a failure at its line, and the run continues.
 
 mod ability;
 mod act;
 mod bind;
 mod expect;
-pub(crate) mod film;
 pub(crate) mod live;
 mod look;
 mod machines;
 mod names;
 mod note;
 pub(crate) mod parts;
+pub(crate) mod recorded;
 mod reload;
 pub(crate) mod rewind;
 mod streams;
@@ -41,7 +41,7 @@ const MAX_FAILURES: usize = 100;
 /// The limit of facts in one window.
 const MAX_WINDOW: usize = 4_000_000;
 
-/// Options that override the values of the file.
+/// Options that override values of the scenario file.
 ///
 /// ```
 /// let options = ugas_lab::RunOptions { seed: Some(7), ..Default::default() };
@@ -55,15 +55,15 @@ pub struct RunOptions {
     pub step: Option<SimTime>,
     /// Whether the report contains every fact.
     pub keep_facts: bool,
-    /// Stops at this time, after its timeline entry.
+    /// The time at which the run stops, after the timeline entry at that time has run.
     pub until: Option<SimTime>,
-    /// Switches the runtime's fast paths off; see [`SimConfig::slow_path`]. For tests.
+    /// Whether the fast paths of the runtime are switched off, for tests; see [`SimConfig::slow_path`].
     pub slow_path: bool,
 }
 
-/// The error of a timeline that needs more steps than a run may take.
+/// Returns the error of a timeline that needs more steps than a run may take.
 fn too_many_steps(scenario: &Scenario, step: SimTime) -> Option<ReadError> {
-    let last = scenario.moments.last().filter(|m| m.at.0 / step.0.max(1) > MAX_STRIDES)?;
+    let last = scenario.timeline.last().filter(|m| m.at.0 / step.0.max(1) > MAX_STRIDES)?;
     let message = format!("{} needs more than {MAX_STRIDES} steps of {step}", last.at);
     Some(ReadError { help: Some("write a longer `Step:`".to_owned()), ..last.place.error(&scenario.file, message) })
 }
@@ -106,7 +106,7 @@ pub(crate) struct Runner<'a> {
     notes: Vec<String>,
 }
 
-/// The streams that expectations use; the others are dropped.
+/// The streams that expectations use; all other streams are dropped.
 #[derive(Clone, Copy, Debug, Default)]
 struct KeptStreams {
     window: bool,
@@ -122,7 +122,8 @@ impl Scenario {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// The same as findings with ids, exact places and fixes, if the text of the file is known.
+    /// Checks like [`Scenario::check`], but returns findings with ids. If the text of the file is known, the findings
+    /// have exact places and fixes.
     pub fn findings(&self) -> Vec<ugas_data::Diagnostic> {
         let text = self.text.clone().unwrap_or_default();
         self.wrong().into_iter().map(|w| w.into_finding(&self.file, &text)).collect()
@@ -139,7 +140,7 @@ impl Scenario {
         }
     }
 
-    /// Builds its rules from its packs and entities.
+    /// Builds the rules from the scenario's packs and entities.
     ///
     /// ```
     /// let tree = &ugas_data::read_trees("idle.yaml", "Scenario: Idle").unwrap()[0];
@@ -181,7 +182,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The same for one machine of several.
+    /// Like [`Runner::new`], for one of several machines.
     fn of_machine(scenario: &'a Scenario, options: RunOptions) -> Result<Runner<'a>, Vec<ReadError>> {
         let world = World::build(scenario).map_err(into_errors)?;
         let errors = bind::check(&world, scenario);
@@ -239,16 +240,16 @@ impl<'a> Runner<'a> {
         let scenario = self.scenario;
         let step = options.step.unwrap_or(scenario.step);
         watch(self);
-        for moment in &scenario.moments {
-            if options.until.is_some_and(|until| moment.at > until) {
+        for entry in &scenario.timeline {
+            if options.until.is_some_and(|until| entry.at > until) {
                 break;
             }
-            self.advance(moment.at, step, moment.place, watch);
+            self.advance(entry.at, step, entry.place, watch);
             if self.stopped {
                 return;
             }
-            self.run_steps(&moment.steps);
-            self.close_windows(&moment.steps);
+            self.run_steps(&entry.steps);
+            self.close_windows(&entry.steps);
             watch(self);
             if self.stopped {
                 return;
@@ -317,8 +318,20 @@ impl<'a> Runner<'a> {
                     self.judge_reload(step, outcome);
                     self.collect(step.place);
                 }
-                _ => {
-                    // A refusal contains the first failed check; a scenario may name any of them.
+                Verb::Apply(_)
+                | Verb::Remove(_)
+                | Verb::ChangeEffect { .. }
+                | Verb::Move { .. }
+                | Verb::Possess { .. }
+                | Verb::Spawn { .. }
+                | Verb::Despawn { .. }
+                | Verb::AddSet { .. }
+                | Verb::RemoveSet { .. }
+                | Verb::SetActive { .. }
+                | Verb::SetRate { .. }
+                | Verb::Ability(_)
+                | Verb::Wire(_) => {
+                    // A refusal contains only the first failed check; a scenario may name any failed check.
                     let reasons = match (&step.verb, step.refused) {
                         (Verb::Ability(verb), Some(_)) => self.reasons_of(verb),
                         _ => Vec::new(),
@@ -465,15 +478,32 @@ fn fits(refusal: &Refusal, kind: &str) -> bool {
 
 fn keeps_of(scenario: &Scenario, options: RunOptions) -> KeptStreams {
     let mut keeps = KeptStreams { all: options.keep_facts, ..KeptStreams::default() };
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| match &step.verb {
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| match &step.verb {
             Verb::ExpectStream { stream, .. } => match stream {
                 Stream::Facts => keeps.window = true,
                 Stream::Diagnostics => keeps.diagnostics = true,
                 Stream::Trace => keeps.trace = true,
             },
             Verb::ExpectCount(_) => keeps.window = true,
-            _ => {}
+            Verb::Apply(_)
+            | Verb::Remove(_)
+            | Verb::ChangeEffect { .. }
+            | Verb::Move { .. }
+            | Verb::Possess { .. }
+            | Verb::Spawn { .. }
+            | Verb::Despawn { .. }
+            | Verb::AddSet { .. }
+            | Verb::RemoveSet { .. }
+            | Verb::SetActive { .. }
+            | Verb::SetRate { .. }
+            | Verb::Ability(_)
+            | Verb::Wire(_)
+            | Verb::Reload(_)
+            | Verb::Repeat { .. }
+            | Verb::Expect(_)
+            | Verb::MarkHash { .. }
+            | Verb::ExpectHash { .. } => {}
         });
     }
     keeps

@@ -1,5 +1,5 @@
-//! The server and the clients of a scenario with `Network:`. The host moves datagrams and time, so the same parts run over a
-//! simulated link and over sockets.
+//! The server and the clients of a scenario with `Network:`. The host of these parts moves datagrams and advances time,
+//! so the same parts run over simulated links and over sockets.
 
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};
@@ -15,45 +15,46 @@ use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
 const MAX_STEPS: usize = 1_000_000;
-/// The most time that passes in one update; after a longer pause the server has dropped the client.
+/// The longest time of one update; after a longer pause the server has disconnected the client.
 const MAX_ELAPSED: SimTime = SimTime::millis(120_000);
-/// The most time that passes in slices; earlier time passes in pieces of this length, because its ticks are over.
+/// The longest time that is advanced in slices. Time before that is advanced in pieces of this length, because verbs
+/// can no longer run in those ticks.
 const IN_SLICES: SimTime = SimTime::millis(1_000);
 
-/// Why a scenario cannot run on several machines.
+/// Why a scenario cannot be split into a server and clients.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NotPlayed {
+pub enum PartError {
     /// The scenario has no `Network:`.
     NoNetwork,
-    /// The client does not exist.
+    /// The scenario has no client with the requested name.
     NoClient {
         /// The requested name.
         wanted: String,
         /// The clients of the scenario.
         clients: Vec<String>,
     },
-    /// The scenario has more verbs than the limit.
+    /// The scenario has more verbs than the limit allows.
     TooLong,
     /// The scenario has errors.
     Errors(Vec<ReadError>),
 }
 
-impl fmt::Display for NotPlayed {
+impl fmt::Display for PartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NotPlayed::NoNetwork => f.write_str("the scenario has no `Network:`; add it with the clients"),
-            NotPlayed::NoClient { wanted, clients } => {
+            PartError::NoNetwork => f.write_str("the scenario has no `Network:`; add it with the clients"),
+            PartError::NoClient { wanted, clients } => {
                 write!(f, "unknown client {wanted}; the clients are {}", clients.join(", "))
             }
-            NotPlayed::TooLong => write!(f, "the scenario has more than {MAX_STEPS} verbs, repetitions included"),
-            NotPlayed::Errors(errors) => {
+            PartError::TooLong => write!(f, "the scenario has more than {MAX_STEPS} verbs, repetitions included"),
+            PartError::Errors(errors) => {
                 let lines: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
                 f.write_str(&lines.join("; "))
             }
         }
     }
 }
-impl std::error::Error for NotPlayed {}
+impl std::error::Error for PartError {}
 
 /// The verbs of a machine, with the tick before which each runs.
 type Due<'s> = VecDeque<(Tick, &'s Step)>;
@@ -95,18 +96,21 @@ pub struct ClientPart<'s> {
 }
 
 impl Scenario {
-    /// Returns the server. Clients connect to [`ServerPart::server_mut`] with the controllers of [`ServerPart::owned_by`].
+    /// Returns the server part. Clients connect to [`ServerPart::server_mut`] with the controllers of
+    /// [`ServerPart::owned_by`].
     ///
-    /// A scenario with `Link`, `Disconnect` or `Reconnect` is an error: these verbs need simulated links.
-    pub fn server_part(&self) -> Result<ServerPart<'_>, NotPlayed> {
+    /// A scenario with the verbs `Link`, `Disconnect` or `Reconnect` is an error, because these verbs need simulated
+    /// links.
+    pub fn server_part(&self) -> Result<ServerPart<'_>, PartError> {
         self.server_part_with(RunOptions::default(), None)
     }
 
-    /// The same with options, and with a secret for random numbers. Without one, every run rolls the same numbers.
-    pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, NotPlayed> {
+    /// Returns the server part like [`Scenario::server_part`], with options and a secret for random numbers. Without a
+    /// secret, every run produces the same random rolls.
+    pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, PartError> {
         let mut errors = Vec::new();
-        for moment in &self.moments {
-            for_each_step(&moment.steps, &mut |step| {
+        for entry in &self.timeline {
+            for_each_step(&entry.steps, &mut |step| {
                 if matches!(step.verb, Verb::Wire(_)) {
                     let help = Some("run it with `ugas test`, which simulates links".to_owned());
                     let message =
@@ -115,17 +119,17 @@ impl Scenario {
                 }
             });
         }
-        if errors.is_empty() { self.wired_server_part(options, secret) } else { Err(NotPlayed::Errors(errors)) }
+        if errors.is_empty() { self.wired_server_part(options, secret) } else { Err(PartError::Errors(errors)) }
     }
 
-    /// The same for a host with simulated links.
+    /// Like [`Scenario::server_part_with`], for a host with simulated links.
     pub(super) fn wired_server_part(
         &self,
         options: RunOptions,
         secret: Option<Secret>,
-    ) -> Result<ServerPart<'_>, NotPlayed> {
-        let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
-        let mut runner = Runner::of_machine(self, options).map_err(NotPlayed::Errors)?;
+    ) -> Result<ServerPart<'_>, PartError> {
+        let network = self.network.as_ref().ok_or(PartError::NoNetwork)?;
+        let mut runner = Runner::of_machine(self, options).map_err(PartError::Errors)?;
         let spare = runner.sim.clone();
         let sim = std::mem::replace(&mut runner.sim, spare);
         let secret = secret.unwrap_or(Secret::known(options.seed.unwrap_or(self.seed)));
@@ -137,29 +141,29 @@ impl Scenario {
         Ok(part)
     }
 
-    /// Returns a client.
-    pub fn client_part(&self, name: &str) -> Result<ClientPart<'_>, NotPlayed> {
-        let network = self.network.as_ref().ok_or(NotPlayed::NoNetwork)?;
+    /// Returns the client part with this name.
+    pub fn client_part(&self, name: &str) -> Result<ClientPart<'_>, PartError> {
+        let network = self.network.as_ref().ok_or(PartError::NoNetwork)?;
         if network.client(name).is_none() {
             let clients = network.clients.iter().map(|client| client.name.clone()).collect();
-            return Err(NotPlayed::NoClient { wanted: name.to_owned(), clients });
+            return Err(PartError::NoClient { wanted: name.to_owned(), clients });
         }
-        let runner = Runner::of_machine(self, RunOptions::default()).map_err(NotPlayed::Errors)?;
+        let runner = Runner::of_machine(self, RunOptions::default()).map_err(PartError::Errors)?;
         let client = Client::new(runner.world.rules.clone(), ClientConfig::default());
         let (due, end) = self.due(Some(name), network.tick)?;
         let name = name.to_owned();
-        // A slice is shorter than a tick, so that clock adjustment cannot skip a verb.
+        // A slice is shorter than a tick, so that an adjustment of the clock cannot skip a verb.
         let slice = SimTime((network.tick.0 / 4).max(1));
         Ok(ClientPart { name, runner, client, due, end, slice, is_cut: false })
     }
 
     /// Returns the verbs of one machine with their ticks, and the last tick.
-    fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), NotPlayed> {
+    fn due(&self, on: Option<&str>, tick: SimTime) -> Result<(Due<'_>, Tick), PartError> {
         let mut due = VecDeque::new();
-        for moment in &self.moments {
-            lay_out(&moment.steps, on, tick_at(moment.at, tick), &mut due)?;
+        for entry in &self.timeline {
+            lay_out(&entry.steps, on, tick_at(entry.at, tick), &mut due)?;
         }
-        Ok((due, self.moments.last().map_or(Tick(0), |moment| tick_at(moment.at, tick))))
+        Ok((due, self.timeline.last().map_or(Tick(0), |entry| tick_at(entry.at, tick))))
     }
 }
 
@@ -170,7 +174,7 @@ fn tick_at(at: SimTime, length: SimTime) -> Tick {
 }
 
 /// Collects the steps of one machine, with repetitions expanded.
-fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'s>) -> Result<(), NotPlayed> {
+fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'s>) -> Result<(), PartError> {
     for step in steps {
         match &step.verb {
             Verb::Repeat { times, steps } => {
@@ -179,43 +183,61 @@ fn lay_out<'s>(steps: &'s [Step], on: Option<&str>, tick: Tick, into: &mut Due<'
                 }
             }
             _ if step.on.as_ref().map(|name| name.text.as_str()) == on => into.push_back((tick, step)),
-            _ => {}
+            Verb::Apply(_)
+            | Verb::Remove(_)
+            | Verb::ChangeEffect { .. }
+            | Verb::Move { .. }
+            | Verb::Possess { .. }
+            | Verb::Spawn { .. }
+            | Verb::Despawn { .. }
+            | Verb::AddSet { .. }
+            | Verb::RemoveSet { .. }
+            | Verb::SetActive { .. }
+            | Verb::SetRate { .. }
+            | Verb::Ability(_)
+            | Verb::Wire(_)
+            | Verb::Reload(_)
+            | Verb::Expect(_)
+            | Verb::ExpectStream { .. }
+            | Verb::ExpectCount(_)
+            | Verb::MarkHash { .. }
+            | Verb::ExpectHash { .. } => {}
         }
         if into.len() > MAX_STEPS {
-            return Err(NotPlayed::TooLong);
+            return Err(PartError::TooLong);
         }
     }
     Ok(())
 }
 
 impl<'s> ServerPart<'s> {
-    /// Returns the session.
+    /// Returns the server session.
     pub fn server(&self) -> &Server {
         &self.server
     }
 
-    /// Returns the session, for connections and datagrams.
+    /// Returns the server session, for connections and datagrams.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
 
-    /// Returns the controllers of a client, if the client exists.
+    /// Returns the controllers that a client owns, or `None` if the client does not exist.
     pub fn owned_by(&self, client: &str) -> Option<Vec<ControllerId>> {
         let client = self.runner.scenario.network.as_ref()?.client(client)?;
         Some(client.owns.iter().map(|name| self.runner.who(&name.text)).collect())
     }
 
-    /// Returns the last tick.
+    /// Returns the last tick of the scenario.
     pub fn end(&self) -> Tick {
         self.end
     }
 
-    /// Returns whether the last tick is complete.
+    /// Returns whether the last tick of the scenario is complete.
     pub fn is_over(&self) -> bool {
         self.server.tick() >= self.end
     }
 
-    /// Runs the due verbs, then one tick; nothing after the last tick.
+    /// Runs the due verbs, then one tick. Does nothing after the last tick.
     pub fn step(&mut self) {
         if !self.is_over() {
             self.run_due();
@@ -241,7 +263,7 @@ impl<'s> ServerPart<'s> {
         std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
     }
 
-    /// Actors are shown to others as their documents say.
+    /// Sets how each actor is replicated, from its document.
     fn set_modes(&mut self) {
         for actor in &self.runner.scenario.actors {
             let (who, rules) = (self.runner.who(&actor.name.text), &self.runner.world.rules);
@@ -255,7 +277,8 @@ impl<'s> ServerPart<'s> {
         }
     }
 
-    /// Returns the actors of a client and the hashes of their state at the last complete tick, as the owner knows it.
+    /// Returns the actors of a client with the hashes of their state at the last complete tick, without attributes that
+    /// are hidden from the owning client.
     pub fn hashes(&self, client: &str) -> Vec<(String, u64)> {
         let network = self.runner.scenario.network.as_ref();
         let owns = network.and_then(|n| n.client(client)).map_or(&[][..], |client| &client.owns);
@@ -269,12 +292,13 @@ impl<'s> ServerPart<'s> {
         self.into_runner().into_report()
     }
 
-    /// The runner with the session's sim.
+    /// Returns the runner with the session's sim.
     pub(super) fn into_runner(mut self) -> Runner<'s> {
         std::mem::swap(&mut self.runner.sim, self.server.sim_mut());
         self.runner
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other verb is an action")]
     pub(super) fn run_due(&mut self) {
         let now = self.server.tick();
         while let Some((_, step)) = self.due.pop_front_if(|(tick, _)| *tick <= now) {
@@ -319,27 +343,27 @@ impl<'s> ServerPart<'s> {
 }
 
 impl ClientPart<'_> {
-    /// Returns the session.
+    /// Returns the client session.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Returns the session, for datagrams.
+    /// Returns the client session, for datagrams.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
 
-    /// Returns the length of a tick.
+    /// Returns the length of a tick; `None` for a scenario without `Network:`.
     pub fn length(&self) -> Option<SimTime> {
         self.runner.scenario.network.as_ref().map(|network| network.tick)
     }
 
-    /// Returns the last tick.
+    /// Returns the last tick of the scenario.
     pub fn end(&self) -> Tick {
         self.end
     }
 
-    /// Returns whether the server has confirmed the last tick.
+    /// Returns whether the server has confirmed the last tick of the scenario.
     pub fn is_over(&self) -> bool {
         let is_settled = |&who: &ControllerId| self.client.confirmed_tick(who).is_some_and(|tick| tick >= self.end);
         self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
@@ -382,7 +406,9 @@ impl ClientPart<'_> {
                 ClientState::Denied(denial) => format!("the server rejected it: {denial}"),
                 ClientState::Disconnected(loss) => format!("it lost its connection: {loss}"),
                 _ if self.is_cut => "it is disconnected; use `Reconnect` earlier".to_owned(),
-                _ => "it is still connecting, which takes about two round trips".to_owned(),
+                ClientState::Connecting | ClientState::Playing => {
+                    "it is still connecting, which takes about two round trips".to_owned()
+                }
             };
             let message = format!("expected the client to be connected at {time}, but {why}");
             self.runner.fail(step.place, message, None);
@@ -390,23 +416,23 @@ impl ClientPart<'_> {
         }
     }
 
-    /// Returns its name and its failures; verbs that still wait count as failures.
+    /// Returns its name and its failures; verbs that have not run are failures.
     pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
         for (_, step) in std::mem::take(&mut self.due) {
-            let message = "the verb did not run: the client is too far ahead of the last confirmed tick";
+            let message = "the verb did not run: the prediction window was full";
             self.runner.fail(step.place, message.to_owned(), None);
         }
         (self.name, self.runner.failures)
     }
 
-    /// Returns the client's actors and the hashes of their last confirmed state.
+    /// Returns the client's actors with the hashes of their last confirmed state.
     pub fn hashes(&self) -> Vec<(String, u64)> {
         let name = |who: &ControllerId| self.runner.who_is.get(who).cloned().unwrap_or_default();
         let hash = |who: &ControllerId| Some((name(who), self.client.confirmed_hash(*who)?));
         self.client.owned().iter().filter_map(hash).collect()
     }
 
-    /// Returns the report of this machine.
+    /// Returns the report of this client.
     pub fn finish(mut self) -> Report {
         self.runner.sim = self.client.sim().clone();
         self.runner.into_report()
@@ -423,7 +449,7 @@ impl ClientPart<'_> {
             } else {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
-                    // Too far ahead of the last confirmed tick: the verb waits.
+                    // The prediction window is full: the verb waits.
                     Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }
@@ -472,7 +498,25 @@ impl ClientPart<'_> {
                 let waits = tasks.iter().find(|task| Some(task.kind) == kind);
                 Request::Complete { key: waits.ok_or(Refusal::StaleHandle)?.key, answer: runner.answer(c) }
             }
-            _ => return Err(Refusal::Authority),
+            Verb::Remove(_)
+            | Verb::ChangeEffect { .. }
+            | Verb::Move { .. }
+            | Verb::Possess { .. }
+            | Verb::Spawn { .. }
+            | Verb::Despawn { .. }
+            | Verb::AddSet { .. }
+            | Verb::RemoveSet { .. }
+            | Verb::SetActive { .. }
+            | Verb::SetRate { .. }
+            | Verb::Ability(_)
+            | Verb::Wire(_)
+            | Verb::Reload(_)
+            | Verb::Repeat { .. }
+            | Verb::Expect(_)
+            | Verb::ExpectStream { .. }
+            | Verb::ExpectCount(_)
+            | Verb::MarkHash { .. }
+            | Verb::ExpectHash { .. } => return Err(Refusal::Authority),
         })
     }
 }

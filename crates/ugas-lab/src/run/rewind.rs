@@ -1,11 +1,13 @@
-//! Rollback test of a scenario. A run is cut after every verb, at the time of every fact and halfway between two of them.
-//! At each cut the sim is rolled back, and controllers are captured, restored and moved. The run must continue with the same
-//! facts and hashes.
+//! Rollback test of a scenario. A run is cut after every verb, at the time of every fact and halfway between two of
+//! them. At each cut the sim is rolled back, and controllers are captured, restored, and removed and inserted again.
+//! The run must then continue with the same facts and hashes.
 
 use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
-use ugas_core::{ControllerId, Fact, FactKind, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Span, Spec, Which};
+use ugas_core::{
+    ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Span, Spec, Which,
+};
 use ugas_data::ReadError;
 
 /// The number of steps after a cut.
@@ -18,20 +20,22 @@ const MOST_LISTED: usize = 20;
 /// ```
 /// let text = "Scenario: Idle\nTimeline: [{At: 1}, {At: 2}]";
 /// let tree = &ugas_data::read_trees("idle.yaml", text).unwrap()[0];
-/// let rewound = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap().rewind().unwrap();
-/// assert!(rewound.differences.is_empty() && rewound.rollbacks > 0);
+/// let report = ugas_lab::Scenario::from_node("idle.yaml", tree).unwrap().test_rollback().unwrap();
+/// assert!(report.differences.is_empty() && report.rollbacks > 0);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Rewound {
+pub struct RollbackReport {
     /// The number of cuts.
     pub cuts: usize,
     /// The number of rollbacks, each resimulating one to sixteen steps.
     pub rollbacks: usize,
     /// The number of controllers that were captured, changed and restored.
     pub restores: usize,
+    /// The number of other controllers that were affected by the change and were restored too.
+    pub others: usize,
     /// The number of controllers that were serialized, removed and inserted again.
     pub moves: usize,
-    /// The ability and task type of every task that waited across a cut.
+    /// The ability and task type of every task that was waiting at a cut.
     pub asleep: BTreeSet<(String, String)>,
     /// The differences; empty if the test passed.
     pub differences: Vec<String>,
@@ -42,7 +46,7 @@ pub struct Rewound {
 enum Leg {
     To(SimTime),
     Do {
-        moment: usize,
+        entry: usize,
         step: usize,
     },
     /// The end of a `Do` list, where windows of facts close.
@@ -59,11 +63,11 @@ struct LegOutcome {
 
 impl Scenario {
     /// Runs the scenario with rollbacks at every cut.
-    pub fn rewind(&self) -> Result<Rewound, Vec<ReadError>> {
+    pub fn test_rollback(&self) -> Result<RollbackReport, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let first = Runner::new(self, options)?;
         let legs = legs_of(self, first.clone());
-        let mut work = Work { legs, base: Vec::new(), out: Rewound::default() };
+        let mut work = Work { legs, base: Vec::new(), out: RollbackReport::default() };
         let mut runner = first.clone();
         runner.all_facts.clear();
         for leg in 0..work.legs.len() {
@@ -84,7 +88,7 @@ impl Scenario {
 fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
     runner.play(RunOptions::default(), &mut |_| {});
     let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
-    times.extend(scenario.moments.iter().map(|m| m.at));
+    times.extend(scenario.timeline.iter().map(|m| m.at));
     times.sort();
     times.dedup();
     let halves: Vec<SimTime> = times.windows(2).map(|w| SimTime((w[0].0 + w[1].0) / 2)).collect();
@@ -93,12 +97,12 @@ fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
     times.dedup();
     let mut legs = Vec::new();
     let mut times = times.into_iter().peekable();
-    for (moment, m) in scenario.moments.iter().enumerate() {
+    for (entry, m) in scenario.timeline.iter().enumerate() {
         while let Some(at) = times.next_if(|t| *t <= m.at) {
             legs.push(Leg::To(at));
         }
-        legs.extend((0..m.steps.len()).map(|step| Leg::Do { moment, step }));
-        legs.push(Leg::Close(moment));
+        legs.extend((0..m.steps.len()).map(|step| Leg::Do { entry, step }));
+        legs.push(Leg::Close(entry));
     }
     legs
 }
@@ -106,19 +110,19 @@ fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
 struct Work {
     legs: Vec<Leg>,
     base: Vec<LegOutcome>,
-    out: Rewound,
+    out: RollbackReport,
 }
 
 impl Work {
     fn run(&self, runner: &mut Runner<'_>, leg: usize) -> LegOutcome {
-        let moments = &runner.scenario.moments;
+        let timeline = &runner.scenario.timeline;
         match self.legs[leg] {
             Leg::To(at) => {
                 let step = SimTime(at.0.max(1));
                 runner.advance(at, step, runner.scenario.place, &mut |_| {});
             }
-            Leg::Do { moment, step } => runner.run_steps(std::slice::from_ref(&moments[moment].steps[step])),
-            Leg::Close(moment) => runner.close_windows(&moments[moment].steps),
+            Leg::Do { entry, step } => runner.run_steps(std::slice::from_ref(&timeline[entry].steps[step])),
+            Leg::Close(entry) => runner.close_windows(&timeline[entry].steps),
         }
         let facts = bare(&std::mem::take(&mut runner.all_facts));
         LegOutcome { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
@@ -180,18 +184,29 @@ impl Work {
         if other.sim.capture(who, &mut image).is_err() {
             return;
         }
+        let mut facts = Facts::default();
+        other.sim.take_facts(&mut facts);
         change_controller(&mut other.sim, who);
+        other.sim.take_facts(&mut facts);
         if other.sim.restore(who, &image).is_err() {
             return self.differs(&other, at, 0, "restoring a controller is refused");
         }
-        // What was done to it ended a cast that it was the target of, which its own state does not bring back.
-        let casts =
-            |sim: &Sim| runner.ids.values().map(|&id| sim.cast(id).is_ok_and(|c| c.is_some())).collect::<Vec<_>>();
-        if casts(&one.sim) != casts(&other.sim) {
-            return;
+        // The change can act on other controllers: it may end casts that target the controller, for example by its
+        // death, and the abilities that it cancels may apply effects. Such changes belong to the state of the other
+        // controllers, which are restored from images of their own. State that is only derived from the controller must
+        // be as before without such a restore.
+        let acts = |f: &&Fact| matches!(f.kind, FactKind::EffectApplied { .. } | FactKind::AbilityEnded { .. });
+        let others: BTreeSet<ControllerId> =
+            facts.list.iter().filter(acts).map(|f| f.who).filter(|&id| id != who).collect();
+        for &id in &others {
+            let captured = one.sim.capture(id, &mut image);
+            if captured.is_err() || other.sim.restore(id, &image).is_err() {
+                return self.differs(&other, at, 0, "restoring another controller is refused");
+            }
         }
         self.out.restores += 1;
-        self.continues_equally(at, who, one, other, 1, "a restored controller");
+        self.out.others += others.len();
+        self.continues_equally(at, who, one, other, 1 + others.len() as u32, "a restored controller");
     }
 
     /// Serializes one controller, removes it and inserts it again.
@@ -251,7 +266,7 @@ fn change_controller(sim: &mut Sim, who: ControllerId) {
     }
 }
 
-/// Facts without the positions of their details, which depend on when facts are taken.
+/// Returns facts without the positions of their details, which depend on when facts are taken.
 fn bare(list: &[Fact]) -> Vec<Fact> {
     let strip = |f: &Fact| {
         let mut f = *f;
@@ -263,7 +278,7 @@ fn bare(list: &[Fact]) -> Vec<Fact> {
     list.iter().map(strip).collect()
 }
 
-/// Facts about one controller without the ids of their causes, which a sim counts for all controllers.
+/// Returns the facts about one controller without the ids of their causes, which a sim counts for all controllers.
 fn about(list: &[Fact], who: ControllerId) -> Vec<Fact> {
     list.iter().filter(|f| f.who == who).map(|f| Fact { link: 0, ..*f }).collect()
 }
@@ -302,11 +317,11 @@ Timeline:
 
     #[test]
     fn a_task_is_cut_at_its_ends_and_in_its_middle() {
-        let rewound = scenario().rewind().unwrap();
-        assert_eq!(rewound.differences, Vec::<String>::new());
-        assert!(rewound.asleep.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
+        let report = scenario().test_rollback().unwrap();
+        assert_eq!(report.differences, Vec::<String>::new());
+        assert!(report.asleep.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
         // Time 0, the press, the end of its list, 0.5, 1, 1.5, 2, 2.5, 3, the look, the end of its list.
-        assert_eq!((rewound.cuts, rewound.restores, rewound.moves), (11, 11, 11));
+        assert_eq!((report.cuts, report.restores, report.moves), (11, 11, 11));
     }
 
     // The test must be able to fail.
@@ -316,7 +331,7 @@ Timeline:
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let mut runner = Runner::new(&scenario, options).unwrap();
         let legs = legs_of(&scenario, runner.clone());
-        let mut work = Work { legs, base: Vec::new(), out: Rewound::default() };
+        let mut work = Work { legs, base: Vec::new(), out: RollbackReport::default() };
         runner.all_facts.clear();
         for leg in 0..4 {
             work.run(&mut runner, leg);

@@ -39,7 +39,7 @@ impl World {
         World::build_after(scenario, None)
     }
 
-    /// The same, keeping the ids of an older world.
+    /// Like [`World::build`], keeping the ids of an older world.
     pub(crate) fn build_after(scenario: &Scenario, old: Option<&World>) -> Result<World, Vec<BuildError>> {
         let mut errors = Vec::new();
         let mut docs = Vec::new();
@@ -79,7 +79,7 @@ impl World {
             builder.build().map_err(|e| load_errors(e, scenario, packs.as_ref()))
         };
         let mut rules = build(Vec::new())?;
-        // Tags that only the scenario uses also exist.
+        // Adds the tags that only the scenario uses.
         let missing: Vec<(TagEntry, u32)> = tags_of(scenario)
             .into_iter()
             .filter(|t| rules.find_tag(&t.text).is_none())
@@ -211,18 +211,23 @@ fn load_errors(error: LoadError, scenario: &Scenario, packs: Option<&PackSet>) -
 }
 
 fn instants_of(docs: &[Loaded]) -> BTreeSet<String> {
-    let instant = |loaded: &Loaded| match &loaded.doc {
-        Doc::Effect(e) if e.duration_policy == DurationPolicy::Instant => Some(e.name.clone()),
-        _ => None,
+    let instant = |loaded: &Loaded| {
+        if let Doc::Effect(e) = &loaded.doc
+            && e.duration_policy == DurationPolicy::Instant
+        {
+            Some(e.name.clone())
+        } else {
+            None
+        }
     };
     docs.iter().filter_map(instant).collect()
 }
 
-/// Returns the tags that only verbs and actors name.
+/// Returns the tags that only verbs and actors use.
 fn tags_of(scenario: &Scenario) -> Vec<&Name> {
     let mut tags: Vec<&Name> = scenario.actors.iter().flat_map(|a| &a.tags).collect();
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| match &step.verb {
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| match &step.verb {
             Verb::Apply(apply) => tags.extend(apply.hit.iter().flat_map(|h| &h.tags)),
             Verb::Remove(remove) => {
                 if let RemoveWhat::Tags { tags: named, .. } = &remove.what {
@@ -230,7 +235,23 @@ fn tags_of(scenario: &Scenario) -> Vec<&Name> {
                 }
             }
             Verb::Ability(verb) => tags.extend(verb.tags()),
-            _ => {}
+            Verb::ChangeEffect { .. }
+            | Verb::Move { .. }
+            | Verb::Possess { .. }
+            | Verb::Spawn { .. }
+            | Verb::Despawn { .. }
+            | Verb::AddSet { .. }
+            | Verb::RemoveSet { .. }
+            | Verb::SetActive { .. }
+            | Verb::SetRate { .. }
+            | Verb::Wire(_)
+            | Verb::Reload(_)
+            | Verb::Repeat { .. }
+            | Verb::Expect(_)
+            | Verb::ExpectStream { .. }
+            | Verb::ExpectCount(_)
+            | Verb::MarkHash { .. }
+            | Verb::ExpectHash { .. } => {}
         });
     }
     tags.sort_by(|a, b| a.text.cmp(&b.text));
@@ -254,8 +275,8 @@ fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, Str
     for actor in &scenario.actors {
         add(&actor.name.text);
     }
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| {
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| {
             if let Verb::Possess { avatar: Some(name), .. } = &step.verb {
                 add(name);
             }
@@ -267,7 +288,7 @@ fn actor_names_of(scenario: &Scenario, docs: &[Loaded]) -> BTreeMap<ActorId, Str
 fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
     let mut inputs: Vec<&Name> =
         scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
-    scenario.moments.iter().for_each(|m| inputs_in(&m.steps, &mut inputs));
+    scenario.timeline.iter().for_each(|m| inputs_in(&m.steps, &mut inputs));
     let own: BTreeSet<&str> =
         inputs.iter().map(|n| n.text.as_str()).filter(|n| rules.find_input(n).is_none()).collect();
     own.into_iter().map(str::to_owned).collect()
@@ -277,8 +298,8 @@ fn inputs_of(scenario: &Scenario, rules: &Rules) -> Vec<String> {
 fn bound_inputs(scenario: &Scenario, rules: &Rules, docs: &[Loaded]) -> BTreeSet<String> {
     let mut granted: Vec<&Name> =
         scenario.actors.iter().flat_map(|a| &a.abilities).filter_map(|a| a.input.as_ref()).collect();
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| {
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| {
             if let Verb::Ability(AbilityVerb::Grant { input: Some(input), .. }) = &step.verb {
                 granted.push(input);
             }
@@ -298,9 +319,12 @@ fn aimed_of(docs: &[Loaded]) -> BTreeSet<String> {
     let plain = ["Apply", "Remove", "Commit", "End", "Cancel", "Send", "Set", "Execute", "Add", "PlayMontage"];
     let frame = ["Sequence", "Parallel", "Race", "Branch", "Repeat"];
     let may_bring = |kind: &str| !plain.iter().chain(&frame).any(|begin| kind.starts_with(begin));
-    let aimed = |loaded: &Loaded| match &loaded.doc {
-        Doc::Ability(a) => (any(&a.tasks, &at_target) && !any(&a.tasks, &may_bring)).then(|| a.name.clone()),
-        _ => None,
+    let aimed = |loaded: &Loaded| {
+        if let Doc::Ability(a) = &loaded.doc {
+            (any(&a.tasks, &at_target) && !any(&a.tasks, &may_bring)).then(|| a.name.clone())
+        } else {
+            None
+        }
     };
     docs.iter().filter_map(aimed).collect()
 }

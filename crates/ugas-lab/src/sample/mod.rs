@@ -1,4 +1,4 @@
-//! Samples every attribute over time, for plots. Several runs with different seeds show the spread.
+//! Samples every attribute over time, for plots. Several runs with different seeds show how much the values vary.
 
 mod format;
 
@@ -11,16 +11,16 @@ use ugas_data::{Code, ReadError};
 /// The limit of values in memory.
 const MAX_CELLS: usize = 20_000_000;
 
-/// How often and with which seeds to run.
+/// The number of runs and their seeds.
 ///
 /// ```
 /// assert_eq!(ugas_lab::SampleOptions::default().runs, 1);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SampleOptions {
-    /// How many runs, each with the next seed.
+    /// The number of runs. Each run uses the next seed.
     pub runs: u32,
-    /// The first seed; the scenario's own by default.
+    /// The first seed; by default the seed of the scenario.
     pub seed: Option<u64>,
 }
 
@@ -30,14 +30,14 @@ impl Default for SampleOptions {
     }
 }
 
-/// A value over all runs.
+/// The mean, minimum and maximum of a value over all runs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spread {
     /// The mean.
     pub mean: f64,
-    /// The smallest.
+    /// The smallest value.
     pub min: f64,
-    /// The largest.
+    /// The largest value.
     pub max: f64,
 }
 
@@ -46,7 +46,7 @@ pub struct Spread {
 pub struct SampleRow {
     /// The time.
     pub at: SimTime,
-    /// One value per column; none where no run shows the attribute.
+    /// One value per column; `None` if no run has the attribute at that time.
     pub values: Vec<Option<Spread>>,
 }
 
@@ -69,20 +69,21 @@ pub struct SampleRow {
 pub struct Samples {
     /// The name of the scenario.
     pub scenario: String,
-    /// How many runs.
+    /// The number of runs.
     pub runs: u32,
     /// The first seed.
     pub seed: u64,
-    /// `Actor.Attribute`, actors in the order of the file, attributes in the order of their sets.
+    /// The columns as `Actor.Attribute`: actors in the order of the file, attributes in the order of their attribute
+    /// sets.
     pub columns: Vec<String>,
     /// The first and the last row, and every row that differs from the previous one.
     pub rows: Vec<SampleRow>,
-    /// Failures over all runs.
+    /// The number of failures over all runs.
     pub failures: usize,
 }
 
 impl Samples {
-    /// Keeps the columns of some actors only.
+    /// Keeps only the columns of actors for which `wanted` returns true.
     ///
     /// ```
     /// # let text = "Scenario: Idle\nEntities: [{Kind: attribute_set, Name: V, Attributes: [{Name: H, DefaultBaseValue: 1}]}]\n\
@@ -105,7 +106,7 @@ impl Samples {
     }
 }
 
-/// Runs a scenario and samples every attribute after each step of time and each `Do` list.
+/// Runs a scenario and samples every attribute after each time step and each `Do` list.
 pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Vec<ReadError>> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let runs = options.runs.max(1);

@@ -5,7 +5,7 @@ use super::verbs::hit_of;
 use super::{HitDef, Step, Verb, for_each_step};
 use ugas_data::{Entry, ReadError};
 
-/// Which ability, grant, activation or ability set a verb means.
+/// The ability, grant, activation or ability set that a verb selects.
 #[derive(Clone, Debug)]
 pub(crate) enum Pick {
     Ability(Name),
@@ -14,7 +14,7 @@ pub(crate) enum Pick {
     Set(Name),
 }
 
-/// What an activation aims at.
+/// The target of an activation.
 #[derive(Clone, Debug)]
 pub(crate) enum Aim {
     Nothing,
@@ -22,10 +22,10 @@ pub(crate) enum Aim {
     Point([f64; 3]),
 }
 
-/// Whose ability, and which.
+/// An actor and one of its abilities.
 #[derive(Clone, Debug)]
 pub(crate) struct Of {
-    /// A handle knows its actor.
+    /// The actor; `None` if a handle selects the ability, since a handle contains its actor.
     pub(crate) actor: Option<Name>,
     pub(crate) pick: Pick,
 }
@@ -53,7 +53,7 @@ pub(crate) enum AbilityVerb {
     SetLevel { of: Of, level: u32 },
 }
 
-/// What a host answers to a task.
+/// The host's answer to a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Completion {
     pub(crate) actor: Name,
@@ -64,7 +64,7 @@ pub(crate) struct Completion {
     pub(crate) value: f64,
 }
 
-/// The verb, if it is one about abilities.
+/// Parses a verb about abilities; `None` for other verbs.
 pub(crate) fn parse(reading: Reading<'_>, entry: &Entry) -> Result<Option<AbilityVerb>, ReadError> {
     let (what, node) = (entry.key.as_str(), &entry.value);
     macro_rules! fields {
@@ -160,7 +160,7 @@ fn number_if(f: &Fields<'_>, key: &str) -> Result<Option<f64>, ReadError> {
     f.get(key).map(|n| f.reading.number(key, n)).transpose()
 }
 
-/// The one key of these that is written.
+/// Returns the selection by the first of these keys that is present.
 fn pick(f: &Fields<'_>, keys: &[&str]) -> Result<Option<Pick>, ReadError> {
     let mut found = None;
     for &key in keys {
@@ -186,7 +186,7 @@ fn of(f: &Fields<'_>, keys: &[&str]) -> Result<Of, ReadError> {
     let pick = need_pick(f, keys)?;
     let actor = match pick {
         Pick::Handle(_) => f.name_if("Actor")?,
-        _ => Some(f.name("Actor")?),
+        Pick::Ability(_) | Pick::Input(_) | Pick::Set(_) => Some(f.name("Actor")?),
     };
     Ok(Of { actor, pick })
 }
@@ -201,22 +201,39 @@ fn aim(f: &Fields<'_>) -> Result<Aim, ReadError> {
 }
 
 impl AbilityVerb {
-    /// The name it gives its result.
+    /// Returns the `As` name of its result.
     pub(crate) fn handle(&self) -> Option<&Name> {
         match self {
             AbilityVerb::Grant { handle, .. }
             | AbilityVerb::Activate { handle, .. }
             | AbilityVerb::Press { handle, .. } => handle.as_ref(),
-            _ => None,
+            AbilityVerb::Revoke(_)
+            | AbilityVerb::Stop { .. }
+            | AbilityVerb::Interrupt { .. }
+            | AbilityVerb::Validate { .. }
+            | AbilityVerb::Event { .. }
+            | AbilityVerb::Release { .. }
+            | AbilityVerb::Complete(_)
+            | AbilityVerb::SetParam { .. }
+            | AbilityVerb::SetLevel { .. } => None,
         }
     }
 
-    /// The tags that only it names.
+    /// Returns the tags that it refers to.
     pub(crate) fn tags(&self) -> Vec<&Name> {
         match self {
             AbilityVerb::Event { tag, .. } => vec![tag],
             AbilityVerb::Complete(c) => c.hit.iter().flat_map(|h| &h.tags).collect(),
-            _ => Vec::new(),
+            AbilityVerb::Grant { .. }
+            | AbilityVerb::Revoke(_)
+            | AbilityVerb::Activate { .. }
+            | AbilityVerb::Stop { .. }
+            | AbilityVerb::Interrupt { .. }
+            | AbilityVerb::Validate { .. }
+            | AbilityVerb::Press { .. }
+            | AbilityVerb::Release { .. }
+            | AbilityVerb::SetParam { .. }
+            | AbilityVerb::SetLevel { .. } => Vec::new(),
         }
     }
 }
@@ -225,12 +242,12 @@ impl AbilityVerb {
 pub(crate) fn inputs_in<'a>(steps: &'a [Step], into: &mut Vec<&'a Name>) {
     for_each_step(steps, &mut |step| {
         let Verb::Ability(verb) = &step.verb else { return };
-        match verb {
-            AbilityVerb::Grant { input: Some(input), .. }
-            | AbilityVerb::Activate { of: Of { pick: Pick::Input(input), .. }, .. }
-            | AbilityVerb::Press { input, .. }
-            | AbilityVerb::Release { input, .. } => into.push(input),
-            _ => {}
+        if let AbilityVerb::Grant { input: Some(input), .. }
+        | AbilityVerb::Activate { of: Of { pick: Pick::Input(input), .. }, .. }
+        | AbilityVerb::Press { input, .. }
+        | AbilityVerb::Release { input, .. } = verb
+        {
+            into.push(input)
         }
     });
 }

@@ -1,4 +1,4 @@
-//! Debug categories of controllers, to select some actors.
+//! Debug categories of controllers, with which tools select actors.
 
 use super::Scenario;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use ugas_data::Project;
 use ugas_doc::Doc;
 
 impl Scenario {
-    /// The `DebugCategory` of the actors whose controller's document has one, by actor.
+    /// Returns the `DebugCategory` of each actor whose controller document has one.
     ///
     /// ```
     /// let text = r#"

@@ -3,10 +3,10 @@
 use super::fields::{Name, Place, Reading};
 use super::network::{self, network_of};
 use super::verbs::{handles_in, parse_steps};
-use super::{AbilityDef, ActorDef, Moment, Scenario};
+use super::{AbilityDef, ActorDef, Scenario, TimelineEntry};
 use std::path::{Path, PathBuf};
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
-use ugas_data::{Document, Loaded, Node, NodeValue, ReadError, doc_from_node};
+use ugas_data::{Loaded, Node, NodeValue, ReadError, doc_from_node};
 
 const KEYS: &[&str] =
     &["Scenario", "Covers", "Packs", "Entities", "Actors", "Seed", "Step", "Frame", "Host", "Network", "Timeline"];
@@ -18,7 +18,7 @@ const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
 const MAX_COVERS: usize = 6;
 
 impl Scenario {
-    /// Parses a scenario. `file` is its name in messages, and packs are resolved relative to it.
+    /// Parses a scenario. `file` is the file name in messages; the paths of packs are relative to it.
     pub fn from_node(file: &str, node: &Node) -> Result<Scenario, Vec<ReadError>> {
         let mut errors = Vec::new();
         let scenario = parse(file, node, &mut errors);
@@ -34,7 +34,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Adds the text of its file, so that errors in entities have exact places.
+    /// Adds the text of the scenario's file, so that errors in entities have exact places.
     pub fn with_text(mut self, text: impl Into<std::sync::Arc<str>>) -> Scenario {
         self.text = Some(text.into());
         self
@@ -75,7 +75,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
         entities: Vec::new(),
         actors: Vec::new(),
         calculations: Vec::new(),
-        moments: Vec::new(),
+        timeline: Vec::new(),
         handles: Vec::new(),
     };
     if let Some(host) = fields.get("Host") {
@@ -115,7 +115,9 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
     let frame = match &node.value {
         NodeValue::Number(hz) if *hz > 0.0 => SimTime((FLICKS_PER_SECOND as f64 / hz).round_ties_even() as i64),
         NodeValue::Text(_) => reading.time("Frame", node)?,
-        _ => SimTime::ZERO,
+        NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+            SimTime::ZERO
+        }
     };
     if frame.0 > 0 && frame <= SimTime::seconds(1000.0) {
         Ok(frame)
@@ -126,12 +128,7 @@ fn frame_of(reading: Reading<'_>, node: &Node) -> Result<SimTime, ReadError> {
 }
 
 pub(super) fn entity_of(reading: Reading<'_>, node: &Node) -> Result<Loaded, ReadError> {
-    match doc_from_node(reading.file, node)? {
-        Document::Loaded(loaded) => Ok(*loaded),
-        Document::Unsupported(other) => {
-            Err(reading.error(node, format!("documents of kind {} are not supported in this release", other.kind)))
-        }
-    }
+    doc_from_node(reading.file, node)
 }
 
 fn actor_of(reading: Reading<'_>, name: Name, node: &Node) -> Result<ActorDef, ReadError> {
@@ -180,8 +177,8 @@ fn timeline_of(
     scenario: &mut Scenario,
     errors: &mut Vec<ReadError>,
 ) -> Result<(), ReadError> {
-    for moment in reading.list("Timeline", node)? {
-        let fields = match reading.fields("a timeline entry", moment, &["At", "Do"]) {
+    for entry in reading.list("Timeline", node)? {
+        let fields = match reading.fields("a timeline entry", entry, &["At", "Do"]) {
             Ok(fields) => fields,
             Err(error) => {
                 errors.push(error);
@@ -200,14 +197,14 @@ fn timeline_of(
             Some(list) => parse_steps(reading, "Do", list, errors),
             None => Vec::new(),
         };
-        scenario.moments.push(Moment { at, place: Place::of(moment), steps });
+        scenario.timeline.push(TimelineEntry { at, place: Place::of(entry), steps });
     }
     Ok(())
 }
 
 fn moment_time(reading: Reading<'_>, node: &Node, scenario: &Scenario) -> Result<SimTime, ReadError> {
     let at = reading.time_from("At", node, SimTime::ZERO)?;
-    match scenario.moments.last() {
+    match scenario.timeline.last() {
         Some(before) if at < before.at => {
             let message = format!("At: {at} is before the previous entry at {}; sort the timeline by time", before.at);
             Err(reading.error(node, message))
@@ -222,8 +219,8 @@ fn check_names(scenario: &mut Scenario, errors: &mut Vec<ReadError>) {
     for actor in &scenario.actors {
         handles.extend(actor.abilities.iter().filter_map(|a| a.handle.clone()));
     }
-    for moment in &scenario.moments {
-        handles_in(&moment.steps, &mut handles);
+    for entry in &scenario.timeline {
+        handles_in(&entry.steps, &mut handles);
     }
     let is_actor = |name: &str| scenario.actors.iter().any(|a| a.name.text == name);
     for name in scenario.actors.iter().map(|a| &a.name).chain(&handles) {

@@ -102,14 +102,21 @@ impl<'a> Reading<'a> {
     pub(crate) fn number(self, what: &str, node: &Node) -> Result<f64, ReadError> {
         match node.value {
             NodeValue::Number(n) => Ok(n),
-            _ => Err(self.error(node, format!("{what}: expected a number, found {}", node.describe()))),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                Err(self.error(node, format!("{what}: expected a number, found {}", node.describe())))
+            }
         }
     }
 
     pub(crate) fn whole(self, what: &str, node: &Node, from: i64, to: i64) -> Result<i64, ReadError> {
         match node.value {
             NodeValue::Number(n) if n.fract() == 0.0 && n >= from as f64 && n <= to as f64 => Ok(n as i64),
-            _ => {
+            NodeValue::Null
+            | NodeValue::Bool(_)
+            | NodeValue::Number(_)
+            | NodeValue::Text(_)
+            | NodeValue::List(_)
+            | NodeValue::Map(_) => {
                 let message = format!("{what}: expected a whole number from {from} to {to}, found {}", node.describe());
                 Err(self.error(node, message))
             }
@@ -138,7 +145,9 @@ impl<'a> Reading<'a> {
                 );
                 self.error(node, message)
             })?,
-            _ => return Err(self.error(node, format!("{what}: expected a time, found {}", node.describe()))),
+            NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::List(_) | NodeValue::Map(_) => {
+                return Err(self.error(node, format!("{what}: expected a time, found {}", node.describe())));
+            }
         };
         match time.0.unsigned_abs() <= SimTime::LONGEST.0 as u64 {
             true => Ok(time),
@@ -177,7 +186,7 @@ pub fn parse_time(text: &str, frame: SimTime) -> Option<SimTime> {
     number(text.strip_suffix('s').unwrap_or(text)).map(SimTime::seconds)
 }
 
-/// Returns the longest time a scenario accepts, in words.
+/// Returns the longest time that a scenario accepts, as text.
 ///
 /// ```
 /// assert!(ugas_lab::longest_time().contains("years"), "{}", ugas_lab::longest_time());
@@ -232,7 +241,7 @@ impl<'a> Fields<'a> {
         self.get(key).map(|n| self.reading.flag(key, n)).transpose()
     }
 
-    /// A map of names to numbers.
+    /// Returns a map of names to numbers.
     pub(crate) fn numbers_if(&self, key: &str) -> Result<Vec<(Name, f64)>, ReadError> {
         let Some(node) = self.get(key) else {
             return Ok(Vec::new());

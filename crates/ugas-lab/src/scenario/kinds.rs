@@ -1,7 +1,9 @@
-//! The names of facts, diagnostics, trace entries, refusals and verbs, with their fields. A misspelt name is an error and
-//! never an expectation that passes by accident.
+//! The names of facts, diagnostics, trace entries, refusals and verbs, with their fields. A misspelt name is an error,
+//! so it cannot become an expectation that always passes.
 
-/// A stream of entries that a scenario can look at.
+use ugas_core::{DiagnosticKind, FactKind};
+
+/// A stream of entries that a scenario can expect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream {
     Facts,
@@ -9,59 +11,8 @@ pub(crate) enum Stream {
     Trace,
 }
 
-/// A kind and the fields it has beside the common ones.
+/// A kind and its fields in addition to the common ones.
 type Table = &'static [(&'static str, &'static [&'static str])];
-
-const FACTS: Table = &[
-    ("AttributeChanged", &["Attribute", "Old", "New", "OldBase", "NewBase"]),
-    ("TagChanged", &["Tag", "Added", "Exact", "Presence"]),
-    ("EffectApplied", &["Level", "Stacks"]),
-    ("EffectExecuted", &["Execution"]),
-    ("ExecutionRestricted", &["Execution"]),
-    ("EffectRemoved", &["Reason"]),
-    ("EffectChanged", &["What", "Stacks", "Level"]),
-    ("Immune", &["By"]),
-    ("Granted", &["Ability", "Grant", "Level", "InputID"]),
-    ("Revoked", &["Ability", "Grant"]),
-    ("Cue", &["Tag", "Type", "Params"]),
-    ("Died", &["Attribute"]),
-    ("Spawned", &["Owner"]),
-    ("Despawned", &[]),
-    ("SetAdded", &["Set"]),
-    ("SetRemoved", &["Set"]),
-    ("Possessed", &["Old", "New"]),
-    ("ContextTag", &["Tag"]),
-    ("Restored", &[]),
-    ("AbilityActivated", &["Ability", "Grant", "Level"]),
-    ("AbilityEnded", &["Ability", "Grant", "Cancelled", "Interrupted"]),
-    ("TaskRequest", &["Ability", "Task", "Params"]),
-    ("TaskEnded", &["Ability", "Task", "Result", "Value"]),
-    ("GameplayEvent", &["Tag", "Magnitude", "Params"]),
-    ("Cast", &["Ability", "Step", "Tick", "Length"]),
-    ("GlobalCooldown", &["Group", "Running", "Length"]),
-    ("Charges", &["Ability", "Grant", "Have", "Max", "Length"]),
-    ("Input", &["InputID", "Pressed", "Held"]),
-    ("Damage", &["Type", "Style", "Credit", "Amount", "Raw", "Absorbed", "Overkill"]),
-    ("SetGranted", &["AbilitySet"]),
-    ("SetRevoked", &["AbilitySet"]),
-    ("Reloaded", &[]),
-];
-
-const DIAGNOSTICS: Table = &[
-    ("TagUnderflow", &["Tag"]),
-    ("MissingSetByCaller", &["Key"]),
-    ("NonFinite", &["Attribute"]),
-    ("Saturated", &["Attribute"]),
-    ("ZeroDuration", &[]),
-    ("DurationOverrideIgnored", &[]),
-    ("ValueMismatch", &["Attribute", "Stated", "Found"]),
-    ("MultipleGrants", &["Tag"]),
-    ("ReactionRefused", &["Refusal"]),
-    ("Cycle", &[]),
-    ("Limit", &[]),
-    ("MissingTarget", &[]),
-    ("NonFiniteCondition", &[]),
-];
 
 const TRACE: Table = &[
     ("Refused", &["Refusal"]),
@@ -90,13 +41,13 @@ pub(crate) const LATER_FACTS: &[&str] = &["Resource", "Combo", "Attack", "Hit", 
 impl Stream {
     fn table(self) -> Table {
         match self {
-            Stream::Facts => FACTS,
-            Stream::Diagnostics => DIAGNOSTICS,
+            Stream::Facts => FactKind::KINDS,
+            Stream::Diagnostics => DiagnosticKind::KINDS,
             Stream::Trace => TRACE,
         }
     }
 
-    /// What one entry is called.
+    /// Returns the noun for one entry.
     pub(crate) fn noun(self) -> &'static str {
         match self {
             Stream::Facts => "fact",
@@ -105,7 +56,7 @@ impl Stream {
         }
     }
 
-    /// The fields every entry has.
+    /// Returns the fields that every entry has.
     pub(crate) fn common(self) -> &'static [&'static str] {
         match self {
             Stream::Facts => &["Kind", "Actor", "Source", "Effect", "At"],
@@ -117,7 +68,7 @@ impl Stream {
         self.table().iter().map(|(kind, _)| *kind)
     }
 
-    /// The fields of a kind beside the common ones.
+    /// Returns the fields of a kind in addition to the common ones.
     pub(crate) fn fields_of(self, kind: &str) -> Option<&'static [&'static str]> {
         self.table().iter().find(|(k, _)| *k == kind).map(|(_, fields)| *fields)
     }
@@ -246,16 +197,16 @@ pub(crate) const STEP_KEYS: &[&str] = &["Refused", "MayRefuse", "On"];
 
 #[cfg(test)]
 mod tests {
-    use super::{DIAGNOSTICS, FACTS, LATER_FACTS, LATER_VERBS, REFUSALS, Table, VERBS};
+    use super::{DiagnosticKind, FactKind, LATER_FACTS, LATER_VERBS, REFUSALS, Table, VERBS};
 
-    /// The part of the book's page under a heading.
+    /// Returns the part of the book's page under a heading.
     fn section<'p>(page: &'p str, heading: &str) -> &'p str {
         let start = page.find(&format!("\n{heading}\n")).unwrap_or_else(|| panic!("no {heading}"));
         let rest = &page[start + heading.len() + 2..];
         rest.split("\n## ").next().unwrap_or(rest)
     }
 
-    /// The rows of tables: the first cell and the others.
+    /// Returns the rows of tables: the first cell and the others.
     fn rows(section: &str) -> Vec<(&str, &str)> {
         let rows = section.lines().filter_map(|l| l.strip_prefix("| ")?.split_once(" | "));
         rows.filter(|(first, _)| first.starts_with('`')).collect()
@@ -278,7 +229,8 @@ mod tests {
         for kind in REFUSALS {
             row("## Refusals", kind);
         }
-        let tables: [(&str, Table); 2] = [("## Facts", FACTS), ("## Diagnostics and trace", DIAGNOSTICS)];
+        let tables: [(&str, Table); 2] =
+            [("## Facts", FactKind::KINDS), ("## Diagnostics and trace", DiagnosticKind::KINDS)];
         for (heading, table) in tables {
             for (kind, fields) in table {
                 let said = row(heading, kind);

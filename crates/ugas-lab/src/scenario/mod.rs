@@ -35,31 +35,31 @@ use ugas_data::Loaded;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file, as the caller named it.
+    /// The file, as the caller spelled its path.
     pub file: Arc<str>,
-    /// Its name.
+    /// The name of the scenario.
     pub name: String,
     /// The place of its `Scenario:` key.
     pub place: Place,
-    /// The requirements it covers.
+    /// The ids of the requirements that the scenario covers.
     pub covers: Vec<String>,
     /// The seed of its sim.
     pub seed: u64,
-    /// The length of a frame.
+    /// The length of a frame, for times such as `12f`.
     pub frame: SimTime,
-    /// The step of time; one frame by default.
+    /// The time step; one frame by default.
     pub step: SimTime,
-    /// The server and clients, if it runs on several machines.
+    /// The server and the clients, if the scenario runs on several machines.
     pub network: Option<Network>,
     /// The text of its file, to find the exact place of errors.
     pub(crate) text: Option<Arc<str>>,
     pub(crate) packs: Vec<(PathBuf, Place)>,
     pub(crate) entities: Vec<Loaded>,
     pub(crate) actors: Vec<ActorDef>,
-    /// Calculators that host code would provide.
+    /// Calculations for which placeholders are registered.
     pub(crate) calculations: Vec<Name>,
-    pub(crate) moments: Vec<Moment>,
-    /// Every name that a verb gives its result.
+    pub(crate) timeline: Vec<TimelineEntry>,
+    /// The `As` names of all verbs.
     pub(crate) handles: Vec<Name>,
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct ActorDef {
     pub(crate) spawned: bool,
 }
 
-/// An ability an actor starts with.
+/// An ability that an actor has from the start.
 #[derive(Clone, Debug)]
 pub(crate) struct AbilityDef {
     pub(crate) ability: Name,
@@ -87,23 +87,23 @@ pub(crate) struct AbilityDef {
     pub(crate) handle: Option<Name>,
 }
 
-/// What happens at one time.
+/// The steps at one time.
 #[derive(Clone, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct TimelineEntry {
     pub(crate) at: SimTime,
     pub(crate) place: Place,
     pub(crate) steps: Vec<Step>,
 }
 
-/// One verb with what stands beside it.
+/// One verb with its expected outcome.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
     pub(crate) place: Place,
     pub(crate) verb: Verb,
-    /// It must be refused with this kind.
+    /// The kind of refusal that it must get.
     pub(crate) refused: Option<&'static str>,
     pub(crate) may_refuse: bool,
-    /// The client on whose machine it happens; the server's without it.
+    /// The client that runs it; `None` is the server.
     pub(crate) on: Option<Name>,
 }
 
@@ -131,11 +131,11 @@ pub(crate) enum Verb {
     ExpectHash { mark: Name, actor: Option<Name> },
 }
 
-/// Documents that take the place of others while the world runs.
+/// Documents that replace loaded documents while the sim runs.
 #[derive(Clone, Debug)]
 pub(crate) struct ReloadVerb {
     pub(crate) entities: Vec<Loaded>,
-    /// Names of documents that go.
+    /// Names of documents that are removed.
     pub(crate) remove: Vec<Name>,
 }
 
@@ -165,7 +165,7 @@ pub(crate) struct HitDef {
 #[derive(Clone, Debug)]
 pub(crate) struct RemoveVerb {
     pub(crate) what: RemoveWhat,
-    /// −1 for all.
+    /// The number of stacks; −1 for all.
     pub(crate) stacks: i32,
 }
 
@@ -191,7 +191,7 @@ pub(crate) struct Expectation {
     pub(crate) matcher: Matcher,
 }
 
-/// Some fields of an entry of a stream.
+/// Expected fields of an entry of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Partial {
     pub(crate) place: Place,
@@ -215,7 +215,7 @@ impl std::fmt::Display for Partial {
     }
 }
 
-/// Calls `visit` for every step, those inside `Repeat` included.
+/// Calls `visit` for every step, including those inside `Repeat`.
 pub(crate) fn for_each_step<'a>(steps: &'a [Step], visit: &mut dyn FnMut(&'a Step)) {
     for step in steps {
         visit(step);

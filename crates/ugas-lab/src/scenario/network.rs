@@ -1,5 +1,5 @@
-//! `Network:` in a scenario: the clients, what they own, and their links. A verb with `On:` runs on a client, which can only
-//! send the commands of a client.
+//! `Network:` in a scenario: the clients, the actors they own, and their links. A verb with `On:` runs on a client,
+//! which can only send the requests that a client may send.
 
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};
@@ -9,13 +9,13 @@ use ugas_net::link::LinkProfile;
 
 const CLIENT_KEYS: &[&str] = &["Owns", "Joins", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
 const LINK_KEYS: &[&str] = &["Client", "Profile", "LatencyMs", "JitterMs", "Loss", "Duplicate", "Reorder"];
-/// The verbs of a client.
+/// The verbs that a client may run.
 const CLIENT_VERBS: &str =
     "Activate, Press, Release, Cancel, End, Commit, Move, Apply with Ability, Complete and Expect";
 const DEFAULT_HZ: i64 = 60;
 const MAX_HZ: i64 = 1_000;
 
-/// One server and its clients.
+/// One server and its clients, with the length of a tick.
 ///
 /// ```
 /// let text = "Scenario: Two machines\nNetwork: {TickHz: 30, Clients: {Ana: {LatencyMs: 80}}}";
@@ -28,7 +28,7 @@ const MAX_HZ: i64 = 1_000;
 pub struct Network {
     /// Length of a tick.
     pub tick: SimTime,
-    /// The clients in the order they are written.
+    /// The clients in the order of the file.
     pub clients: Vec<NetClient>,
 }
 
@@ -38,24 +38,24 @@ pub struct NetClient {
     /// Its name.
     pub name: String,
     pub(crate) owns: Vec<Name>,
-    /// When it connects.
+    /// The time at which it connects.
     pub joins: SimTime,
-    /// One way.
+    /// The latency in one direction.
     pub latency: SimTime,
-    /// The maximum additional latency.
+    /// The largest deviation from the latency.
     pub jitter: SimTime,
-    /// The share of lost datagrams.
+    /// The fraction of datagrams that are lost.
     pub loss: f64,
-    /// The share of duplicated datagrams.
+    /// The fraction of datagrams that are duplicated.
     pub duplicate: f64,
-    /// The share of reordered datagrams.
+    /// The fraction of datagrams that are reordered.
     pub reorder: f64,
     /// The mean number of consecutive lost datagrams.
     pub burst: f64,
 }
 
 impl NetClient {
-    /// Returns the conditions of its simulated link, in both directions.
+    /// Returns the profile of its simulated link, used in both directions.
     pub fn link(&self) -> LinkProfile {
         let NetClient { latency, jitter, loss, duplicate, reorder, burst, .. } = *self;
         LinkProfile { latency, jitter, loss, duplicate, reorder, burst, ..LinkProfile::PERFECT }
@@ -107,7 +107,7 @@ impl LinkChange {
 }
 
 impl Network {
-    /// A client by its name.
+    /// Returns a client by its name.
     pub fn client(&self, name: &str) -> Option<&NetClient> {
         self.clients.iter().find(|client| client.name == name)
     }
@@ -143,7 +143,7 @@ fn client_of(reading: Reading<'_>, entry: &Entry) -> Result<NetClient, ReadError
     })
 }
 
-/// `Link`, `Disconnect` and `Reconnect`; nothing if it is another verb.
+/// Parses `Link`, `Disconnect` and `Reconnect`; `None` for other verbs.
 pub(super) fn wire_of(reading: Reading<'_>, entry: &Entry) -> Result<Option<WireVerb>, ReadError> {
     let what = entry.key.as_str();
     let keys = match what {
@@ -223,8 +223,8 @@ pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
             Some(_) => owned.push(&actor.text),
         }
     }
-    for moment in &scenario.moments {
-        for_each_step(&moment.steps, &mut |step| {
+    for entry in &scenario.timeline {
+        for_each_step(&entry.steps, &mut |step| {
             if let Some(on) = &step.on {
                 check_step(scenario, on, step, errors);
             }
@@ -291,7 +291,7 @@ fn may_ask(verb: &Verb) -> bool {
     }
 }
 
-/// `On: Ana` beside a verb.
+/// Parses `On: Ana` next to a verb.
 pub(super) fn on_of(reading: Reading<'_>, node: &Node) -> Result<Option<Name>, ReadError> {
     node.get("On").map(|n| reading.name("On", n)).transpose()
 }

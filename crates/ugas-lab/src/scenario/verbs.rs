@@ -348,6 +348,23 @@ pub(crate) fn handles_in(steps: &[Step], into: &mut Vec<Name>) {
     for_each_step(steps, &mut |step| match &step.verb {
         Verb::Apply(apply) => into.extend(apply.handle.clone()),
         Verb::Ability(verb) => into.extend(verb.handle().cloned()),
-        _ => {}
+        Verb::Remove(_)
+        | Verb::ChangeEffect { .. }
+        | Verb::Move { .. }
+        | Verb::Possess { .. }
+        | Verb::Spawn { .. }
+        | Verb::Despawn { .. }
+        | Verb::AddSet { .. }
+        | Verb::RemoveSet { .. }
+        | Verb::SetActive { .. }
+        | Verb::SetRate { .. }
+        | Verb::Wire(_)
+        | Verb::Reload(_)
+        | Verb::Repeat { .. }
+        | Verb::Expect(_)
+        | Verb::ExpectStream { .. }
+        | Verb::ExpectCount(_)
+        | Verb::MarkHash { .. }
+        | Verb::ExpectHash { .. } => {}
     });
 }

@@ -1,26 +1,27 @@
 //! Cooldowns that ended recently, to validate late commands.
 //!
-//! A late command counts from its own tick, so that a bad link does not lower the rate of fire. A client could send a wrong
-//! tick, at which its cooldown was still running. The server therefore keeps the ends of cooldowns for as long as a
-//! command may be late, and nothing counts from before one. Between the times from which activations count there is always
-//! a whole cooldown: in any window W of claimed time there are at most floor(W / cooldown) + 1 activations, and in any window
-//! of server time no more than in one that is longer by the allowed lateness.
+//! A late command counts from its own tick, so that a bad link does not lower the rate of fire. A client could claim a
+//! wrong tick, at which its cooldown was still running. The server therefore keeps the ends of cooldowns for as long as
+//! a command may be late, and no activation counts from a time before the end of its cooldown. Between the times from
+//! which two activations count there is always a whole cooldown. In any window W of claimed time there are therefore at
+//! most floor(W / cooldown) + 1 activations. A window of server time contains no more activations than a window of
+//! claimed time that is longer by the allowed lateness.
 
 use super::RejectReason;
 use crate::message::Request;
 use std::collections::VecDeque;
 use ugas_core::{AbilityId, ControllerId, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
 
-/// The most ends that are kept. If there are more, nothing counts from before the oldest one.
-const MOST: usize = 16_384;
+/// The most cooldown ends that are kept. If there are more, no request counts from before the last dropped one.
+const MAX_ENDS: usize = 16_384;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum What {
+enum CooldownKind {
     /// A tag was removed, which may be a cooldown tag.
     Tag(TagId),
     /// The global cooldown of a group ended.
     Group(GroupId),
-    /// The charges of an ability are full.
+    /// The charges of an ability are full again.
     Charges(AbilityId),
 }
 
@@ -28,41 +29,43 @@ enum What {
 struct End {
     at: SimTime,
     who: ControllerId,
-    what: What,
+    kind: CooldownKind,
 }
 
 /// The ends of cooldowns within the time that a command may be late.
 #[derive(Clone, Debug, Default)]
 pub struct CooldownHistory {
     ends: VecDeque<End>,
-    /// Ends before this time are not known.
+    /// Cooldown ends before this time are no longer kept.
     known_from: SimTime,
 }
 
 impl CooldownHistory {
     /// Records the cooldowns that ended in a tick; drops those before the oldest time that a command may claim.
-    pub fn note(&mut self, facts: &Facts, oldest: SimTime) {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
+    pub fn record(&mut self, facts: &Facts, oldest: SimTime) {
         while self.ends.front().is_some_and(|end| end.at < oldest) {
             self.ends.pop_front();
         }
         for fact in &facts.list {
-            let what = match fact.kind {
-                FactKind::TagChanged { tag, added: false, presence: true, .. } => What::Tag(tag),
-                FactKind::GlobalCooldown { group, running: false, .. } => What::Group(group),
-                FactKind::Charges { ability, length: SimTime::ZERO, .. } => What::Charges(ability),
+            let kind = match fact.kind {
+                FactKind::TagChanged { tag, added: false, presence: true, .. } => CooldownKind::Tag(tag),
+                FactKind::GlobalCooldown { group, running: false, .. } => CooldownKind::Group(group),
+                FactKind::Charges { ability, length: SimTime::ZERO, .. } => CooldownKind::Charges(ability),
                 _ => continue,
             };
-            if self.ends.len() >= MOST
-                && let Some(lost) = self.ends.pop_front()
+            if self.ends.len() >= MAX_ENDS
+                && let Some(dropped) = self.ends.pop_front()
             {
-                self.known_from = self.known_from.max(lost.at);
+                self.known_from = self.known_from.max(dropped.at);
             }
-            self.ends.push_back(End { at: fact.at, who: fact.who, what });
+            self.ends.push_back(End { at: fact.at, who: fact.who, kind });
         }
     }
 
-    /// Returns the time from which a late request counts: the claimed one, or the end of what would have prevented it then. A
-    /// late activation whose own cooldown was running at the claimed time is rejected: no honest client sends it.
+    /// Returns the time from which a late request counts: the claimed time, or the end of a cooldown that was running
+    /// at the claimed time. A late activation whose own cooldown was running at the claimed time is rejected: no honest
+    /// client sends it.
     pub fn counted_from(
         &self,
         sim: &Sim,
@@ -71,25 +74,34 @@ impl CooldownHistory {
     ) -> Result<SimTime, (RejectReason, Refusal)> {
         let who = request.who();
         let from = claimed.max(self.known_from);
-        let last = |is: &dyn Fn(What) -> bool| {
-            let ends = self.ends.iter().filter(|end| end.who == who && is(end.what));
+        let last = |is: &dyn Fn(CooldownKind) -> bool| {
+            let ends = self.ends.iter().filter(|end| end.who == who && is(end.kind));
             ends.map(|end| end.at).fold(from, SimTime::max)
         };
         match request {
             Request::Activate { ability, .. } => {
                 let (tags, group) = sim.cooldown_gates(*ability);
-                let ran = last(&|what| match what {
-                    What::Tag(tag) => tags.contains(&tag),
-                    What::Group(of) => group == Some(of),
-                    What::Charges(_) => false,
+                let cooldown_end = last(&|kind| match kind {
+                    CooldownKind::Tag(tag) => tags.contains(&tag),
+                    CooldownKind::Group(of) => group == Some(of),
+                    CooldownKind::Charges(_) => false,
                 });
-                if ran > from {
+                if cooldown_end > from {
                     return Err((RejectReason::Early, Refusal::ClaimedDuringCooldown));
                 }
-                Ok(last(&|what| what == What::Charges(*ability)))
+                Ok(last(&|kind| kind == CooldownKind::Charges(*ability)))
             }
-            // The ability is not known, so every end counts.
-            _ => Ok(last(&|_| true)),
+            // The request does not name its ability, so every cooldown end counts.
+            Request::Press { .. }
+            | Request::Release { .. }
+            | Request::Cancel { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Apply { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => Ok(last(&|_| true)),
         }
     }
 }
@@ -113,34 +125,34 @@ mod tests {
         FactKind::Charges { ability: AbilityId(ability), grant, have, max, length: SimTime::ZERO }
     }
 
-    fn counted(claims: &CooldownHistory, request: &Request, claimed: i64) -> i64 {
+    fn counted(history: &CooldownHistory, request: &Request, claimed: i64) -> i64 {
         let rules = Rules::builder().build().unwrap();
         let sim = Sim::new(rules, SimConfig::default());
-        claims.counted_from(&sim, request, SimTime(claimed)).unwrap().0
+        history.counted_from(&sim, request, SimTime(claimed)).unwrap().0
     }
 
     #[test]
-    fn nothing_counts_from_before_the_end_of_what_it_needs() {
-        let mut claims = CooldownHistory::default();
-        claims.note(&facts(&[(50, full(1)), (70, full(2))]), SimTime::ZERO);
+    fn a_request_counts_from_the_end_of_its_cooldown_at_the_earliest() {
+        let mut history = CooldownHistory::default();
+        history.record(&facts(&[(50, full(1)), (70, full(2))]), SimTime::ZERO);
         let activate = |ability| Request::Activate { who: WHO, ability: AbilityId(ability), target: Target::None };
-        assert_eq!(counted(&claims, &activate(1), 40), 50);
-        assert_eq!(counted(&claims, &activate(1), 60), 60);
-        assert_eq!(counted(&claims, &activate(3), 40), 40);
+        assert_eq!(counted(&history, &activate(1), 40), 50);
+        assert_eq!(counted(&history, &activate(1), 60), 60);
+        assert_eq!(counted(&history, &activate(3), 40), 40);
         let press = Request::Press { who: WHO, input: ugas_core::InputId(0), target: Target::None };
-        assert_eq!(counted(&claims, &press, 40), 70, "who knows what it starts");
+        assert_eq!(counted(&history, &press, 40), 70, "the press may activate either ability");
     }
 
     #[test]
-    fn what_no_command_may_claim_is_forgotten_and_what_is_lost_is_taken_for_the_worst() {
-        let mut claims = CooldownHistory::default();
-        claims.note(&facts(&[(10, full(1)), (20, full(1))]), SimTime::ZERO);
-        claims.note(&facts(&[]), SimTime(15));
-        assert_eq!(claims.ends.len(), 1);
-        let many: Vec<_> = (0..MOST as i64 + 3).map(|n| (100 + n, full(1))).collect();
-        claims.note(&facts(&many), SimTime(15));
-        assert_eq!(claims.ends.len(), MOST);
+    fn old_ends_are_dropped_and_nothing_counts_from_before_a_dropped_end() {
+        let mut history = CooldownHistory::default();
+        history.record(&facts(&[(10, full(1)), (20, full(1))]), SimTime::ZERO);
+        history.record(&facts(&[]), SimTime(15));
+        assert_eq!(history.ends.len(), 1);
+        let many: Vec<_> = (0..MAX_ENDS as i64 + 3).map(|n| (100 + n, full(1))).collect();
+        history.record(&facts(&many), SimTime(15));
+        assert_eq!(history.ends.len(), MAX_ENDS);
         let other = Request::Activate { who: WHO, ability: AbilityId(9), target: Target::None };
-        assert_eq!(counted(&claims, &other, 50), 102);
+        assert_eq!(counted(&history, &other, 50), 102);
     }
 }

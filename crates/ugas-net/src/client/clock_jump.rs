@@ -1,6 +1,6 @@
 //! How far a server may move a client's clock. A client that was disconnected for a while jumps to the server's tick. A
-//! server that sends wrong ticks must not make it simulate years, so a jump is limited to the local time since the last
-//! packet plus a margin. Beyond that the client ends the session.
+//! server that sends wrong ticks must not make the client simulate years, so a jump is limited to the local time since
+//! the last packet plus a margin. If the server's tick is further away, the client ends the session.
 
 use super::Client;
 use crate::types::Tick;
@@ -8,9 +8,9 @@ use thiserror::Error;
 use ugas_core::SimTime;
 
 /// The margin by which a server may be ahead of local time.
-const SPARE: SimTime = SimTime::millis(10_000);
+const MARGIN: SimTime = SimTime::millis(10_000);
 /// The longest jump.
-const LONGEST: SimTime = SimTime::millis(60_000);
+const MAX_JUMP: SimTime = SimTime::millis(60_000);
 
 /// Why a client ended its session.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -29,7 +29,7 @@ pub enum DisconnectReason {
     },
 }
 
-/// How much time the clock may jump over.
+/// The time over which the clock may still jump.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JumpBudget {
     left: SimTime,
@@ -39,48 +39,49 @@ pub(super) struct JumpBudget {
 
 impl Default for JumpBudget {
     fn default() -> JumpBudget {
-        JumpBudget { left: SPARE, silence: SimTime::ZERO }
+        JumpBudget { left: MARGIN, silence: SimTime::ZERO }
     }
 }
 
 impl JumpBudget {
     /// Advances the local time.
-    pub(super) fn pass(&mut self, elapsed: SimTime) {
-        let add = |a: SimTime| SimTime(a.0.saturating_add(elapsed.0.max(0)).min(LONGEST.0));
+    pub(super) fn advance(&mut self, elapsed: SimTime) {
+        let add = |a: SimTime| SimTime(a.0.saturating_add(elapsed.0.max(0)).min(MAX_JUMP.0));
         self.silence = add(self.silence);
-        self.left = add(self.left).min(SPARE + self.silence);
+        self.left = add(self.left).min(MARGIN + self.silence);
     }
 
-    /// A packet arrived.
+    /// Resets the time since the last packet.
     pub(super) fn packet_arrived(&mut self) {
         self.silence = SimTime::ZERO;
     }
 
-    /// Whether the clock may jump by this time; if so, the budget is spent.
+    /// Spends the budget for a jump over this time. Returns whether the budget suffices.
     fn spend(&mut self, time: SimTime) -> bool {
-        let may = time <= self.left.min(LONGEST);
-        if may {
+        let is_allowed = time <= self.left.min(MAX_JUMP);
+        if is_allowed {
             self.left = self.left - time;
         }
-        may
+        is_allowed
     }
 }
 
 impl Client {
-    /// Whether the clock may jump to a tick; if not, the client ends the session.
-    pub(super) fn may_jump(&mut self, to: Tick) -> bool {
+    /// Spends the budget for a jump to a tick. Returns whether the budget suffices; if not, the client ends the
+    /// session.
+    pub(super) fn spend_jump(&mut self, to: Tick) -> bool {
         let (from, length) = (self.tick, self.length.0.max(1));
         if to <= from || self.jump_budget.spend(Tick(to.0 - from.0).time(self.length)) {
             return true;
         }
-        let most = (self.jump_budget.left.min(LONGEST).0 / length) as u32;
+        let most = (self.jump_budget.left.min(MAX_JUMP).0 / length) as u32;
         self.state = super::ClientState::Disconnected(DisconnectReason::ClockJump { from, to, most });
         false
     }
 
-    /// Whether a tick is too old to resimulate from.
-    pub(super) fn is_ancient(&self, tick: Tick) -> bool {
-        tick.plus((LONGEST.0 / self.length.0.max(1)) as u32) < self.tick
+    /// Returns whether a tick is too old to resimulate from.
+    pub(super) fn is_too_old(&self, tick: Tick) -> bool {
+        tick.plus((MAX_JUMP.0 / self.length.0.max(1)) as u32) < self.tick
     }
 }
 
@@ -91,22 +92,22 @@ mod tests {
     const SECOND: SimTime = SimTime::millis(1000);
 
     #[test]
-    fn a_leap_is_as_long_as_the_silence_and_a_little_more() {
-        let mut leap = JumpBudget::default();
-        assert!(leap.spend(SimTime::millis(9_000)));
-        assert!(!leap.spend(SimTime::millis(2_000)), "spent is spent");
-        (0..40).for_each(|_| leap.pass(SECOND));
-        assert!(leap.spend(SimTime::millis(41_000)), "it was silent for so long");
-        leap.packet_arrived();
-        (0..3).for_each(|_| leap.pass(SECOND));
-        assert!(!leap.spend(SimTime::millis(3_001)), "it fills up with time");
-        (0..600).for_each(|_| leap.pass(SECOND));
-        assert!(!leap.spend(SimTime::millis(60_001)), "never more than a minute");
-        leap.packet_arrived();
-        leap.pass(SECOND);
-        assert!(!leap.spend(SimTime::millis(12_000)), "silence that is over does not count");
-        leap.pass(SimTime(i64::MAX));
-        leap.pass(SimTime(-5));
-        assert!(leap.spend(SimTime::millis(60_000)));
+    fn a_jump_is_limited_to_the_time_without_packets_plus_a_margin() {
+        let mut budget = JumpBudget::default();
+        assert!(budget.spend(SimTime::millis(9_000)));
+        assert!(!budget.spend(SimTime::millis(2_000)), "the margin is spent");
+        (0..40).for_each(|_| budget.advance(SECOND));
+        assert!(budget.spend(SimTime::millis(41_000)), "no packet for 40 seconds");
+        budget.packet_arrived();
+        (0..3).for_each(|_| budget.advance(SECOND));
+        assert!(!budget.spend(SimTime::millis(3_001)), "the budget grows with time only");
+        (0..600).for_each(|_| budget.advance(SECOND));
+        assert!(!budget.spend(SimTime::millis(60_001)), "never more than a minute");
+        budget.packet_arrived();
+        budget.advance(SECOND);
+        assert!(!budget.spend(SimTime::millis(12_000)), "time before the last packet does not count");
+        budget.advance(SimTime(i64::MAX));
+        budget.advance(SimTime(-5));
+        assert!(budget.spend(SimTime::millis(60_000)));
     }
 }

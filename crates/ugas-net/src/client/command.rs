@@ -1,4 +1,4 @@
-//! Commands: what a player requests, predicted where the policy allows it.
+//! Commands: the requests of a player, predicted where the net execution policy allows it.
 
 use super::facts::Certainty;
 use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
@@ -22,15 +22,15 @@ impl Client {
         (wanted.clamp(least, cap).0 / tick).max(1) as u32
     }
 
-    /// Returns whether commands are predicted: the last confirmed tick is within the prediction window.
+    /// Returns whether commands are predicted, i.e. whether the last confirmed tick is within the prediction window.
     pub fn can_predict(&self) -> bool {
-        let first = self.rows.iter().filter_map(|r| r.settled.as_ref()).map(|s| s.0).min();
+        let first = self.rows.iter().filter_map(|r| r.last_confirmed.as_ref()).map(|s| s.0).min();
         self.is_within(first.unwrap_or(self.newest_tick))
     }
 
-    /// Whether time may advance: a packet arrived within the window. While the server sends no state, for example until a
-    /// validation is decided, nothing new is predicted, but the clock continues.
-    pub(super) fn is_near(&self) -> bool {
+    /// Returns whether time may advance: a packet arrived within the window. While the server sends no state, for
+    /// example until a validation is decided, no new command is predicted, but the clock continues.
+    pub(super) fn can_advance(&self) -> bool {
         self.is_within(self.newest_tick)
     }
 
@@ -38,16 +38,17 @@ impl Client {
         self.tick.0.saturating_sub(last.0) < self.prediction_window()
     }
 
-    /// Requests something for an owned controller. A predicted request takes effect now and is sent with the next packet.
+    /// Sends a request for an owned controller. A predicted request takes effect now and is sent with the next packet.
     ///
     /// While the prediction window is closed ([`Client::can_predict`]), a release or a cancel is still sent without
-    /// prediction, and everything else returns [`Refusal::PredictionWindowClosed`]; ask again when the window is open.
+    /// prediction. Every other request returns [`Refusal::PredictionWindowClosed`]; repeat it when the window is open
+    /// again.
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
         let is_open = self.can_predict();
-        // Without it a released key would stay down on the server, and a cancelled ability active.
+        // Releases and cancels are always sent: otherwise the input would stay down and the ability active on the server.
         if !is_open && !request.is_release() || self.pending.len() >= MAX_PENDING {
             self.counts.window_closed += 1;
             return Err(Refusal::PredictionWindowClosed);
@@ -59,9 +60,9 @@ impl Client {
         }
         let policy = policy_of(&self.sim, &request)?;
         if policy == NetExecution::LocalOnly {
-            let done = self.local.run(&self.sim, &request, &mut self.out).map(CommandStatus::Local);
+            let status = self.local.run(&self.sim, &request, &mut self.out).map(CommandStatus::Local);
             self.run_triggers();
-            return done;
+            return status;
         }
         let next = self.tick.plus(1);
         self.open_base(next);
@@ -72,7 +73,7 @@ impl Client {
         }
         let id = command.id(self.client);
         let is_predicted = policy == NetExecution::LocalPredicted && is_open;
-        let mut done = CommandStatus::Sent(id);
+        let mut status = CommandStatus::Sent(id);
         if is_predicted {
             let level = self.level_of(&command.request);
             let outcome = match self.sim.run_as(id, &command.request.op(level)) {
@@ -83,14 +84,14 @@ impl Client {
                 }
             };
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
-                // The input is down all the same: a press that activates nothing is a press.
+                // The press is sent although it activated nothing: the input is down.
                 self.counts.rejected += u64::from(refusal.is_misuse());
             }
             command.aim = self.take_aims(Some(&outcome));
-            done = CommandStatus::Predicted(id, outcome);
+            status = CommandStatus::Predicted(id, outcome);
             self.emit_facts(next);
             self.run_triggers();
-            self.sub = self.sub.saturating_add(self.keys.note(id, self.seed, &self.sim, &self.facts).max(1));
+            self.sub = self.sub.saturating_add(self.keys.record(id, self.seed, &self.sim, &self.facts).max(1));
         } else {
             self.sub = self.sub.saturating_add(1);
         }
@@ -98,10 +99,10 @@ impl Client {
         for (key, target) in std::mem::take(&mut self.aimed) {
             self.send_aim(next, key, target);
         }
-        Ok(done)
+        Ok(status)
     }
 
-    /// Each tick with commands has its own Base.
+    /// Starts a new Base if the tick has none yet.
     fn open_base(&mut self, tick: Tick) {
         if self.base_tick != tick {
             (self.base, self.sub, self.base_tick) = (self.base.saturating_add(1), 0, tick);
@@ -110,19 +111,20 @@ impl Client {
 
     /// Collects the targets that predicted ticks chose, for the server's ticks. Returns the target of the first tick of the
     /// ability that a command activated: it is sent with the command.
-    pub(super) fn take_aims(&mut self, done: Option<&Outcome>) -> Option<Target> {
+    pub(super) fn take_aims(&mut self, outcome: Option<&Outcome>) -> Option<Target> {
         self.sim.remote_mut().take_aims(&mut self.aimed);
-        let first = match done? {
-            Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } => *key,
-            _ => return None,
+        let first = if let Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } = outcome? {
+            *key
+        } else {
+            return None;
         };
         let target = self.aimed.iter().rev().find(|a| a.0 == first).map(|a| a.1);
         self.aimed.retain(|a| a.0 != first);
         target
     }
 
-    /// Sends the targets that abilities chose in the tick just simulated. The server simulates that tick later, so it has
-    /// them in time.
+    /// Sends the targets that abilities chose in the tick just simulated. The server simulates that tick later, so the
+    /// targets arrive in time.
     pub(super) fn send_aims(&mut self) {
         self.take_aims(None);
         for (key, target) in std::mem::take(&mut self.aimed) {
@@ -138,23 +140,23 @@ impl Client {
         let request = Request::Aim { key, target };
         let command = Command { tick, base: self.base, sub: self.sub, request, aim: None };
         self.sub = self.sub.saturating_add(1);
-        // Also if the ability has ended here: its last tick is still to come on the server.
+        // Also if the ability has ended on this client: the server has not simulated its last tick yet.
         let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
         self.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: false });
     }
 
     /// Queues the `OnMispredicted` of a rejected predicted command.
-    pub(super) fn note_mispredicted(&mut self, id: OpId, command: &Command) {
+    pub(super) fn queue_mispredicted(&mut self, id: OpId, command: &Command) {
         let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
-        let acts = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
-        if acts && self.mispredicted.len() < MAX_PENDING {
+        let has_tasks = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
+        if has_tasks && self.mispredicted.len() < MAX_PENDING {
             let (who, base, sub) = (command.request.who(), command.base, command.sub);
             self.mispredicted.push_back(Request::Mispredicted { who, base, sub, ability, target });
         }
     }
 
     /// Sends the queued `OnMispredicted` requests as commands: predicted here, run on the server in the same tick.
-    pub(super) fn clean_up(&mut self) {
+    pub(super) fn send_mispredicted(&mut self) {
         while self.can_predict() && self.pending.len() < MAX_PENDING {
             let Some(request) = self.mispredicted.pop_front() else { return };
             // An ability that is no longer granted has nothing to clean up.
@@ -168,33 +170,33 @@ impl Client {
         grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
     }
 
-    /// Emits the facts of what was just simulated as predicted.
+    /// Emits the facts of the tick just simulated as predicted.
     pub(super) fn emit_facts(&mut self, tick: Tick) {
         self.sim.take_facts(&mut self.facts);
         for fact in &self.facts.list {
-            let other = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
-            let own = other.is_none();
-            match (fact.kind, other) {
-                // The server does not report it, so it could never be confirmed.
-                (_, Some(other)) if !is_shown(&self.sim, other.shape(), fact) => continue,
-                (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) => {
-                    other.note_predicted(burst_key(fact.key, fact.root, fact.who), tag);
+            let proxy = self.proxies.get_mut(fact.who).filter(|_| !self.owned.contains(&fact.who));
+            let is_owned = proxy.is_none();
+            match (fact.kind, proxy) {
+                // The server does not report this fact to observers, so it could never be confirmed.
+                (_, Some(proxy)) if !is_shown(&self.sim, proxy.shape(), fact) => continue,
+                (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) => {
+                    proxy.record_predicted_burst(burst_key(fact.key, fact.root, fact.who), tag);
                 }
                 _ => {}
             }
-            self.pending_facts.predict(tick, fact, own, &self.facts, &mut self.out);
+            self.pending_facts.predict(tick, fact, is_owned, &self.facts, &mut self.out);
         }
     }
 
-    /// Matches the triggers of local abilities with new facts about own controllers.
+    /// Matches new facts about owned controllers with the triggers of local abilities.
     pub(super) fn run_triggers(&mut self) {
         // Facts of local abilities may trigger more; this bounds a cycle.
         let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
         while self.triggered < self.out.facts.list.len().min(end) {
             let (fact, certainty) = (self.out.facts.list[self.triggered], self.out.certainty[self.triggered]);
             self.triggered += 1;
-            let is_news = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
-            if is_news && self.owned.contains(&fact.who) {
+            let is_new = !matches!(certainty, Certainty::Confirmed | Certainty::Undone);
+            if is_new && self.owned.contains(&fact.who) {
                 self.local.trigger(&self.sim, &fact, &mut self.out);
             }
         }

@@ -1,4 +1,4 @@
-//! Facts with their certainty: a predicted fact is emitted at once, and later again as confirmed or undone.
+//! Facts with their certainty: a predicted fact is emitted at once and emitted again later as confirmed or undone.
 
 use crate::confirm::confirmation_hash;
 use crate::types::Tick;
@@ -6,36 +6,37 @@ use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
 use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, Params, SimTime};
 
-/// The most predicted facts without a decision.
+/// The most predicted facts that are neither confirmed nor undone yet.
 const MAX_WAITING: usize = 16_384;
 
 /// The certainty of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Certainty {
-    /// The client predicted it.
+    /// The client predicted the fact.
     Predicted,
-    /// It was predicted before, and the server agrees.
+    /// The fact was predicted before, and the server confirmed it.
     Confirmed,
-    /// It was predicted before and did not happen.
+    /// The fact was predicted before, but it did not happen on the server.
     Undone,
-    /// The server reported it first.
+    /// The server reported the fact; the client had not predicted it.
     Server,
-    /// It belongs to an ability that runs on this client only.
+    /// The fact belongs to an ability that runs on this client only.
     Local,
 }
 
 /// The facts of a client session in order, each with its certainty.
 ///
-/// `at` of a fact is a time of the shared clock, as the client has it. A predicted fact has the time at which it also happens
-/// on the server; the confirmed or undone fact has the same time. A fact of the server has the time at which it was received.
+/// `at` of a fact is a time of the shared clock, as the client estimates it. A predicted fact has the time at which it
+/// also happens on the server; the confirmed or undone fact has the same time. A fact reported by the server has the
+/// time at which it was received.
 ///
-/// The facts cannot be read without their certainty: code that reacts to every fact of a list would react to a predicted one
-/// twice. `CueManager` and `Observers` of the crate `ugas` take the whole batch.
+/// The facts cannot be read without their certainty: code that reacts to every fact of a list would react twice to a
+/// predicted one. `CueManager` and `Observers` of the crate `ugas` take the whole batch.
 #[derive(Clone, Debug, Default)]
 pub struct NetFacts {
-    /// The facts. Confirmed and undone ones have no details: they were emitted before.
+    /// The facts. Confirmed and undone facts have no named values: those were emitted with the predicted fact.
     pub(crate) facts: Facts,
-    /// The certainty of each.
+    /// The certainty of each fact.
     pub(crate) certainty: Vec<Certainty>,
 }
 
@@ -65,7 +66,7 @@ impl NetFacts {
     }
 
     pub(crate) fn push(&mut self, mut fact: Fact, from: Option<&Facts>, certainty: Certainty) {
-        self.facts.take_in(&mut fact, from.unwrap_or(&Facts::default()));
+        self.facts.import(&mut fact, from.unwrap_or(&Facts::default()));
         self.facts.list.push(fact);
         self.certainty.push(certainty);
     }
@@ -80,6 +81,7 @@ impl NetFacts {
 /// Identifies a fact across resimulations: the same change with other numbers or in another tick has the same identity.
 type Identity = (ControllerId, OpId, EffectKey, EffectId, Discriminant<FactKind>, u32);
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the discriminant identifies every other fact")]
 fn identity(f: &Fact) -> Identity {
     let about = match f.kind {
         FactKind::AttributeChanged { attribute, .. } => attribute.0,
@@ -90,7 +92,7 @@ fn identity(f: &Fact) -> Identity {
     (f.who, f.root, f.key, f.effect, discriminant(&f.kind), about)
 }
 
-/// A predicted fact without a decision.
+/// A predicted fact that is neither confirmed nor undone yet.
 #[derive(Clone, Debug)]
 struct Entry {
     tick: Tick,
@@ -104,7 +106,7 @@ struct Entry {
 }
 
 impl Entry {
-    /// Whether it is about a remote actor and the server confirms it by its hash.
+    /// Returns whether the fact is about a remote actor and is confirmed by its hash.
     fn is_remote(&self) -> bool {
         !self.is_owned && self.hash.is_some()
     }
@@ -119,7 +121,7 @@ pub(crate) struct PendingFacts {
 }
 
 impl PendingFacts {
-    /// An empty list. The server does not confirm changes of hidden attributes.
+    /// Returns an empty list. The server does not confirm changes of hidden attributes.
     pub(crate) fn new(hidden: Vec<AttributeId>) -> PendingFacts {
         PendingFacts { list: VecDeque::new(), hidden }
     }
@@ -130,40 +132,42 @@ impl PendingFacts {
         if self.list.len() >= MAX_WAITING {
             self.list.pop_front();
         }
-        let is_hidden = match fact.kind {
-            FactKind::AttributeChanged { attribute, .. } => is_owned && self.hidden.contains(&attribute),
-            _ => false,
+        let is_hidden = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
+            is_owned && self.hidden.contains(&attribute)
+        } else {
+            false
         };
         let hash = confirmation_hash(fact).filter(|_| !is_hidden);
         self.list.push_back(Entry { tick, fact: *fact, is_owned, hash, is_confirmed: false });
     }
 
     /// Emits the selected facts as undone. Returns those about remote actors.
-    pub(crate) fn undo(&mut self, is_false: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
+    pub(crate) fn undo(&mut self, selects: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
-            let gone = is_false(&e.fact);
-            if gone {
+            let is_undone = selects(&e.fact);
+            if is_undone {
                 out.push(e.fact, None, Certainty::Undone);
                 undone.extend(e.is_remote().then_some(e.fact));
             }
-            !gone
+            !is_undone
         });
         undone
     }
 
-    /// Confirms the settled facts about owned controllers up to a tick. Where the server's state differs from the
-    /// prediction, it has also sent confirmations up to a tick: facts without one are undone. Returns the undone facts.
+    /// Confirms the decided facts about owned controllers up to a tick. Where the server's state differs from the
+    /// prediction, the server has also sent confirmations that are complete up to a tick: facts without a confirmation
+    /// are undone. Returns the undone facts.
     pub(crate) fn confirm(
         &mut self,
         until: Tick,
-        is_settled: impl Fn(&Fact) -> bool,
+        is_decided: impl Fn(&Fact) -> bool,
         complete_until: Option<(Tick, u16)>,
         out: &mut NetFacts,
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
-            if e.is_remote() || e.tick > until || !is_settled(&e.fact) {
+            if e.is_remote() || e.tick > until || !is_decided(&e.fact) {
                 return true;
             }
             let complete_until =
@@ -181,8 +185,9 @@ impl PendingFacts {
         undone
     }
 
-    /// Takes a confirmation of the server for a tick. Periodic executions share one hash, so a confirmation does not count for
-    /// later ones. On remote actors a late command takes effect later than predicted, and so does what follows from it.
+    /// Takes a confirmation of the server for a tick. Periodic executions share one hash, so a confirmation does not
+    /// count for later executions. On remote actors a late command, and every change that it causes, takes effect later
+    /// than predicted.
     pub(crate) fn confirm_hash(&mut self, hash: u32, tick: Tick) {
         let mut nearest: Option<(Tick, OpId)> = None;
         for e in self.list.iter_mut().filter(|e| e.hash == Some(hash)) {
@@ -203,13 +208,14 @@ impl PendingFacts {
         }
     }
 
-    /// Whether a selected fact about a remote actor waits for its confirmation.
+    /// Returns whether a selected fact about a remote actor waits for its confirmation.
     pub(crate) fn has_predicted(&self, test: impl Fn(&Fact) -> bool) -> bool {
         self.list.iter().any(|e| e.is_remote() && test(&e.fact))
     }
 
-    /// Decides the facts about remote actors up to a tick: those without a confirmation are undone. Returns the undone facts.
-    pub(crate) fn settle_remote_facts(
+    /// Confirms or undoes the facts about remote actors up to a tick: those without a confirmation are undone. Returns the
+    /// undone facts.
+    pub(crate) fn resolve_remote_facts(
         &mut self,
         until: Tick,
         is_open: impl Fn(OpId) -> bool,
@@ -217,14 +223,14 @@ impl PendingFacts {
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
-            let settled = e.is_remote() && e.tick <= until && !is_open(e.fact.root);
-            if settled && e.is_confirmed {
+            let is_decided = e.is_remote() && e.tick <= until && !is_open(e.fact.root);
+            if is_decided && e.is_confirmed {
                 out.push(e.fact, None, Certainty::Confirmed);
-            } else if settled {
+            } else if is_decided {
                 out.push(e.fact, None, Certainty::Undone);
                 undone.push(e.fact);
             }
-            !settled
+            !is_decided
         });
         undone
     }
@@ -259,7 +265,7 @@ impl PendingFacts {
             let found = predicted[at].1;
             at += 1;
             match found {
-                // It may be a tick earlier or later.
+                // The resimulated fact may be a tick earlier or later.
                 Some(tick) => entry.tick = tick,
                 None => {
                     touched.push(entry.fact);
@@ -275,13 +281,13 @@ impl PendingFacts {
         touched
     }
 
-    /// How many facts wait.
+    /// Returns how many facts wait.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 }
 
-/// The tick of a time; at the boundary of two ticks the later one, which commands belong to.
+/// Returns the tick of a time. A time at the boundary of two ticks belongs to the later one, as commands do.
 fn tick_of(at: SimTime, length: SimTime) -> Tick {
     Tick((at.0 / length.0.max(1)).clamp(0, u32::MAX as i64) as u32).plus(1)
 }
@@ -290,7 +296,7 @@ fn tick_of(at: SimTime, length: SimTime) -> Tick {
 #[derive(Clone, Copy)]
 pub(crate) struct Resimulated<'a> {
     pub(crate) who: ControllerId,
-    /// The tick it was resimulated from.
+    /// The tick that the controller was resimulated from.
     pub(crate) after: Tick,
     pub(crate) length: SimTime,
     /// The facts of the resimulation.

@@ -6,13 +6,14 @@ use std::collections::VecDeque;
 use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
 
 /// The most server states kept as baselines.
-const KEPT: usize = 128;
+const MAX_KEPT: usize = 128;
 
 /// An owned controller at the end of a tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TickEnd {
     pub(crate) tick: Tick,
-    pub(crate) mark: JournalPosition,
+    /// The end of its journal at the tick.
+    pub(crate) journal: JournalPosition,
     pub(crate) image: RowImage,
 }
 
@@ -20,18 +21,18 @@ pub(crate) struct TickEnd {
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedHistory {
     pub(crate) who: ControllerId,
-    /// Attributes that are hidden from the owner.
+    /// Attributes that are hidden from the owning client.
     pub(crate) hidden: Vec<AttributeId>,
-    /// Ticks after the last confirmed one.
-    pub(crate) stops: VecDeque<TickEnd>,
+    /// The predicted states of the ticks after the last confirmed one, by rising tick.
+    pub(crate) tick_ends: VecDeque<TickEnd>,
     /// Its state at the last confirmed tick.
-    pub(crate) settled: Option<(Tick, RowImage)>,
+    pub(crate) last_confirmed: Option<(Tick, RowImage)>,
     /// Baselines: states the server sent, by rising tick.
     states: VecDeque<(Tick, Tokens)>,
     spare: Vec<TickEnd>,
     /// Hashes sent to the server, by rising tick.
-    told: VecDeque<(Tick, u32)>,
-    /// The server's confirmation cannot be used: sending no hash requests the state.
+    sent_hashes: VecDeque<(Tick, u32)>,
+    /// Whether the client requests the full state by sending no hash, because it cannot use the server's confirmation.
     pub(crate) requests_state: bool,
 }
 
@@ -40,21 +41,21 @@ impl OwnedHistory {
         OwnedHistory {
             who,
             hidden: Vec::new(),
-            stops: VecDeque::new(),
-            settled: None,
+            tick_ends: VecDeque::new(),
+            last_confirmed: None,
             states: VecDeque::new(),
             spare: Vec::new(),
-            told: VecDeque::new(),
+            sent_hashes: VecDeque::new(),
             requests_state: false,
         }
     }
 
-    /// The newest baseline.
-    pub(crate) fn have(&self) -> Option<Tick> {
+    /// Returns the newest baseline.
+    pub(crate) fn newest_baseline(&self) -> Option<Tick> {
         self.states.back().map(|(tick, _)| *tick)
     }
 
-    /// The baseline of a delta.
+    /// Returns the baseline of a delta.
     pub(crate) fn state(&self, tick: Tick) -> Option<&Tokens> {
         let at = self.states.binary_search_by_key(&tick, |(t, _)| *t).ok()?;
         Some(&self.states[at].1)
@@ -62,10 +63,10 @@ impl OwnedHistory {
 
     /// Keeps a state of the server as a baseline.
     pub(crate) fn keep_state(&mut self, tick: Tick, tokens: Tokens) {
-        if self.have().is_some_and(|newest| newest >= tick) {
+        if self.newest_baseline().is_some_and(|newest| newest >= tick) {
             return;
         }
-        if self.states.len() >= KEPT {
+        if self.states.len() >= MAX_KEPT {
             self.states.pop_front();
         }
         self.states.push_back((tick, tokens));
@@ -78,71 +79,72 @@ impl OwnedHistory {
         }
     }
 
-    /// An entry for the end of a tick, with reused memory.
-    pub(crate) fn new_stop(&mut self) -> TickEnd {
+    /// Returns an empty entry for the end of a tick, with reused memory.
+    pub(crate) fn new_tick_end(&mut self) -> TickEnd {
         self.spare.pop().unwrap_or_default()
     }
 
     /// Confirms a tick and drops older ones. Returns the journal position at the tick.
-    pub(crate) fn settle(&mut self, tick: Tick, image: RowImage) -> Option<JournalPosition> {
-        let mut mark = None;
-        while self.stops.front().is_some_and(|s| s.tick <= tick) {
-            if let Some(stop) = self.stops.pop_front() {
-                mark = Some(stop.mark);
-                self.spare.push(stop);
+    pub(crate) fn confirm(&mut self, tick: Tick, image: RowImage) -> Option<JournalPosition> {
+        let mut journal = None;
+        while self.tick_ends.front().is_some_and(|s| s.tick <= tick) {
+            if let Some(tick_end) = self.tick_ends.pop_front() {
+                journal = Some(tick_end.journal);
+                self.spare.push(tick_end);
             }
         }
-        self.settled = Some((tick, image));
-        mark
+        self.last_confirmed = Some((tick, image));
+        journal
     }
 
     /// Limits the number of kept ticks; older ones are not resimulated.
-    pub(crate) fn keep_stops(&mut self, most: usize) {
-        while self.stops.len() > most {
-            self.spare.extend(self.stops.pop_front());
+    pub(crate) fn limit_tick_ends(&mut self, most: usize) {
+        while self.tick_ends.len() > most {
+            self.spare.extend(self.tick_ends.pop_front());
         }
     }
 
     /// Drops all kept ticks.
-    pub(crate) fn forget_stops(&mut self) {
-        self.spare.extend(self.stops.drain(..));
+    pub(crate) fn clear_tick_ends(&mut self) {
+        self.spare.extend(self.tick_ends.drain(..));
     }
 
-    /// The state at the end of an unconfirmed tick.
-    pub(crate) fn stop(&self, tick: Tick) -> Option<&TickEnd> {
-        let at = self.stops.binary_search_by_key(&tick, |s| s.tick).ok()?;
-        Some(&self.stops[at])
+    /// Returns the state at the end of an unconfirmed tick.
+    pub(crate) fn tick_end(&self, tick: Tick) -> Option<&TickEnd> {
+        let at = self.tick_ends.binary_search_by_key(&tick, |s| s.tick).ok()?;
+        Some(&self.tick_ends[at])
     }
 
     /// Records that a hash was sent for a tick.
-    pub(crate) fn note_sent_hash(&mut self, tick: Tick, hash: u32) {
-        if self.told.back() == Some(&(tick, hash)) {
+    pub(crate) fn record_sent_hash(&mut self, tick: Tick, hash: u32) {
+        if self.sent_hashes.back() == Some(&(tick, hash)) {
             return;
         }
-        if self.told.len() >= KEPT {
-            self.told.pop_front();
+        if self.sent_hashes.len() >= MAX_KEPT {
+            self.sent_hashes.pop_front();
         }
-        self.told.push_back((tick, hash));
+        self.sent_hashes.push_back((tick, hash));
     }
 
-    /// The server confirmed the hash of a tick and that nothing changed until another tick. Returns the newest predicted tick
-    /// in between with that hash; `None` if the hash is no longer known.
-    pub(crate) fn confirmed(&self, rules: &Rules, tick: Tick, until: Tick) -> Option<(Tick, RowImage)> {
-        let mut told = self.told.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash);
-        let hash = told.next()?;
-        if told.any(|other| other != hash) {
+    /// Returns the newest predicted tick, with its state, to which a confirmation of the server applies: the server
+    /// confirmed the hash of `tick` and reported no change up to `until`. Returns `None` if the hash of `tick` is no
+    /// longer kept.
+    pub(crate) fn find_confirmed(&self, rules: &Rules, tick: Tick, until: Tick) -> Option<(Tick, RowImage)> {
+        let mut sent = self.sent_hashes.iter().filter(|(t, _)| *t == tick).map(|(_, hash)| *hash);
+        let hash = sent.next()?;
+        if sent.any(|other| other != hash) {
             return None;
         }
-        let is_it = |s: &&TickEnd| {
+        let matches = |s: &&TickEnd| {
             let same = || s.image.hash_without(rules, &self.hidden).map(|h| h as u32) == Some(hash);
             (tick..=until).contains(&s.tick) && same()
         };
-        self.stops.iter().rev().find(is_it).map(|s| (s.tick, s.image.clone()))
+        self.tick_ends.iter().rev().find(matches).map(|s| (s.tick, s.image.clone()))
     }
 
-    /// The hash of the newest tick, without hidden attributes.
+    /// Returns the hash of the newest tick, without hidden attributes.
     pub(crate) fn newest_hash(&self, rules: &Rules) -> Option<(Tick, u32)> {
-        let stop = self.stops.back()?;
-        Some((stop.tick, stop.image.hash_without(rules, &self.hidden)? as u32))
+        let tick_end = self.tick_ends.back()?;
+        Some((tick_end.tick, tick_end.image.hash_without(rules, &self.hidden)? as u32))
     }
 }

@@ -5,16 +5,16 @@ use std::collections::VecDeque;
 use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim};
 
 /// The most activations that are kept.
-const KEPT: usize = 256;
+const MAX_KEPT: usize = 256;
 
 /// The key of a predicted activation (ruling C-57).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PredictionKey {
-    /// One for each tick with commands, rising; 0 belongs to the server.
+    /// A number that rises by one with each tick that has commands; 0 belongs to the server.
     pub base: u32,
-    /// The position within the tick.
+    /// The position of the activation within the tick.
     pub sub: u16,
-    /// The Sub of the activation that caused it; `None` for the activation of the command itself.
+    /// The Sub of the activation that caused this one; `None` for the activation of the command itself.
     pub parent: Option<u16>,
     /// The number of the client.
     pub client: u16,
@@ -25,11 +25,11 @@ pub struct PredictionKey {
 /// The status of a predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredictionStatus {
-    /// The verdict has not arrived.
+    /// The server's verdict has not arrived.
     Pending,
-    /// The server activated it too.
+    /// The server activated the ability too.
     Confirmed,
-    /// The server did not activate it.
+    /// The server did not activate the ability.
     Rejected,
 }
 
@@ -54,24 +54,31 @@ pub(crate) struct Keys {
 
 impl Keys {
     /// Records the activations among the facts of an op. Returns how many.
-    pub(crate) fn note(&mut self, id: OpId, seed: u64, sim: &Sim, facts: &Facts) -> u16 {
-        let mut made: Vec<Prediction> = Vec::new();
+    pub(crate) fn record(&mut self, id: OpId, seed: u64, sim: &Sim, facts: &Facts) -> u16 {
+        let mut predictions: Vec<Prediction> = Vec::new();
         for fact in facts.list.iter().filter(|f| f.root == id) {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
             let causes = sim.chain(fact.link);
             // The nearest cause is the activation itself.
-            let caused = causes.iter().skip(1).filter_map(|link| match link.what {
-                CauseWhat::Activated(by) | CauseWhat::Ended(by) => made.iter().rev().find(|p| p.ability == by),
-                _ => None,
+            let parents = causes.iter().skip(1).filter_map(|link| match link.what {
+                CauseWhat::Activated(by) | CauseWhat::Ended(by) => predictions.iter().rev().find(|p| p.ability == by),
+                CauseWhat::Op
+                | CauseWhat::Applied(_)
+                | CauseWhat::Executed(_)
+                | CauseWhat::Expired(_)
+                | CauseWhat::Removed(_)
+                | CauseWhat::Pressed(_)
+                | CauseWhat::Released(_)
+                | CauseWhat::Reload => None,
             });
-            let parent = caused.map(|p| p.key.sub).next().or(made.first().map(|p| p.key.sub));
-            let sub = id.sub().saturating_add(made.len() as u16);
+            let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
+            let sub = id.sub().saturating_add(predictions.len() as u16);
             let key = PredictionKey { base: id.base(), sub, parent, client: id.client(), seed };
-            made.push(Prediction { key, ability, activation, status: PredictionStatus::Pending });
+            predictions.push(Prediction { key, ability, activation, status: PredictionStatus::Pending });
         }
-        let count = made.len() as u16;
-        for prediction in made {
-            if self.list.len() >= KEPT {
+        let count = predictions.len() as u16;
+        for prediction in predictions {
+            if self.list.len() >= MAX_KEPT {
                 self.list.pop_front();
             }
             self.list.push_back((id, prediction));
@@ -79,34 +86,35 @@ impl Keys {
         count
     }
 
-    /// The ability that a command itself activated.
+    /// Returns the ability that a command itself activated.
     pub(crate) fn first(&self, id: OpId) -> Option<AbilityId> {
         self.list.iter().find(|(of, p)| *of == id && p.key.parent.is_none()).map(|(_, p)| p.ability)
     }
 
-    /// Takes a verdict: the abilities that the server activated in order, none if it rejected the command. Missing
-    /// activations are rejected with what they caused. Returns the rejected abilities.
-    pub(crate) fn apply_verdict(&mut self, id: OpId, done: &[AbilityId]) -> Vec<AbilityId> {
-        let (mut left, mut gone) = (done.to_vec(), Vec::new());
-        let mut rejected: Vec<u16> = Vec::new();
+    /// Applies a verdict: the abilities that the server activated, in order, or none if it rejected the command.
+    /// Predicted activations that are missing in the verdict are rejected, and with them the activations they caused.
+    /// Returns the rejected abilities.
+    pub(crate) fn apply_verdict(&mut self, id: OpId, activated: &[AbilityId]) -> Vec<AbilityId> {
+        let (mut unmatched, mut rejected_abilities) = (activated.to_vec(), Vec::new());
+        let mut rejected_subs: Vec<u16> = Vec::new();
         for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.status == PredictionStatus::Pending) {
-            let orphan = p.key.parent.is_some_and(|parent| rejected.contains(&parent));
-            let at = left.iter().position(|&a| a == p.ability).filter(|_| !orphan);
+            let is_parent_rejected = p.key.parent.is_some_and(|parent| rejected_subs.contains(&parent));
+            let at = unmatched.iter().position(|&a| a == p.ability).filter(|_| !is_parent_rejected);
             p.status = match at {
                 Some(at) => {
-                    left.remove(at);
+                    unmatched.remove(at);
                     PredictionStatus::Confirmed
                 }
                 None => {
-                    rejected.push(p.key.sub);
-                    gone.push(p.ability);
+                    rejected_subs.push(p.key.sub);
+                    rejected_abilities.push(p.ability);
                     PredictionStatus::Rejected
                 }
             };
         }
-        // If an ability was predicted twice and activated once, the facts of the two cannot be told apart.
-        gone.retain(|a| !done.contains(a));
-        gone
+        // If an ability was predicted twice and activated once, the facts of the two cannot be distinguished.
+        rejected_abilities.retain(|a| !activated.contains(a));
+        rejected_abilities
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {

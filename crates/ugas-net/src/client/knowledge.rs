@@ -1,42 +1,43 @@
-//! How much a client knows about the attributes of a controller.
+//! How much of the attributes of a controller is replicated to a client.
 //!
-//! A client's sim has a row for every controller it receives, but only its own rows are complete. The row of a remote
-//! (proxy) controller has replicated values as bases, no modifiers, and defaults for the attributes that are not
-//! replicated. Tools must not explain such a row as if it were complete; they ask here first.
+//! A client's sim has a row for every controller it receives, but only the rows of its owned controllers are complete.
+//! The row of a remote (proxy) controller has replicated values as base values, no modifiers, and defaults for the
+//! attributes that are not replicated. A tool must not explain such a row as if it were complete, so it calls
+//! [`Client::knowledge`] first.
 
 use super::Client;
 use crate::view::Proxy;
 use ugas_core::{AttributeId, ControllerId, Explanation, ReadError};
 
-/// How much a client knows about one attribute of a controller.
+/// How much of one attribute of a controller is replicated to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
-    /// Value, base and modifiers: the controller is owned by this client.
+    /// Value, base value and modifiers: this client owns the controller.
     Full,
-    /// The current value only. Base and modifiers are known to the server only.
+    /// The current value only. The base value and the modifiers are not replicated to this client.
     ValueOnly,
-    /// Nothing: the attribute is not replicated to this client, or the controller is unknown here.
+    /// Nothing: the attribute is not replicated to this client, or the client does not have the controller.
     Hidden,
 }
 
-/// An explanation as far as a client can give it.
+/// An explanation of an attribute, as far as it is replicated to a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientExplanation {
-    /// Everything: the controller is owned by this client.
+    /// The full explanation: this client owns the controller.
     Full(Box<Explanation>),
-    /// A value without its origin.
+    /// A value without its modifiers.
     ValueOnly {
-        /// The value in the client's sim: the replicated one with what the client predicted on top of it.
+        /// The value in the client's sim: the last replicated value with the client's predictions applied.
         value: f64,
         /// The value that the server replicated last.
         replicated: f64,
     },
-    /// The client does not know the value.
+    /// The value is not replicated to this client.
     Hidden,
 }
 
 impl Client {
-    /// Returns how much this client knows about an attribute of a controller.
+    /// Returns how much of an attribute of a controller is replicated to this client.
     ///
     /// ```
     /// # use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
@@ -73,7 +74,7 @@ impl Client {
         }
     }
 
-    /// Explains an attribute as far as this client knows it.
+    /// Explains an attribute as far as it is replicated to this client.
     pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<ClientExplanation, ReadError> {
         let value = self.sim.get(who, attribute)?;
         let replicated = self.proxies.get(who).and_then(|p: &Proxy| p.value(attribute));

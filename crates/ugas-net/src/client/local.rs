@@ -1,5 +1,5 @@
-//! Abilities that run on this client only (`LocalOnly`). They run on a copy of their controller in a separate sim, so they are
-//! never sent or rolled back.
+//! Abilities that run on this client only (`LocalOnly`). They run on a copy of their controller in a separate sim, so
+//! they are never sent to the server or rolled back.
 
 use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
@@ -66,7 +66,7 @@ impl LocalAbilities {
         }
     }
 
-    /// Emits the facts of local ops; other facts of a copy are emitted for the original.
+    /// Emits the facts of local ops. Other facts of a copy are not emitted: the original controller emits them.
     fn emit_facts(&mut self, out: &mut NetFacts) {
         let Some(sim) = &mut self.sim else { return };
         sim.take_facts(&mut self.facts);

@@ -1,8 +1,8 @@
 //! The client session: prediction, reconciliation, proxies.
 //!
-//! The client's sim contains its owned controllers, predicted with the same code as on the server, and a proxy row for each
-//! remote actor. When the server's state of a tick differs from the prediction, the controller is rolled back to that state
-//! and resimulated, within the call that received it: no tick shows a partial correction.
+//! The client's sim contains its owned controllers, predicted with the same code as on the server, and a proxy row for
+//! each remote actor. When the server's state of a tick differs from the prediction, the controller is rolled back to
+//! that state and resimulated within the call that received the state, so no tick shows a partial correction.
 //!
 //! A command is a `PendingCommand` of the [`Client`] until its verdict arrives.
 
@@ -51,7 +51,7 @@ use ugas_core::{
     Sim, SimConfig, SimTime, Target,
 };
 
-/// The most commands without a verdict.
+/// The most commands that wait for a verdict.
 const MAX_PENDING: usize = 256;
 
 /// The most bytes of run-time definitions that a client accepts from a server.
@@ -60,18 +60,21 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 /// The configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How far the client may predict beyond the last confirmed state; at most half a second. Beyond it commands return
-    /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see [`Client::command`].
+    /// How far the client may predict beyond the last confirmed state; at most half a second. When the window is
+    /// exceeded, commands return [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see
+    /// [`Client::command`].
     pub prediction_window: SimTime,
-    /// A correction that changes an attribute by more than this share of the larger value is a [`ValueCorrection`].
+    /// A correction that changes an attribute by more than this fraction of the larger of the two values is reported as
+    /// a [`ValueCorrection`].
     pub correction_threshold: f64,
     /// The delay with which remote actors are shown, so that their positions can be interpolated.
     pub interpolation_delay: SimTime,
-    /// The most remote actors. Further ones are skipped and counted ([`ClientCounts::skipped_proxies`]).
+    /// The most remote actors that the client keeps. Further ones are skipped and counted
+    /// ([`ClientCounts::skipped_proxies`]).
     pub max_proxies: usize,
     /// Limits and timeouts of the connection.
     pub connection: ConnectionConfig,
-    /// The configuration of the sim; its role and seed are not used.
+    /// The configuration of the sim. Its role and seed are ignored.
     pub sim: SimConfig,
 }
 
@@ -95,20 +98,20 @@ pub enum ClientState {
     Connecting,
     /// The client has joined.
     Playing,
-    /// The server denied the client.
+    /// The server denied the connection.
     Denied(Denial),
-    /// The client ended the session: it neither receives nor sends nor predicts.
+    /// The client ended the session: it no longer receives, sends or predicts.
     Disconnected(DisconnectReason),
 }
 
 /// What [`Client::command`] did with a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommandStatus {
-    /// The client predicted it, under this key and with this outcome.
+    /// The client predicted the request, under this key and with this outcome.
     Predicted(OpId, Outcome),
-    /// The client sends it under this key; the server runs it first.
+    /// The client sends the request under this key without predicting it; the server runs it first.
     Sent(OpId),
-    /// It runs on this client only.
+    /// The request ran on this client only.
     Local(Outcome),
 }
 
@@ -128,7 +131,7 @@ pub struct ValueCorrection {
 /// The counters of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Corrections: states of the server that differed from the prediction.
+    /// Corrections: the number of states of the server that differed from the prediction.
     pub corrections: u64,
     /// Resimulated ticks.
     pub resimulated: u64,
@@ -140,7 +143,7 @@ pub struct ClientCounts {
     pub malformed: u64,
     /// Duplicate packets.
     pub duplicate: u64,
-    /// Packets older than the newest one received. Their content is resent.
+    /// Packets older than the newest one received. The server resends their content.
     pub outdated: u64,
     /// Commands refused because the prediction window was closed.
     pub window_closed: u64,
@@ -148,7 +151,7 @@ pub struct ClientCounts {
     pub skipped_proxies: u64,
 }
 
-/// A command without a verdict.
+/// A command that waits for its verdict.
 #[derive(Clone)]
 struct PendingCommand {
     command: Command,
@@ -173,7 +176,8 @@ pub struct Client {
     mispredicted: VecDeque<Request>,
     length: SimTime,
     tick: Tick,
-    /// The start of the prediction window: the newest tick received from the server; until then the first own tick.
+    /// The start of the prediction window: the newest tick received from the server. Before the first packet it is the
+    /// first own tick.
     newest_tick: Tick,
     jump_budget: JumpBudget,
     now: SimTime,
@@ -191,15 +195,15 @@ pub struct Client {
     base_tick: Tick,
     pending_facts: PendingFacts,
     out: NetFacts,
-    /// The tick up to which the packet being read confirms what the client did to its own controllers.
+    /// The tick up to which the packet being read confirms the predicted changes of owned controllers.
     confirmed_until: Option<Tick>,
-    /// Mispredicted facts about own controllers, until they are compared with the corrected state.
+    /// Mispredicted facts about owned controllers, kept until they are compared with the corrected state.
     mispredicted_facts: Vec<Fact>,
     /// Targets that predicted abilities chose.
     aimed: Vec<(ActivationKey, Target)>,
     /// How many facts were matched with the triggers of local abilities.
     triggered: usize,
-    blends: Vec<ValueCorrection>,
+    corrections: Vec<ValueCorrection>,
     counts: ClientCounts,
     coder: Coder,
     writer: BitWriter,
@@ -211,7 +215,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Creates a client with these rules; it sends its hello with the first packet.
+    /// Creates a client with these rules. The client sends its hello with the first packet.
     pub fn new(rules: Arc<Rules>, config: ClientConfig) -> Client {
         let mut carrier = Carrier::new(config.connection);
         let hello = ToServer::Hello { protocol: PROTOCOL, rules: rules.fingerprint(), padding: vec![0; 256] };
@@ -250,7 +254,7 @@ impl Client {
             mispredicted_facts: Vec::new(),
             aimed: Vec::new(),
             triggered: 0,
-            blends: Vec::new(),
+            corrections: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
             writer: BitWriter::new(),
@@ -289,13 +293,13 @@ impl Client {
 
     /// Returns the last confirmed tick of an owned controller.
     pub fn confirmed_tick(&self, who: ControllerId) -> Option<Tick> {
-        self.rows.iter().find(|r| r.who == who)?.settled.as_ref().map(|s| s.0)
+        self.rows.iter().find(|r| r.who == who)?.last_confirmed.as_ref().map(|s| s.0)
     }
 
     /// Returns the hash of an owned controller at its last confirmed tick, without hidden attributes.
     pub fn confirmed_hash(&self, who: ControllerId) -> Option<u64> {
         let row = self.rows.iter().find(|r| r.who == who)?;
-        row.settled.as_ref()?.1.hash_without(self.sim.rules(), &row.hidden)
+        row.last_confirmed.as_ref()?.1.hash_without(self.sim.rules(), &row.hidden)
     }
 
     /// Returns the counters.
@@ -318,9 +322,9 @@ impl Client {
         self.pending.len()
     }
 
-    /// Returns whether the effect or activation with this birth is predicted and not confirmed yet.
-    pub fn is_predicted(&self, birth: u64) -> bool {
-        self.pending.iter().any(|p| p.is_predicted && p.command.id(self.client).0 == birth)
+    /// Returns whether the effect or activation with this origin id is predicted and not confirmed yet.
+    pub fn is_predicted(&self, origin_id: u64) -> bool {
+        self.pending.iter().any(|p| p.is_predicted && p.command.id(self.client).0 == origin_id)
     }
 
     /// Returns the latest predicted activations.
@@ -330,7 +334,7 @@ impl Client {
 
     /// Returns how many journal entries, ticks and facts are kept for reconciliation. For tests of memory bounds.
     pub fn retained(&self) -> usize {
-        let rows: usize = self.rows.iter().map(|r| r.stops.len() + self.sim.remote().journal_len(r.who)).sum();
+        let rows: usize = self.rows.iter().map(|r| r.tick_ends.len() + self.sim.remote().journal_len(r.who)).sum();
         let proxies: usize =
             self.touched.iter().map(|(&who, marks)| marks.len() + self.sim.remote().journal_len(who)).sum();
         rows + proxies + self.pending.len() + self.pending_facts.len()
@@ -350,21 +354,21 @@ impl Client {
     }
 
     /// Drops facts that the host does not take.
-    fn forget_facts(&mut self) {
+    fn drop_untaken_facts(&mut self) {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
             self.out.clear();
             self.triggered = 0;
         }
-        if self.blends.len() > most {
-            self.blends.clear();
+        if self.corrections.len() > most {
+            self.corrections.clear();
         }
     }
 
     /// Swaps out the value corrections since the last call.
     pub fn take_corrections(&mut self, into: &mut Vec<ValueCorrection>) {
         into.clear();
-        std::mem::swap(&mut self.blends, into);
+        std::mem::swap(&mut self.corrections, into);
     }
 
     // Time --------------------------------------------------------------------------------------------------------
@@ -377,19 +381,19 @@ impl Client {
     /// Advances like [`Client::update`], with a host that answers tasks.
     pub fn update_with(&mut self, elapsed: SimTime, host: &mut dyn Host) -> u32 {
         self.now += elapsed;
-        self.jump_budget.pass(elapsed);
-        self.forget_facts();
+        self.jump_budget.advance(elapsed);
+        self.drop_untaken_facts();
         if matches!(self.state, ClientState::Disconnected(_)) {
             return 0;
         }
-        let Some(due) = self.clock_sync.as_mut().map(|pace| pace.pass(elapsed)) else { return 0 };
-        self.clean_up();
-        let mut played = 0;
-        while played < due && self.is_near() {
+        let Some(due) = self.clock_sync.as_mut().map(|clock| clock.advance(elapsed)) else { return 0 };
+        self.send_mispredicted();
+        let mut simulated = 0;
+        while simulated < due && self.can_advance() {
             self.simulate_tick(host);
-            played += 1;
+            simulated += 1;
         }
-        played
+        simulated
     }
 
     /// Simulates one tick.
@@ -403,14 +407,14 @@ impl Client {
         self.local.advance(self.sim.now(), host, &mut self.out);
         self.run_triggers();
         for row in &mut self.rows {
-            if row.settled.is_none() {
+            if row.last_confirmed.is_none() {
                 continue;
             }
-            let mut stop = row.new_stop();
-            (stop.tick, stop.mark) = (self.tick, self.sim.remote().journal_end(row.who));
-            if self.sim.capture(row.who, &mut stop.image).is_ok() {
-                row.stops.push_back(stop);
-                row.keep_stops(window);
+            let mut tick_end = row.new_tick_end();
+            (tick_end.tick, tick_end.journal) = (self.tick, self.sim.remote().journal_end(row.who));
+            if self.sim.capture(row.who, &mut tick_end.image).is_ok() {
+                row.tick_ends.push_back(tick_end);
+                row.limit_tick_ends(window);
             }
         }
         self.mark_proxies(window);
@@ -419,7 +423,7 @@ impl Client {
     /// Jumps to a tick of the server that this client has not simulated. The ticks in between are not kept. Returns whether
     /// the jump is allowed.
     fn jump(&mut self, to: Tick) -> bool {
-        if !self.may_jump(to) {
+        if !self.spend_jump(to) {
             return false;
         }
         if to.minus(1) > self.tick {
@@ -427,7 +431,7 @@ impl Client {
             self.tick = to.minus(1);
             self.sim.advance_to(self.tick.time(self.length));
             self.emit_facts(self.tick);
-            self.rows.iter_mut().for_each(OwnedHistory::forget_stops);
+            self.rows.iter_mut().for_each(OwnedHistory::clear_tick_ends);
         }
         if to > self.tick {
             self.simulate_tick(&mut NoHost);
@@ -450,16 +454,16 @@ impl Client {
             }
             writer.clear();
             for row in rows.iter_mut() {
-                let have = row.have();
-                writer.bit(have.is_some());
-                if let Some(have) = have {
-                    put_int(writer, tick.0 as i64 - have.0 as i64);
+                let baseline = row.newest_baseline();
+                writer.bit(baseline.is_some());
+                if let Some(baseline) = baseline {
+                    put_int(writer, tick.0 as i64 - baseline.0 as i64);
                 }
                 let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.requests_state);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {
                     writer.bits(hash as u64, 32);
-                    row.note_sent_hash(*tick, hash);
+                    row.record_sent_hash(*tick, hash);
                 }
             }
             let mut body = BitWriter::new();

@@ -1,5 +1,5 @@
-//! Owned controllers that join and leave. A client predicts a controller from its first full state until the server removes
-//! it. The controller stays in the list of owned ones, so that it can return.
+//! Owned controllers that join and leave. A client predicts a controller from its first full state until the server
+//! removes it. A removed controller stays in the list of owned ones, so that it can return.
 
 use super::Client;
 use super::facts::Certainty;
@@ -10,11 +10,11 @@ use crate::view::ProxyChange;
 use ugas_core::FactKind;
 
 impl Client {
-    /// The first full state of an owned controller arrived: it is no longer a remote actor.
+    /// Removes the proxy of an owned controller whose first full state arrived.
     pub(super) fn add_owned(&mut self, at: usize, tick: Tick) {
         let who = self.rows[at].who;
         self.proxies.remove(who, tick);
-        self.positions.forget(who);
+        self.positions.remove(who);
         self.touched.remove(&who);
         self.sim.remote_mut().remove_silently(who);
     }
@@ -22,14 +22,15 @@ impl Client {
     /// Lists the owned controllers that are present, in the server's order.
     pub(super) fn list_owned(&mut self) {
         self.owned.clear();
-        self.owned.extend(self.rows.iter().filter(|r| r.settled.is_some()).map(|r| r.who));
+        self.owned.extend(self.rows.iter().filter(|r| r.last_confirmed.is_some()).map(|r| r.who));
     }
 
-    /// An owned controller was removed at a tick, or is replicated as to observers.
+    /// Removes an owned controller that the server removed at a tick, or that it now replicates as it does to
+    /// observers.
     pub(super) fn remove_owned(&mut self, at: usize, tick: Tick) {
         let row = &self.rows[at];
         // A state of a later tick has arrived already.
-        if row.settled.as_ref().is_none_or(|s| s.0 > tick) {
+        if row.last_confirmed.as_ref().is_none_or(|s| s.0 > tick) {
             return;
         }
         let who = row.who;
@@ -40,7 +41,7 @@ impl Client {
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
         self.reset_proxy(who, tick);
-        // The despawn ended its loops: those that observers see start again.
+        // The despawn ended the looping cues of the controller: start those that observers see again.
         let loops: Vec<_> = self.proxies.get(who).into_iter().flat_map(|proxy| proxy.loops()).collect();
         loops.into_iter().for_each(|cue| self.emit_change(who, &ProxyChange::Loop { cue, added: true }));
     }

@@ -1,5 +1,5 @@
-//! Positions of remote actors. They have a channel of their own and arrive more often than anything else. The sim has the
-//! newest position, which range checks use; rendering gets an interpolated one.
+//! Positions of remote actors. They have a channel of their own and arrive more often than other state. The sim has the
+//! newest position, which range checks use; rendering uses an interpolated one.
 
 use super::Client;
 use crate::types::Tick;
@@ -17,17 +17,17 @@ pub(super) struct RemotePositions {
 }
 
 impl RemotePositions {
-    /// The newest received position.
+    /// Returns the newest received position.
     pub(super) fn newest(&self, who: ControllerId) -> Option<Anchor> {
         self.tracks.get(&who)?.last().map(|(_, pose)| pose.anchor())
     }
 
-    /// The actor was removed.
-    pub(super) fn forget(&mut self, who: ControllerId) {
+    /// Removes an actor.
+    pub(super) fn remove(&mut self, who: ControllerId) {
         self.tracks.remove(&who);
     }
 
-    /// A packet of a tick arrived while the client was at a time.
+    /// Updates the lead with a packet: the client's time at its arrival and the time of its tick.
     pub(super) fn packet_arrived(&mut self, now: SimTime, tick: SimTime) {
         let lead = now - tick;
         self.lead = Some(self.lead.map_or(lead, |old| SimTime(old.0 + (lead.0 - old.0) / 16)));
@@ -57,19 +57,20 @@ impl Client {
     }
 
     /// Reads the positions in a packet.
-    pub(super) fn read_places(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+    pub(super) fn read_positions(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let (mut last, at) = (None, tick.time(self.length));
         while let Some(who) = read_next(from, &mut last)? {
             self.positions.push(who, at, Pose::get(from)?, self.config.max_proxies);
             if !self.owned.contains(&who) {
-                // An actor whose state has not arrived gets its position with it.
+                // An actor whose state has not arrived gets its position together with the state.
                 let _ = self.sim.remote_mut().move_proxy(who, self.positions.newest(who));
             }
         }
         Ok(())
     }
 
-    /// Part of a packet could not be read, although the server counts it as received: requests everything again.
+    /// Counts a malformed packet and requests the state of all remote actors again, since the server counts the packet
+    /// as received.
     pub(super) fn request_resync(&mut self) {
         self.counts.malformed += 1;
         self.request_all();
@@ -95,7 +96,7 @@ mod tests {
     use ugas_doc::{Attribute, AttributeSet, ControllerReplication, Effect};
 
     #[test]
-    fn a_client_that_lost_its_footing_asks_once_and_is_told_everything() {
+    fn a_client_that_cannot_read_updates_requests_a_resync_once_and_receives_everything() {
         let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
         let rules = Rules::builder().add(set).add(Effect::instant("GE_Hit").add("Health", -1.0)).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -118,7 +119,7 @@ mod tests {
         let (ana, health) = (net.client("Ana"), rules.attribute("Health").unwrap());
         assert!(ana.counts().malformed > 0);
         assert_eq!(ana.proxies().get(foe).unwrap().value(health), Some(40.0));
-        assert_eq!(ana.proxies().get(still).unwrap().value(health), Some(100.0), "the one that did not change too");
+        assert_eq!(ana.proxies().get(still).unwrap().value(health), Some(100.0), "the unchanged actor is resent too");
         assert_eq!(net.server().counts().iter().count(), 0);
     }
 }

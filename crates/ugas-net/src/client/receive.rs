@@ -1,7 +1,7 @@
 //! Packets from the server.
 //!
-//! Everything about owned controllers in a packet is read before any of it is applied: a verdict belongs to the state next to
-//! it.
+//! The whole part of a packet about owned controllers is read before any of it is applied: a verdict and the state in
+//! the same packet belong together.
 
 use super::clock_sync::ClockSync;
 use super::history::OwnedHistory;
@@ -10,7 +10,7 @@ use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, GONE, MATCHED, MAX_DONE, MAX_VERDICTS};
+use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
@@ -20,25 +20,32 @@ use crate::wire::token::Tokens;
 use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
 
 impl Client {
-    /// Receives a datagram of the server. A malformed one is counted.
+    /// Receives a datagram from the server. A malformed datagram is counted.
     pub fn receive(&mut self, datagram: &[u8]) {
         if matches!(self.state, ClientState::Disconnected(_)) {
             return;
         }
-        self.forget_facts();
+        self.drop_untaken_facts();
         let (tick, payload) = match self.carrier.read(self.now, datagram) {
             Ok(opened) => (opened.tick, opened.payload.to_vec()),
             Err(error) => {
                 match error {
                     CarrierError::Duplicate { .. } => self.counts.duplicate += 1,
                     CarrierError::Stale { .. } => self.counts.outdated += 1,
-                    _ => self.counts.malformed += 1,
+                    CarrierError::TooLong { .. }
+                    | CarrierError::BacklogFull { .. }
+                    | CarrierError::Truncated { .. }
+                    | CarrierError::UnknownFlags { .. }
+                    | CarrierError::EmptySection
+                    | CarrierError::NoReference
+                    | CarrierError::UnsentAcknowledged { .. }
+                    | CarrierError::FragmentAhead { .. } => self.counts.malformed += 1,
                 }
                 return;
             }
         };
         self.packet_results.clear();
-        self.carrier.take_verdicts(&mut self.packet_results);
+        self.carrier.take_packet_results(&mut self.packet_results);
         for &(number, arrived) in &self.packet_results {
             let Some(at) = self.sent_commands.iter().position(|(n, _)| *n == number.0) else { continue };
             let Some((_, keys)) = self.sent_commands.remove(at) else { continue };
@@ -54,8 +61,9 @@ impl Client {
             }
         }
         if self.state == ClientState::Playing && !payload.is_empty() && self.read(&payload, tick).is_err() {
-            // The server resends it, for example a state that needs a definition still in flight.
-            self.carrier.disown();
+            // Without the ack the server resends the content, for example a state that needs a definition still in
+            // flight.
+            self.carrier.revoke_ack();
             self.request_resync();
         }
     }
@@ -63,8 +71,8 @@ impl Client {
     pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {
         match message {
             ToClient::Welcome { client, base, length, seed, owned } => {
-                let sound = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
-                if self.state != ClientState::Connecting || !sound {
+                let is_valid = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
+                if self.state != ClientState::Connecting || !is_valid {
                     self.counts.malformed += 1;
                     return;
                 }
@@ -76,8 +84,8 @@ impl Client {
                 self.clock_sync = Some(ClockSync::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
                 self.tick = tick.plus(ahead as u32);
-                // The next packet arrives a round trip from now, after the ack of the welcome. The clock must not wait for
-                // it, or every command would be late until it has caught up.
+                // The next packet arrives a round trip from now, after the ack of the welcome. The clock must not wait
+                // for that packet, or every command would be late until the clock has caught up.
                 self.newest_tick = self.tick;
                 self.sim.advance_to(self.tick.time(length));
             }
@@ -91,14 +99,14 @@ impl Client {
                     self.counts.malformed += 1;
                 }
             }
-            ToClient::Removed { gone } => gone.into_iter().for_each(|(who, tick)| self.remove_proxy(who, tick)),
+            ToClient::Removed { actors } => actors.into_iter().for_each(|(who, tick)| self.remove_proxy(who, tick)),
             ToClient::AllRemoved { tick } => {
                 // In reverse order, so that removing is cheap.
                 let all: Vec<ControllerId> = self.proxies.iter().map(|p| p.who()).collect();
                 all.into_iter().rev().for_each(|who| self.remove_proxy(who, tick));
             }
             ToClient::ActorState { who, tick, section } => {
-                if self.read_view(who, tick, &mut BitReader::new(&section)).is_err() {
+                if self.read_actor(who, tick, &mut BitReader::new(&section)).is_err() {
                     self.request_resync();
                 }
             }
@@ -110,9 +118,9 @@ impl Client {
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
                 let own = read.and_then(|_| read_confirmations(tick, &mut from));
                 match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
-                    Ok(((echoes, said), image)) => {
-                        echoes.into_iter().for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
-                        self.confirmed_until = Some(said);
+                    Ok(((confirmations, complete_until), image)) => {
+                        confirmations.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
+                        self.confirmed_until = Some(complete_until);
                         self.correct(at, tick, image, tokens);
                         self.confirmed_until = None;
                         self.run_triggers();
@@ -130,74 +138,74 @@ impl Client {
         if first {
             let slack = get_int(&mut from)?;
             let jitter = self.carrier.jitter().0 / self.length.0.max(1);
-            if let Some(pace) = &mut self.clock_sync {
-                pace.update(slack, 2 + jitter.clamp(0, 8));
+            if let Some(clock) = &mut self.clock_sync {
+                clock.update(slack, 2 + jitter.clamp(0, 8));
             }
             if !self.jump(tick) {
                 return Ok(());
             }
             self.jump_budget.packet_arrived();
             self.newest_tick = self.newest_tick.max(tick);
-            // Nothing is applied before everything about owned controllers is read: a verdict belongs to its state.
+            // Nothing is applied before the whole part about owned controllers is read: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
-            let (echoes, said) = read_confirmations(tick, &mut from)?;
-            let mut news = Vec::with_capacity(self.rows.len());
-            let all_right = !self.rows.is_empty() && from.bit()?;
+            let (confirmations, complete_until) = read_confirmations(tick, &mut from)?;
+            let mut updates = Vec::with_capacity(self.rows.len());
+            let all_matched = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
-                let right = all_right.then_some(OwnerUpdate::Matched(tick));
-                news.push(right.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
+                let matched = all_matched.then_some(OwnerUpdate::Matched(tick));
+                updates.push(matched.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
-            let own = match news.iter().any(|n| matches!(n, OwnerUpdate::State(_))) {
+            let own = match updates.iter().any(|n| matches!(n, OwnerUpdate::State(_))) {
                 true => read_confirmations(tick, &mut from).map(Some)?,
                 false => None,
             };
-            let before = self.visible_touched();
-            let (is_rejected, undone) = self.take_verdicts(&verdicts);
+            let before = self.visible_predicted();
+            let (is_rejected, undone) = self.apply_verdicts(&verdicts);
             self.confirmed_until = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
-            echoes.into_iter().chain(own).for_each(|(at, echo)| self.pending_facts.confirm_hash(echo, at));
-            for (at, news) in news.into_iter().enumerate() {
-                self.take_owned(at, tick, is_rejected, news);
+            confirmations.into_iter().chain(own).for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
+            for (at, update) in updates.into_iter().enumerate() {
+                self.apply_owner_update(at, tick, is_rejected, update);
             }
             self.confirmed_until = None;
             self.positions.packet_arrived(self.sim.now(), tick.time(self.length));
-            let read = self.read_views(tick, &mut from);
-            self.settle_proxies(tick, is_rejected);
-            self.settle_remote_facts(said, &before, undone);
+            let read = self.read_actors(tick, &mut from);
+            self.confirm_proxies(tick, is_rejected);
+            self.resolve_remote_facts(complete_until, &before, undone);
             read?;
-            self.clean_up();
+            self.send_mispredicted();
             self.run_triggers();
         } else {
-            let before = self.visible_touched();
-            let read = self.read_views(tick, &mut from);
+            let before = self.visible_predicted();
+            let read = self.read_actors(tick, &mut from);
             self.emit_corrections(&before, Vec::new());
             read?;
         }
-        self.read_places(tick, &mut from)
+        self.read_positions(tick, &mut from)
     }
 
     /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
-    pub(super) fn take_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
+    pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
-        for CommandVerdict { base, sub, done } in verdicts {
+        for CommandVerdict { base, sub, activated } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.command.id(self.client);
-            let rejected = self.keys.apply_verdict(id, done.as_deref().unwrap_or_default());
-            if done.is_some() && !rejected.is_empty() {
-                // The command was accepted, but not everything it activated here.
+            let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
+            if activated.is_some() && !rejected.is_empty() {
+                // The server accepted the command, but not every activation that the client predicted for it.
                 let sim = &self.sim;
-                let is_false = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
-                undone.extend(self.pending_facts.undo(is_false, &mut self.out));
+                let is_rejected_fact = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
+                undone.extend(self.pending_facts.undo(is_rejected_fact, &mut self.out));
             }
-            if done.is_none() {
+            if activated.is_none() {
                 self.counts.rejected += 1;
                 if pending.is_predicted {
                     is_rejected = true;
                     self.sim.remote_mut().discard_op(id);
                     undone.extend(self.pending_facts.undo(|f| f.root == id, &mut self.out));
-                    self.note_mispredicted(id, &pending.command);
+                    self.queue_mispredicted(id, &pending.command);
                 }
             }
         }
@@ -225,16 +233,16 @@ impl Client {
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
                 OwnerUpdate::State(Box::new((self.image_at(at, tick, &tokens)?, tokens)))
             }
-            GONE => OwnerUpdate::Gone,
+            REMOVED => OwnerUpdate::Removed,
             _ => OwnerUpdate::Nothing,
         })
     }
 
-    pub(super) fn take_owned(&mut self, at: usize, tick: Tick, is_rejected: bool, news: OwnerUpdate) {
-        match news {
+    pub(super) fn apply_owner_update(&mut self, at: usize, tick: Tick, is_rejected: bool, update: OwnerUpdate) {
+        match update {
             OwnerUpdate::Matched(matched) => {
-                match self.rows[at].confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.settle(at, tick, image, None),
+                match self.rows[at].find_confirmed(self.sim.rules(), matched, tick) {
+                    Some((tick, image)) => self.confirm(at, tick, image, None),
                     None => self.rows[at].requests_state |= !self.can_predict(),
                 }
                 if is_rejected {
@@ -243,23 +251,30 @@ impl Client {
             }
             OwnerUpdate::State(state) => {
                 let (image, tokens) = *state;
-                let ran = self.correct(at, tick, image, tokens);
-                if is_rejected && !ran {
+                let is_resimulated = self.correct(at, tick, image, tokens);
+                if is_rejected && !is_resimulated {
                     self.resimulate(at);
                 }
             }
-            OwnerUpdate::Gone => self.remove_owned(at, tick),
+            OwnerUpdate::Removed => self.remove_owned(at, tick),
             OwnerUpdate::Nothing if is_rejected => self.resimulate(at),
             OwnerUpdate::Nothing => {}
         }
     }
 }
 
-/// Whether one of these abilities caused a fact.
+/// Returns whether one of these abilities caused a fact.
 fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
     let caused = |link: &CauseLink| match link.what {
         CauseWhat::Activated(a) | CauseWhat::Ended(a) => abilities.contains(&a),
-        _ => false,
+        CauseWhat::Op
+        | CauseWhat::Applied(_)
+        | CauseWhat::Executed(_)
+        | CauseWhat::Expired(_)
+        | CauseWhat::Removed(_)
+        | CauseWhat::Pressed(_)
+        | CauseWhat::Released(_)
+        | CauseWhat::Reload => false,
     };
     sim.chain(fact.link).iter().any(caused)
 }
@@ -268,17 +283,17 @@ fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
 pub(super) struct CommandVerdict {
     pub(super) base: u32,
     pub(super) sub: u16,
-    /// The abilities it activated; `None` if it was rejected.
-    pub(super) done: Option<Vec<AbilityId>>,
+    /// The abilities that the command activated; `None` if the command was rejected.
+    pub(super) activated: Option<Vec<AbilityId>>,
 }
 
 /// What a packet contains about an owned controller.
 pub(super) enum OwnerUpdate {
     Nothing,
-    /// The prediction of this tick is right.
+    /// The prediction of this tick equals the server's state.
     Matched(Tick),
     State(Box<(Option<ServerState>, Tokens)>),
-    Gone,
+    Removed,
 }
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError> {
@@ -286,14 +301,14 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError>
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
         let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
-        let mut done = None;
+        let mut activated = None;
         if !from.bit()? {
-            let done = done.insert(Vec::new());
-            for _ in 0..get_uint_to(from, MAX_DONE, "activations")? {
-                done.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+            let activated = activated.insert(Vec::new());
+            for _ in 0..get_uint_to(from, MAX_ACTIVATED, "activations")? {
+                activated.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
             }
         }
-        verdicts.push(CommandVerdict { base, sub, done });
+        verdicts.push(CommandVerdict { base, sub, activated });
     }
     Ok(verdicts)
 }
@@ -310,7 +325,7 @@ mod tests {
     use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
     use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
-    /// A server's packet with nothing but verdicts.
+    /// Returns a packet of the server that contains only verdicts.
     fn packet(verdicts: &[(u32, u16, bool)]) -> Vec<u8> {
         let mut out = BitWriter::new();
         out.bit(true);
@@ -334,7 +349,7 @@ mod tests {
 
     // covers: UGAS-13.5-03
     #[test]
-    fn answers_for_keys_that_are_unknown_or_handled_are_passed_over() {
+    fn verdicts_for_unknown_or_decided_keys_are_ignored() {
         let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
@@ -352,7 +367,7 @@ mod tests {
         assert_eq!(
             (ana.pending_commands(), ana.journal_entries(), ana.pending_facts.len()),
             (0, 0, 0),
-            "what is handled is forgotten"
+            "decided commands are dropped"
         );
         ana.command(ask()).unwrap();
         ana.take_facts(&mut super::super::NetFacts::default());
@@ -371,12 +386,12 @@ mod tests {
         let before = state(ana);
         let tick = net.server().tick();
         let ana = net.client_mut("Ana");
-        // The first was handled; the others never were.
+        // The first key is decided; the others are unknown.
         for verdicts in [[(1, 0, true), (1, 0, false)], [(77, 0, true), (77, 9, false)], [(0, 0, true), (2, 1, true)]] {
             ana.read(&packet(&verdicts), tick).unwrap();
             assert_eq!(state(ana), before, "{verdicts:?}");
         }
-        // The one that waits is heard.
+        // The verdict of the pending command is applied.
         ana.read(&packet(&[(2, 0, true)]), tick).unwrap();
         assert_ne!(state(ana), before);
         assert_eq!((ana.pending_commands(), ana.counts().rejected), (0, 1));

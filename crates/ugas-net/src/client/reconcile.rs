@@ -12,25 +12,26 @@ use ugas_core::{Fact, FactKind, JournalPosition, Op, OpId, Portable, Resimulatio
 
 impl Client {
     /// Confirms a tick of an owned controller.
-    pub(super) fn settle(&mut self, at: usize, tick: Tick, image: RowImage, said: Option<Tick>) {
+    pub(super) fn confirm(&mut self, at: usize, tick: Tick, image: RowImage, confirmed_until: Option<Tick>) {
         let row = &mut self.rows[at];
-        if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
+        if row.last_confirmed.as_ref().is_some_and(|s| s.0 >= tick) {
             return;
         }
-        if let Some(mark) = row.settle(tick, image) {
+        if let Some(mark) = row.confirm(tick, image) {
             self.sim.remote_mut().trim_journal(row.who, mark);
         }
         let (who, client, pending) = (row.who, self.client, &self.pending);
         let owned = &self.owned;
-        let is_settled = |f: &Fact| {
+        let is_decided = |f: &Fact| {
             let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
             (f.who == who || !owned.contains(&f.who)) && !open
         };
-        let said = said.map(|said| (said, client));
-        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_settled, said, &mut self.out));
+        let confirmed_until = confirmed_until.map(|confirmed_until| (confirmed_until, client));
+        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_decided, confirmed_until, &mut self.out));
     }
 
-    /// Imports the server's state of an owned controller at a tick. `None` if a later tick is confirmed already.
+    /// Imports the server's state of an owned controller at a tick. Returns `None` if a later tick is already
+    /// confirmed.
     pub(super) fn image_at(
         &mut self,
         at: usize,
@@ -38,11 +39,11 @@ impl Client {
         tokens: &Tokens,
     ) -> Result<Option<ServerState>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
-        if self.is_ancient(tick) || !self.jump(tick) {
+        if self.is_too_old(tick) || !self.jump(tick) {
             return Err(bad);
         }
         let row = &self.rows[at];
-        if row.settled.as_ref().is_some_and(|s| s.0 >= tick) {
+        if row.last_confirmed.as_ref().is_some_and(|s| s.0 >= tick) {
             return Ok(None);
         }
         let mut portable: Portable = tokens.read().map_err(|_| bad)?;
@@ -50,45 +51,46 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
-        let mark = match &row.settled {
+        let mark = match &row.last_confirmed {
             // Ticks before the first simulated one and those outside the window have no recorded position.
-            Some(_) => {
-                row.stop(tick).map_or_else(|| self.sim.remote().journal_at(row.who, tick.time(self.length)), |s| s.mark)
-            }
+            Some(_) => row
+                .tick_end(tick)
+                .map_or_else(|| self.sim.remote().journal_at(row.who, tick.time(self.length)), |s| s.journal),
             None => JournalPosition::default(),
         };
         let image = self.sim.remote_mut().import(&portable, mark).map_err(|_| bad)?;
         Ok(Some(ServerState { image, mark }))
     }
 
-    /// Applies the server's state of an owned controller at a tick: the correction. Returns whether it was resimulated.
-    pub(super) fn correct(&mut self, at: usize, tick: Tick, told: Option<ServerState>, tokens: Tokens) -> bool {
+    /// Corrects an owned controller with the server's state at a tick. Returns whether the controller was resimulated.
+    pub(super) fn correct(&mut self, at: usize, tick: Tick, state: Option<ServerState>, tokens: Tokens) -> bool {
         let row = &mut self.rows[at];
-        let Some(ServerState { image, mark }) = told else {
+        let Some(ServerState { image, mark }) = state else {
             row.keep_state(tick, tokens);
             return false;
         };
         row.requests_state = false;
-        let played = row.stop(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
-        let told = image.hash_without(self.sim.rules(), &row.hidden);
+        let predicted_hash = row.tick_end(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
+        let server_hash = image.hash_without(self.sim.rules(), &row.hidden);
         row.keep_state(tick, tokens);
         let who = row.who;
-        let first = row.settled.is_none();
+        let first = row.last_confirmed.is_none();
         if first {
             self.add_owned(at, tick);
         }
-        // Next to a state that differs from the prediction the server sends confirmations.
-        let said = self.confirmed_until.filter(|_| played.is_some() && played != told);
-        self.settle(at, tick, image, said);
+        // Together with a state that differs from the prediction the server sends confirmations.
+        let confirmed_until =
+            self.confirmed_until.filter(|_| predicted_hash.is_some() && predicted_hash != server_hash);
+        self.confirm(at, tick, image, confirmed_until);
         if first {
             self.list_owned();
             // The journal starts with the first state.
-            self.begin(at);
+            self.start_journal(at);
         }
         let late = self.requeue_late(at, tick, mark);
-        let differs = played.is_none() || played != told || late;
+        let differs = predicted_hash.is_none() || predicted_hash != server_hash || late;
         if differs {
-            self.counts.corrections += u64::from(played.is_some());
+            self.counts.corrections += u64::from(predicted_hash.is_some());
             self.resimulate(at);
         }
         if first {
@@ -98,8 +100,8 @@ impl Client {
         differs
     }
 
-    /// Requeues predicted commands of confirmed ticks that the server has not processed: they are resimulated after its state
-    /// until their verdict arrives. Returns whether there are any.
+    /// Requeues predicted commands of confirmed ticks that the server has not processed: they are resimulated on top of
+    /// the server's state until their verdict arrives. Returns whether there are any.
     pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
         let level = |request: &Request| self.level_of(request);
@@ -109,9 +111,9 @@ impl Client {
         !late.is_empty()
     }
 
-    pub(super) fn begin(&mut self, at: usize) {
+    pub(super) fn start_journal(&mut self, at: usize) {
         let who = self.rows[at].who;
-        if let Some((_, image)) = &self.rows[at].settled {
+        if let Some((_, image)) = &self.rows[at].last_confirmed {
             // A row that was just checked can be created.
             let _ = self.sim.resimulate(image, None, &mut [ResimulationStop::at(self.sim.now())]);
         }
@@ -123,20 +125,20 @@ impl Client {
     pub(super) fn resimulate(&mut self, at: usize) {
         let row = &mut self.rows[at];
         let who = row.who;
-        let Some((settled, image)) = &row.settled else { return };
+        let Some((confirmed_tick, image)) = &row.last_confirmed else { return };
         let before = VisibleState::of(&self.sim, who);
         let length = self.length;
         let mut stops: Vec<ResimulationStop<'_>> = row
-            .stops
+            .tick_ends
             .iter_mut()
-            .map(|s| ResimulationStop { at: s.tick.time(length), until: s.mark, image: Some(&mut s.image) })
+            .map(|s| ResimulationStop { at: s.tick.time(length), until: s.journal, image: Some(&mut s.image) })
             .collect();
         stops.push(ResimulationStop::at(self.sim.now()));
         let done = self.sim.resimulate(image, None, &mut stops);
         drop(stops);
-        self.counts.resimulated += row.stops.len() as u64;
-        self.counts.longest_resimulation = self.counts.longest_resimulation.max(row.stops.len() as u64);
-        let after = *settled;
+        self.counts.resimulated += row.tick_ends.len() as u64;
+        self.counts.longest_resimulation = self.counts.longest_resimulation.max(row.tick_ends.len() as u64);
+        let after = *confirmed_tick;
         self.sim.take_facts(&mut self.facts);
         if done.is_err() {
             self.counts.malformed += 1;
@@ -148,7 +150,7 @@ impl Client {
         touched.extend(self.mispredicted_facts.drain(..).filter(|f| f.who == who));
         let now = VisibleState::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
-        before.blends(&now, self.config.correction_threshold, &mut self.blends);
+        before.collect_corrections(&now, self.config.correction_threshold, &mut self.corrections);
     }
 }
 

@@ -13,7 +13,7 @@ use ugas_core::{
 };
 
 impl Client {
-    pub(super) fn read_views(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+    pub(super) fn read_actors(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let mut last = None;
         self.changes.clear();
         let mut seen = Vec::new();
@@ -45,39 +45,41 @@ impl Client {
         read
     }
 
-    /// The visible state of remote actors with predictions: a received value is emitted only if it differs from what was
-    /// shown.
-    pub(super) fn visible_touched(&self) -> Vec<VisibleState> {
+    /// Returns the visible state of remote actors with predictions. A received value is emitted only if it differs from
+    /// this state.
+    pub(super) fn visible_predicted(&self) -> Vec<VisibleState> {
         let touched = self.touched.keys().filter_map(|&who| self.proxies.get(who));
-        touched.map(|other| VisibleState::of_remote(&self.sim, other)).collect()
+        touched.map(|proxy| VisibleState::of_remote(&self.sim, proxy)).collect()
     }
 
-    /// Decides the predicted facts about remote actors: the server's confirmations are complete up to a tick.
-    pub(super) fn settle_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
+    /// Confirms or undoes the predicted facts about remote actors, since the server's confirmations are complete up to
+    /// a tick.
+    pub(super) fn resolve_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
-        undone.extend(self.pending_facts.settle_remote_facts(until, is_open, &mut self.out));
+        undone.extend(self.pending_facts.resolve_remote_facts(until, is_open, &mut self.out));
         for fact in &undone {
-            if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(other)) =
+            if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) =
                 (fact.kind, self.proxies.get_mut(fact.who))
             {
-                other.forget(burst_key(fact.key, fact.root, fact.who), tag);
+                proxy.forget(burst_key(fact.key, fact.root, fact.who), tag);
             }
         }
         self.emit_hidden_changes(&undone);
         self.emit_corrections(before, undone);
     }
 
-    /// Emits loops and effects of remote actors that a misprediction hid: while the prediction waited, the same change
-    /// received from the server was not emitted.
+    /// Emits loops and effects of remote actors that a misprediction suppressed: while the prediction was undecided,
+    /// the same change received from the server was not emitted.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     fn emit_hidden_changes(&mut self, undone: &[Fact]) {
         for fact in undone {
-            let Some(other) = self.proxies.get(fact.who) else { continue };
+            let Some(proxy) = self.proxies.get(fact.who) else { continue };
             let kept = match fact.kind {
-                FactKind::Cue { tag, cue: CueType::Add | CueType::Remove, .. } if other.loops().any(|t| t == tag) => {
+                FactKind::Cue { tag, cue: CueType::Add | CueType::Remove, .. } if proxy.loops().any(|t| t == tag) => {
                     ProxyChange::Loop { cue: tag, added: true }
                 }
-                FactKind::EffectApplied { .. } | FactKind::EffectRemoved { .. } => match other.effect(fact.key) {
+                FactKind::EffectApplied { .. } | FactKind::EffectRemoved { .. } => match proxy.effect(fact.key) {
                     Some(effect) => ProxyChange::Effect(*effect),
                     None => continue,
                 },
@@ -90,17 +92,17 @@ impl Client {
     /// Emits facts for visible changes that no other fact covers.
     pub(super) fn emit_corrections(&mut self, before: &[VisibleState], mut undone: Vec<Fact>) {
         for shown in before {
-            let Some(other) = self.proxies.get(shown.who()) else { continue };
+            let Some(proxy) = self.proxies.get(shown.who()) else { continue };
             undone.sort_by_key(|f| f.who != shown.who());
             let of = undone.partition_point(|f| f.who == shown.who());
-            shown.compare(&VisibleState::of_remote(&self.sim, other), &undone[..of], self.sim.now(), &mut self.out);
+            shown.compare(&VisibleState::of_remote(&self.sim, proxy), &undone[..of], self.sim.now(), &mut self.out);
         }
     }
 
     /// Reads a section from the reliable stream.
-    pub(super) fn read_view(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+    pub(super) fn read_actor(&mut self, who: ControllerId, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         self.changes.clear();
-        let before = self.visible_touched();
+        let before = self.visible_predicted();
         let read = self.proxies.read(from, who, tick, &mut self.changes);
         let changes = std::mem::take(&mut self.changes);
         self.reset_proxy(who, tick);
@@ -114,8 +116,8 @@ impl Client {
     pub(super) fn reset_proxy(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
         let tick = self.last_decided_tick(tick);
-        let marks = self.touched.get(&who);
-        let mark = marks.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
+        let positions = self.touched.get(&who);
+        let mark = positions.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
         let snapshot = proxy.snapshot();
         let at = tick.time(self.length).min(self.sim.now());
         let row = ProxyRow {
@@ -155,17 +157,17 @@ impl Client {
         }
     }
 
-    /// A remote actor was removed or is no longer relevant since a tick.
+    /// Removes a remote actor that was despawned, or that is not relevant any more, as of a tick.
     pub(super) fn remove_proxy(&mut self, who: ControllerId, tick: Tick) {
         self.proxies.remove(who, tick);
         // Owned controllers are updated in packets.
-        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.settled.is_some()) {
+        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.last_confirmed.is_some()) {
             return;
         }
         if self.proxies.has_free_slots() {
             self.request_all();
         }
-        self.positions.forget(who);
+        self.positions.remove(who);
         self.touched.remove(&who);
         if self.sim.exists(who) {
             self.sim.remote_mut().remove_silently(who);
@@ -174,25 +176,25 @@ impl Client {
         }
     }
 
-    /// The last tick up to which every command has its verdict. A command that is too old to resimulate does not count:
-    /// otherwise a single one without a verdict would keep everything since.
+    /// Returns the last tick up to which every command has its verdict. A command that is too old to resimulate is
+    /// ignored: otherwise one command without a verdict would retain all predictions since its tick.
     pub(super) fn last_decided_tick(&self, tick: Tick) -> Tick {
-        let open = self.pending.iter().filter(|p| p.is_predicted && !self.is_ancient(p.command.tick));
+        let open = self.pending.iter().filter(|p| p.is_predicted && !self.is_too_old(p.command.tick));
         let open = open.map(|p| p.command.tick.minus(1)).min();
         open.map_or(tick, |open| open.min(tick))
     }
 
-    /// Records the journal positions of remote actors with predictions at the end of the tick just simulated. At most `most`
-    /// are kept; older predictions are not resimulated.
+    /// Records the journal positions of remote actors with predictions at the end of the tick just simulated. At most
+    /// `most` positions are kept; older predictions are not resimulated.
     pub(super) fn mark_proxies(&mut self, most: usize) {
-        for (&who, marks) in &mut self.touched {
+        for (&who, positions) in &mut self.touched {
             let mark = self.sim.remote().journal_end(who);
             // Without new entries the older position is the same.
-            if marks.back().is_none_or(|(_, last)| *last != mark) {
-                marks.push_back((self.tick, mark));
+            if positions.back().is_none_or(|(_, last)| *last != mark) {
+                positions.push_back((self.tick, mark));
             }
-            while marks.len() > most
-                && let Some((_, oldest)) = marks.pop_front()
+            while positions.len() > most
+                && let Some((_, oldest)) = positions.pop_front()
             {
                 self.sim.remote_mut().trim_journal(who, oldest);
             }
@@ -204,20 +206,20 @@ impl Client {
         }
     }
 
-    /// Drops the predictions on remote actors up to a confirmed tick: the server's state counts.
-    pub(super) fn settle_proxies(&mut self, tick: Tick, is_rejected: bool) {
+    /// Drops the predictions on remote actors up to a confirmed tick: from then on the server's state replaces them.
+    pub(super) fn confirm_proxies(&mut self, tick: Tick, is_rejected: bool) {
         let tick = self.last_decided_tick(tick);
         let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
         for who in touched {
-            let Some(marks) = self.touched.get_mut(&who) else { continue };
-            let mut settled = None;
-            while marks.front().is_some_and(|(t, _)| *t <= tick) {
-                settled = marks.pop_front().map(|(_, mark)| mark);
+            let Some(positions) = self.touched.get_mut(&who) else { continue };
+            let mut confirmed = None;
+            while positions.front().is_some_and(|(t, _)| *t <= tick) {
+                confirmed = positions.pop_front().map(|(_, mark)| mark);
             }
-            if let Some(mark) = settled {
+            if let Some(mark) = confirmed {
                 self.sim.remote_mut().trim_journal(who, mark);
             }
-            if settled.is_some() || is_rejected {
+            if confirmed.is_some() || is_rejected {
                 self.reset_proxy(who, tick);
             }
             if self.sim.remote().journal_len(who) == 0 {
@@ -226,7 +228,7 @@ impl Client {
         }
     }
 
-    /// Whether a change was predicted, or is compared when the whole packet is read.
+    /// Returns whether a change was predicted, or will be compared with the prediction once the whole packet is read.
     fn is_predicted_change(&self, who: ControllerId, change: &ProxyChange) -> bool {
         let has_predicted =
             |test: &dyn Fn(&Fact) -> bool| self.pending_facts.has_predicted(|f| f.who == who && test(f));
@@ -235,14 +237,14 @@ impl Client {
             ProxyChange::Effect(e) => {
                 has_predicted(&|f| f.key == e.key && matches!(f.kind, FactKind::EffectApplied { .. }))
             }
-            ProxyChange::EffectGone(key) => {
+            ProxyChange::EffectRemoved(key) => {
                 has_predicted(&|f| f.key == key && matches!(f.kind, FactKind::EffectRemoved { .. }))
             }
             ProxyChange::Loop { cue, added } => {
                 let wanted = if added { CueType::Add } else { CueType::Remove };
                 has_predicted(&|f| matches!(f.kind, FactKind::Cue { tag, cue: c, .. } if tag == cue && c == wanted))
             }
-            _ => false,
+            ProxyChange::Shaped | ProxyChange::Attribute { .. } | ProxyChange::Burst(_) => false,
         }
     }
 
@@ -251,39 +253,39 @@ impl Client {
             return;
         }
         let at = self.sim.now();
-        let mut put = |kind, key: EffectKey, effect: EffectId| {
+        let mut push = |kind, key: EffectKey, effect: EffectId| {
             let fact = Fact { key, effect, ..plain(at, who, kind) };
             self.out.push(fact, None, Certainty::Server);
         };
         let (no_key, no_effect) = (EffectKey::NONE, EffectId::NONE);
         match *change {
-            ProxyChange::Shaped => put(FactKind::Restored, no_key, no_effect),
+            ProxyChange::Shaped => push(FactKind::Restored, no_key, no_effect),
             ProxyChange::Attribute { attribute, old, new } => {
                 let old = old.unwrap_or(new);
-                put(
+                push(
                     FactKind::AttributeChanged { attribute, old, new, old_base: old, new_base: new },
                     no_key,
                     no_effect,
                 );
             }
             ProxyChange::Tag { tag, added } => {
-                put(FactKind::TagChanged { tag, added, exact: true, presence: true }, no_key, no_effect);
+                push(FactKind::TagChanged { tag, added, exact: true, presence: true }, no_key, no_effect);
             }
             ProxyChange::Effect(e) => {
-                put(FactKind::EffectApplied { level: e.level, stacks: e.stacks }, e.key, e.effect);
+                push(FactKind::EffectApplied { level: e.level, stacks: e.stacks }, e.key, e.effect);
             }
-            ProxyChange::EffectGone(key) => {
-                put(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect)
+            ProxyChange::EffectRemoved(key) => {
+                push(FactKind::EffectRemoved { reason: RemoveReason::Removed }, key, no_effect)
             }
             ProxyChange::Loop { cue, added } => {
                 let kind = if added { CueType::Add } else { CueType::Remove };
-                put(FactKind::Cue { tag: cue, cue: kind, detail: Default::default() }, no_key, no_effect);
+                push(FactKind::Cue { tag: cue, cue: kind, detail: Default::default() }, no_key, no_effect);
             }
             ProxyChange::Burst(burst) => {
                 let kind = FactKind::Cue { tag: burst.cue, cue: CueType::Execute, detail: Default::default() };
-                let place = burst.place.map(|place| ("Position", ParamValue::Vector(place)));
+                let position = burst.position.map(|position| ("Position", ParamValue::Vector(position)));
                 let mut details = Facts::default();
-                details.push(Fact { key: burst.key, ..plain(at, who, kind) }, place.as_slice());
+                details.push(Fact { key: burst.key, ..plain(at, who, kind) }, position.as_slice());
                 details.list.iter().for_each(|fact| self.out.push(*fact, Some(&details), Certainty::Server));
             }
         }
@@ -302,7 +304,7 @@ mod tests {
 
     /// A server that withholds one verdict must not make a client keep all later predictions on remote actors.
     #[test]
-    fn a_verdict_that_never_comes_does_not_keep_what_is_done_to_others() {
+    fn a_missing_verdict_does_not_retain_later_predictions_on_remote_actors() {
         let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
         let dot = Effect::lasting("GE_Dot", 5.0).every(0.05).add("Health", -1.0);
         let task = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Dot");
@@ -319,10 +321,10 @@ mod tests {
         let ask = || Request::Activate { who, ability, target: Target::Controller(foe) };
         let ana = net.client_mut("Ana");
         ana.command(ask()).unwrap();
-        // The server never hears of this one, and the client believes that it has.
+        // This command is never sent, but the client counts it as acknowledged.
         let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
         ana.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: true });
-        let marks = |ana: &Client| ana.touched.get(&foe).map_or(0, |marks| marks.len());
+        let positions = |ana: &Client| ana.touched.get(&foe).map_or(0, |positions| positions.len());
         let mut most = 0;
         for n in 0..61 * 60 {
             if n % 20 == 0 && n < 40 * 60 {
@@ -331,24 +333,24 @@ mod tests {
             net.step();
             let ana = net.client("Ana");
             assert!(
-                marks(ana) <= ana.prediction_window() as usize,
-                "{} marks of {} ticks",
-                marks(ana),
+                positions(ana) <= ana.prediction_window() as usize,
+                "{} positions of {} ticks",
+                positions(ana),
                 ana.prediction_window()
             );
-            // Fifteen of them run at once, each every third tick.
+            // Fifteen effects are active at once, each with a period of three ticks.
             assert!(
                 ana.sim.remote().journal_len(foe) <= 6 * ana.prediction_window() as usize,
                 "{}",
                 ana.sim.remote().journal_len(foe)
             );
-            assert!(ana.retained() >= marks(ana) + ana.sim.remote().journal_len(foe), "what is kept is counted");
-            most = most.max(marks(ana));
+            assert!(ana.retained() >= positions(ana) + ana.sim.remote().journal_len(foe), "retained() counts it");
+            most = most.max(positions(ana));
         }
-        assert!(most > 10, "there was something to keep");
+        assert!(most > 10, "positions were kept");
         net.run(60);
         let ana = net.client("Ana");
-        assert_eq!((ana.pending_commands(), ana.touched.len()), (1, 0), "after a minute nobody waits for it");
+        assert_eq!((ana.pending_commands(), ana.touched.len()), (1, 0), "after a minute the command no longer counts");
         let health = |sim: &Sim| sim.get(foe, rules.attribute("Health").unwrap()).unwrap();
         assert_eq!(health(&ana.sim), health(net.server().sim()));
     }

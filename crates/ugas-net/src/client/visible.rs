@@ -8,7 +8,7 @@ use ugas_core::{
     TagId,
 };
 
-/// A fact without source, effect and cause.
+/// Returns a fact without source, effect and cause.
 pub(super) fn plain(at: SimTime, who: ControllerId, kind: FactKind) -> Fact {
     let Cause { root, link } = Cause::default();
     let (source, key, effect) = (ControllerId::NONE, EffectKey::NONE, EffectId::NONE);
@@ -37,10 +37,11 @@ impl VisibleState {
         VisibleState { who, values, tags, effects, loops }
     }
 
-    /// The visible state of a remote actor: replicated attributes and tags. Its effects and loops have facts of their own.
-    pub(super) fn of_remote(sim: &Sim, other: &Proxy) -> VisibleState {
-        let mut shown = VisibleState::of(sim, other.who());
-        shown.values.retain(|v| other.shows(v.0));
+    /// Returns the visible state of a remote actor: replicated attributes and tags. Effects and looping cues are left
+    /// out because they have facts of their own.
+    pub(super) fn of_remote(sim: &Sim, proxy: &Proxy) -> VisibleState {
+        let mut shown = VisibleState::of(sim, proxy.who());
+        shown.values.retain(|v| proxy.shows(v.0));
         // Only current values are replicated.
         shown.values.iter_mut().for_each(|v| v.1 = v.2);
         shown.effects.clear();
@@ -48,44 +49,45 @@ impl VisibleState {
         shown
     }
 
-    /// The controller.
+    /// Returns the controller.
     pub(super) fn who(&self) -> ControllerId {
         self.who
     }
 
-    /// Emits facts for changes of a correction that no other fact covers.
+    /// Emits facts for the changes of a correction that no other fact reports.
     pub(super) fn compare(&self, now: &VisibleState, touched: &[Fact], at: SimTime, out: &mut NetFacts) {
-        let told = |f: &dyn Fn(&FactKind) -> bool| touched.iter().any(|t| f(&t.kind));
+        let is_covered = |f: &dyn Fn(&FactKind) -> bool| touched.iter().any(|t| f(&t.kind));
         for &(attribute, new_base, new) in &now.values {
             let Some(&(_, old_base, old)) = self.values.iter().find(|v| v.0 == attribute) else { continue };
             // An undone fact has the value before it, a new fact the value after it.
-            let about = |k: &FactKind| match *k {
-                FactKind::AttributeChanged { attribute: a, old: was, new: is, .. } => {
+            let about = |k: &FactKind| {
+                if let FactKind::AttributeChanged { attribute: a, old: was, new: is, .. } = *k {
                     a == attribute && (was == new || is == new)
+                } else {
+                    false
                 }
-                _ => false,
             };
-            if (old, old_base) != (new, new_base) && !told(&about) {
+            if (old, old_base) != (new, new_base) && !is_covered(&about) {
                 let kind = FactKind::AttributeChanged { attribute, old, new, old_base, new_base };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);
             }
         }
-        let gone = self.tags.iter().filter(|t| !now.tags.contains(t)).map(|t| (*t, false));
+        let removed = self.tags.iter().filter(|t| !now.tags.contains(t)).map(|t| (*t, false));
         let new = now.tags.iter().filter(|t| !self.tags.contains(t)).map(|t| (*t, true));
-        for (tag, added) in gone.chain(new) {
+        for (tag, added) in removed.chain(new) {
             let about = |k: &FactKind| matches!(k, FactKind::TagChanged { tag: t, .. } if *t == tag);
-            if !told(&about) {
+            if !is_covered(&about) {
                 let kind = FactKind::TagChanged { tag, added, exact: true, presence: true };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);
             }
         }
-        let gone = self.loops.iter().filter(|t| !now.loops.contains(t)).map(|t| (*t, CueType::Remove));
+        let removed = self.loops.iter().filter(|t| !now.loops.contains(t)).map(|t| (*t, CueType::Remove));
         let new = now.loops.iter().filter(|t| !self.loops.contains(t)).map(|t| (*t, CueType::Add));
-        for (tag, cue) in gone.chain(new) {
+        for (tag, cue) in removed.chain(new) {
             // An undone prediction means the reverse change.
             let about =
                 |k: &FactKind| matches!(k, FactKind::Cue { tag: t, cue, .. } if *t == tag && *cue != CueType::Execute);
-            if !told(&about) {
+            if !is_covered(&about) {
                 let kind = FactKind::Cue { tag, cue, detail: Span::default() };
                 out.push(plain(at, self.who, kind), None, Certainty::Server);
             }
@@ -105,8 +107,8 @@ impl VisibleState {
         }
     }
 
-    /// Collects values that changed by more than a share of the larger one.
-    pub(super) fn blends(&self, now: &VisibleState, share: f64, out: &mut Vec<ValueCorrection>) {
+    /// Collects values that changed by more than a fraction of the larger of the old and new value.
+    pub(super) fn collect_corrections(&self, now: &VisibleState, share: f64, out: &mut Vec<ValueCorrection>) {
         for &(attribute, _, to) in &now.values {
             let Some(&(_, _, from)) = self.values.iter().find(|v| v.0 == attribute) else { continue };
             if (to - from).abs() > share * to.abs().max(from.abs()) {

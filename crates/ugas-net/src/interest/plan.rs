@@ -43,14 +43,14 @@ pub struct ScheduleRequest<'a> {
     pub tick: Tick,
     /// How long a tick is.
     pub length: SimTime,
-    /// The client's round trip.
+    /// The client's round trip time.
     pub round_trip: SimTime,
     /// The bytes available now.
     pub room: usize,
     /// The bytes available in an empty packet. Longer sections use the reliable stream.
     pub packet: usize,
-    /// Whether the link loses so much that updates are resent at their rate until acknowledged, without waiting for a loss
-    /// report.
+    /// Whether the link loses so many packets that updates are resent at their rate until acknowledged, without waiting
+    /// for a loss report.
     pub lossy: bool,
 }
 
@@ -59,24 +59,25 @@ pub struct ScheduleRequest<'a> {
 pub struct PlannedUpdate {
     /// The actor.
     pub who: ControllerId,
-    /// The tick that the client has: later changes are written. If the packet is lost, the client still has this tick.
+    /// The tick of the state that the client has: only later changes are written. If the packet is lost, the client
+    /// still has the state of this tick.
     pub since: Tick,
 }
 
-/// The actors of a packet. Lists are by rising id and keep their memory.
+/// The actors of a packet. The lists are sorted by rising id, and their memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPlan {
     /// Actors whose state is written.
     pub state: Vec<PlannedUpdate>,
     /// Actors whose position is written.
     pub poses: Vec<PlannedUpdate>,
-    /// Actors whose state is longer than a packet: it uses the reliable stream.
+    /// Actors whose state is longer than a packet and is therefore sent in the reliable stream.
     pub large: Vec<PlannedUpdate>,
     /// Actors that became relevant.
     pub entered: Vec<ControllerId>,
     /// Actors that are no longer relevant.
     pub left: Vec<ControllerId>,
-    /// Whether something did not fit.
+    /// Whether some updates did not fit.
     pub more: bool,
 }
 

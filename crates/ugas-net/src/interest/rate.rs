@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
 
-/// A round trip above this is high latency.
+/// The round trip time above which a client has high latency.
 pub const HIGH_LATENCY: SimTime = SimTime::millis(150);
 
 /// The kind of an actor; it limits how often the actor is sent.
@@ -11,19 +11,19 @@ pub const HIGH_LATENCY: SimTime = SimTime::millis(150);
 pub enum ActorKind {
     /// A player's character.
     Player,
-    /// An important actor of the server.
+    /// An important actor that the server controls.
     Important,
     /// A distant actor.
     Distant,
-    /// An actor that rarely changes: sent on change only.
+    /// An actor that rarely changes and is sent only when it changes.
     Static,
 }
 
-/// Updates per second, from and to.
+/// The range of updates per second.
 pub type Rates = RangeInclusive<u32>;
 
-/// How often each kind of actor is sent at most, in updates per second. The upper end of a range counts, rounded to a whole
-/// number of ticks.
+/// The highest rate at which each kind of actor is sent, in updates per second. The upper end of a range is used,
+/// rounded to a whole number of ticks.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -42,7 +42,8 @@ pub struct RateTable {
     pub important: Rates,
     /// Distant actors.
     pub distant: Rates,
-    /// Attributes, tags and effects are sent at this fraction of the rate of positions: 2 is every second time.
+    /// The divisor of the rate at which attributes, tags and effects are sent: with 2 they are sent with every second
+    /// position.
     pub state_divisor: u32,
 }
 
@@ -53,7 +54,7 @@ impl Default for RateTable {
 }
 
 impl RateTable {
-    /// Returns the range of a kind at a round trip; `None` for actors sent on change only.
+    /// Returns the range of a kind at a round trip time; `None` for actors that are sent only when they change.
     pub fn range(&self, kind: ActorKind, round_trip: SimTime) -> Option<&Rates> {
         match kind {
             ActorKind::Player if round_trip > HIGH_LATENCY => Some(&self.player_slow),
@@ -84,16 +85,16 @@ impl RateTable {
 /// ```
 /// use ugas_core::SimTime;
 /// use ugas_net::interest::Bandwidth;
-/// let mut line = Bandwidth::new(6_000, 1_200);
-/// line.spend(1_200);
-/// line.pass(SimTime::millis(50));
-/// assert_eq!(line.left(), 300);
+/// let mut bandwidth = Bandwidth::new(6_000, 1_200);
+/// bandwidth.spend(1_200);
+/// bandwidth.advance(SimTime::millis(50));
+/// assert_eq!(bandwidth.left(), 300);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bandwidth {
     per_second: u32,
     most: u32,
-    /// In bytes times flicks per second, so that rounding does not add up.
+    /// The unspent budget in bytes times flicks per second, so that rounding errors do not accumulate.
     saved: i64,
 }
 
@@ -109,7 +110,7 @@ impl Bandwidth {
     }
 
     /// Advances the time.
-    pub fn pass(&mut self, time: SimTime) {
+    pub fn advance(&mut self, time: SimTime) {
         let earned = (self.per_second as i64).saturating_mul(time.0.max(0));
         self.saved = self.saved.saturating_add(earned).min(self.most as i64 * FLICKS_PER_SECOND);
     }
@@ -119,7 +120,7 @@ impl Bandwidth {
         (self.saved / FLICKS_PER_SECOND).max(0) as usize
     }
 
-    /// Accounts for sent bytes; more than left become a debt.
+    /// Accounts for sent bytes. Bytes beyond [`Bandwidth::left`] become a debt.
     pub fn spend(&mut self, bytes: usize) {
         let spent = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(FLICKS_PER_SECOND);
         self.saved = self.saved.saturating_sub(spent);

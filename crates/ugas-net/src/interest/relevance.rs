@@ -8,39 +8,40 @@ use ugas_core::ControllerId;
 pub struct Viewer<'a> {
     /// Its controllers.
     pub owned: &'a [ControllerId],
-    /// Relevant actors that its commands changed and whose update is not acknowledged.
+    /// Relevant actors that the client's commands changed and whose update the client has not acknowledged.
     pub targets: &'a [ControllerId],
     /// Its position; `None` if it has none.
-    pub place: Option<[f64; 3]>,
+    pub position: Option<[f64; 3]>,
 }
 
 impl Viewer<'_> {
-    /// Returns the square of the distance to a position; `None` if either has no position.
-    pub fn distance_squared(&self, place: Option<[f64; 3]>) -> Option<f64> {
-        let (a, b) = (self.place?, place?);
+    /// Returns the square of the distance to a position; `None` if the client or the actor has no position.
+    pub fn distance_squared(&self, position: Option<[f64; 3]>) -> Option<f64> {
+        let (a, b) = (self.position?, position?);
         Some(a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum())
     }
 }
 
-/// When a relevance is evaluated again for an actor.
+/// When the relevance of an actor is evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelevanceUpdate {
-    /// Once: the result stays until the client's owned controllers or [`targets`](Viewer::targets) change.
+    /// Never on its own: the result is kept until the client's owned controllers or [`targets`](Viewer::targets)
+    /// change.
     Once,
     /// When the actor changes or moves, when the client moves, and when its owned controllers or targets change.
     OnChange,
-    /// As [`RelevanceUpdate::OnChange`], and after this many ticks at the latest, for a relevance with other inputs. Each tick
-    /// evaluates a part of the actors.
+    /// As [`RelevanceUpdate::OnChange`], and at the latest after this many ticks, for a relevance that depends on other
+    /// inputs. Each tick evaluates a part of the actors.
     Every(u32),
 }
 
 /// Decides which actors a client receives.
 pub trait Relevance: Send + Sync {
-    /// Returns whether an actor at this position is relevant to the client; `was` says whether it was before.
-    fn is_relevant(&self, viewer: &Viewer, who: ControllerId, place: Option<[f64; 3]>, was: bool) -> bool;
+    /// Returns whether an actor at this position is relevant to the client; `was_relevant` is the previous result.
+    fn is_relevant(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>, was_relevant: bool) -> bool;
 
-    /// Returns when it is evaluated again. A relevance that uses its arguments only returns [`RelevanceUpdate::OnChange`], so
-    /// that unchanged actors take no time.
+    /// Returns when the relevance is evaluated again. A relevance that uses only its arguments returns
+    /// [`RelevanceUpdate::OnChange`], so that unchanged actors take no time.
     fn update(&self) -> RelevanceUpdate {
         RelevanceUpdate::Every(1)
     }
@@ -60,13 +61,14 @@ impl Relevance for AllRelevant {
     }
 }
 
-/// Actors within a distance are relevant. They stay relevant up to a second, larger distance, so that nothing flickers at the
-/// edge. Actors without a position, owned controllers and [`targets`](Viewer::targets) are always relevant.
+/// Actors within a distance are relevant. They stay relevant up to a second, larger distance, so that an actor at the
+/// edge does not become relevant and irrelevant repeatedly. Actors without a position, owned controllers and
+/// [`targets`](Viewer::targets) are always relevant.
 ///
 /// ```
 /// use ugas_core::ControllerId;
 /// use ugas_net::interest::{DistanceRelevance, Relevance, Viewer};
-/// let (near, viewer) = (DistanceRelevance::new(50.0, 60.0), Viewer { place: Some([0.0; 3]), ..Viewer::default() });
+/// let (near, viewer) = (DistanceRelevance::new(50.0, 60.0), Viewer { position: Some([0.0; 3]), ..Viewer::default() });
 /// let at = |x, was| near.is_relevant(&viewer, ControllerId(1), Some([x, 0.0, 0.0]), was);
 /// assert!(at(50.0, false) && !at(55.0, false) && at(55.0, true) && !at(61.0, true));
 /// ```
@@ -77,7 +79,8 @@ pub struct DistanceRelevance {
 }
 
 impl DistanceRelevance {
-    /// Creates a relevance with a distance to enter and a distance to leave, which is at least the first.
+    /// Creates a relevance with a distance to enter and a distance to leave. The distance to leave is raised to the
+    /// distance to enter if it is smaller.
     pub fn new(enter: f64, leave: f64) -> DistanceRelevance {
         let leave = leave.max(enter);
         DistanceRelevance { enter_squared: enter * enter, leave_squared: leave * leave }
@@ -85,9 +88,9 @@ impl DistanceRelevance {
 }
 
 impl Relevance for DistanceRelevance {
-    fn is_relevant(&self, viewer: &Viewer, who: ControllerId, place: Option<[f64; 3]>, was: bool) -> bool {
-        let limit = if was { self.leave_squared } else { self.enter_squared };
-        viewer.distance_squared(place).is_none_or(|d| d <= limit)
+    fn is_relevant(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>, was_relevant: bool) -> bool {
+        let limit = if was_relevant { self.leave_squared } else { self.enter_squared };
+        viewer.distance_squared(position).is_none_or(|d| d <= limit)
             || viewer.owned.contains(&who)
             || viewer.targets.contains(&who)
     }
@@ -97,10 +100,10 @@ impl Relevance for DistanceRelevance {
     }
 }
 
-/// Decides which actors are sent first when not all fit.
+/// Decides which actors are sent first when not all of them fit into a packet.
 pub trait Priority: Send + Sync {
     /// Returns by how much the priority of an actor rises with each packet it waits; 0 counts as 1.
-    fn weight(&self, viewer: &Viewer, who: ControllerId, place: Option<[f64; 3]>) -> u32;
+    fn weight(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>) -> u32;
 
     /// Returns the kind of the actor for this client.
     fn kind(&self, _viewer: &Viewer, _who: ControllerId, _place: Option<[f64; 3]>) -> ActorKind {
@@ -108,21 +111,21 @@ pub trait Priority: Send + Sync {
     }
 }
 
-/// Owned controllers and targets first, then by distance.
+/// Sends owned controllers and targets first, then the other actors by distance.
 ///
 /// ```
 /// use ugas_core::ControllerId;
 /// use ugas_net::interest::{ActorKind, DistancePriority, Priority, Viewer};
-/// let (order, viewer) = (DistancePriority::default(), Viewer { place: Some([0.0; 3]), ..Viewer::default() });
+/// let (order, viewer) = (DistancePriority::default(), Viewer { position: Some([0.0; 3]), ..Viewer::default() });
 /// let weight = |x| order.weight(&viewer, ControllerId(1), Some([x, 0.0, 0.0]));
 /// assert!(weight(1.0) > weight(30.0) && weight(30.0) > weight(500.0));
 /// assert_eq!(order.kind(&viewer, ControllerId(1), Some([500.0, 0.0, 0.0])), ActorKind::Distant);
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DistancePriority {
-    /// Actors nearer than this are near.
+    /// The distance below which an actor counts as near.
     pub near: f64,
-    /// Actors further than this are far.
+    /// The distance above which an actor counts as far.
     pub far: f64,
 }
 
@@ -133,22 +136,22 @@ impl Default for DistancePriority {
 }
 
 impl Priority for DistancePriority {
-    fn weight(&self, viewer: &Viewer, who: ControllerId, place: Option<[f64; 3]>) -> u32 {
+    fn weight(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>) -> u32 {
         if viewer.owned.contains(&who) {
             return 16;
         }
         if viewer.targets.contains(&who) {
             return 8;
         }
-        match viewer.distance_squared(place) {
+        match viewer.distance_squared(position) {
             Some(d) if d > self.far * self.far => 1,
             Some(d) if d > self.near * self.near => 2,
             _ => 4,
         }
     }
 
-    fn kind(&self, viewer: &Viewer, _: ControllerId, place: Option<[f64; 3]>) -> ActorKind {
-        match viewer.distance_squared(place) {
+    fn kind(&self, viewer: &Viewer, _: ControllerId, position: Option<[f64; 3]>) -> ActorKind {
+        match viewer.distance_squared(position) {
             Some(d) if d > self.far * self.far => ActorKind::Distant,
             _ => ActorKind::Player,
         }

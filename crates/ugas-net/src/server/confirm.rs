@@ -6,55 +6,55 @@ use crate::wire::bits::BitWriter;
 use crate::wire::number::put_uint;
 use std::collections::VecDeque;
 
-/// The most confirmations kept; a client whose packets are lost for so long has stopped predicting.
-const KEPT: usize = 2048;
+/// The most confirmations kept. A client whose packets are lost for longer has stopped predicting.
+const MAX_KEPT: usize = 2048;
 
 /// Confirmations without an ack.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfirmationQueue {
     list: VecDeque<(Tick, u32)>,
     /// How many were dropped before the first in the list.
-    before: u64,
+    dropped: u64,
 }
 
 impl ConfirmationQueue {
     /// Adds the confirmation of a change in a tick.
-    pub(crate) fn note(&mut self, tick: Tick, hash: u32) {
+    pub(crate) fn push(&mut self, tick: Tick, hash: u32) {
         if self.list.iter().rev().take_while(|e| e.0 == tick).any(|e| e.1 == hash) {
             return;
         }
-        if self.list.len() >= KEPT {
+        if self.list.len() >= MAX_KEPT {
             self.list.pop_front();
-            self.before += 1;
+            self.dropped += 1;
         }
         self.list.push_back((tick, hash));
     }
 
-    /// Writes what fits, the oldest first, and by how many ticks the list is incomplete. Returns how many have arrived once
-    /// this packet arrives.
+    /// Writes the confirmations that fit, the oldest first, and by how many ticks the list is incomplete. Returns how
+    /// many confirmations the client has received once this packet arrives.
     pub(crate) fn write(&self, tick: Tick, out: &mut BitWriter, room: usize) -> u64 {
         out.bit(!self.list.is_empty());
         if self.list.is_empty() {
-            return self.before;
+            return self.dropped;
         }
         let count = write_confirmations(self.list.iter(), tick, out, room);
-        let whole = self.list.get(count).map_or(tick, |left| left.0.minus(1));
-        put_uint(out, tick.0.saturating_sub(whole.0) as u64);
-        self.before + count as u64
+        let complete_until = self.list.get(count).map_or(tick, |left| left.0.minus(1));
+        put_uint(out, tick.0.saturating_sub(complete_until.0) as u64);
+        self.dropped + count as u64
     }
 
-    /// Drops confirmations up to a tick with a right prediction.
-    pub(crate) fn forget_until(&mut self, tick: Tick) {
+    /// Drops the confirmations up to a tick at which the prediction was right.
+    pub(crate) fn drop_until(&mut self, tick: Tick) {
         let known = self.list.iter().take_while(|e| e.0 <= tick).count();
         self.list.drain(..known);
-        self.before += known as u64;
+        self.dropped += known as u64;
     }
 
-    /// The client has received this many.
+    /// Drops the confirmations that the client has received.
     pub(crate) fn acknowledge(&mut self, count: u64) {
-        let heard = count.saturating_sub(self.before).min(self.list.len() as u64);
-        self.list.drain(..heard as usize);
-        self.before += heard;
+        let acked = count.saturating_sub(self.dropped).min(self.list.len() as u64);
+        self.list.drain(..acked as usize);
+        self.dropped += acked;
     }
 }
 
@@ -66,31 +66,31 @@ mod tests {
 
     type Written = (u64, Vec<(u32, u32)>, u32);
 
-    fn written(echoes: &ConfirmationQueue, tick: u32, room: usize) -> Written {
+    fn written(queue: &ConfirmationQueue, tick: u32, room: usize) -> Written {
         let mut out = BitWriter::new();
-        let heard = echoes.write(Tick(tick), &mut out, room);
+        let acked = queue.write(Tick(tick), &mut out, room);
         let mut from = BitReader::new(out.finish());
-        let (list, whole) = read_confirmations(Tick(tick), &mut from).unwrap();
-        (heard, list.into_iter().map(|(at, hash)| (at.0, hash)).collect(), tick - whole.0)
+        let (list, complete_until) = read_confirmations(Tick(tick), &mut from).unwrap();
+        (acked, list.into_iter().map(|(at, hash)| (at.0, hash)).collect(), tick - complete_until.0)
     }
 
     #[test]
-    fn what_did_not_fit_is_said_to_be_missing_and_follows() {
-        let mut echoes = ConfirmationQueue::default();
+    fn confirmations_that_do_not_fit_are_sent_later_and_the_list_says_up_to_which_tick_it_is_complete() {
+        let mut queue = ConfirmationQueue::default();
         for (tick, hash) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
-            echoes.note(Tick(tick), hash);
+            queue.push(Tick(tick), hash);
         }
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![(5, 1), (5, 2), (6, 3), (8, 4)], 0));
+        assert_eq!(written(&queue, 9, 1000), (4, vec![(5, 1), (5, 2), (6, 3), (8, 4)], 0));
         let room = |count: usize| count * (CONFIRMATION_BITS as usize + 8);
-        assert_eq!(written(&echoes, 9, room(3)), (3, vec![(5, 1), (5, 2), (6, 3)], 2), "whole up to tick 7");
-        assert_eq!(written(&echoes, 9, room(2)), (2, vec![(5, 1), (5, 2)], 4));
-        echoes.acknowledge(3);
-        echoes.acknowledge(2);
-        assert_eq!(written(&echoes, 9, 1000), (4, vec![(8, 4)], 0));
-        echoes.note(Tick(9), 5);
-        echoes.forget_until(Tick(8));
-        assert_eq!(written(&echoes, 9, 1000), (5, vec![(9, 5)], 0));
-        echoes.acknowledge(9);
-        assert_eq!(written(&echoes, 9, 1000), (5, vec![], 0));
+        assert_eq!(written(&queue, 9, room(3)), (3, vec![(5, 1), (5, 2), (6, 3)], 2), "complete up to tick 7");
+        assert_eq!(written(&queue, 9, room(2)), (2, vec![(5, 1), (5, 2)], 4));
+        queue.acknowledge(3);
+        queue.acknowledge(2);
+        assert_eq!(written(&queue, 9, 1000), (4, vec![(8, 4)], 0));
+        queue.push(Tick(9), 5);
+        queue.drop_until(Tick(8));
+        assert_eq!(written(&queue, 9, 1000), (5, vec![(9, 5)], 0));
+        queue.acknowledge(9);
+        assert_eq!(written(&queue, 9, 1000), (5, vec![], 0));
     }
 }

@@ -1,8 +1,8 @@
 //! The server session: receives commands, sends state.
 //!
-//! In each tick the server validates and runs the commands that are due, advances the sim, and collects the changes once.
-//! Sending then only selects and copies: owning clients get the exact delta to their baseline (nothing where their prediction
-//! is right), observers get the changed parts of the visible state.
+//! In each tick the server validates and runs the commands that are due, advances the sim, and collects the changes
+//! once for all clients. Sending then only selects and copies them. An owning client gets the exact delta to its
+//! baseline, or no delta where its prediction is right. Observers get the changed parts of the visible state.
 
 mod confirm;
 mod numbers;
@@ -30,7 +30,7 @@ use numbers::Numbers;
 use observed::ObservedActivations;
 pub use secret::Secret;
 
-pub(crate) use owner::{DELTA, GONE, MATCHED, NOTHING};
+pub(crate) use owner::{DELTA, MATCHED, NOTHING, REMOVED};
 use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -44,10 +44,10 @@ pub(crate) const MAX_COMMANDS: u64 = 64;
 /// The most bytes of one command.
 pub(crate) const MAX_COMMAND: u64 = 512;
 /// The most activations in one verdict.
-pub(crate) const MAX_DONE: u64 = 32;
-/// The fewest bytes of the first message: more than any answer to a denied client.
+pub(crate) const MAX_ACTIVATED: u64 = 32;
+/// The fewest bytes of a client's first message: more than any answer to a denied client.
 pub(crate) const MIN_HELLO: usize = 256;
-/// The most bytes that a peer that has not joined may receive in advance.
+/// The most received bytes that count as credit for answers to a peer that has not joined.
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
 /// The most verdicts in one packet.
 pub(crate) const MAX_VERDICTS: u64 = 64;
@@ -59,11 +59,11 @@ pub struct ServerConfig {
     ///
     /// [`TICK_LENGTHS`]: crate::types::TICK_LENGTHS
     pub tick_length: SimTime,
-    /// The replication mode of controllers without one of their own.
+    /// The replication mode of controllers that do not set their own.
     pub replication: ControllerReplication,
     /// How many ticks a command may be early.
     pub max_early_ticks: u32,
-    /// How many ticks a command may be late and still count from its own tick.
+    /// How many ticks a command may be late and still take effect as of its own tick.
     pub max_late_ticks: u32,
     /// The packets that one client may send per tick on average; four times as many in a burst.
     pub packets_per_tick: u32,
@@ -71,7 +71,8 @@ pub struct ServerConfig {
     pub commands_per_tick: u32,
     /// The most datagrams per tick to one client.
     pub datagrams_per_tick: u32,
-    /// The bytes per second to one client. Verdicts and owned controllers are always sent; remote actors use what is left.
+    /// The bytes per second to one client. Verdicts and owned controllers are always sent; remote actors use the
+    /// remaining bandwidth.
     pub bytes_per_second: u32,
     /// Whether the held inputs of a client are released when it disconnects.
     pub release_inputs: bool,
@@ -108,7 +109,7 @@ pub enum ConnectError {
     /// A controller belongs to another client.
     #[error("controller {} is owned by another client; a controller has one owner", .0.0)]
     AlreadyOwned(ControllerId),
-    /// More controllers than one client may own.
+    /// The client would own more controllers than allowed.
     #[error("a client may own at most {MAX_OWNED} controllers, found {0}")]
     TooManyControllers(usize),
     /// Every client number is in use.
@@ -116,7 +117,7 @@ pub enum ConnectError {
     ServerFull,
 }
 
-/// What clients sent and the server rejected, counted by reason.
+/// The packets, messages and commands that the server rejected, counted by reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RejectionCounts {
     list: BTreeMap<RejectReason, u64>,
@@ -163,22 +164,22 @@ pub struct Server {
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     store: ReplicationStore,
-    /// How many controllers had been removed when the store was last cleaned.
-    departed: u64,
-    /// Attributes that are hidden from owners.
+    /// The number of removed controllers when the store was last cleaned.
+    removed_count: u64,
+    /// Attributes that are hidden from owning clients.
     hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
     /// Controllers whose mode was set since the last tick.
-    remade: BTreeSet<ControllerId>,
+    mode_changes: BTreeSet<ControllerId>,
     target_policy: Arc<dyn TargetPolicy>,
     interest: Interest,
     effects: AllowedEffects,
-    claims: CooldownHistory,
+    cooldowns: CooldownHistory,
     observed: ObservedActivations,
     counts: RejectionCounts,
     facts: Facts,
     /// The facts of the current tick.
-    noted: Facts,
+    tick_facts: Facts,
     changed: Vec<ControllerId>,
     packet_results: Vec<(PacketNumber, bool)>,
     writer: BitWriter,
@@ -194,10 +195,10 @@ impl Server {
         let store = ReplicationStore::new(sim.rules().clone(), config.tick_length);
         let effects = AllowedEffects::of(&sim);
         let tick = Tick((sim.now().0 / config.tick_length.0.max(1)) as u32);
-        // A sim that had a session before reports changes only; unchanged controllers are added too.
-        let remade = sim.controllers().collect();
+        // A sim that had a session before reports only changed controllers; the unchanged ones are added here.
+        let mode_changes = sim.controllers().collect();
         Server {
-            departed: sim.remote().removed_count(),
+            removed_count: sim.remote().removed_count(),
             hidden: hidden_from_owners(sim.rules()),
             store,
             effects,
@@ -208,14 +209,14 @@ impl Server {
             peers: BTreeMap::new(),
             numbers: Numbers::default(),
             modes: BTreeMap::new(),
-            remade,
+            mode_changes,
             target_policy: Arc::new(AuthoredRange),
-            claims: CooldownHistory::default(),
+            cooldowns: CooldownHistory::default(),
             observed: ObservedActivations::default(),
             interest: Interest::default(),
             counts: RejectionCounts::default(),
             facts: Facts::default(),
-            noted: Facts::default(),
+            tick_facts: Facts::default(),
             changed: Vec::new(),
             packet_results: Vec::new(),
             writer: BitWriter::new(),
@@ -244,45 +245,45 @@ impl Server {
         self.config.tick_length
     }
 
-    /// Returns what clients sent and the server rejected.
+    /// Returns how many packets, messages and commands of clients the server rejected, by reason.
     pub fn counts(&self) -> &RejectionCounts {
         &self.counts
     }
 
-    /// Sets the target policy; the default is the authored range.
+    /// Sets the target policy. The default is [`AuthoredRange`].
     pub fn set_target_policy(&mut self, target_policy: impl TargetPolicy + 'static) {
         self.target_policy = Arc::new(target_policy);
     }
 
-    /// Sets the relevance; the default is all actors.
+    /// Sets the relevance. By default all actors are relevant.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
-        self.peers.values_mut().for_each(|p| p.views.reconsider());
+        self.peers.values_mut().for_each(|p| p.views.reevaluate());
     }
 
-    /// Sets the priority and kind of actors; the default is by distance.
+    /// Sets the priority and kind of actors. By default both depend on the distance.
     pub fn set_priority(&mut self, priority: impl Priority + 'static) {
         self.interest.priority = Arc::new(priority);
     }
 
-    /// Sets how often the kinds of actors are sent.
+    /// Sets how often each kind of actor is sent.
     pub fn set_rates(&mut self, rates: RateTable) {
         self.interest.rates = rates;
     }
 
-    /// Sets the bytes per second to one client, instead of the configured ones.
+    /// Sets the bytes per second to one client, overriding the configured value.
     pub fn set_bandwidth(&mut self, peer: PeerId, per_second: u32) {
         if let Some(p) = self.peers.get_mut(&peer) {
-            p.views.set_line(line(per_second));
+            p.views.set_bandwidth(bandwidth(per_second));
         }
     }
 
-    /// Sets the replication mode of a controller from the next tick on. With a mode that sends its owner no exact state the
-    /// owning client cannot predict it. The mode is dropped when the controller leaves the sim, unless a connected client
-    /// owns it.
+    /// Sets the replication mode of a controller from the next tick on. With a mode that does not send the exact state
+    /// to the owning client, the owning client cannot predict the controller. The mode is dropped when the controller
+    /// is removed from the sim, unless a connected client owns it.
     pub fn set_replication(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
-        self.remade.insert(who);
+        self.mode_changes.insert(who);
     }
 
     /// Returns the replication mode of a controller.
@@ -326,8 +327,8 @@ impl Server {
         self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
     }
 
-    /// Adds a connection that owns these controllers; the transport has authenticated the peer. Returns the number of the
-    /// client, which is part of every key of its commands.
+    /// Adds a connection that owns these controllers. The transport must have authenticated the peer. Returns the
+    /// number of the client, which is part of every key of its commands.
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::PeerInUse(peer));
@@ -347,18 +348,18 @@ impl Server {
         Ok(number.client)
     }
 
-    /// Removes a connection. Its controllers stay; their held inputs are released by ops
-    /// ([`ServerConfig::release_inputs`]).
+    /// Removes a connection. Its controllers stay in the sim; their held inputs are released by ops if
+    /// [`ServerConfig::release_inputs`] is set.
     pub fn disconnect(&mut self, peer: PeerId) {
-        if let Some(gone) = self.peers.remove(&peer) {
-            for &who in gone.owned.iter().filter(|_| self.config.release_inputs) {
+        if let Some(removed) = self.peers.remove(&peer) {
+            for &who in removed.owned.iter().filter(|_| self.config.release_inputs) {
                 // A missing controller holds no input.
                 for input in self.sim.held_inputs(who).unwrap_or_default() {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
             }
-            self.sim.remote_mut().clear_client_seed(gone.number.client);
-            self.numbers.give_back(gone.number.client, gone.last_base());
+            self.sim.remote_mut().clear_client_seed(removed.number.client);
+            self.numbers.release(removed.number.client, removed.last_base());
         }
     }
 
@@ -369,12 +370,12 @@ impl Server {
     }
 }
 
-/// Whether the owning client gets the exact state and can predict.
+/// Returns whether the owning client gets the exact state and can predict.
 fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }
 
-/// A bandwidth with bursts of a tenth of a second or a few packets.
-pub(crate) fn line(per_second: u32) -> Bandwidth {
+/// Returns a bandwidth with bursts of a tenth of a second or a few packets.
+pub(crate) fn bandwidth(per_second: u32) -> Bandwidth {
     Bandwidth::new(per_second, (per_second / 10).max(4 * MAX_DATAGRAM as u32))
 }

@@ -1,13 +1,14 @@
-//! The numbers of clients and the keys under them. A key contains the client number and a rising Base, and effects with that
-//! key may stay active for ever. A number is therefore reused only when there is no new one, the longest unused first, and its
-//! next client continues from the last Base: no key is used twice.
+//! The numbers of clients and the keys that contain them. A key contains the client number and a rising Base, and
+//! effects with that key may stay active for ever. A number is therefore reused only when there is no new one; the
+//! number that has been unused for the longest time is reused first. The next client with that number continues from
+//! the last Base, so no key is used twice.
 
 use std::collections::VecDeque;
 
 /// The last number is reserved for local ops of clients.
 const LAST: u16 = u16::MAX - 1;
-/// A number with fewer Bases left is not reused: a session of years needs no more.
-const LEAST_BASES: u32 = 1 << 30;
+/// A number with fewer Bases left is not reused. Even a session that lasts years needs no more Bases.
+const MIN_BASES_LEFT: u32 = 1 << 30;
 
 /// A client number, and the last Base used under it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +22,7 @@ pub(crate) struct Number {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     /// The last number that was assigned for the first time.
-    given: u16,
+    last_assigned: u16,
     /// Returned numbers with the last Base of each.
     free: VecDeque<(u16, u32)>,
     serial: u64,
@@ -30,9 +31,9 @@ pub(crate) struct Numbers {
 impl Numbers {
     /// Returns an unused number; `None` if all are in use.
     pub(crate) fn take(&mut self) -> Option<Number> {
-        let (client, base) = if self.given < LAST {
-            self.given += 1;
-            (self.given, 0)
+        let (client, base) = if self.last_assigned < LAST {
+            self.last_assigned += 1;
+            (self.last_assigned, 0)
         } else {
             self.free.pop_front()?
         };
@@ -40,9 +41,9 @@ impl Numbers {
         Some(Number { client, base, serial: self.serial })
     }
 
-    /// Returns a number with its last Base.
-    pub(crate) fn give_back(&mut self, client: u16, base: u32) {
-        if u32::MAX - base >= LEAST_BASES {
+    /// Makes a number available again, with its last Base.
+    pub(crate) fn release(&mut self, client: u16, base: u32) {
+        if u32::MAX - base >= MIN_BASES_LEFT {
             self.free.push_back((client, base));
         }
     }
@@ -53,19 +54,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fresh_numbers_come_first_then_those_free_for_longest_and_bases_go_on() {
+    fn new_numbers_are_assigned_first_then_the_longest_unused_and_bases_continue() {
         let mut numbers = Numbers::default();
         let first = numbers.take().unwrap();
         assert_eq!(first, Number { client: 1, base: 0, serial: 1 });
-        numbers.give_back(1, 40);
+        numbers.release(1, 40);
         for client in 2..=LAST {
             assert_eq!(numbers.take().unwrap().client, client);
         }
-        numbers.give_back(9, 7);
+        numbers.release(9, 7);
         assert_eq!(numbers.take().map(|n| (n.client, n.base)), Some((1, 40)));
         assert_eq!(numbers.take().map(|n| (n.client, n.base)), Some((9, 7)));
         assert_eq!(numbers.take(), None);
-        numbers.give_back(3, u32::MAX - LEAST_BASES + 1);
-        assert_eq!(numbers.take(), None, "one that is used up is not given again");
+        numbers.release(3, u32::MAX - MIN_BASES_LEFT + 1);
+        assert_eq!(numbers.take(), None, "a number without enough Bases left is not reused");
     }
 }

@@ -1,8 +1,8 @@
-//! Ability events for observers: ticks, cancels and interrupts of abilities with `OnSimulated…` lists are sent to clients that
-//! see the owner and do not own it.
+//! Ability events for observers: ticks, cancels and interrupts of abilities with `OnSimulated…` lists are sent to
+//! clients that see the ability's controller and do not own it.
 //!
-//! The events come from the facts of a completed tick, when the activation and its target may be gone. The target is
-//! therefore kept here.
+//! The events are derived from the facts of a completed tick. By then the activation and its target may already be
+//! removed, so the target is kept here.
 
 use super::Server;
 use super::peer::{Peer, Phase};
@@ -24,7 +24,7 @@ struct ObservedActivation {
 
 impl ObservedActivation {
     /// Updates the target. Returns whether it is still active.
-    fn follow(&mut self, sim: &Sim) -> bool {
+    fn refresh(&mut self, sim: &Sim) -> bool {
         let now = sim.activations(self.key.who).ok().and_then(|mut all| all.find(|a| a.key == self.key));
         self.target = now.as_ref().map_or(self.target, |now| now.target);
         now.is_some()
@@ -34,23 +34,24 @@ impl ObservedActivation {
 /// The activations with observer events, and the targets of the commands of the current tick.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ObservedActivations {
-    running: BTreeMap<ControllerId, Vec<ObservedActivation>>,
+    active: BTreeMap<ControllerId, Vec<ObservedActivation>>,
     targets: Vec<(OpId, Target)>,
 }
 
 impl ObservedActivations {
-    /// Records the target of a command: what it activates may end within the tick.
-    pub(super) fn note(&mut self, id: OpId, request: &Request) {
+    /// Records the target of a command, since an ability that the command activates may end within the tick.
+    pub(super) fn record_target(&mut self, id: OpId, request: &Request) {
         self.targets.extend(request.aim().map(|target| (id, target)));
     }
 
-    /// The target of the first activation of a command; it caused the others.
+    /// Returns the target of the first activation of a command, which caused all later activations.
     fn take_target(&mut self, root: OpId) -> Target {
         let at = self.targets.iter().position(|(id, _)| *id == root);
         at.map_or(Target::None, |at| self.targets.swap_remove(at).1)
     }
 
-    /// The activation of a fact. Cast facts have no key: the newest activation of the ability is meant.
+    /// Returns the activation of a fact. Cast facts have no activation key and refer to the newest activation of the
+    /// ability.
     fn find(
         &self,
         sim: &Sim,
@@ -58,22 +59,22 @@ impl ObservedActivations {
         ability: AbilityId,
         key: Option<ActivationKey>,
     ) -> Option<ObservedActivation> {
-        let is_it = |of: ActivationKey, what: AbilityId| key.map_or(what == ability, |key| key == of);
-        if let Some(known) = self.running.get(&who).and_then(|l| l.iter().rev().find(|r| is_it(r.key, r.ability))) {
+        let is_same = |of: ActivationKey, what: AbilityId| key.map_or(what == ability, |key| key == of);
+        if let Some(known) = self.active.get(&who).and_then(|l| l.iter().rev().find(|r| is_same(r.key, r.ability))) {
             let mut known = *known;
-            known.follow(sim);
+            known.refresh(sim);
             return Some(known);
         }
         // It was loaded from a saved game.
-        let found = sim.activations(who).ok()?.filter(|a| is_it(a.key, a.ability)).last()?;
+        let found = sim.activations(who).ok()?.filter(|a| is_same(a.key, a.ability)).last()?;
         Some(ObservedActivation { key: found.key, ability, level: found.level, target: found.target })
     }
 
     /// Ends the tick: drops activations that ended.
     fn end_tick(&mut self, sim: &Sim) {
         self.targets.clear();
-        self.running.retain(|_, list| {
-            list.retain_mut(|r| r.follow(sim));
+        self.active.retain(|_, list| {
+            list.retain_mut(|r| r.refresh(sim));
             !list.is_empty()
         });
     }
@@ -81,6 +82,7 @@ impl ObservedActivations {
 
 impl Server {
     /// Sends the ability events of the completed tick to observers.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     pub(super) fn send_observer_events(&mut self, facts: &Facts) {
         for fact in &facts.list {
             let (ability, key) = match fact.kind {
@@ -88,7 +90,7 @@ impl Server {
                     let target = self.observed.take_target(fact.root);
                     if self.is_simulated(ability) {
                         let new = ObservedActivation { key, ability, level, target };
-                        self.observed.running.entry(fact.who).or_default().push(new);
+                        self.observed.active.entry(fact.who).or_default().push(new);
                     }
                     (ability, Some(key))
                 }
@@ -112,7 +114,8 @@ impl Server {
         self.observed.end_tick(&self.sim);
     }
 
-    /// The observer event of a fact.
+    /// Returns the observer event of a fact.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     fn simulated_step(&self, fact: &Fact) -> Option<SimulatedStep> {
         match fact.kind {
             FactKind::AbilityActivated { ability, .. } if self.ticks_at_once(ability) => Some(SimulatedStep::Tick(0)),
@@ -126,37 +129,38 @@ impl Server {
         }
     }
 
-    /// Sends an event to the clients that see the owner. The target is left out for clients that do not see the target.
+    /// Sends an event to the clients that see the controller. The target is left out for clients that do not see the
+    /// target.
     fn send_observer_event(&mut self, who: ControllerId, what: Simulated) {
         let sent = |target| encode(&ToClient::Simulated { who, what: Simulated { target, ..what } });
-        let (whole, blank) = (sent(what.target), sent(Target::None));
+        let (with_target, without_target) = (sent(what.target), sent(Target::None));
         // Half of the stream is reserved for messages that must arrive. Events that do not fit are dropped.
         let most = self.config.connection.max_unacked_bytes / 2;
-        let sees = |p: &Peer| p.phase == Phase::Playing && !p.owned.contains(&who) && p.views.is_relevant(who);
-        for p in self.peers.values_mut().filter(|p| sees(p) && p.carrier.queued() < most) {
+        let receives = |p: &Peer| p.phase == Phase::Playing && !p.owned.contains(&who) && p.views.is_relevant(who);
+        for p in self.peers.values_mut().filter(|p| receives(p) && p.carrier.queued() < most) {
             let may_know = match what.target {
                 Target::Controller(at) => p.owned.contains(&at) || p.views.is_relevant(at),
                 Target::None | Target::Point(_) => true,
             };
-            let _ = p.carrier.push(if may_know { &whole } else { &blank });
+            let _ = p.carrier.push(if may_know { &with_target } else { &without_target });
         }
     }
 
-    /// Whether an ability has observer lists.
+    /// Returns whether an ability has observer lists.
     fn is_simulated(&self, ability: AbilityId) -> bool {
-        let hears = |d: &ugas_doc::Ability| {
+        let has_lists = |d: &ugas_doc::Ability| {
             let lists = [&d.on_simulated_tick, &d.on_simulated_cancel, &d.on_simulated_interrupt];
             lists.iter().any(|list| !list.is_empty())
         };
-        self.sim.ability_doc(ability).is_some_and(hears)
+        self.sim.ability_doc(ability).is_some_and(has_lists)
     }
 
-    /// Whether an ability ticks when it is activated.
+    /// Returns whether an ability ticks when it is activated.
     fn ticks_at_once(&self, ability: AbilityId) -> bool {
         self.sim.ability_doc(ability).is_some_and(|d| d.cast.is_none())
     }
 
-    /// Whether a cast ticks when it starts.
+    /// Returns whether a cast ticks when it starts.
     fn ticks_first(&self, ability: AbilityId) -> bool {
         self.sim.ability_doc(ability).and_then(|d| d.cast.as_ref()).is_some_and(|c| c.initial_tick)
     }

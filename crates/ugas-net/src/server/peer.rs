@@ -4,7 +4,7 @@ use super::confirm::ConfirmationQueue;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
-use super::{MAX_VERDICTS, ServerConfig, line};
+use super::{MAX_VERDICTS, ServerConfig, bandwidth};
 use crate::authority::{RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::PlannedUpdate;
@@ -15,15 +15,15 @@ use ugas_core::{AbilityId, ControllerId, Sim};
 
 /// The most commands waiting for their tick.
 const MAX_WAITING: usize = 256;
-/// The most processed commands kept to recognise resends: no fewer than a client keeps.
-const MAX_DECIDED: usize = 256;
+/// The most processed commands kept to recognise resent ones: no fewer than a client keeps.
+const MAX_PROCESSED: usize = 256;
 /// The most rejected commands whose `OnMispredicted` may still run.
-const MAX_DENIED: usize = 64;
-/// The most packets in flight; the connection decides on each sooner.
-const MAX_FLYING: usize = 1100;
+const MAX_REJECTED: usize = 64;
+/// The most packets in flight. The connection reports each as received or lost before there are so many.
+const MAX_IN_FLIGHT: usize = 1100;
 
 /// The Bases that a client may use in addition to one per tick.
-const SPARE_BASES: u32 = 1024;
+const EXTRA_BASES: u32 = 1024;
 
 /// The phase of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,9 +44,9 @@ pub(crate) struct SentPacket {
     pub(crate) actors: Vec<PlannedUpdate>,
     pub(crate) poses: Vec<PlannedUpdate>,
     pub(crate) verdicts: Vec<(u32, u16)>,
-    /// The confirmations about remote actors that have arrived with it.
+    /// The number of confirmations about remote actors that the client has received once this packet arrives.
     pub(crate) confirmations: u64,
-    /// The confirmations about owned controllers that have arrived with it.
+    /// The number of confirmations about owned controllers that the client has received once this packet arrives.
     pub(crate) own_confirmations: u64,
 }
 
@@ -75,13 +75,14 @@ impl Bucket {
 
 /// How early and how late a command may be, in ticks.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Limits {
-    pub(crate) ahead: u32,
-    pub(crate) behind: u32,
+pub(crate) struct TickLimits {
+    pub(crate) max_early: u32,
+    pub(crate) max_late: u32,
 }
 
-/// FNV-1a, to distinguish a resent command from another one with its key. A collision gains nothing: the first command counts.
-fn print_of(bytes: &[u8]) -> u64 {
+/// Returns the FNV-1a hash of a command, to distinguish a resent command from a different one with the same key. An
+/// attacker gains nothing from a collision: the first command is used.
+fn fingerprint_of(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |h, &b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3))
 }
 
@@ -98,9 +99,9 @@ pub(crate) struct Peer {
     /// Commands waiting for their tick, by key, with their fingerprints.
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
     /// Keys of processed commands with their fingerprints, the oldest first.
-    decided: VecDeque<((u32, u16), u64)>,
+    processed: VecDeque<((u32, u16), u64)>,
     /// The highest processed key that is no longer kept.
-    forgotten: Option<(u32, u16)>,
+    last_dropped: Option<(u32, u16)>,
     /// The last key that ran, and its tick.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
@@ -125,9 +126,10 @@ pub(crate) struct Peer {
     pub(crate) defining: VecDeque<(Receipt, u32)>,
     /// Run-time definitions that have arrived.
     pub(crate) arrived: u32,
-    /// Bytes received and not yet answered before the client has joined: it never gets more than it sent.
+    /// Bytes received and not yet answered before the client has joined: until then the client never gets more bytes
+    /// than it sent.
     pub(crate) credit: usize,
-    /// The welcome message once it was queued: before it arrives, the client cannot read payloads.
+    /// The welcome message once it is queued. Until the welcome arrives, the client cannot read payloads.
     pub(crate) welcome: Option<Receipt>,
 }
 
@@ -141,8 +143,8 @@ impl Peer {
             owned: owned.to_vec(),
             rows: Vec::new(),
             waiting: BTreeMap::new(),
-            decided: VecDeque::new(),
-            forgotten: None,
+            processed: VecDeque::new(),
+            last_dropped: None,
             last: None,
             last_tick: Tick(0),
             verdicts: Vec::new(),
@@ -151,7 +153,7 @@ impl Peer {
             own_confirmations: ConfirmationQueue::default(),
             in_flight: VecDeque::new(),
             spare: Vec::new(),
-            views: ObserverStream::new(line(config.bytes_per_second)),
+            views: ObserverStream::new(bandwidth(config.bytes_per_second)),
             packets: Bucket::new(config.packets_per_tick.saturating_mul(4)),
             commands: Bucket::new(config.commands_per_tick.saturating_mul(16)),
             slack: 0,
@@ -170,38 +172,38 @@ impl Peer {
         command: &Command,
         bytes: &[u8],
         now: Tick,
-        limits: Limits,
+        limits: TickLimits,
     ) -> Result<(), RejectReason> {
-        let (key, print) = ((command.base, command.sub), print_of(bytes));
-        let known = self.waiting.get(&key).map(|(_, print)| *print);
-        let known = known.or_else(|| self.decided.iter().rev().find(|d| d.0 == key).map(|d| d.1));
+        let (key, fingerprint) = ((command.base, command.sub), fingerprint_of(bytes));
+        let known = self.waiting.get(&key).map(|(_, fingerprint)| *fingerprint);
+        let known = known.or_else(|| self.processed.iter().rev().find(|d| d.0 == key).map(|d| d.1));
         if let Some(known) = known {
-            return if known == print { Ok(()) } else { Err(RejectReason::Key) };
+            return if known == fingerprint { Ok(()) } else { Err(RejectReason::Key) };
         }
-        let kept = self.may_wait(command, now, limits);
+        let kept = self.check_waiting(command, now, limits);
         match kept {
-            Ok(()) => drop(self.waiting.insert(key, (command.clone(), print))),
-            Err(_) => self.decide(key, print),
+            Ok(()) => drop(self.waiting.insert(key, (command.clone(), fingerprint))),
+            Err(_) => self.record_processed(key, fingerprint),
         }
         kept
     }
 
-    fn may_wait(&mut self, command: &Command, now: Tick, limits: Limits) -> Result<(), RejectReason> {
+    fn check_waiting(&mut self, command: &Command, now: Tick, limits: TickLimits) -> Result<(), RejectReason> {
         let key = (command.base, command.sub);
-        if Some(key) <= self.last.max(self.forgotten) || command.base <= self.number.base {
+        if Some(key) <= self.last.max(self.last_dropped) || command.base <= self.number.base {
             return Err(RejectReason::Key);
         }
-        // Every command uses the budget, also a rejected one: its `OnMispredicted` may run.
+        // Every command uses up the command rate, even a rejected one, because its `OnMispredicted` may run.
         if self.waiting.len() >= MAX_WAITING || !self.commands.take() {
             return Err(RejectReason::CommandRate);
         }
-        match check_tick(command.tick, now, limits.ahead, limits.behind) {
+        match check_tick(command.tick, now, limits.max_early, limits.max_late) {
             Err(RejectReason::Past) if command.request.is_release() => {}
             fits => fits?,
         }
         // At most one Base per tick, so that the Bases last for later clients with this number.
         let ticks = command.tick.0.saturating_sub(self.since.0);
-        if command.base - self.number.base > ticks.saturating_add(SPARE_BASES) {
+        if command.base - self.number.base > ticks.saturating_add(EXTRA_BASES) {
             return Err(RejectReason::Key);
         }
         // Keys rise with ticks.
@@ -214,22 +216,22 @@ impl Peer {
         Ok(())
     }
 
-    fn decide(&mut self, key: (u32, u16), print: u64) {
-        if self.decided.len() >= MAX_DECIDED {
-            self.forgotten = self.forgotten.max(self.decided.pop_front().map(|d| d.0));
+    fn record_processed(&mut self, key: (u32, u16), fingerprint: u64) {
+        if self.processed.len() >= MAX_PROCESSED {
+            self.last_dropped = self.last_dropped.max(self.processed.pop_front().map(|d| d.0));
         }
-        self.decided.push_back((key, print));
+        self.processed.push_back((key, fingerprint));
     }
 
-    /// The next due command, in the order of keys.
+    /// Returns the next due command, in the order of keys.
     pub(crate) fn next_due(&mut self, now: Tick) -> Option<Command> {
         let first = self.waiting.first_entry()?;
         if first.get().0.tick > now {
             return None;
         }
-        let (key, (command, print)) = first.remove_entry();
+        let (key, (command, fingerprint)) = first.remove_entry();
         self.last = Some(key);
-        self.decide(key, print);
+        self.record_processed(key, fingerprint);
         Some(command)
     }
 
@@ -246,8 +248,8 @@ impl Peer {
     }
 
     /// Keeps a rejected command whose `OnMispredicted` may run: one that an honest client may have predicted.
-    pub(crate) fn keep_rejected(&mut self, command: &Command, reason: RejectReason) {
-        let honest = matches!(
+    pub(crate) fn record_rejected(&mut self, command: &Command, reason: RejectReason) {
+        let may_be_predicted = matches!(
             reason,
             RejectReason::Rules
                 | RejectReason::Early
@@ -256,46 +258,54 @@ impl Peer {
                 | RejectReason::Future
                 | RejectReason::CommandRate
         );
-        if !honest || command.request.aim().is_none() {
+        if !may_be_predicted || command.request.aim().is_none() {
             return;
         }
-        if self.rejected.len() >= MAX_DENIED {
+        if self.rejected.len() >= MAX_REJECTED {
             self.rejected.pop_front();
         }
         self.rejected.push_back(command.clone());
     }
 
-    /// Whether a rejected command could have activated an ability; it is removed then.
+    /// Returns whether a rejected command could have activated an ability. If so, the command is removed from the list.
     pub(crate) fn take_rejected(&mut self, key: (u32, u16), sim: &Sim, ability: AbilityId) -> bool {
         let Some(at) = self.rejected.iter().position(|c| (c.base, c.sub) == key) else { return false };
-        let could = match self.rejected[at].request {
-            Request::Activate { ability: asked, .. } => asked == ability,
+        let could_activate = match self.rejected[at].request {
+            Request::Activate { ability: requested, .. } => requested == ability,
             Request::Press { who, input, .. } => {
-                sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == input))
+                sim.grants(who).is_ok_and(|list| list.iter().any(|g| g.ability == ability && g.input == Some(input)))
             }
-            _ => false,
+            Request::Release { .. }
+            | Request::Cancel { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Apply { .. }
+            | Request::Complete { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => false,
         };
-        if could {
+        if could_activate {
             self.rejected.remove(at);
         }
-        could
+        could_activate
     }
 
-    /// The Base of the last command that ran.
+    /// Returns the Base of the last command that ran.
     pub(crate) fn last_base(&self) -> u32 {
         self.last.map_or(self.number.base, |(base, _)| base)
     }
 
-    /// How many commands wait for their tick.
+    /// Returns how many commands wait for their tick.
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
     /// Processes acks and losses: lost content is sent again.
-    pub(crate) fn settle(&mut self, verdicts: &mut Vec<(PacketNumber, bool)>) {
-        verdicts.clear();
-        self.carrier.take_verdicts(verdicts);
-        for &(number, arrived) in verdicts.iter() {
+    pub(crate) fn process_packet_results(&mut self, results: &mut Vec<(PacketNumber, bool)>) {
+        results.clear();
+        self.carrier.take_packet_results(results);
+        for &(number, arrived) in results.iter() {
             let Ok(at) = self.in_flight.binary_search_by_key(&number.0, |t| t.number) else { continue };
             let Some(mut sent) = self.in_flight.remove(at) else { continue };
             if arrived {
@@ -303,24 +313,24 @@ impl Peer {
                 self.confirmations.acknowledge(sent.confirmations);
                 self.own_confirmations.acknowledge(sent.own_confirmations);
             }
-            self.views.settle(&sent, arrived);
+            self.views.on_packet_result(&sent, arrived);
             sent.actors.clear();
             sent.poses.clear();
             sent.verdicts.clear();
             (sent.confirmations, sent.own_confirmations) = (0, 0);
             self.spare.push(sent);
         }
-        self.views.settle_stream(&self.carrier);
+        self.views.confirm_streamed(&self.carrier);
     }
 
-    /// Whether the client has joined and has its welcome.
+    /// Returns whether the client has joined and has its welcome.
     pub(crate) fn is_welcomed(&self) -> bool {
         self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
     }
 
     /// Keeps the content of a packet until its ack or loss.
     pub(crate) fn track_packet(&mut self, sent: SentPacket) {
-        if self.in_flight.len() >= MAX_FLYING {
+        if self.in_flight.len() >= MAX_IN_FLIGHT {
             self.in_flight.pop_front();
         }
         self.in_flight.push_back(sent);

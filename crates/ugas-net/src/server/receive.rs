@@ -2,7 +2,7 @@
 
 use super::numbers::Number;
 use super::owner::Owned;
-use super::peer::{Limits, Peer, Phase};
+use super::peer::{Peer, Phase, TickLimits};
 use super::{MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, MIN_HELLO, RejectionCounts, Server, ServerConfig};
 use crate::authority::RejectReason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
@@ -11,7 +11,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
 
 impl Server {
-    /// Receives a datagram of a peer. A malformed one is counted; it is not an error of the host.
+    /// Receives a datagram from a peer. A malformed datagram is counted; it is not an error of the host.
     pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else {
             return self.counts.add(RejectReason::Packet);
@@ -26,7 +26,7 @@ impl Server {
             Err(error) => return self.counts.add(RejectReason::from(&error)),
         };
         let (tick, payload) = (opened.tick, opened.payload);
-        p.settle(&mut self.packet_results);
+        p.process_packet_results(&mut self.packet_results);
         while let Some(message) = self.peers.get_mut(&peer).and_then(|p| p.carrier.next_message()) {
             self.receive_message(peer, &message);
         }
@@ -50,11 +50,11 @@ impl Server {
         if p.phase != Phase::AwaitingHello {
             return self.counts.add(RejectReason::Message);
         }
-        let ours = self.sim.rules().fingerprint();
+        let server_rules = self.sim.rules().fingerprint();
         let denial = if protocol != PROTOCOL {
             Some(Denial::Protocol { server: PROTOCOL, client: protocol })
-        } else if rules != ours {
-            Some(Denial::Rules { server: ours, client: rules })
+        } else if rules != server_rules {
+            Some(Denial::Rules { server: server_rules, client: rules })
         } else {
             None
         };
@@ -91,14 +91,14 @@ fn read_payload(
 ) -> Result<(), WireError> {
     let mut from = BitReader::new(payload);
     for row in &mut p.rows {
-        let have = if from.bit()? {
+        let baseline = if from.bit()? {
             let back = get_int(&mut from)?;
             Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32))
         } else {
             None
         };
         let hash = if from.bit()? { Some(from.bits(32)? as u32) } else { None };
-        row.claim(now, tick, hash, have);
+        row.take_client_hash(now, tick, hash, baseline);
     }
     let count = get_uint_to(&mut from, MAX_COMMANDS, "commands")?;
     let mut bytes = Vec::new();
@@ -109,10 +109,10 @@ fn read_payload(
         match decode::<Command>(&bytes) {
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
-                let limits = Limits { ahead: config.max_early_ticks, behind: config.max_late_ticks };
+                let limits = TickLimits { max_early: config.max_early_ticks, max_late: config.max_late_ticks };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
-                    p.keep_rejected(&command, reason);
+                    p.record_rejected(&command, reason);
                     p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new() });
                 }
             }

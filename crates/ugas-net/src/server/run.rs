@@ -1,8 +1,8 @@
 //! One tick: due commands, then time, then the collection of changes.
 
 use super::peer::{Peer, Phase};
-use super::{MAX_DONE, Server, is_exact};
-use crate::authority::{CommandValidator, RejectReason, misaimed};
+use super::{MAX_ACTIVATED, Server, is_exact};
+use crate::authority::{CommandValidator, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
@@ -29,13 +29,13 @@ impl Server {
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
             let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
-            activated.truncate(MAX_DONE as usize);
+            activated.truncate(MAX_ACTIVATED as usize);
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {
                 Ok(()) => false,
                 Err((reason, _)) => {
-                    p.keep_rejected(&command, reason);
+                    p.record_rejected(&command, reason);
                     self.counts.add(reason);
                     true
                 }
@@ -44,15 +44,21 @@ impl Server {
         }
     }
 
-    /// The abilities of the client's controllers that a command activated.
+    /// Returns the abilities of the client's controllers that a command activated.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
         let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed was cleared.
         let new = facts.get(before..).unwrap_or(facts);
-        let of = |f: &Fact| match f.kind {
-            FactKind::AbilityActivated { ability, .. } if f.root == key && p.owned.contains(&f.who) => Some(ability),
-            _ => None,
+        let of = |f: &Fact| {
+            if let FactKind::AbilityActivated { ability, .. } = f.kind
+                && f.root == key
+                && p.owned.contains(&f.who)
+            {
+                Some(ability)
+            } else {
+                None
+            }
         };
         new.iter().filter_map(of).collect()
     }
@@ -78,7 +84,7 @@ impl Server {
             aim => aim.transpose()?,
         };
         let key = command.id(p.number.client);
-        self.observed.note(key, &command.request);
+        self.observed.record_target(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
             if !known {
@@ -89,13 +95,13 @@ impl Server {
         let ago = if claimed >= now {
             SimTime::ZERO
         } else {
-            now - self.claims.counted_from(&self.sim, &command.request, claimed)?.min(now)
+            now - self.cooldowns.counted_from(&self.sim, &command.request, claimed)?.min(now)
         };
         let result = match aim {
             Some(aim) => {
                 let (result, aimed) = self.sim.remote_mut().run_aimed(key, &op, ago, aim);
                 if let Err(refusal) = aimed {
-                    self.counts.add(misaimed(refusal).0);
+                    self.counts.add(aim_rejection(refusal).0);
                 }
                 result
             }
@@ -110,10 +116,10 @@ impl Server {
 
     /// Collects the changes of the tick, once for all clients.
     pub(super) fn collect(&mut self) {
-        let mut facts = std::mem::take(&mut self.noted);
+        let mut facts = std::mem::take(&mut self.tick_facts);
         self.sim.take_facts(&mut facts);
         self.sim.remote_mut().take_changed(&mut self.changed);
-        self.remove_gone();
+        self.remove_despawned();
         for &who in &self.changed {
             if self.sim.exists(who) && self.store.mode(who).is_none() {
                 let mode = self.modes.get(&who).copied().unwrap_or(self.config.replication);
@@ -121,24 +127,26 @@ impl Server {
                 let _ = self.store.add(&self.sim, who, mode, self.tick);
             }
         }
-        for who in std::mem::take(&mut self.remade) {
+        for who in std::mem::take(&mut self.mode_changes) {
             let mode = self.replication(who);
             if self.sim.exists(who) && self.store.mode(who) != Some(mode) {
                 let _ = self.store.add(&self.sim, who, mode, self.tick);
             }
         }
         self.store.update(&self.sim, self.tick, &self.changed);
-        self.store.bursts(&facts);
-        self.claims
-            .note(&facts, self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length));
+        self.store.record_bursts(&facts);
+        self.cooldowns.record(
+            &facts,
+            self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length),
+        );
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.replication);
                 // An unchanged controller keeps its hash.
                 let known = row.newest().filter(|_| self.changed.binary_search(&row.who).is_err());
                 let hash = || self.sim.remote().hash_without(row.who, &self.hidden).ok().map(|hash| hash as u32);
-                let is_there = is_exact(mode) && self.sim.exists(row.who);
-                row.follow(self.tick, is_there.then(|| known.or_else(hash)).flatten());
+                let is_present = is_exact(mode) && self.sim.exists(row.who);
+                row.follow(self.tick, is_present.then(|| known.or_else(hash)).flatten());
             }
         }
         self.queue_confirmations(&facts);
@@ -148,33 +156,34 @@ impl Server {
             self.facts = Facts::default();
         }
         self.facts.append(&facts);
-        self.noted = facts;
+        self.tick_facts = facts;
     }
 
-    /// Queues confirmations for clients: what their commands did to remote actors and to their own controllers. Hidden
-    /// changes are not confirmed.
+    /// Queues confirmations for clients: the changes that their commands made to remote actors and to their own
+    /// controllers. Changes that are hidden from a client are not confirmed to it.
     pub(super) fn queue_confirmations(&mut self, facts: &Facts) {
-        let may_be = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
+        let may_be_predicted = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
         let Server { peers, store, sim, hidden, tick, .. } = self;
-        for fact in facts.list.iter().filter(may_be) {
+        for fact in facts.list.iter().filter(may_be_predicted) {
             let Some(hash) = confirmation_hash(fact) else { continue };
-            let is_open = match fact.kind {
-                FactKind::AttributeChanged { attribute, .. } => !hidden.contains(&attribute),
-                _ => true,
+            let is_visible_to_owner = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
+                !hidden.contains(&attribute)
+            } else {
+                true
             };
             let is_shown = store.shape(fact.who).is_some_and(|shape| is_shown(sim, shape, fact));
-            // The client that sent the command predicted it, and so did the client that owns its source: these are two
-            // clients if the command of one triggers something on the other.
-            let asked = |p: &Peer| fact.root.client() != 0 && p.number.client == fact.root.client();
-            for p in peers.values_mut().filter(|p| asked(p) || p.owned.contains(&fact.source)) {
+            // The client that sent the command predicted the change, and so did the client that owns its source. These
+            // are two clients if the command of one triggers a change on the other.
+            let is_sender = |p: &Peer| fact.root.client() != 0 && p.number.client == fact.root.client();
+            for p in peers.values_mut().filter(|p| is_sender(p) || p.owned.contains(&fact.source)) {
                 if p.owned.contains(&fact.who) {
-                    if is_open && asked(p) {
-                        p.own_confirmations.note(*tick, hash);
+                    if is_visible_to_owner && is_sender(p) {
+                        p.own_confirmations.push(*tick, hash);
                     }
                 } else if is_shown {
                     p.views.touch(fact.who, *tick);
                     if p.views.is_relevant(fact.who) {
-                        p.confirmations.note(*tick, hash);
+                        p.confirmations.push(*tick, hash);
                     }
                 }
             }
@@ -182,8 +191,8 @@ impl Server {
     }
 
     /// Removes controllers that left the sim from the store.
-    pub(super) fn remove_gone(&mut self) {
-        if std::mem::replace(&mut self.departed, self.sim.remote().removed_count()) == self.departed {
+    pub(super) fn remove_despawned(&mut self) {
+        if std::mem::replace(&mut self.removed_count, self.sim.remote().removed_count()) == self.removed_count {
             return;
         }
         let mut at = 0;

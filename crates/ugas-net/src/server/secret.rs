@@ -1,5 +1,6 @@
-//! The random seeds of clients. Each client gets a seed to predict its own rolls. The seeds are derived from a secret with
-//! SipHash-2-4, a keyed hash function: knowing seeds reveals neither the secret nor another seed.
+//! The random seeds of clients. Each client gets a seed to predict its own random rolls. The seeds are derived from a
+//! secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive neither the secret nor
+//! another seed.
 
 use std::fmt;
 
@@ -15,13 +16,13 @@ use std::fmt;
 pub struct Secret([u8; 16]);
 
 impl Secret {
-    /// Creates a secret from sixteen random bytes. Take new ones from the operating system at each start: whoever knows them
-    /// can predict every roll.
+    /// Creates a secret from sixteen random bytes. Take new bytes from the operating system at each start: a client
+    /// that knows the bytes can predict every roll.
     pub fn new(bytes: [u8; 16]) -> Secret {
         Secret(bytes)
     }
 
-    /// Creates a secret that is not secret, from a number: for tests and scenarios that need the same rolls each time.
+    /// Creates a predictable secret from a number, for tests and scenarios that need the same rolls each time.
     ///
     /// ```
     /// use ugas_net::server::Secret;
@@ -33,7 +34,7 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// The seed of a connection, by its serial number.
+    /// Returns the seed of a connection, by its serial number.
     pub(super) fn seed_of(&self, connection: u64) -> u64 {
         sip(&self.0, &connection.to_le_bytes())
     }
@@ -45,7 +46,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// SipHash-2-4 as its authors describe it (Aumasson and Bernstein, 2012).
+/// Returns the SipHash-2-4 of a message (Aumasson and Bernstein, 2012).
 fn sip(key: &[u8; 16], message: &[u8]) -> u64 {
     let word = |bytes: &[u8]| bytes.iter().rev().fold(0u64, |word, &byte| word << 8 | u64::from(byte));
     let (k0, k1) = (word(&key[..8]), word(&key[8..]));
@@ -89,9 +90,9 @@ mod tests {
     use proptest::prelude::*;
     use std::hash::Hasher;
 
-    /// The authors' own: the key 00 01 .. 0f, and messages 00 01 .. of each length.
+    /// The test vectors of the authors: the key 00 01 .. 0f, and messages 00 01 .. of each length.
     #[test]
-    fn it_is_siphash() {
+    fn hashes_equal_the_published_test_vectors() {
         let bytes: [u8; 16] = std::array::from_fn(|n| n as u8);
         let known: [(usize, [u8; 8]); 5] = [
             (0, [0x31, 0x0e, 0x0e, 0xdd, 0x47, 0xdb, 0x6f, 0x72]),
@@ -107,9 +108,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_the_standard_library_once_offered(key: [u8; 16], message: Vec<u8>) {
+        fn hashes_equal_those_of_the_standard_library(key: [u8; 16], message: Vec<u8>) {
             let half = |at: usize| u64::from_le_bytes(std::array::from_fn(|n| key[at + n]));
-            #[expect(deprecated, reason = "another hand's SipHash-2-4 to compare with")]
+            #[expect(deprecated, reason = "an independent SipHash-2-4 to compare with")]
             let mut other = std::hash::SipHasher::new_with_keys(half(0), half(8));
             other.write(&message);
             prop_assert_eq!(sip(&key, &message), other.finish());
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn every_connection_has_a_seed_of_its_own() {
+    fn every_connection_has_its_own_seed() {
         let secret = Secret::known(1);
         let seeds: std::collections::BTreeSet<u64> = (0..10_000).map(|n| secret.seed_of(n)).collect();
         assert_eq!(seeds.len(), 10_000);

@@ -1,17 +1,20 @@
 //! Packets to clients: verdicts, states of owned controllers, updates of remote actors.
 
+use super::confirm::ConfirmationQueue;
 use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
-use super::peer::{Phase, SentPacket};
-use super::{GONE, MAX_VERDICTS, MIN_HELLO, NOTHING, Server};
+use super::peer::{Peer, Phase, SentPacket};
+use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server};
 use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
-use crate::types::{MAX_DATAGRAM, PeerId};
+use crate::types::{MAX_DATAGRAM, PeerId, Tick};
+use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
+use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};
-use ugas_core::{AttributeId, ControllerId, SimTime};
+use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 
-/// The loss rate, per thousand packets, from which on updates are resent without waiting for a loss report.
+/// The loss rate, per thousand packets, above which updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
 
 /// The bytes in the reliable stream above which definitions wait.
@@ -77,112 +80,55 @@ impl Server {
         if p.phase != Phase::Playing && p.credit < MIN_HELLO {
             return false;
         }
-        p.settle(&mut self.packet_results);
-        let playing = p.is_welcomed();
+        p.process_packet_results(&mut self.packet_results);
+        let is_welcomed = p.is_welcomed();
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, store, interest, hidden, writer, coder, out, config, .. } = self;
-        let arrived = p.arrived;
+        let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
         if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
-            p.own_confirmations.forget_until(matched);
+            p.own_confirmations.drop_until(matched);
         }
-        let (echoes, own) = (&p.confirmations, &p.own_confirmations);
-        let place = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
+        let (confirmations, own_confirmations) = (&p.confirmations, &p.own_confirmations);
+        let position = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
         if first {
-            views.pass(length);
+            views.advance(length);
         }
         p.carrier.set_share(views.stream_share());
-        let mut streamed: Vec<(usize, Vec<u8>)> = Vec::new();
-        let mut messages: Vec<Message> = Vec::new();
+        let mut queued = QueuedMessages::default();
         let mut reliable = 0;
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
             reliable = MAX_DATAGRAM - room;
-            if !playing || room < 32 {
+            if !is_welcomed || room < 32 {
                 return;
             }
             let room = room * 8;
-            // Room for rows without a state and for the end of the list of remote actors.
-            let reserved = room.saturating_sub(64 + 48 * rows.len());
             writer.clear();
             writer.bit(first);
             if first {
                 put_int(writer, slack as i64);
                 write_verdicts(writer, verdicts, &mut sent, room / 4);
-                sent.confirmations = echoes.write(tick, writer, room / 4);
-                let knows = |who: ControllerId, attribute: AttributeId| {
-                    let (sets, mode) = (sim.set_list(who).unwrap_or_default(), store.mode(who));
-                    let eye = if owned.contains(&who) { Recipient::Owner } else { Recipient::Observer };
-                    mode.is_some_and(|mode| is_seen(sim.rules(), sets, mode, eye, attribute))
-                };
-                // Usually every prediction is right at the packet's tick: one bit confirms all.
-                let is_right = |row: &Owned| row.is_right(tick) && !sim.remote().awaits_validation(row.who);
-                let all_right = rows.iter().all(is_right);
-                if !rows.is_empty() {
-                    writer.bit(all_right);
-                }
-                let mut written = false;
-                for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_right) {
-                    // During a predicted validation the client's state is ahead of the server's.
-                    if sim.remote().awaits_validation(row.who) {
-                        writer.bits(NOTHING, 2);
-                        continue;
-                    }
-                    // A state that needs a missing definition cannot be read, nor can the rest of its packet, which may
-                    // contain the definition.
-                    if sim.remote().definition_count() > arrived && sim.remote().required_definitions(row.who) > arrived
-                    {
-                        writer.bits(NOTHING, 2);
-                        continue;
-                    }
-                    let peek = |who| sim.remote().snapshot_without(who, hidden, &knows);
-                    match row.write(sim, peek, tick, coder, writer, reserved) {
-                        Ok(Written::Word) => {}
-                        Ok(Written::State) => written = true,
-                        Ok(Written::TooLong) => {
-                            writer.bits(NOTHING, 2);
-                            let mut whole = BitWriter::new();
-                            if row.whole(tick, coder, &mut whole) {
-                                // Not counted as received: this stream is resent until it arrives.
-                                own.write(tick, &mut whole, usize::MAX);
-                                let state = whole.finish().to_vec();
-                                streamed.push((at, encode(&ToClient::OwnerState { who: row.who, tick, state })));
-                            }
-                        }
-                        Err(_) => writer.bits(GONE, 2),
-                    }
-                }
-                if written {
-                    let left = room.saturating_sub(writer.bit_len() + 128);
-                    sent.own_confirmations = own.write(tick, writer, left.min(room / 4));
-                }
+                sent.confirmations = confirmations.write(tick, writer, room / 4);
+                let owner =
+                    OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
+                owner.write(rows, coder, writer, &mut sent, &mut queued.owner_states);
             }
-            let sight = ObserverContext { store, interest, owned, place, tick, length, round_trip, lossy, room };
-            let begun = writer.bit_len();
-            more = views.write(sight, !first, writer, &mut sent, &mut messages);
-            if !first && writer.bit_len() == begun {
+            let context = ObserverContext { store, interest, owned, position, tick, length, round_trip, lossy, room };
+            let start = writer.bit_len();
+            more = views.write(context, !first, writer, &mut sent, &mut queued.sections);
+            if !first && writer.bit_len() == start {
                 return;
             }
             bytes.extend_from_slice(writer.finish());
         };
         let number = p.carrier.write(now, tick, out, &mut payload);
-        for (at, message) in streamed {
-            if p.carrier.push(&message).is_err() {
-                p.rows[at].not_streamed();
-            }
-        }
-        p.views.push_gone(&mut p.carrier, tick);
-        // Half of the stream is reserved for urgent messages.
-        let most = config.connection.max_unacked_bytes / 2;
-        for message in messages {
-            let pushed = if p.carrier.queued() < most { p.carrier.push(&message.bytes).ok() } else { None };
-            p.views.pushed(&message, tick, pushed);
-        }
+        queued.push(p, tick, config.connection.max_unacked_bytes);
         p.views.spend(out.len(), reliable);
-        p.credit = p.credit.saturating_sub(self.out.len());
+        p.credit = p.credit.saturating_sub(out.len());
         match number {
             Some(number) => {
                 (sent.number, sent.tick) = (number.0, tick);
@@ -194,6 +140,117 @@ impl Server {
     }
 }
 
+/// Messages for the reliable stream that were made while a packet was written.
+#[derive(Default)]
+struct QueuedMessages {
+    /// States of owned controllers that did not fit, with the row of each.
+    owner_states: Vec<(usize, Vec<u8>)>,
+    /// Sections of remote actors that are longer than a packet.
+    sections: Vec<Message>,
+}
+
+impl QueuedMessages {
+    /// Queues the messages and the removals in the reliable stream.
+    fn push(self, p: &mut Peer, tick: Tick, max_unacked_bytes: usize) {
+        for (at, message) in self.owner_states {
+            if p.carrier.push(&message).is_err() {
+                p.rows[at].on_stream_full();
+            }
+        }
+        p.views.push_removals(&mut p.carrier, tick);
+        // Half of the stream is reserved for urgent messages.
+        let most = max_unacked_bytes / 2;
+        for message in self.sections {
+            let receipt = if p.carrier.queued() < most { p.carrier.push(&message.bytes).ok() } else { None };
+            p.views.on_pushed(&message, tick, receipt);
+        }
+    }
+}
+
+/// The inputs of the part of a packet about owned controllers.
+struct OwnerContext<'a> {
+    sim: &'a Sim,
+    store: &'a ReplicationStore,
+    /// Attributes that are hidden from owners.
+    hidden: &'a [AttributeId],
+    owned: &'a [ControllerId],
+    own_confirmations: &'a ConfirmationQueue,
+    /// The number of run-time definitions that the client has.
+    arrived_definitions: u32,
+    tick: Tick,
+    /// The most bits of the packet.
+    room: usize,
+}
+
+impl OwnerContext<'_> {
+    /// Writes the status or state of each owned controller, then the confirmations about them if a state was written. States
+    /// that do not fit are added to the list, for the reliable stream.
+    fn write(
+        &self,
+        rows: &mut [Owned],
+        coder: &mut Coder,
+        writer: &mut BitWriter,
+        sent: &mut SentPacket,
+        too_long: &mut Vec<(usize, Vec<u8>)>,
+    ) {
+        let OwnerContext { sim, hidden, tick, room, .. } = *self;
+        // Space for rows without a state and for the end of the list of remote actors.
+        let state_room = room.saturating_sub(64 + 48 * rows.len());
+        let is_visible = |who: ControllerId, attribute: AttributeId| self.is_visible(who, attribute);
+        // Usually every prediction is right at the packet's tick: one bit confirms all.
+        let is_matched = |row: &Owned| row.is_matched_at(tick) && !sim.remote().awaits_validation(row.who);
+        let all_matched = rows.iter().all(is_matched);
+        if !rows.is_empty() {
+            writer.bit(all_matched);
+        }
+        let mut has_state = false;
+        for (at, row) in rows.iter_mut().enumerate().filter(|_| !all_matched) {
+            if !self.can_send_state(row.who) {
+                writer.bits(NOTHING, 2);
+                continue;
+            }
+            let snapshot = |who| sim.remote().snapshot_without(who, hidden, &is_visible);
+            match row.write(sim, snapshot, tick, coder, writer, state_room) {
+                Ok(Written::Status) => {}
+                Ok(Written::State) => has_state = true,
+                Ok(Written::TooLong) => {
+                    writer.bits(NOTHING, 2);
+                    let mut full = BitWriter::new();
+                    if row.write_full(tick, coder, &mut full) {
+                        // Not counted as received: this stream is resent until it arrives.
+                        self.own_confirmations.write(tick, &mut full, usize::MAX);
+                        let state = full.finish().to_vec();
+                        too_long.push((at, encode(&ToClient::OwnerState { who: row.who, tick, state })));
+                    }
+                }
+                Err(_) => writer.bits(REMOVED, 2),
+            }
+        }
+        if has_state {
+            let left = room.saturating_sub(writer.bit_len() + 128);
+            sent.own_confirmations = self.own_confirmations.write(tick, writer, left.min(room / 4));
+        }
+    }
+
+    /// Returns whether the client may receive an attribute of a controller.
+    fn is_visible(&self, who: ControllerId, attribute: AttributeId) -> bool {
+        let (sets, mode) = (self.sim.set_list(who).unwrap_or_default(), self.store.mode(who));
+        let recipient = if self.owned.contains(&who) { Recipient::Owner } else { Recipient::Observer };
+        mode.is_some_and(|mode| is_seen(self.sim.rules(), sets, mode, recipient, attribute))
+    }
+
+    /// Returns whether the status or state of a controller may be sent now.
+    fn can_send_state(&self, who: ControllerId) -> bool {
+        let remote = self.sim.remote();
+        // During a predicted validation the client's state is ahead of the server's. A state that refers to a missing
+        // definition cannot be read, and neither can the rest of its packet, which may contain the definition.
+        !remote.awaits_validation(who)
+            && (remote.definition_count() <= self.arrived_definitions
+                || remote.required_definitions(who) <= self.arrived_definitions)
+    }
+}
+
+/// Writes the verdicts that fit into `room` bits, the oldest first.
 fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
     let begun = out.bit_len();
     let mut kept = 0;

@@ -1,11 +1,11 @@
-//! What abilities aim at while they are played ahead, and what the server's aim at then.
+//! The targets of predicted abilities, and the targets that the server uses.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{Anchor, Op, Sim, SimTime, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Cast};
 use ugas_net::authority::RejectReason;
 
-/// An ability that casts for a while: each predicted tick aims at the nearest, each server tick hits what is aimed at.
+/// An ability that casts for a while: each predicted tick targets the nearest actor, each server tick hits the target.
 fn seeker(cast: Option<Cast>) -> Ability {
     let mut seeker = Ability::new("GA_Seek");
     seeker.cast = cast;
@@ -17,18 +17,18 @@ fn seeker(cast: Option<Cast>) -> Ability {
 
 // covers: SAI-2.7-04
 #[test]
-fn what_a_predicted_tick_aims_at_the_servers_tick_aims_at_too() {
+fn the_servers_tick_uses_the_target_of_the_predicted_tick() {
     // At once, with a first tick and two more, and without a first one.
     let cast = |initial_tick| Cast { length: 0.1, ticks: Some(2), initial_tick, ..Default::default() };
     for (cast, hits) in [(None, 1.0), (Some(cast(true)), 3.0), (Some(cast(false)), 2.0)] {
         let mut g = Game::new(Setup { builder: builder().add(seeker(cast)), ..Setup::default() });
-        // On the server somebody else is nearer; the client has not heard of it.
+        // On the server another actor is nearer; the client has not received that.
         let (foe, other) = (g.foe, g.other);
         let place = |x: f64| Some(Anchor::at([x, 0.0, 0.0]));
         g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(450.0) }).unwrap();
         g.net.run(30);
         g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(1.0) }).unwrap();
-        // It stays unheard of until the last tick is aimed.
+        // The client does not receive it until the last tick has its target.
         let until = g.net.now() + SimTime::frames(10, 60);
         g.net.players_mut()[0].down.cut(until);
         g.cast("GA_Seek", Target::None).unwrap();
@@ -41,7 +41,7 @@ fn what_a_predicted_tick_aims_at_the_servers_tick_aims_at_too() {
 }
 
 #[test]
-fn what_a_tick_aims_at_is_looked_at_like_any_target() {
+fn the_target_of_a_tick_is_validated_like_any_target() {
     let cast = Cast { length: 0.5, ticks: Some(2), ..Default::default() };
     let mut g = Game::new(Setup { builder: builder().add(seeker(Some(cast))), ..Setup::default() });
     let (foe, other) = (g.foe, g.other);
@@ -49,7 +49,7 @@ fn what_a_tick_aims_at_is_looked_at_like_any_target() {
     g.net.server_mut().sim_mut().run(Op::Move { who: other, anchor: place(9000.0) }).unwrap();
     g.net.run(30);
     g.cast("GA_Seek", Target::None).unwrap();
-    // Out of reach on the server before the first tick; the client has not heard of it when it aims.
+    // Out of reach on the server before the first tick; the client has not received that when it aims.
     let until = g.net.now() + SimTime::frames(20, 60);
     g.net.players_mut()[0].down.cut(until);
     g.net.server_mut().sim_mut().run(Op::Move { who: foe, anchor: place(5000.0) }).unwrap();
@@ -63,7 +63,7 @@ fn on_target(effect: &str) -> AbilityTask {
 }
 
 #[test]
-fn a_target_set_in_lists_of_both_sides_does_not_change_what_the_command_aims_at() {
+fn a_target_set_by_task_lists_does_not_change_the_target_of_the_command() {
     let turn = AbilityTask::new("SetTarget").param("Target", "Nobody");
     let rules = builder().add(Ability::new("GA_Turn").task(on_target("GE_Other")).task(turn));
     let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
@@ -71,18 +71,18 @@ fn a_target_set_in_lists_of_both_sides_does_not_change_what_the_command_aims_at(
     g.cast("GA_Turn", Target::Controller(foe)).unwrap();
     assert_eq!(g.seen(foe, "Health"), 99.0);
     g.net.run(60);
-    assert_eq!((g.seen(foe, "Health"), g.truth(foe, "Health")), (99.0, 99.0), "it turned away after the hit");
+    assert_eq!((g.seen(foe, "Health"), g.truth(foe, "Health")), (99.0, 99.0), "the target was cleared after the hit");
     assert_eq!(g.net.server().counts().iter().count(), 0);
     g.assert_equal();
 }
 
 #[test]
-fn what_the_first_predicted_tick_chose_counts_from_that_tick_on_and_not_for_the_checks() {
-    // Hits in the first tick, then the predicted tick turns away, then the tasks hit nobody.
+fn the_target_of_the_first_predicted_tick_is_not_used_for_activation_checks() {
+    // Hits in the first tick; then the predicted tick clears the target, and the tasks have none.
     let mut turn = Ability::new("GA_Turn").task(on_target("GE_Other"));
     turn.on_tick.push(on_target("GE_Other"));
     turn.on_predicted_tick.push(AbilityTask::new("SetTarget").param("Target", "Nobody"));
-    // May be used at somebody warded only, and asks for one.
+    // Only a warded target is valid.
     let mut picky = Ability::new("GA_Picky").task(AbilityTask::new("WaitDelay").param("Duration", 1.0));
     picky.target_required_tags.push("State.Warded".into());
     picky.on_predicted_tick.push(AbilityTask::new("SetTarget").param("Target", "Nobody"));
@@ -103,7 +103,7 @@ fn what_the_first_predicted_tick_chose_counts_from_that_tick_on_and_not_for_the_
 }
 
 #[test]
-fn a_predicted_tick_does_not_pick_whom_the_ability_may_not_be_used_on() {
+fn a_predicted_tick_does_not_choose_an_invalid_target() {
     let mut picky = Ability::new("GA_Picky").task(AbilityTask::new("WaitDelay").param("Duration", 1.0));
     picky.target_required_tags.push("State.Warded".into());
     picky.on_predicted_tick.push(AbilityTask::new("SetTarget").param("Target", "Nearest"));

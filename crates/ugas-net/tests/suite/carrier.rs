@@ -1,4 +1,4 @@
-//! Two carriers over a link that loses, doubles, reorders and cuts, against what must hold of any such conversation.
+//! Two connections over a link that loses, duplicates, reorders and truncates, compared with a model.
 
 use std::collections::BTreeMap;
 
@@ -36,41 +36,41 @@ struct Side {
     receipts: Vec<Receipt>,
     got: Vec<Vec<u8>>,
     packets: BTreeMap<u64, Packet>,
-    under_way: Vec<UnderWay>,
+    in_flight: Vec<InFlight>,
 }
 
 #[derive(Default)]
 struct Packet {
     /// Its tick, once the other side read it.
     read: Option<u64>,
-    told: Vec<bool>,
+    results: Vec<bool>,
 }
 
-struct UnderWay {
+struct InFlight {
     arrives: u64,
     number: u64,
     tick: u64,
     bytes: Vec<u8>,
-    whole: bool,
+    is_complete: bool,
 }
 
-struct Talk {
+struct Conversation {
     now: u64,
     hostile: bool,
     sides: [Side; 2],
 }
 
 impl Side {
-    /// The rule in its slow form: not read before, of no earlier tick than anything read, at most 32 behind the newest.
-    fn is_news(&self, number: u64, tick: u64) -> bool {
+    /// The rule as a slow model: not received before, of no earlier tick than any received packet, at most 32 before the newest.
+    fn is_accepted(&self, number: u64, tick: u64) -> bool {
         let read = || self.packets.iter().filter_map(|(number, packet)| Some((*number, packet.read?)));
         read().all(|(other, other_tick)| other != number && other_tick <= tick && number + 32 >= other)
     }
 }
 
-impl Talk {
-    fn new(hostile: bool) -> Talk {
-        Talk {
+impl Conversation {
+    fn new(hostile: bool) -> Conversation {
+        Conversation {
             now: 0,
             hostile,
             sides: [0, 1].map(|_| Side {
@@ -79,7 +79,7 @@ impl Talk {
                 receipts: Vec::new(),
                 got: Vec::new(),
                 packets: BTreeMap::new(),
-                under_way: Vec::new(),
+                in_flight: Vec::new(),
             }),
         }
     }
@@ -106,11 +106,17 @@ impl Talk {
                 });
                 let Some(PacketNumber(number)) = number else { continue };
                 assert!(out.len() <= MAX_DATAGRAM);
-                assert!(side.packets.insert(number, Packet::default()).is_none(), "numbers are given once");
+                assert!(side.packets.insert(number, Packet::default()).is_none(), "packet numbers are unique");
                 let (length, tick) = (out.len(), self.now);
                 let mut send = |after: u8, bytes: Vec<u8>| {
-                    let whole = bytes.len() == length;
-                    side.under_way.push(UnderWay { arrives: tick + u64::from(after), number, tick, bytes, whole });
+                    let is_complete = bytes.len() == length;
+                    side.in_flight.push(InFlight {
+                        arrives: tick + u64::from(after),
+                        number,
+                        tick,
+                        bytes,
+                        is_complete,
+                    });
                 };
                 match *fate {
                     Fate::Arrive { after } => send(after, out),
@@ -129,16 +135,16 @@ impl Talk {
             }
         }
         for from in 0..2 {
-            let due: Vec<_> = self.sides[from].under_way.extract_if(.., |u| u.arrives <= self.now).collect();
-            for UnderWay { number, tick, bytes, whole, .. } in due {
-                let expected = self.sides[from].is_news(number, tick);
+            let due: Vec<_> = self.sides[from].in_flight.extract_if(.., |u| u.arrives <= self.now).collect();
+            for InFlight { number, tick, bytes, is_complete, .. } in due {
+                let expected = self.sides[from].is_accepted(number, tick);
                 let read = self.sides[1 - from].carrier.read(time, &bytes).map(|opened| opened.number.0);
                 if !self.hostile {
                     assert!(read.is_err() || read == Ok(number));
-                    assert!(!whole || read.is_ok() == expected, "expected {expected}, found {read:?}");
+                    assert!(!is_complete || read.is_ok() == expected, "expected {expected}, found {read:?}");
                 }
-                if let Ok(told) = read
-                    && let Some(packet) = self.sides[from].packets.get_mut(&told)
+                if let Ok(results) = read
+                    && let Some(packet) = self.sides[from].packets.get_mut(&results)
                 {
                     packet.read = Some(tick);
                 }
@@ -153,27 +159,27 @@ impl Talk {
             for from in 0..2 {
                 let (side, got) = (&self.sides[from], self.sides[1 - from].got.len());
                 let arrived = side.receipts.iter().filter(|r| side.carrier.has_arrived(**r)).count();
-                assert!(arrived <= got, "{arrived} are said to have arrived, {got} have");
+                assert!(arrived <= got, "{arrived} are reported as arrived, {got} have arrived");
                 let idle = side.carrier.is_idle();
                 assert_eq!((arrived == side.pushed.len(), side.carrier.queued() == 0), (idle, idle));
             }
         }
         let mut verdicts = Vec::new();
         for side in &mut self.sides {
-            side.carrier.take_verdicts(&mut verdicts);
+            side.carrier.take_packet_results(&mut verdicts);
             for (PacketNumber(number), arrived) in verdicts.drain(..) {
-                side.packets.get_mut(&number).expect("a verdict is on an own packet").told.push(arrived);
+                side.packets.get_mut(&number).expect("a result is about an own packet").results.push(arrived);
             }
         }
     }
 
-    /// The link becomes perfect; both sides speak until nothing waits any more.
+    /// Makes the link perfect and runs until nothing waits.
     fn restore_links(&mut self) {
         let fine = || vec![Fate::Arrive { after: 0 }];
         let talk = Step { push: [vec![], vec![]], fates: [fine(), fine()], payload: [1, 1] };
         for _ in 0..1500 {
             self.step(&talk);
-            if self.sides.iter().all(|side| side.carrier.is_idle() && side.under_way.is_empty()) {
+            if self.sides.iter().all(|side| side.carrier.is_idle() && side.in_flight.is_empty()) {
                 break;
             }
         }
@@ -187,15 +193,15 @@ impl Talk {
             let (side, other) = (&self.sides[side], &self.sides[other]);
             assert!(side.carrier.is_idle());
             assert_eq!(side.pushed.len(), other.got.len());
-            assert!(side.pushed == other.got, "every message arrives once, whole and in order");
+            assert!(side.pushed == other.got, "every message arrives once, complete and in order");
             // Only what was written in the last steps may still be open.
-            let open: Vec<_> = side.packets.iter().filter(|(_, p)| p.told.is_empty()).map(|(n, _)| *n).collect();
+            let open: Vec<_> = side.packets.iter().filter(|(_, p)| p.results.is_empty()).map(|(n, _)| *n).collect();
             assert!(open.len() <= 2 && open.iter().all(|n| *n + 2 >= side.packets.len() as u64), "open: {open:?}");
-            for (number, Packet { read, told }) in &side.packets {
-                assert!(told.len() <= 1, "packet {number} was told {told:?}");
+            for (number, Packet { read, results }) in &side.packets {
+                assert!(results.len() <= 1, "packet {number} was reported {results:?}");
                 assert!(
-                    read.is_some() || told.first() != Some(&true),
-                    "packet {number} was told as arrived and was not read"
+                    read.is_some() || results.first() != Some(&true),
+                    "packet {number} was reported as arrived and was not read"
                 );
             }
         }
@@ -215,7 +221,7 @@ fn fate(hostile: bool) -> impl Strategy<Value = Fate> {
 fn steps(hostile: bool) -> impl Strategy<Value = Vec<Step>> {
     let length = prop_oneof![12 => 0usize..40, 2 => 400usize..1500, 1 => 30_000usize..=MAX_MESSAGE];
     let push = proptest::collection::vec(length, 0..3);
-    // Mostly a datagram or two in a tick; now and then more than an acknowledgement can tell of.
+    // Usually one or two datagrams per tick; sometimes more than an ack covers.
     let some = move |count: std::ops::Range<usize>| proptest::collection::vec(fate(hostile), count);
     let fates = move || prop_oneof![20 => some(0..4), 1 => some(0..80)];
     let step = ([push.clone(), push], [fates(), fates()], [0usize..300, 0usize..1300])
@@ -227,8 +233,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn messages_and_verdicts_survive_a_link_that_loses_doubles_reorders_and_cuts(steps in steps(false)) {
-        let mut talk = Talk::new(false);
+    fn messages_and_packet_results_are_correct_over_a_lossy_link(steps in steps(false)) {
+        let mut talk = Conversation::new(false);
         for step in &steps {
             talk.step(step);
         }
@@ -237,22 +243,22 @@ proptest! {
     }
 
     #[test]
-    fn flipped_bits_neither_panic_nor_grow(steps in steps(true)) {
-        let mut talk = Talk::new(true);
+    fn flipped_bits_neither_panic_nor_grow_memory(steps in steps(true)) {
+        let mut talk = Conversation::new(true);
         for step in &steps {
             talk.step(step);
         }
     }
 
     #[test]
-    fn any_bytes_are_read_or_refused(datagrams in proptest::collection::vec(
+    fn arbitrary_bytes_are_read_or_rejected(datagrams in proptest::collection::vec(
         proptest::collection::vec(any::<u8>(), 0..80), 0..200)) {
         let mut carrier = Carrier::new(ConnectionConfig { max_unread_bytes: 4096, ..ConnectionConfig::default() });
         for (datagram, at) in datagrams.iter().zip(0..) {
             let before = *carrier.counts();
             let read = carrier.read(SimTime::millis(at), datagram).is_ok();
             let after = carrier.counts();
-            prop_assert_eq!((after.read - before.read, after.refused() - before.refused()), if read { (1, 0) } else { (0, 1) });
+            prop_assert_eq!((after.read - before.read, after.rejected() - before.rejected()), if read { (1, 0) } else { (0, 1) });
             prop_assert!(carrier.retained() <= 4096 + MAX_MESSAGE + WINDOW as usize * FRAGMENT);
         }
     }

@@ -9,20 +9,20 @@ const TICKS: u32 = 60 * 60;
 
 struct Figures {
     round_trip: SimTime,
-    /// How long messages took, sorted.
+    /// The latencies of messages, sorted.
     delays: Vec<SimTime>,
-    /// Packets told as arrived and as lost.
-    told: [u64; 2],
-    refused: u64,
+    /// The packets reported as arrived and as lost.
+    results: [u64; 2],
+    rejected: u64,
 }
 
-/// One side says a numbered message every six ticks, and both a payload every tick, at 60 ticks a second.
+/// One side sends a numbered message every six ticks, and both a payload every tick, at 60 ticks per second.
 fn talk(profile: LinkProfile) -> Figures {
     let mut carriers = [0, 1].map(|_| Carrier::new(ConnectionConfig::default()));
     let mut links = [1, 2].map(|seed| Link::new(profile, seed));
-    let mut said = Vec::new();
+    let mut sent_at = Vec::new();
     let mut delays = Vec::new();
-    let mut told = [0; 2];
+    let mut results = [0; 2];
     let mut verdicts = Vec::new();
     let mut out = Vec::new();
     // Virtual time is four times as fine as ticks: arrivals and ticks do not fall together.
@@ -30,12 +30,12 @@ fn talk(profile: LinkProfile) -> Figures {
         let now = SimTime::frames(i64::from(quarter), 240);
         let tick = quarter / 4;
         if quarter % 24 == 0 && tick < TICKS {
-            carriers[0].push(&(said.len() as u32).to_le_bytes()).unwrap();
-            said.push(now);
+            carriers[0].push(&(sent_at.len() as u32).to_le_bytes()).unwrap();
+            sent_at.push(now);
         }
         for (side, carrier) in carriers.iter_mut().enumerate() {
             links[1 - side].receive(now, &mut |datagram| {
-                // What comes too late or twice is refused here and known as lost there.
+                // Late packets and duplicates are rejected here and count as lost there.
                 let _ = carrier.read(now, datagram);
             });
             if quarter % 4 == side as u32 * 2 {
@@ -45,24 +45,29 @@ fn talk(profile: LinkProfile) -> Figures {
         }
         while let Some(message) = carriers[1].next_message() {
             assert_eq!(message, (delays.len() as u32).to_le_bytes());
-            delays.push(now - said[delays.len()]);
+            delays.push(now - sent_at[delays.len()]);
         }
-        carriers[0].take_verdicts(&mut verdicts);
+        carriers[0].take_packet_results(&mut verdicts);
         for (_, arrived) in verdicts.drain(..) {
-            told[usize::from(!arrived)] += 1;
+            results[usize::from(!arrived)] += 1;
         }
     }
-    assert_eq!(delays.len(), said.len());
+    assert_eq!(delays.len(), sent_at.len());
     assert!(carriers[0].is_idle());
     delays.sort();
-    Figures { round_trip: carriers[0].round_trip().unwrap(), delays, told, refused: carriers[1].counts().refused() }
+    Figures {
+        round_trip: carriers[0].round_trip().unwrap(),
+        delays,
+        results,
+        rejected: carriers[1].counts().rejected(),
+    }
 }
 
 #[test]
-fn every_profile_carries_a_conversation() {
+fn messages_arrive_over_every_profile() {
     for (name, profile) in LinkProfile::ALL {
-        let Figures { round_trip, delays, told, refused } = talk(profile);
-        let [arrived, lost] = told.map(|count| count as f64);
+        let Figures { round_trip, delays, results, rejected } = talk(profile);
+        let [arrived, lost] = results.map(|count| count as f64);
         let loss = lost / (arrived + lost);
         let median = delays[delays.len() / 2];
         let worst = delays[delays.len() - 1];
@@ -70,8 +75,8 @@ fn every_profile_carries_a_conversation() {
         let bare = SimTime(profile.latency.0 * 2);
         assert!(round_trip >= bare - SimTime(profile.jitter.0 * 2), "{name}: {round_trip:?}");
         assert!(round_trip <= bare + SimTime(profile.jitter.0 * 2) + SimTime::millis(60), "{name}: {round_trip:?}");
-        // What was overtaken is lost as well, as is the copy that came late.
-        assert!((loss - profile.loss).abs() < 0.02 + profile.reorder, "{name}: {loss}, {refused} refused");
+        // Overtaken packets and late duplicates count as lost too.
+        assert!((loss - profile.loss).abs() < 0.02 + profile.reorder, "{name}: {loss}, {rejected} rejected");
         // A loss is known one round trip later, and at 60 % a message needs two or three tries.
         let tries = 1.0 / (1.0 - profile.loss);
         let within = |trips: f64| SimTime::millis(40) + SimTime((bare.0 as f64 * trips * tries) as i64);

@@ -1,4 +1,4 @@
-//! The rules of a connection one by one: what is refused, what is owed, what is known of a loss and when.
+//! The rules of a connection: which packets are rejected, when an ack is due, and when a loss is known.
 
 use ugas_core::SimTime;
 use ugas_net::internals::carrier::{Carrier, CarrierError, ConnectionConfig, MAX_MESSAGE, PacketNumber};
@@ -13,121 +13,122 @@ fn at(millis: i64) -> SimTime {
 }
 
 /// A datagram with a payload of one byte.
-fn speak(carrier: &mut Carrier, millis: i64, tick: u32) -> Vec<u8> {
+fn payload_datagram(carrier: &mut Carrier, millis: i64, tick: u32) -> Vec<u8> {
     let mut out = Vec::new();
     carrier.write(at(millis), Tick(tick), &mut out, &mut |out, _| out.push(7)).expect("there is a payload");
     out
 }
 
-/// A datagram without payload, if there is anything to say.
-fn answer(carrier: &mut Carrier, millis: i64, tick: u32) -> Option<Vec<u8>> {
+/// A datagram without payload, if one is due.
+fn empty_datagram(carrier: &mut Carrier, millis: i64, tick: u32) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     carrier.write(at(millis), Tick(tick), &mut out, &mut |_, _| ()).map(|_| out)
 }
 
-fn verdicts(carrier: &mut Carrier) -> Vec<(u64, bool)> {
+fn packet_results(carrier: &mut Carrier) -> Vec<(u64, bool)> {
     let mut into = Vec::new();
-    carrier.take_verdicts(&mut into);
+    carrier.take_packet_results(&mut into);
     into.into_iter().map(|(PacketNumber(number), arrived)| (number, arrived)).collect()
 }
 
 #[test]
 fn a_packet_is_read_once() {
     let (mut here, mut there) = (carrier(), carrier());
-    let first = speak(&mut here, 0, 1);
+    let first = payload_datagram(&mut here, 0, 1);
     there.read(at(1), &first).unwrap();
     assert_eq!(there.read(at(2), &first), Err(CarrierError::Duplicate { number: 0 }));
-    let second = speak(&mut here, 0, 1);
+    let second = payload_datagram(&mut here, 0, 1);
     there.read(at(2), &second).unwrap();
     assert_eq!(there.read(at(3), &first), Err(CarrierError::Duplicate { number: 0 }));
     assert_eq!((there.counts().read, there.counts().duplicate), (2, 2));
 }
 
 #[test]
-fn an_older_tick_is_refused_and_its_sender_learns_of_it_at_once() {
+fn a_packet_of_an_older_tick_is_rejected_and_reported_as_lost_at_once() {
     let (mut here, mut there) = (carrier(), carrier());
-    let old = speak(&mut here, 0, 1);
-    let new = speak(&mut here, 16, 2);
+    let old = payload_datagram(&mut here, 0, 1);
+    let new = payload_datagram(&mut here, 16, 2);
     there.read(at(20), &new).unwrap();
     assert!(matches!(there.read(at(21), &old), Err(CarrierError::Stale { number: 0, tick: 1, .. })));
-    here.read(at(22), &answer(&mut there, 21, 2).unwrap()).unwrap();
-    assert_eq!(verdicts(&mut here), [(1, true), (0, false)]);
+    here.read(at(22), &empty_datagram(&mut there, 21, 2).unwrap()).unwrap();
+    assert_eq!(packet_results(&mut here), [(1, true), (0, false)]);
 }
 
 #[test]
-fn packets_of_one_tick_may_change_places() {
+fn packets_of_one_tick_may_be_reordered() {
     let (mut here, mut there) = (carrier(), carrier());
-    let packets = [1, 1, 1].map(|tick| speak(&mut here, 0, tick));
+    let packets = [1, 1, 1].map(|tick| payload_datagram(&mut here, 0, tick));
     for packet in [&packets[2], &packets[0]] {
         there.read(at(1), packet).unwrap();
     }
-    here.read(at(2), &answer(&mut there, 1, 1).unwrap()).unwrap();
-    assert_eq!(verdicts(&mut here), [(2, true), (0, true)], "the middle one may still come");
+    here.read(at(2), &empty_datagram(&mut there, 1, 1).unwrap()).unwrap();
+    assert_eq!(packet_results(&mut here), [(2, true), (0, true)], "the middle one may still arrive");
     there.read(at(3), &packets[1]).unwrap();
-    here.read(at(4), &answer(&mut there, 3, 2).unwrap()).unwrap();
-    assert_eq!(verdicts(&mut here), [(1, true)]);
+    here.read(at(4), &empty_datagram(&mut there, 3, 2).unwrap()).unwrap();
+    assert_eq!(packet_results(&mut here), [(1, true)]);
 }
 
 #[test]
-fn what_was_never_sent_cannot_be_acknowledged() {
+fn acks_of_unsent_packets_are_rejected() {
     let (mut here, mut there, mut other) = (carrier(), carrier(), carrier());
-    let datagram = speak(&mut here, 0, 1);
+    let datagram = payload_datagram(&mut here, 0, 1);
     there.read(at(1), &datagram).unwrap();
-    let forged = answer(&mut there, 1, 1).unwrap();
+    let forged = empty_datagram(&mut there, 1, 1).unwrap();
     assert_eq!(other.read(at(2), &forged), Err(CarrierError::UnsentAcknowledged { ack: 0, sent: 0 }));
     for _ in 0..3 {
-        there.read(at(1), &speak(&mut here, 0, 1)).unwrap();
+        there.read(at(1), &payload_datagram(&mut here, 0, 1)).unwrap();
     }
-    let forged = answer(&mut there, 1, 1).unwrap();
-    speak(&mut other, 0, 1);
+    let forged = empty_datagram(&mut there, 1, 1).unwrap();
+    payload_datagram(&mut other, 0, 1);
     assert_eq!(other.read(at(2), &forged), Err(CarrierError::UnsentAcknowledged { ack: 3, sent: 1 }));
-    assert!(verdicts(&mut other).is_empty());
+    assert!(packet_results(&mut other).is_empty());
     assert_eq!(other.counts().unsent, 2);
 }
 
 #[test]
-fn silence_is_kept_until_something_is_owed_or_the_peer_might_worry() {
+fn nothing_is_sent_until_an_ack_or_a_keep_alive_is_due() {
     let (mut here, mut there) = (carrier(), carrier());
-    assert_eq!(answer(&mut here, 0, 1), None);
-    assert_eq!(answer(&mut here, 499, 30), None);
-    let alive = answer(&mut here, 500, 31).expect("a keep-alive is due");
+    assert_eq!(empty_datagram(&mut here, 0, 1), None);
+    assert_eq!(empty_datagram(&mut here, 499, 30), None);
+    let alive = empty_datagram(&mut here, 500, 31).expect("a keep-alive is due");
     there.read(at(510), &alive).unwrap();
-    assert_eq!(answer(&mut there, 510, 31), None, "a keep-alive asks for no answer");
-    let spoken = speak(&mut here, 520, 32);
+    assert_eq!(empty_datagram(&mut there, 510, 31), None, "a keep-alive needs no ack");
+    let spoken = payload_datagram(&mut here, 520, 32);
     there.read(at(530), &spoken).unwrap();
-    assert!(answer(&mut there, 530, 32).is_some());
-    assert_eq!(answer(&mut there, 530, 32), None, "one answer is enough");
+    assert!(empty_datagram(&mut there, 530, 32).is_some());
+    assert_eq!(empty_datagram(&mut there, 530, 32), None, "one ack is enough");
 }
 
 #[test]
-fn a_lost_fragment_is_said_again_as_soon_as_the_loss_is_known() {
+fn a_lost_fragment_is_resent_as_soon_as_the_loss_is_known() {
     let (mut here, mut there) = (carrier(), carrier());
-    here.push(b"news").unwrap();
-    speak(&mut here, 0, 1);
-    assert!(answer(&mut here, 1, 1).is_none(), "it is under way");
-    there.read(at(10), &speak(&mut here, 2, 2)).unwrap();
-    here.read(at(12), &answer(&mut there, 10, 2).unwrap()).unwrap();
-    let again = answer(&mut here, 12, 3).expect("known as lost, long before time is up");
+    here.push(b"data").unwrap();
+    payload_datagram(&mut here, 0, 1);
+    assert!(empty_datagram(&mut here, 1, 1).is_none(), "it is in flight");
+    there.read(at(10), &payload_datagram(&mut here, 2, 2)).unwrap();
+    here.read(at(12), &empty_datagram(&mut there, 10, 2).unwrap()).unwrap();
+    let again = empty_datagram(&mut here, 12, 3).expect("known as lost, long before the timeout");
     there.read(at(20), &again).unwrap();
-    assert_eq!(there.next_message().unwrap(), b"news");
+    assert_eq!(there.next_message().unwrap(), b"data");
     assert!(!here.is_idle());
-    here.read(at(22), &answer(&mut there, 20, 3).unwrap()).unwrap();
+    here.read(at(22), &empty_datagram(&mut there, 20, 3).unwrap()).unwrap();
     assert!(here.is_idle());
 }
 
 #[test]
-fn a_fragment_nobody_speaks_of_is_said_again_in_time() {
+fn a_fragment_without_an_ack_is_resent_after_the_timeout() {
     let (mut here, mut there) = (carrier(), carrier());
-    here.push(b"news").unwrap();
-    assert!(answer(&mut here, 0, 1).is_some());
-    assert!(answer(&mut here, 249, 15).is_none());
-    let again = answer(&mut here, 250, 16).expect("a quarter of a second is the patience before anything is known");
+    here.push(b"data").unwrap();
+    assert!(empty_datagram(&mut here, 0, 1).is_some());
+    assert!(empty_datagram(&mut here, 249, 15).is_none());
+    let again =
+        empty_datagram(&mut here, 250, 16).expect("the timeout before the first sample is a quarter of a second");
     there.read(at(260), &again).unwrap();
-    assert_eq!(there.next_message().unwrap(), b"news");
+    assert_eq!(there.next_message().unwrap(), b"data");
 }
 
 #[test]
-fn a_silent_peer_costs_bounded_memory_and_every_packet_is_told() {
+fn a_silent_peer_takes_bounded_memory_and_every_packet_is_reported() {
     let mut here = carrier();
     let mut queued = 0;
     loop {
@@ -139,11 +140,11 @@ fn a_silent_peer_costs_bounded_memory_and_every_packet_is_told() {
     }
     assert!((200_000..=256 * 1024).contains(&queued));
     for tick in 0..5000 {
-        speak(&mut here, i64::from(tick) * 16, tick);
+        payload_datagram(&mut here, i64::from(tick) * 16, tick);
     }
-    let told = verdicts(&mut here);
-    assert_eq!(told.len(), 5000 - 1024);
-    assert!(told.iter().enumerate().all(|(i, verdict)| *verdict == (i as u64, false)));
+    let results = packet_results(&mut here);
+    assert_eq!(results.len(), 5000 - 1024);
+    assert!(results.iter().enumerate().all(|(i, verdict)| *verdict == (i as u64, false)));
     assert_eq!(here.round_trip(), None);
     assert!(matches!(here.push(&[0; MAX_MESSAGE + 1]), Err(CarrierError::TooLong { .. })));
 }
@@ -154,22 +155,22 @@ fn numbers_and_ticks_wrap_and_survive_a_long_silence() {
     let mut longest = 0;
     for n in 0..200_000u32 {
         let tick = 4_000_000 + n;
-        let datagram = speak(&mut here, i64::from(n) * 16, tick);
-        // Nothing gets through for more packets than two bytes can tell apart.
+        let datagram = payload_datagram(&mut here, i64::from(n) * 16, tick);
+        // More packets are lost than two bytes can distinguish.
         if (70_000..150_000).contains(&n) {
             continue;
         }
         let opened = there.read(at(i64::from(n) * 16), &datagram).unwrap();
         assert_eq!((opened.number, opened.tick), (PacketNumber(u64::from(n)), Tick(tick)));
-        here.read(at(i64::from(n) * 16), &answer(&mut there, i64::from(n) * 16, tick).unwrap()).unwrap();
+        here.read(at(i64::from(n) * 16), &empty_datagram(&mut there, i64::from(n) * 16, tick).unwrap()).unwrap();
         if n % 70_000 > 40 {
             longest = longest.max(datagram.len());
         }
     }
-    assert_eq!(longest, 1 + 6 + 4 + 2 + 1, "the first after the silence; seven and the payload else");
-    let told = verdicts(&mut here);
-    assert_eq!(told.len(), 200_000);
-    assert_eq!(told.iter().filter(|(_, arrived)| !arrived).count(), 80_000);
+    assert_eq!(longest, 1 + 6 + 4 + 2 + 1, "the first packet after the loss; otherwise seven bytes and the payload");
+    let results = packet_results(&mut here);
+    assert_eq!(results.len(), 200_000);
+    assert_eq!(results.iter().filter(|(_, arrived)| !arrived).count(), 80_000);
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn a_long_message_leaves_room_for_the_payload() {
 }
 
 #[test]
-fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
+fn messages_that_are_not_taken_are_bounded_and_arrive_later() {
     let (mut here, mut there) =
         (carrier(), Carrier::new(ConnectionConfig { max_unread_bytes: 2000, ..ConnectionConfig::default() }));
     let messages: Vec<Vec<u8>> = (0..600u32).map(|n| n.to_le_bytes().repeat(20)).collect();
@@ -221,63 +222,63 @@ fn messages_nobody_takes_are_bounded_and_arrive_once_somebody_does() {
 }
 
 #[test]
-fn a_tick_that_falls_is_refused() {
+fn a_decreasing_tick_is_rejected() {
     let (mut here, mut there) = (carrier(), carrier());
-    there.read(at(1), &speak(&mut here, 0, 5)).unwrap();
-    let fallen = speak(&mut here, 1, 4);
+    there.read(at(1), &payload_datagram(&mut here, 0, 5)).unwrap();
+    let fallen = payload_datagram(&mut here, 1, 4);
     assert!(matches!(there.read(at(2), &fallen), Err(CarrierError::Stale { number: 1, tick: 4, newest_tick: 5, .. })));
 }
 
 #[test]
-fn an_acknowledgement_tells_of_thirty_two_packets_before_the_newest() {
+fn an_ack_covers_thirty_two_packets_before_the_newest() {
     for (newest, first_arrived) in [(31, true), (32, true), (33, false), (40, false)] {
         let (mut here, mut there) = (carrier(), carrier());
-        let packets: Vec<_> = (0..=newest).map(|_| speak(&mut here, 0, 1)).collect();
+        let packets: Vec<_> = (0..=newest).map(|_| payload_datagram(&mut here, 0, 1)).collect();
         there.read(at(1), &packets[0]).unwrap();
         there.read(at(2), &packets[newest]).unwrap();
-        here.read(at(3), &answer(&mut there, 2, 1).unwrap()).unwrap();
-        let told = verdicts(&mut here);
-        assert!(told.contains(&(newest as u64, true)));
-        assert!(told.contains(&(0, first_arrived)), "{newest}: {told:?}");
+        here.read(at(3), &empty_datagram(&mut there, 2, 1).unwrap()).unwrap();
+        let results = packet_results(&mut here);
+        assert!(results.contains(&(newest as u64, true)));
+        assert!(results.contains(&(0, first_arrived)), "{newest}: {results:?}");
         let beyond = newest.saturating_sub(32);
-        assert_eq!(told.len(), 1 + beyond.max(1), "what is beyond is lost, the rest may still come");
+        assert_eq!(results.len(), 1 + beyond.max(1), "packets beyond the mask are lost, the others may still arrive");
     }
 }
 
 #[test]
-fn a_packet_passed_by_one_of_its_own_tick_is_given_up_in_time() {
+fn an_overtaken_packet_of_the_same_tick_is_lost_after_the_timeout() {
     let (mut here, mut there) = (carrier(), carrier());
-    speak(&mut here, 0, 1);
-    let second = speak(&mut here, 0, 1);
+    payload_datagram(&mut here, 0, 1);
+    let second = payload_datagram(&mut here, 0, 1);
     there.read(at(10), &second).unwrap();
-    here.read(at(20), &answer(&mut there, 10, 1).unwrap()).unwrap();
-    assert_eq!(verdicts(&mut here), [(1, true)]);
-    let later = answer(&mut there, 600, 1).expect("a keep-alive");
+    here.read(at(20), &empty_datagram(&mut there, 10, 1).unwrap()).unwrap();
+    assert_eq!(packet_results(&mut here), [(1, true)]);
+    let later = empty_datagram(&mut there, 600, 1).expect("a keep-alive");
     here.read(at(610), &later).unwrap();
-    assert_eq!(verdicts(&mut here), [(0, false)]);
+    assert_eq!(packet_results(&mut here), [(0, false)]);
 }
 
 #[test]
-fn only_packets_that_ask_for_an_answer_measure_the_round_trip() {
+fn only_packets_that_need_an_ack_measure_the_round_trip() {
     let (mut here, mut there) = (carrier(), carrier());
-    answer(&mut here, 0, 1);
-    let alive = answer(&mut here, 500, 30).expect("a keep-alive");
+    empty_datagram(&mut here, 0, 1);
+    let alive = empty_datagram(&mut here, 500, 30).expect("a keep-alive");
     there.read(at(510), &alive).unwrap();
-    let spoken = speak(&mut there, 900, 54);
+    let spoken = payload_datagram(&mut there, 900, 54);
     here.read(at(910), &spoken).unwrap();
-    assert_eq!((verdicts(&mut here), here.round_trip()), (vec![(0, true)], None));
-    let reply = answer(&mut here, 930, 55).unwrap();
+    assert_eq!((packet_results(&mut here), here.round_trip()), (vec![(0, true)], None));
+    let reply = empty_datagram(&mut here, 930, 55).unwrap();
     there.read(at(940), &reply).unwrap();
     assert_eq!((there.round_trip(), there.jitter()), (Some(at(40)), at(20)));
 }
 
 #[test]
-fn no_more_fragments_are_under_way_than_the_window_holds() {
+fn the_window_limits_the_fragments_in_flight() {
     let (mut here, mut there) = (carrier(), carrier());
     for n in 0..600u32 {
         here.push(&n.to_le_bytes().repeat(20)).unwrap();
     }
-    let datagrams: Vec<_> = (0..100).map(|tick| speak(&mut here, i64::from(tick), tick)).collect();
+    let datagrams: Vec<_> = (0..100).map(|tick| payload_datagram(&mut here, i64::from(tick), tick)).collect();
     for datagram in &datagrams[20..] {
         there.read(at(100), datagram).unwrap_or_else(|error| panic!("{error}"));
     }

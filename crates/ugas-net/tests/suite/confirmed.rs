@@ -1,5 +1,5 @@
-//! Everything told ahead is settled once and rightly: each client hears of its own doings, each time something comes again
-//! counts for itself, and neither a controller that is away nor a state too long for a packet says more than is true.
+//! Every predicted fact is confirmed or undone once and correctly: for each client that caused it, for each execution of a
+//! period, with a controller that is away, and with a state too long for a packet.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, EffectId, Fact, FactKind, Op, RulesBuilder, SimTime, Spec, Target};
@@ -16,7 +16,7 @@ fn on_target(effect: &str) -> AbilityTask {
     AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
 }
 
-/// A curse that a hero lays upon himself, and a shield against it.
+/// A curse that a hero applies to itself, and a shield against it.
 fn pact() -> RulesBuilder {
     let mut curse = Effect::lasting("GE_Curse", 5.0).add("Speed", -4.0).grants("State.Cursed");
     curse.effect_tags.push("Damage".into());
@@ -29,7 +29,7 @@ fn pact() -> RulesBuilder {
         .add(Ability::new("GA_Free").task(on_owner("GE_Other")))
 }
 
-/// Cem takes Ana's place, and has more controllers than she had.
+/// Replaces Ana by Cem, who owns more controllers.
 fn replace_ana(g: &mut Game, owned: &[ControllerId]) {
     g.net.disconnect("Ana");
     let config = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
@@ -37,8 +37,8 @@ fn replace_ana(g: &mut Game, owned: &[ControllerId]) {
     g.net.run(120);
 }
 
-/// A client's hero uses an ability on himself, and in the very tick in which the server plays that something else happens
-/// there that the client does not know of.
+/// A client activates an ability on its own hero. In the tick in which the server runs it, something else happens there that
+/// the client has not received.
 fn use_meanwhile(g: &mut Game, client: &str, ability: &str, meanwhile: impl FnOnce(&mut Game)) {
     g.net.client_mut(client).take_facts(&mut NetFacts::default());
     let tick = g.net.client(client).tick().plus(1);
@@ -49,17 +49,18 @@ fn use_meanwhile(g: &mut Game, client: &str, ability: &str, meanwhile: impl FnOn
     g.net.run(120);
 }
 
-/// How many facts about an effect on somebody a client was told since: predicted, confirmed, undone.
-fn told(g: &mut Game, client: &str, who: ControllerId, effect: EffectId) -> [usize; 3] {
+/// Counts the facts about an effect since the last call: predicted, confirmed, undone.
+fn count_facts(g: &mut Game, client: &str, who: ControllerId, effect: EffectId) -> [usize; 3] {
     let mut facts = NetFacts::default();
     g.net.client_mut(client).take_facts(&mut facts);
     [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone]
         .map(|c| facts.iter().filter(|(f, k)| *k == c && f.who == who && f.effect == effect).count())
 }
 
-/// What a client removes may come from somebody else, who is connected too: it is the client's doing all the same.
+/// A removed effect may have another connected client as its source; the removal is still confirmed to the client that caused
+/// it.
 #[test]
-fn who_did_something_hears_of_it_whoever_else_has_a_part_in_it() {
+fn the_client_that_caused_a_change_gets_its_confirmation() {
     for ben_is_first in [false, true] {
         let cleanse = AbilityTask::new("RemoveEffectFromOwner").param("EffectClass", "GE_Poison");
         let rules = builder()
@@ -76,8 +77,8 @@ fn who_did_something_hears_of_it_whoever_else_has_a_part_in_it() {
         use_meanwhile(&mut g, name, "GA_Cleanse", |g| {
             g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
         });
-        let [ahead, confirmed, undone] = told(&mut g, name, hero, poison);
-        assert!(ahead > 0 && (confirmed, undone) == (ahead, 0), "{name}: {ahead} {confirmed} {undone}");
+        let [predicted, confirmed, undone] = count_facts(&mut g, name, hero, poison);
+        assert!(predicted > 0 && (confirmed, undone) == (predicted, 0), "{name}: {predicted} {confirmed} {undone}");
     }
 }
 
@@ -91,7 +92,7 @@ fn an_own_controller_that_is_away_confirms_nothing_for_the_others() {
             g.net.server_mut().sim_mut().despawn(other).unwrap();
             g.net.run(30);
         }
-        // More than a packet can say.
+        // More than fits into a packet.
         let free = Request::Activate { who: hero, ability: g.ability("GA_Free"), target: Target::None };
         for _ in 0..40 {
             g.net.client_mut("Cem").command(free.clone()).unwrap();
@@ -101,13 +102,16 @@ fn an_own_controller_that_is_away_confirms_nothing_for_the_others() {
         use_meanwhile(&mut g, "Cem", "GA_Pact", |g| {
             g.net.server_mut().sim_mut().apply(&Spec::new(shield, hero)).unwrap();
         });
-        let [ahead, confirmed, undone] = told(&mut g, "Cem", hero, curse);
-        assert!(ahead > 0 && (confirmed, undone) == (0, ahead), "away {is_away}: {ahead} {confirmed} {undone}");
+        let [predicted, confirmed, undone] = count_facts(&mut g, "Cem", hero, curse);
+        assert!(
+            predicted > 0 && (confirmed, undone) == (0, predicted),
+            "away {is_away}: {predicted} {confirmed} {undone}"
+        );
     }
 }
 
 #[test]
-fn a_state_too_long_for_a_packet_says_what_did_not_happen() {
+fn a_state_too_long_for_a_packet_undoes_mispredictions() {
     const MANY: usize = 400;
     let names: Vec<String> = (0..MANY).map(|n| format!("GE_N{n}")).collect();
     let load = |name: &String| Effect::infinite(name).add("Mana", 0.001).grants(format!("State.{}", &name[3..]));
@@ -120,8 +124,8 @@ fn a_state_too_long_for_a_packet_says_what_did_not_happen() {
             g.net.server_mut().sim_mut().apply(&Spec::new(effect, hero)).unwrap();
         }
     });
-    let [ahead, confirmed, undone] = told(&mut g, "Ana", hero, curse);
-    assert!(ahead > 0 && (confirmed, undone) == (0, ahead), "{ahead} {confirmed} {undone}");
+    let [predicted, confirmed, undone] = count_facts(&mut g, "Ana", hero, curse);
+    assert!(predicted > 0 && (confirmed, undone) == (0, predicted), "{predicted} {confirmed} {undone}");
     g.assert_equal();
 }
 
@@ -135,7 +139,7 @@ fn each_execution_of_a_period_is_confirmed_by_itself() {
         g.facts();
         let (who, dot, health) = (if own { g.hero } else { g.foe }, g.effect("GE_Dot"), g.attribute("Health"));
         g.cast("GA_Dot", Target::Controller(who)).unwrap();
-        // The server takes it away after the second execution; the client goes on for a while.
+        // The server removes it after the second execution; the client continues for a while.
         for _ in 0..60 {
             g.net.step();
             if g.truth(who, "Health") <= 98.0 {
@@ -152,8 +156,11 @@ fn each_execution_of_a_period_is_confirmed_by_itself() {
             let is = |f: &Fact| matches!(f.kind, FactKind::AttributeChanged { attribute, .. } if attribute == health);
             facts.iter().filter(|(f, c)| *c == certainty && f.who == who && f.effect == dot && is(f)).count()
         };
-        let [ahead, confirmed, undone] = [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone].map(of);
-        assert!(ahead > lost && (confirmed, undone) == (lost, ahead - lost), "own {own}: {ahead} {confirmed} {undone}");
+        let [predicted, confirmed, undone] = [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone].map(of);
+        assert!(
+            predicted > lost && (confirmed, undone) == (lost, predicted - lost),
+            "own {own}: {predicted} {confirmed} {undone}"
+        );
         assert_eq!(g.seen(who, "Health"), g.truth(who, "Health"));
     }
 }

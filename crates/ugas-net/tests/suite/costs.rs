@@ -24,7 +24,7 @@ fn events<'f>(rules: &ugas_core::Rules, facts: impl Iterator<Item = &'f Fact>) -
 
 // covers: SAI-3.2-03, SAI-3.2-04, SAI-1.4-02
 #[test]
-fn a_shown_value_is_the_servers_without_what_it_has_not_heard_of() {
+fn a_shown_value_is_the_servers_with_pending_predictions_on_top() {
     let price = AttributeSet::new("Prices").with(Attribute::new("Price", 20.0));
     let cheap = Effect::instant("GE_CostA").add("Mana", Magnitude::attribute("Price").times(-1.0));
     let rules = builder()
@@ -38,7 +38,7 @@ fn a_shown_value_is_the_servers_without_what_it_has_not_heard_of() {
     let (hero, set) = (g.hero, g.rules.set("Prices").unwrap());
     g.net.server_mut().sim_mut().run(Op::AddSet { who: hero, set }).unwrap();
     g.net.run(30);
-    // The server's price falls before the client hears of it.
+    // The cost falls on the server before the client receives that.
     let sale = g.effect("GE_Sale");
     g.net.server_mut().sim_mut().apply(&Spec::new(sale, hero)).unwrap();
     g.cast("GA_A", Target::None).unwrap();
@@ -57,7 +57,7 @@ fn a_shown_value_is_the_servers_without_what_it_has_not_heard_of() {
 
 // covers: SAI-1.4-03
 #[test]
-fn a_refused_key_takes_only_what_came_from_it() {
+fn a_rejected_key_undoes_only_its_own_changes() {
     let buff = |name: &str, effect: &str| {
         Ability::new(name).task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", effect))
     };
@@ -92,8 +92,8 @@ fn a_client_runs_the_predicted_tick_and_the_server_its_own() {
     g.net.server_mut().take_facts(&mut facts);
     g.cast("GA_Beam", Target::None).unwrap();
     g.net.run(90);
-    let told = g.facts();
-    let client = events(&g.rules, told.iter().filter(|(_, c)| *c == Certainty::Predicted).map(|(f, _)| f));
+    let client_facts = g.facts();
+    let client = events(&g.rules, client_facts.iter().filter(|(_, c)| *c == Certainty::Predicted).map(|(f, _)| f));
     g.net.server_mut().take_facts(&mut facts);
     let server = events(&g.rules, facts.list.iter());
     assert_eq!(client, ["Event.Both", "Event.Predicted", "Event.Both", "Event.Predicted"]);
@@ -101,11 +101,11 @@ fn a_client_runs_the_predicted_tick_and_the_server_its_own() {
     assert_eq!(g.ana().counts().corrections, 0);
 }
 
-/// What Ana, the server and Ben heard of events, since they were last asked.
-fn heard(g: &mut Game) -> [Vec<String>; 3] {
+/// Takes the events that Ana, the server and Ben emitted since the last call.
+fn take_events(g: &mut Game) -> [Vec<String>; 3] {
     let mine = g.facts();
-    let news = |c: Certainty| matches!(c, Certainty::Predicted | Certainty::Server);
-    let mine = events(&g.rules, mine.iter().filter(|(_, c)| news(*c)).map(|(f, _)| f));
+    let is_new = |c: Certainty| matches!(c, Certainty::Predicted | Certainty::Server);
+    let mine = events(&g.rules, mine.iter().filter(|(_, c)| is_new(*c)).map(|(f, _)| f));
     let (mut facts, mut others) = (Facts::default(), ugas_net::client::NetFacts::default());
     g.net.server_mut().take_facts(&mut facts);
     g.net.client_mut("Ben").take_facts(&mut others);
@@ -127,17 +127,17 @@ fn with_sides(mut ability: Ability) -> Ability {
 
 // covers: SAI-2.7-03
 #[test]
-fn bystanders_run_the_simulated_tick_and_nobody_else_does() {
+fn only_observers_run_the_simulated_tick() {
     let cast = Cast { length: 0.2, ticks: Some(2), initial_tick: true, ..Cast::default() };
     for (ability, ticks) in [(Ability::new("GA_Side"), 1), (Ability::new("GA_Side").cast_as(cast), 3)] {
         let rules = builder().add(with_sides(ability));
         let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
-        heard(&mut g);
+        take_events(&mut g);
         g.cast("GA_Side", Target::None).unwrap();
         g.net.run(60);
         let all = |what: &str| vec![what.to_owned(); ticks];
         let wanted = ["Event.Tick.Predicted", "Event.Tick.Server", "Event.Tick.Simulated"].map(all);
-        assert_eq!(heard(&mut g), wanted);
+        assert_eq!(take_events(&mut g), wanted);
     }
 }
 
@@ -150,12 +150,12 @@ fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted(
     let (who, ability) = (g.hero, g.ability("GA_Side"));
     g.cast("GA_Side", Target::None).unwrap();
     g.net.run(30);
-    heard(&mut g);
+    take_events(&mut g);
     g.net.client_mut("Ana").command(Request::Cancel { who, ability }).unwrap();
-    assert_eq!(heard(&mut g)[0], ["Event.Cancel.Predicted"], "at once");
+    assert_eq!(take_events(&mut g)[0], ["Event.Cancel.Predicted"], "at once");
     g.net.run(30);
     let none: [&str; 0] = [];
-    let [ana, server, ben] = heard(&mut g);
+    let [ana, server, ben] = take_events(&mut g);
     assert_eq!(
         (ana, server, ben),
         (
@@ -166,10 +166,10 @@ fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted(
     );
     g.cast("GA_Side", Target::None).unwrap();
     g.net.run(30);
-    heard(&mut g);
+    take_events(&mut g);
     g.net.server_mut().sim_mut().run(Op::Interrupt { who, which: None }).unwrap();
     g.net.run(30);
-    let [ana, server, ben] = heard(&mut g);
+    let [ana, server, ben] = take_events(&mut g);
     assert!(ana.iter().all(|e| e != "Event.Interrupt.Server" && e != "Event.Interrupt.Simulated"), "{ana:?}");
     assert_eq!(server, ["Event.Interrupt.Both", "Event.Interrupt.Server"]);
     assert_eq!(ben, ["Event.Interrupt.Simulated"]);
@@ -178,7 +178,7 @@ fn a_cancel_has_a_version_for_each_side_and_an_interrupt_none_that_is_predicted(
 
 // covers: SAI-2.1-04
 #[test]
-fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_over() {
+fn the_server_repeats_every_step_and_the_client_takes_its_values() {
     let half = |on: &str| {
         let modify = Modify { operation: ModifyOperation::Multiply, value: None, factor: Some(0.5) };
         CombatRule { on: on.into(), modify: Some(modify), ..CombatRule::default() }
@@ -196,8 +196,8 @@ fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_o
     let (hero, set, quick) = (g.hero, g.rules.set("Prices").unwrap(), g.effect("GE_Quick"));
     g.net.server_mut().sim_mut().run(Op::AddSet { who: hero, set }).unwrap();
     g.net.run(30);
-    heard(&mut g);
-    // The client hears of this after it has played ahead.
+    take_events(&mut g);
+    // The client receives this after its prediction.
     g.net.server_mut().sim_mut().apply(&Spec::new(quick, hero)).unwrap();
     g.cast("GA_Side", Target::None).unwrap();
     let lengths = |sim: &Sim| {
@@ -212,7 +212,7 @@ fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_o
     let (status, refused) = (g.ana().predictions().last().unwrap().status, g.ana().counts().rejected);
     assert_eq!((status, refused), (PredictionStatus::Confirmed, 0));
     g.net.run(90);
-    let [_, server, ben] = heard(&mut g);
+    let [_, server, ben] = take_events(&mut g);
     assert_eq!(server, ["Event.Tick.Server"; 5]);
     assert_eq!(ben, ["Event.Tick.Simulated"; 5]);
     assert!(g.ana().sim().cast(hero).unwrap().is_none());
@@ -220,7 +220,7 @@ fn the_server_repeats_every_step_with_its_own_values_and_the_client_takes_them_o
 
 // covers: SAI-2.4-06
 #[test]
-fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server_says() {
+fn an_unpredicted_cooldown_length_is_unknown_until_the_server_sends_it() {
     let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
     ability.charges.as_mut().unwrap().predict_length = Some(false);
     let mut g = Game::new(Setup { builder: builder().add(ability), ..Setup::default() });
@@ -234,7 +234,7 @@ fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server
         assert_eq!(
             (now.have, now.left, now.length),
             (2, Some(SimTime::NEVER), SimTime::NEVER),
-            "it runs, who knows how long"
+            "it is active with an unknown length"
         );
         g.net.step();
     }
@@ -246,7 +246,7 @@ fn a_cooldown_whose_length_is_not_predicted_runs_without_an_end_until_the_server
 
 // covers: SAI-2.4-08
 #[test]
-fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_before() {
+fn predicted_charges_are_spent_again_on_an_older_server_state() {
     for spent in [false, true] {
         let mut ability = Ability::new("GA_Charged").charges(3, 4.0);
         ability.charges.as_mut().unwrap().predict_length = Some(false);
@@ -255,7 +255,7 @@ fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_befor
         let grants = g.ana().sim().grants(hero).unwrap();
         let grant = grants.into_iter().find(|x| x.ability == ability).unwrap().id;
         let charges = |sim: &Sim| sim.charges(hero, grant).unwrap().unwrap();
-        // The client has not heard of this when it uses the ability.
+        // The client has not received this when it activates the ability.
         g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
         if spent {
             let which = Which::Ability(ability);
@@ -265,14 +265,18 @@ fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_befor
         g.cast("GA_Charged", Target::None).unwrap();
         let before = g.ana().counts().resimulated;
         g.net.run_until(30, |net| net.client("Ana").counts().resimulated > before).unwrap();
-        assert!(g.ana().pending_commands() > 0, "the server's word is older than the use");
-        assert_eq!(g.seen(hero, "Health"), 99.0, "and is taken over");
+        assert!(g.ana().pending_commands() > 0, "the server's state is older than the activation");
+        assert_eq!(g.seen(hero, "Health"), 99.0, "and is applied");
         let now = charges(g.ana().sim());
         if spent {
-            assert_eq!(now.have, 1, "one less than the server says");
-            assert_ne!(now.left, Some(SimTime::NEVER), "the server has begun to count");
+            assert_eq!(now.have, 1, "one less than in the server's state");
+            assert_ne!(now.left, Some(SimTime::NEVER), "the server has started the recharge");
         } else {
-            assert_eq!((now.have, now.left), (2, Some(SimTime::NEVER)), "one less than all, who knows how long");
+            assert_eq!(
+                (now.have, now.left),
+                (2, Some(SimTime::NEVER)),
+                "one less than the maximum, with an unknown length"
+            );
         }
         g.net.run(30);
         assert_eq!(charges(g.ana().sim()).have, charges(g.net.server().sim()).have);
@@ -282,7 +286,7 @@ fn charges_spent_ahead_are_spent_again_on_what_the_server_says_of_the_time_befor
 
 // covers: SAI-2.5-07, SAI-2.5-09
 #[test]
-fn a_cast_whose_length_is_not_predicted_shows_an_empty_bar_and_catches_up_when_the_server_says() {
+fn an_unpredicted_cast_shows_an_empty_bar_until_the_server_sends_its_length() {
     let cast = Cast { length: 0.6, ticks: Some(6), initial_tick: true, predict_length: Some(false), ..Cast::default() };
     let mut beam = Ability::new("GA_Beam").cast_as(cast);
     beam.on_tick.push(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Tick"));
@@ -311,7 +315,7 @@ fn a_cast_whose_length_is_not_predicted_shows_an_empty_bar_and_catches_up_when_t
     g.assert_equal();
 }
 
-/// A game with an ability that costs something, and slows its owner for a while when it was refused.
+/// A game with an ability with a cost that slows its owner for a while when it was rejected.
 fn risky() -> Game {
     let mut risky = Ability::new("GA_Risky").cost("GE_Cost").gcd(1.0).charges(2, 8.0);
     risky.max_range = Some(500.0);
@@ -328,7 +332,7 @@ fn risky() -> Game {
     g
 }
 
-/// Plays a use that the server refuses for a reason; what it does about it counts once on both sides and nowhere else.
+/// Plays an activation that the server rejects for a reason. Its `OnMispredicted` runs once on both sides and nowhere else.
 fn denied(reason: RejectReason, ask: impl Fn(&mut Game) -> Request) {
     let mut g = risky();
     let hero = g.hero;
@@ -349,15 +353,15 @@ fn denied(reason: RejectReason, ask: impl Fn(&mut Game) -> Request) {
     speeds.dedup();
     assert_eq!(speeds, [10.0, 9.0], "{reason:?}: shown once, and it stays");
     assert!(g.net.server().counts().of(reason) > 0, "{:?}", g.net.server().counts());
-    assert_eq!(charges(&g), Some(2), "charges are put back");
+    assert_eq!(charges(&g), Some(2), "charges are restored");
     assert_eq!(g.seen(hero, "Mana"), g.truth(hero, "Mana"));
     assert!(g.ana().sim().global_cooldowns(hero).unwrap().is_empty(), "and the global cooldown");
     let sorry = |sim: &Sim| sim.effects(hero).unwrap().iter().map(|e| (e.key, e.effect)).collect::<Vec<_>>();
     assert_eq!(sorry(g.net.server().sim()).len(), 1, "{reason:?}");
     assert_eq!(sorry(g.ana().sim()), sorry(g.net.server().sim()));
-    let told = g.facts();
+    let client_facts = g.facts();
     for certainty in [Certainty::Predicted, Certainty::Confirmed] {
-        let mine = events(&g.rules, told.iter().filter(|(_, c)| *c == certainty).map(|(f, _)| f));
+        let mine = events(&g.rules, client_facts.iter().filter(|(_, c)| *c == certainty).map(|(f, _)| f));
         assert_eq!(mine, ["Event.Mispredicted"], "{reason:?}: {certainty:?} once");
     }
     g.net.server_mut().take_facts(&mut facts);
@@ -367,11 +371,11 @@ fn denied(reason: RejectReason, ask: impl Fn(&mut Game) -> Request) {
     assert!(events(&g.rules, others.iter().map(|(f, _)| f)).is_empty());
 }
 
-fn use_it(g: &Game, target: Target) -> Request {
+fn activate_request(g: &Game, target: Target) -> Request {
     Request::Activate { who: g.hero, ability: g.ability("GA_Risky"), target }
 }
 
-/// The server spends the mana; the client has not heard.
+/// The server spends the mana; the client has not received that.
 fn spend(g: &mut Game) {
     let (hero, cost) = (g.hero, g.effect("GE_Cost"));
     for _ in 0..5 {
@@ -381,10 +385,10 @@ fn spend(g: &mut Game) {
 
 // covers: SAI-2.7-07, SAI-2.1-05
 #[test]
-fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
+fn a_rejected_activation_is_reported_to_the_owner_and_the_server_only() {
     denied(RejectReason::Rules, |g| {
         spend(g);
-        use_it(g, Target::None)
+        activate_request(g, Target::None)
     });
     denied(RejectReason::Rules, |g| {
         spend(g);
@@ -394,27 +398,27 @@ fn a_denied_use_is_told_to_the_owner_and_the_server_and_to_nobody_else() {
 
 // covers: SAI-2.7-07
 #[test]
-fn whatever_the_reason_a_denied_use_is_cleaned_up_on_both_sides() {
+fn a_rejected_activation_is_cleaned_up_on_both_sides_for_every_reason() {
     denied(RejectReason::Target, |g| {
         let (who, anchor) = (g.foe, Some(Anchor::at([5000.0, 0.0, 0.0])));
         g.net.server_mut().sim_mut().run(Op::Move { who, anchor }).unwrap();
-        use_it(g, Target::Controller(who))
+        activate_request(g, Target::Controller(who))
     });
     denied(RejectReason::Past, |g| {
         g.net.interrupt_link("Ana", SimTime::millis(450));
-        use_it(g, Target::None)
+        activate_request(g, Target::None)
     });
     denied(RejectReason::CommandRate, |g| {
         for _ in 0..160 {
             let ask = Request::Release { who: g.hero, input: InputId(1) };
             g.net.client_mut("Ana").command(ask).unwrap();
         }
-        use_it(g, Target::None)
+        activate_request(g, Target::None)
     });
 }
 
 #[test]
-fn who_was_not_refused_has_nothing_to_clean_up() {
+fn an_accepted_activation_cannot_be_cleaned_up() {
     let mut g = risky();
     let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
     g.net.run(30);
@@ -424,7 +428,7 @@ fn who_was_not_refused_has_nothing_to_clean_up() {
     g.net.run(30);
     assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
     assert_eq!((g.seen(who, "Speed"), g.truth(who, "Speed")), (10.0, 10.0));
-    // And whoever was, only once.
+    // A rejected one can be cleaned up once only.
     let mut g = risky();
     spend(&mut g);
     let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };

@@ -1,5 +1,5 @@
-//! A hidden attribute's change alters no byte sent to anybody it is hidden from: two servers play alike but for values
-//! that some may not see, over every mode of controllers and attributes, and every datagram is compared.
+//! A change of a hidden attribute changes no byte sent to clients it is hidden from: two servers run the same except for hidden
+//! values, in every mode of controllers and attributes, and every datagram is compared.
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -27,20 +27,20 @@ const MODES: [ControllerReplication; 4] = [
 /// One attribute in each mode.
 const ATTRIBUTES: [(&str, ReplicationMode); 3] =
     [("Open", ReplicationMode::All), ("Own", ReplicationMode::OwnerOnly), ("Secret", ReplicationMode::None)];
-/// What effects take from attributes goes here, and nobody sees it.
+/// The attribute that effects write to; it is hidden from all clients.
 const SINK: &str = "Veiled";
 
 fn on_target(effect: &str) -> AbilityTask {
     AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
 }
 
-/// What a controller does without a sign when a value of its own falls low, whoever made it fall.
+/// An ability without visible effects that is triggered when a value falls low.
 fn panic(name: &str) -> Ability {
     let shiver = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Shiver");
     Ability::new(format!("Panic_{name}")).trigger(Trigger::below(name, 500.0)).task(shiver)
 }
 
-/// Effects on each attribute, and effects that read each attribute and tell nobody.
+/// Effects that write each attribute, and effects that read each attribute without visible changes.
 fn rules() -> Arc<Rules> {
     let value = || Magnitude::set_by_caller("V");
     let stacking = |by| Stacking { by, limit: Some(3), ..Stacking::default() };
@@ -92,26 +92,26 @@ fn rules() -> Arc<Rules> {
         .unwrap()
 }
 
-/// Effects that are given a value for the attribute they write.
+/// Effects that write a caller value.
 const GIVEN: [&str; 6] = ["Set", "Hold", "Scale", "Stack", "Drip", "Wait"];
 /// Effects that read the attribute of source and target.
 const READING: [&str; 3] = ["Follow", "Pile", "Take"];
 
-/// A server, the owner of each controller in each mode, and somebody who owns none of them.
+/// A server, the owner of each controller in each mode, and an observer.
 struct Session {
     server: Server,
     rules: Arc<Rules>,
     actors: [ControllerId; 4],
     clients: Vec<Client>,
-    /// What each was sent in the last tick.
-    told: Vec<Vec<Vec<u8>>>,
+    /// The datagrams to each client in the last tick.
+    sent: Vec<Vec<Vec<u8>>>,
 }
 
-/// The number of the one who only looks on.
+/// The number of the observer.
 const OBSERVER: usize = MODES.len();
 
 impl Session {
-    /// With `panics` the actors start something unseen when a value of theirs falls low.
+    /// With `panics` the actors activate a hidden ability when a value falls low.
     fn new(rules: &Arc<Rules>, panics: bool) -> Session {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
@@ -135,17 +135,17 @@ impl Session {
         }
         let clients: Vec<Client> =
             (0..=OBSERVER).map(|_| Client::new(rules.clone(), ClientConfig::default())).collect();
-        let told = vec![Vec::new(); clients.len()];
-        Session { server, rules: rules.clone(), actors, clients, told }
+        let sent = vec![Vec::new(); clients.len()];
+        Session { server, rules: rules.clone(), actors, clients, sent }
     }
 
     fn step(&mut self) {
-        let Session { server, clients, told, .. } = self;
-        told.iter_mut().for_each(Vec::clear);
+        let Session { server, clients, sent, .. } = self;
+        sent.iter_mut().for_each(Vec::clear);
         server.step(&mut NoHost);
-        server.send(&mut |peer, datagram| told[peer.0 as usize].push(datagram.to_vec()));
+        server.send(&mut |peer, datagram| sent[peer.0 as usize].push(datagram.to_vec()));
         for (at, client) in clients.iter_mut().enumerate() {
-            told[at].iter().for_each(|datagram| client.receive(datagram));
+            sent[at].iter().for_each(|datagram| client.receive(datagram));
             client.update(LENGTH);
             client.send(&mut |datagram| server.receive(PeerId(at as u32), datagram));
         }
@@ -180,7 +180,7 @@ fn sees(client: usize, actor: usize, attribute: usize) -> bool {
 
 /// One thing that happens on both servers; what is hidden is another value on the second.
 #[derive(Clone, Debug)]
-enum Deed {
+enum Action {
     Give { effect: usize, pair: (usize, usize), attribute: usize, values: [u16; 2] },
     Read { effect: usize, pair: (usize, usize), attribute: usize },
     Slow { actor: usize },
@@ -188,24 +188,24 @@ enum Deed {
     Step(u8),
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let actor = 0..MODES.len();
     let pair = (actor.clone(), actor.clone());
     prop_oneof![
         6 => (0..GIVEN.len(), pair.clone(), 0..ATTRIBUTES.len(), [0..1000u16, 0..1000u16])
-            .prop_map(|(effect, pair, attribute, values)| Deed::Give { effect, pair, attribute, values }),
+            .prop_map(|(effect, pair, attribute, values)| Action::Give { effect, pair, attribute, values }),
         3 => (0..READING.len(), pair, 0..ATTRIBUTES.len())
-            .prop_map(|(effect, pair, attribute)| Deed::Read { effect, pair, attribute }),
-        1 => actor.clone().prop_map(|actor| Deed::Slow { actor }),
+            .prop_map(|(effect, pair, attribute)| Action::Read { effect, pair, attribute }),
+        1 => actor.clone().prop_map(|actor| Action::Slow { actor }),
         4 => (0..=OBSERVER, actor, 0..ATTRIBUTES.len())
-            .prop_map(|(client, target, attribute)| Deed::Hit { client, target, attribute }),
-        3 => (1..9u8).prop_map(Deed::Step),
+            .prop_map(|(client, target, attribute)| Action::Hit { client, target, attribute }),
+        3 => (1..9u8).prop_map(Action::Step),
     ]
 }
 
-/// Plays on two servers; `hides` says what is another value on the second. `same` are compared after each tick. If one who
-/// owns none of the actors is compared alone, these do things unseen because of hidden values: their owners would see it.
-fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) -> Result<usize, TestCaseError> {
+/// Plays on two servers; `hides` selects the values that differ on the second. The clients in `same` are compared after each tick.
+/// If only the observer is compared, the actors also activate hidden abilities, which their owners would see.
+fn play(actions: &[Action], hides: impl Fn(usize, usize) -> bool, same: &[usize]) -> Result<usize, TestCaseError> {
     let rules = rules();
     let panics = same == [OBSERVER];
     let mut pair = [Session::new(&rules, panics), Session::new(&rules, panics)];
@@ -213,8 +213,8 @@ fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) ->
     let mut step = |pair: &mut [Session; 2]| {
         pair.iter_mut().for_each(Session::step);
         for &at in same {
-            prop_assert_eq!(&pair[0].told[at], &pair[1].told[at], "client {} at {:?}", at, pair[0].server.tick());
-            bytes += pair[0].told[at].iter().map(Vec::len).sum::<usize>();
+            prop_assert_eq!(&pair[0].sent[at], &pair[1].sent[at], "client {} at {:?}", at, pair[0].server.tick());
+            bytes += pair[0].sent[at].iter().map(Vec::len).sum::<usize>();
         }
         Ok(())
     };
@@ -222,31 +222,31 @@ fn play(deeds: &[Deed], hides: impl Fn(usize, usize) -> bool, same: &[usize]) ->
         step(&mut pair)?;
     }
     prop_assert!(pair.iter().all(|s| s.clients.iter().all(|c| *c.state() == ClientState::Playing)));
-    for deed in deeds.iter().chain([&Deed::Step(60)]) {
-        match *deed {
-            Deed::Give { effect, pair: (source, target), attribute, values } => {
+    for action in actions.iter().chain([&Action::Step(60)]) {
+        match *action {
+            Action::Give { effect, pair: (source, target), attribute, values } => {
                 let name = format!("{}_{}", GIVEN[effect], ATTRIBUTES[attribute].0);
                 let second = values[usize::from(hides(target, attribute))];
                 pair[0].apply(&name, (source, target), f64::from(values[0]));
                 pair[1].apply(&name, (source, target), f64::from(second));
             }
-            Deed::Read { effect, pair: both, attribute } => {
+            Action::Read { effect, pair: both, attribute } => {
                 let name = format!("{}_{}", READING[effect], ATTRIBUTES[attribute].0);
                 pair.iter_mut().for_each(|session| session.apply(&name, both, 0.0));
             }
-            Deed::Slow { actor } => pair.iter_mut().for_each(|s| s.apply("GE_Slow", (actor, actor), 0.0)),
-            Deed::Hit { client, target, attribute } => {
+            Action::Slow { actor } => pair.iter_mut().for_each(|s| s.apply("GE_Slow", (actor, actor), 0.0)),
+            Action::Hit { client, target, attribute } => {
                 pair.iter_mut().for_each(|session| session.hit(client, target, attribute));
             }
-            Deed::Step(ticks) => (0..ticks).try_for_each(|_| step(&mut pair))?,
+            Action::Step(ticks) => (0..ticks).try_for_each(|_| step(&mut pair))?,
         }
     }
     for session in &pair {
         for (at, client) in session.clients.iter().enumerate() {
             prop_assert_eq!(client.counts().malformed, 0, "what is left out can be read, client {}", at);
             for &who in client.owned() {
-                let told = session.server.owner_hash(who).ok();
-                prop_assert_eq!(client.confirmed_hash(who), told, "client {} has what it may have", at);
+                let expected = session.server.owner_hash(who).ok();
+                prop_assert_eq!(client.confirmed_hash(who), expected, "client {} has what it may have", at);
             }
         }
     }
@@ -257,30 +257,30 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_hidden_change_alters_no_byte_to_a_non_owner(deeds in prop::collection::vec(deed(), 1..40)) {
+    fn a_hidden_change_alters_no_byte_to_a_non_owner(actions in prop::collection::vec(action(), 1..40)) {
         let hides = |actor: usize, attribute: usize| !sees(OBSERVER, actor, attribute);
-        let bytes = play(&deeds, hides, &[OBSERVER])?;
+        let bytes = play(&actions, hides, &[OBSERVER])?;
         prop_assert!(bytes > 0, "the observer hears something");
     }
 
     #[test]
-    fn what_is_nobodys_alters_no_byte_to_anybody(deeds in prop::collection::vec(deed(), 1..40)) {
+    fn what_is_nobodys_alters_no_byte_to_anybody(actions in prop::collection::vec(action(), 1..40)) {
         let hides = |_: usize, attribute: usize| ATTRIBUTES[attribute].1 == ReplicationMode::None;
-        play(&deeds, hides, &[0, 1, 2, 3, OBSERVER])?;
+        play(&actions, hides, &[0, 1, 2, 3, OBSERVER])?;
     }
 
     #[test]
     fn no_owner_hears_of_what_it_may_not_see(
-        deeds in prop::collection::vec(deed(), 1..40),
+        actions in prop::collection::vec(action(), 1..40),
         client in 0..MODES.len(),
     ) {
-        play(&deeds, |actor, attribute| !sees(client, actor, attribute), &[client])?;
+        play(&actions, |actor, attribute| !sees(client, actor, attribute), &[client])?;
     }
 }
 
 /// A value that an effect gives an attribute of an actor.
-fn give(actor: usize, attribute: usize, values: [u16; 2]) -> Deed {
-    Deed::Give { effect: 0, pair: (actor, actor), attribute, values }
+fn give(actor: usize, attribute: usize, values: [u16; 2]) -> Action {
+    Action::Give { effect: 0, pair: (actor, actor), attribute, values }
 }
 
 /// A cost that is paid with what is hidden is refused without saying how much there is.
@@ -295,9 +295,9 @@ fn a_refusal_tells_no_number_of_what_is_hidden() {
         session.apply("Set_Secret", (3, 3), have);
         (0..40).for_each(|_| session.step());
         session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
-        let told: Vec<_> = (0..20).map(|_| (session.step(), session.told[3].clone()).1).collect();
+        let sent: Vec<_> = (0..20).map(|_| (session.step(), session.sent[3].clone()).1).collect();
         assert_eq!(session.clients[3].counts().rejected, 1, "the client believes in the authored value");
-        told
+        sent
     });
     assert_eq!(first, second);
 }
@@ -314,14 +314,14 @@ fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
         session.apply("Set_Secret", (3, 3), have);
         (0..40).for_each(|_| session.step());
         session.clients[3].command(Request::Activate { who, ability, target: Target::None }).unwrap();
-        let mut told = Vec::new();
+        let mut sent = Vec::new();
         for open in 1..20 {
             session.apply("Set_Open", (3, 3), f64::from(open));
             session.step();
-            told.push(session.told[3].clone());
+            sent.push(session.sent[3].clone());
         }
         assert!(session.clients[3].counts().corrections > 0, "states were sent");
-        told
+        sent
     });
     assert_eq!(first, second);
 }
@@ -332,9 +332,9 @@ fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
 fn what_a_blow_sets_off_unseen_alters_no_byte_to_the_attacker() {
     for (actor, mode) in MODES.iter().enumerate() {
         for (attribute, (name, _)) in ATTRIBUTES.iter().enumerate().filter(|(at, _)| !sees(OBSERVER, actor, *at)) {
-            let hit = Deed::Hit { client: OBSERVER, target: actor, attribute };
-            let deeds = [give(actor, attribute, [900, 550]), Deed::Step(20), hit];
-            let bytes = play(&deeds, |_, _| true, &[OBSERVER]);
+            let hit = Action::Hit { client: OBSERVER, target: actor, attribute };
+            let actions = [give(actor, attribute, [900, 550]), Action::Step(20), hit];
+            let bytes = play(&actions, |_, _| true, &[OBSERVER]);
             assert!(bytes.is_ok(), "{name} of one in mode {mode:?}: {bytes:?}");
         }
     }

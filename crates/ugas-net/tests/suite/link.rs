@@ -13,7 +13,7 @@ fn run(profile: LinkProfile, seed: u64, every: SimTime) -> (Vec<Vec<SimTime>>, V
     let mut now = SimTime::ZERO;
     let step = SimTime::millis(1);
     let mut sent = 0;
-    while sent < COUNT || link.under_way() > 0 {
+    while sent < COUNT || link.in_flight() > 0 {
         if sent < COUNT && now.0 >= every.0 * i64::from(sent) {
             link.send(now, &sent.to_le_bytes());
             sent += 1;

@@ -1,5 +1,5 @@
-//! What bystanders are told of somebody else's abilities: at whom they aim, as far as the bystander may know that one, and
-//! never so much that it takes the place of what must arrive.
+//! Ability events for observers: they contain the target only if the observer receives the target, and they never displace
+//! messages that must arrive.
 
 use crate::kit::{self, LENGTH};
 use ugas_core::{
@@ -21,21 +21,21 @@ fn seen(mut ability: Ability) -> Ability {
     ability
 }
 
-/// Ana plays, and Eve looks on: she owns nobody, and reads what the server says.
+/// Ana plays; Eve is an observer without controllers and records what the server sends.
 struct Scene {
     server: Server,
     ana: Client,
     eve: Carrier,
     hero: ControllerId,
     foe: ControllerId,
-    /// Whom nobody is told of.
+    /// An actor that is not replicated.
     hidden: [ControllerId; 2],
     /// Every datagram to Eve.
     bytes: Vec<Vec<u8>>,
-    /// What she heard of abilities.
-    heard: Vec<(ControllerId, Simulated)>,
-    /// Who went.
-    gone: Vec<ControllerId>,
+    /// The ability events that she received.
+    events: Vec<(ControllerId, Simulated)>,
+    /// The removed actors.
+    removed: Vec<ControllerId>,
     now: SimTime,
 }
 
@@ -68,8 +68,8 @@ impl Scene {
         eve.push(&hello.to_bytes()).unwrap();
         let ana = Client::new(rules.clone(), ClientConfig::default());
         let now = SimTime::ZERO;
-        let (bytes, heard, gone) = (Vec::new(), Vec::new(), Vec::new());
-        let mut scene = Scene { server, ana, eve, hero, foe, hidden, bytes, heard, gone, now };
+        let (bytes, events, removed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut scene = Scene { server, ana, eve, hero, foe, hidden, bytes, events, removed, now };
         scene.run(60);
         assert_eq!(scene.server.playing().count(), 2);
         scene.bytes.clear();
@@ -96,85 +96,85 @@ impl Scene {
             ana.update(LENGTH);
             while let Some(message) = self.eve.next_message() {
                 match ToClient::from_bytes(&message) {
-                    Some(ToClient::Simulated { who, what }) => self.heard.push((who, what)),
-                    Some(ToClient::Removed { gone }) => self.gone.extend(gone.iter().map(|g| g.0)),
+                    Some(ToClient::Simulated { who, what }) => self.events.push((who, what)),
+                    Some(ToClient::Removed { actors }) => self.removed.extend(actors.iter().map(|g| g.0)),
                     _ => {}
                 }
             }
         }
     }
 
-    /// The host lets the hero use an ability.
-    fn use_it(&mut self, name: &str, target: Target) {
+    /// The host activates an ability of the hero.
+    fn activate(&mut self, name: &str, target: Target) {
         let which = Which::Ability(self.server.sim().rules().ability(name).unwrap());
         self.server.sim_mut().run(Op::Activate { who: self.hero, which, target }).unwrap();
     }
 
-    /// What Eve heard of the hero's abilities since.
-    fn heard(&mut self) -> Vec<(SimulatedStep, Target)> {
-        self.heard.drain(..).map(|(_, what)| (what.step, what.target)).collect()
+    /// Takes the ability events of the hero that Eve received.
+    fn events(&mut self) -> Vec<(SimulatedStep, Target)> {
+        self.events.drain(..).map(|(_, what)| (what.step, what.target)).collect()
     }
 }
 
 #[test]
-fn nobody_hears_of_whom_he_is_not_told_of_by_what_aims_at_him() {
+fn an_event_does_not_reveal_a_target_that_the_observer_does_not_receive() {
     for name in ["GA_Beam", "GA_Chant"] {
         let run = |at: usize| {
             let mut scene = Scene::new();
             let target = Target::Controller(scene.hidden[at]);
-            scene.use_it(name, target);
+            scene.activate(name, target);
             scene.run(60);
-            let heard = scene.heard();
-            assert!(!heard.is_empty() && heard.iter().all(|h| h.1 == Target::None), "{name}: {heard:?}");
+            let events = scene.events();
+            assert!(!events.is_empty() && events.iter().all(|h| h.1 == Target::None), "{name}: {events:?}");
             scene.bytes
         };
-        assert!(run(0) == run(1), "{name}: no byte says which of two hidden ones it was");
+        assert!(run(0) == run(1), "{name}: no byte depends on the hidden target");
     }
 }
 
 #[test]
-fn who_sees_both_hears_at_whom_it_aims_whether_it_runs_or_is_over() {
+fn an_observer_of_both_receives_the_target_of_active_and_ended_abilities() {
     let mut scene = Scene::new();
     let (who, target) = (scene.hero, Target::Controller(scene.foe));
     let first = (SimulatedStep::Tick(0), target);
-    scene.use_it("GA_Beam", target);
+    scene.activate("GA_Beam", target);
     scene.run(10);
-    assert_eq!(scene.heard(), [first]);
+    assert_eq!(scene.events(), [first]);
     let ability = scene.server.sim().rules().ability("GA_Beam").unwrap();
     scene.server.sim_mut().run(Op::Cancel { who, which: Which::Ability(ability) }).unwrap();
     scene.run(10);
-    assert_eq!(scene.heard(), [(SimulatedStep::Cancel, target)], "it is gone when this is told");
+    assert_eq!(scene.events(), [(SimulatedStep::Cancel, target)], "its target is removed when the event is sent");
     let point = Target::Point([1.0, 2.0, 3.0]);
-    scene.use_it("GA_Chant", point);
+    scene.activate("GA_Chant", point);
     scene.run(20);
-    assert_eq!(scene.heard(), [(SimulatedStep::Tick(1), point)], "its only tick is its last");
-    // One that begins and ends within the command that asks for it.
+    assert_eq!(scene.events(), [(SimulatedStep::Tick(1), point)], "its only tick is its last");
+    // An ability that starts and ends within its command.
     let ability = scene.server.sim().rules().ability("GA_Flash").unwrap();
     scene.ana.command(Request::Activate { who, ability, target }).unwrap();
     scene.run(20);
-    assert_eq!(scene.heard(), [first]);
-    // And as the next one has no target, it does not have this one's.
-    scene.use_it("GA_Beam", Target::None);
+    assert_eq!(scene.events(), [first]);
+    // The next activation has no target and does not inherit this one.
+    scene.activate("GA_Beam", Target::None);
     scene.run(10);
-    assert_eq!(scene.heard(), [(SimulatedStep::Tick(0), Target::None)]);
+    assert_eq!(scene.events(), [(SimulatedStep::Tick(0), Target::None)]);
 }
 
 #[test]
-fn what_a_bystander_misses_is_nobodys_fault_and_leaves_half_of_the_stream() {
+fn events_for_a_slow_observer_are_dropped_and_leave_half_of_the_stream() {
     let mut scene = Scene::new();
     let max_unacked_bytes = ConnectionConfig::default().max_unacked_bytes;
-    // Eve hears nothing for a while.
+    // Eve receives nothing for a while.
     for _ in 0..4_000 {
-        scene.use_it("GA_Flash", Target::None);
-        scene.use_it("GA_Flash", Target::None);
+        scene.activate("GA_Flash", Target::None);
+        scene.activate("GA_Flash", Target::None);
         scene.server.step(&mut NoHost);
     }
-    assert_eq!(scene.server.counts().iter().collect::<Vec<_>>(), [], "she has done no wrong");
+    assert_eq!(scene.server.counts().iter().collect::<Vec<_>>(), [], "nothing is counted as rejected");
     let foe = scene.foe;
     scene.server.sim_mut().despawn(foe).unwrap();
     scene.run(600);
-    assert!(scene.gone.contains(&foe), "what must arrive found room");
-    let (who, what) = scene.heard[0];
+    assert!(scene.removed.contains(&foe), "the removal still fits");
+    let (who, what) = scene.events[0];
     let cost = ToClient::Simulated { who, what }.to_bytes().len() + 32;
-    assert_eq!(scene.heard.len(), (max_unacked_bytes / 2).div_ceil(cost), "as many as fill a half");
+    assert_eq!(scene.events.len(), (max_unacked_bytes / 2).div_ceil(cost), "as many as fit into half of the stream");
 }

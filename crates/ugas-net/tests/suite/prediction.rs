@@ -1,4 +1,4 @@
-//! What a client plays ahead, and what becomes of it when the server speaks.
+//! Prediction on a client, and its confirmation or correction by the server.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{
@@ -12,7 +12,7 @@ use ugas_net::message::Request;
 
 // covers: UGAS-13.4-01, UGAS-13.1-01, SAI-2.1-03, UGAS-13.7-10
 #[test]
-fn a_command_acts_at_once_is_kept_under_its_key_and_is_confirmed_later() {
+fn a_command_is_predicted_at_once_kept_under_its_key_and_confirmed_later() {
     let mut g = Game::new(Setup::default());
     let (id, _) = g.bolt();
     assert_eq!(g.seen(g.hero, "Mana"), 80.0, "before any answer");
@@ -31,7 +31,7 @@ fn a_command_acts_at_once_is_kept_under_its_key_and_is_confirmed_later() {
 
 // covers: UGAS-13.4-02
 #[test]
-fn what_fails_here_is_not_asked_for() {
+fn a_command_that_fails_locally_is_not_sent() {
     let mut g = Game::new(Setup::default());
     for _ in 0..5 {
         g.cast("GA_Haste", Target::None).unwrap();
@@ -42,7 +42,7 @@ fn what_fails_here_is_not_asked_for() {
     assert!(matches!(refused, Err(Refusal::Cost { .. })), "{refused:?}");
     assert_eq!((g.ana().pending_commands(), g.ana().journal_entries()), (0, 0));
     g.net.run(30);
-    assert_eq!(g.net.server().counts().iter().count(), 0, "nothing was asked");
+    assert_eq!(g.net.server().counts().iter().count(), 0, "nothing was sent");
     assert_eq!(g.net.server().sim().row_hash(g.hero).unwrap(), before);
 }
 
@@ -76,11 +76,11 @@ fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
 
 // covers: UGAS-13.5-01, SAI-2.1-05, UGAS-13.7-09
 #[test]
-fn a_refusal_puts_everything_back() {
+fn a_rejection_rolls_everything_back() {
     let mut g = Game::new(Setup::default());
     let (mana, cooldown) = (g.truth(g.hero, "Mana"), g.tag("Cooldown.Bolt"));
     let before = g.ana().sim().row_hash(g.hero).unwrap();
-    // The server has taken the ability away; the client has not heard.
+    // The server revoked the ability; the client has not received that.
     let ability = g.ability("GA_Bolt");
     let hero = g.hero;
     g.net.server_mut().sim_mut().run(Op::Revoke { who: hero, which: Which::Ability(ability) }).unwrap();
@@ -143,7 +143,7 @@ fn keys_are_the_same_on_both_sides_and_outlive_confirmation() {
 
 // covers: UGAS-13.5-04, NXT-13.8-04
 #[test]
-fn only_the_own_controller_is_run_again_and_only_what_came_after() {
+fn only_the_own_controller_is_resimulated_and_only_later_inputs() {
     let mut g = Game::new(Setup { ben: true, ..Setup::default() });
     g.cast("GA_Haste", Target::None).unwrap();
     g.net.run(3);
@@ -159,7 +159,7 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
         g.net.step();
         ran = ran.max(g.ana().counts().resimulated - before);
         assert_eq!(g.ana().sim().row_hash(other).unwrap(), foreign, "a rollback leaves others alone");
-        assert_eq!(g.seen(g.hero, "Mana"), 60.0, "what is in the server's state is not played on top of it");
+        assert_eq!(g.seen(g.hero, "Mana"), 60.0, "inputs contained in the server's state are not resimulated");
     }
     assert!(g.ana().counts().corrections > 0);
     assert!(ran > 0 && ran < 20, "{ran}");
@@ -170,14 +170,14 @@ fn only_the_own_controller_is_run_again_and_only_what_came_after() {
 
 // covers: UGAS-13.5-04
 #[test]
-fn a_state_between_two_inputs_is_followed_by_the_second_and_not_by_the_first() {
+fn a_state_between_two_inputs_resimulates_only_the_second() {
     let mut g = Game::new(Setup::default());
     let (hero, hit) = (g.hero, g.effect("GE_Other"));
     for tick in 0..40 {
         if tick < 3 {
             g.cast("GA_Haste", Target::None).unwrap();
         }
-        // Every tick of the server's is news, so that one of its states lies behind each of the inputs.
+        // Every tick of the server changes something, so that a state follows each of the inputs.
         g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
         g.net.step();
         assert_eq!(g.seen(hero, "Mana"), 100.0 - 20.0 * f64::from(3.min(tick + 1)), "after {tick} ticks");
@@ -187,7 +187,7 @@ fn a_state_between_two_inputs_is_followed_by_the_second_and_not_by_the_first() {
 
 // covers: UGAS-13.5-05
 #[test]
-fn a_large_difference_asks_for_one_blend_and_a_small_one_for_none() {
+fn a_large_difference_is_reported_as_a_value_correction_and_a_small_one_is_not() {
     for (effect, expected) in [("GE_Bolt", 1), ("GE_Other", 0)] {
         let mut g = Game::new(Setup::default());
         let (hit, hero) = (g.effect(effect), g.hero);
@@ -232,10 +232,10 @@ fn chained_activations_have_keys_with_parents_and_a_child_alone_may_be_rejected(
             };
             facts.iter().filter(|(f, k)| *k == c && is(f)).count()
         };
-        let told = count(Certainty::Predicted);
-        assert!(told >= 3);
+        let predicted = count(Certainty::Predicted);
+        assert!(predicted >= 3);
         let settled = if server_misses { Certainty::Undone } else { Certainty::Confirmed };
-        assert_eq!(count(settled), told, "{facts:#?}");
+        assert_eq!(count(settled), predicted, "{facts:#?}");
         g.ana().predictions().map(|p| p.status).collect::<Vec<_>>()
     };
     assert_eq!(chain(false), [PredictionStatus::Confirmed; 3]);
@@ -267,7 +267,7 @@ fn rejecting_a_parent_rejects_its_children() {
 
 // covers: NXT-13.8-02
 #[test]
-fn a_grandchild_falls_with_its_parent_although_another_one_like_it_stands() {
+fn a_grandchild_is_rejected_with_its_parent_although_the_same_ability_is_confirmed_elsewhere() {
     let send = |tag: &str| AbilityTask::new("SendEvent").param("EventTag", tag);
     let rules = builder()
         .add(Ability::new("GA_One").task(send("Event.Short")).task(send("Event.Long")))
@@ -311,7 +311,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
     assert!(g.ana().can_predict());
     assert!(g.cast("GA_Haste", Target::None).is_ok());
     assert!(g.ana().counts().longest_resimulation <= 16);
-    // The worst link there is.
+    // The worst link.
     let profile = LinkProfile::TORTURE;
     let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile, seed: 9, ..Setup::default() });
     for n in 0..1200 {
@@ -325,7 +325,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
 
 // covers: NXT-13.8-05
 #[test]
-fn a_hit_on_another_is_shown_here_only_and_the_server_has_the_last_word() {
+fn a_predicted_hit_on_a_remote_actor_is_local_until_the_server_decides() {
     let rules = builder()
         .add({
             let mut shield = Effect::infinite("GE_Shield");
@@ -347,14 +347,14 @@ fn a_hit_on_another_is_shown_here_only_and_the_server_has_the_last_word() {
     let health = g.attribute("Health");
     for _ in 0..40 {
         g.net.step();
-        assert_eq!(g.net.client("Ben").sim().get(foe, health).unwrap(), 100.0, "no other client saw it");
+        assert_eq!(g.net.client("Ben").sim().get(foe, health).unwrap(), 100.0, "no other client received it");
     }
     assert_eq!(g.seen(foe, "Health"), 100.0);
 }
 
 // covers: UGAS-13.7-12
 #[test]
-fn an_effect_for_the_authority_is_never_played_ahead() {
+fn an_effect_for_the_authority_is_never_predicted() {
     let kill = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_InstantKill");
     let mut g = Game::new(Setup { builder: builder().add(Ability::new("GA_Kill").task(kill)), ..Setup::default() });
     g.cast("GA_Kill", Target::Controller(g.foe)).unwrap();
@@ -402,7 +402,7 @@ fn every_roll_of_a_thousand_attacks_is_the_same_on_both_sides() {
 
 // covers: NXT-9.5-02
 #[test]
-fn what_may_not_be_played_ahead_waits_for_the_server() {
+fn what_may_not_be_predicted_waits_for_the_server() {
     let mut hit = Effect::instant("GE_Secret");
     let mut x = ugas_doc::Execution::new("Secret");
     x.predictable = false;
@@ -412,7 +412,7 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
     let swing = Ability::new("GA_Swing").task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Secret"));
     let mut g = Game::new(Setup { builder: rules.add(hit).add(swing), ..Setup::default() });
     g.cast("GA_Swing", Target::None).unwrap();
-    assert_eq!(g.seen(g.hero, "Health"), 100.0, "nothing is shown ahead");
+    assert_eq!(g.seen(g.hero, "Health"), 100.0, "nothing is predicted");
     g.net.run(30);
     assert_eq!(g.truth(g.hero, "Health"), 93.0);
     assert_eq!(g.seen(g.hero, "Health"), 93.0, "and then once");
@@ -420,7 +420,7 @@ fn what_may_not_be_played_ahead_waits_for_the_server() {
 
 // covers: NXT-9.5-02
 #[test]
-fn a_period_of_the_servers_that_may_not_be_played_ahead_is_heard_of() {
+fn an_unpredicted_period_of_the_server_is_reported() {
     let mut fire = Effect::lasting("GE_Fire", 2.0).every(0.5);
     let mut x = ugas_doc::Execution::new("Secret");
     x.predictable = false;
@@ -438,7 +438,7 @@ fn a_period_of_the_servers_that_may_not_be_played_ahead_is_heard_of() {
 
 // covers: NXT-8.8-03
 #[test]
-fn a_validation_that_may_be_played_ahead_commits_at_once_and_is_undone_when_it_fails() {
+fn a_predicted_validation_commits_at_once_and_is_undone_when_it_fails() {
     for ok in [true, false] {
         let mut asked = Ability::new("GA_Asked").cost("GE_Cost").cooldown("GE_Cooldown").validated("Entitlement", None);
         if let Some(v) = &mut asked.async_validation {
@@ -459,7 +459,7 @@ fn a_validation_that_may_be_played_ahead_commits_at_once_and_is_undone_when_it_f
         for _ in 0..12 {
             g.net.step();
             if ok {
-                assert_eq!(g.seen(g.hero, "Mana"), 80.0, "confirmation changes nothing visible");
+                assert_eq!(g.seen(g.hero, "Mana"), 80.0, "the confirmation changes nothing visible");
                 assert!(g.ana().sim().has_tag(g.hero, cooldown).unwrap());
             }
         }
@@ -481,7 +481,7 @@ fn no_tick_shows_a_modifier_zero_or_two_times() {
             g.cast("GA_Haste", Target::None).unwrap();
         }
         if n % 7 == 3 {
-            // Something foreign corrects the row again and again.
+            // Repeated corrections of the row.
             g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap();
         }
         g.net.step();
@@ -494,7 +494,7 @@ fn no_tick_shows_a_modifier_zero_or_two_times() {
 
 // covers: UGAS-13.5-03
 #[test]
-fn an_answer_that_was_heard_before_changes_nothing() {
+fn a_duplicate_verdict_changes_nothing() {
     let profile = LinkProfile { duplicate: 0.5, ..LinkProfile::round_trip(60, 10) };
     let mut g = Game::new(Setup { profile, ..Setup::default() });
     g.bolt();
@@ -512,16 +512,16 @@ fn an_answer_that_was_heard_before_changes_nothing() {
 
 // covers: PEER-10
 #[test]
-fn who_runs_an_ability_first_is_as_authored() {
+fn the_execution_policy_decides_where_an_ability_runs_first() {
     let mut g = Game::new(Setup::default());
-    // On the server only: a client cannot even ask.
+    // On the server only: a client cannot request it.
     assert!(matches!(g.cast("GA_Server", Target::None), Err(Refusal::Authority)));
-    // On the server first: asked for, not played ahead.
+    // On the server first: sent, not predicted.
     assert!(matches!(g.cast("GA_Initiated", Target::None), Ok(CommandStatus::Sent(_))));
     assert_eq!(g.seen(g.hero, "Mana"), 100.0);
     g.net.run(30);
     assert_eq!(g.seen(g.hero, "Mana"), 80.0);
-    // Here only: nothing is sent, nothing of it is in the row.
+    // On the client only: nothing is sent, and the row is unchanged.
     let before = g.ana().sim().row_hash(g.hero).unwrap();
     assert!(matches!(g.cast("GA_Local", Target::None), Ok(CommandStatus::Local(_))));
     assert_eq!(g.ana().pending_commands(), 0);
@@ -548,11 +548,11 @@ fn who_runs_an_ability_first_is_as_authored() {
     assert!(matches!(press(3), Ok(CommandStatus::Local(_))));
     g.net.run(30);
     assert_eq!(g.net.server().counts().iter().count(), 0);
-    assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has played what it plays first");
+    assert_eq!(g.seen(g.hero, "Mana"), 60.0, "the server has run the abilities that it runs first");
 }
 
 #[test]
-fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
+fn activations_of_a_held_input_have_equal_keys_on_both_sides() {
     let mut auto = Ability::new("GA_Auto").cost("GE_Cost").cooldown("GE_Cooldown");
     auto.held_activation = true;
     let auto = auto.task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Haste"));
@@ -567,12 +567,12 @@ fn what_a_held_input_starts_by_itself_is_called_alike_on_both_sides() {
     g.net.run(3);
     g.net.client_mut("Ana").command(Request::Release { who, input }).unwrap();
     g.net.run(3);
-    // Too early, and held until it may be.
+    // Too early, and held until the cooldown ends.
     let early = g.net.client_mut("Ana").command(Request::Press { who, input, target: Target::None });
     assert!(matches!(early, Ok(CommandStatus::Predicted(_, Outcome::Pressed { activated: None, refused: Some(_) }))));
     g.net.run(90);
     assert_eq!((g.seen(who, "Mana"), g.truth(who, "Mana")), (60.0, 60.0));
-    assert_eq!(g.ana().counts().corrections, before, "both sides have played the same");
+    assert_eq!(g.ana().counts().corrections, before, "both sides agree");
     let facts = g.facts();
     let starts =
         |c| facts.iter().filter(|(f, k)| *k == c && matches!(f.kind, FactKind::AbilityActivated { .. })).count();

@@ -1,5 +1,5 @@
-//! How often a weapon fires over a slow link: as often as without one. Beside it the counter-example that others live
-//! with: a client that learns from the server when its cooldown is over.
+//! The rate of fire over a slow link equals the rate without latency. The counter-example is a client that waits for the
+//! server to report the end of its cooldown.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::Target;
@@ -12,7 +12,7 @@ const COOLDOWN: u32 = 30;
 /// Ten seconds.
 const TICKS: u32 = 600;
 
-/// Holds the trigger for ten seconds: the ticks between shots on average, as the server counts them.
+/// Holds the input for ten seconds. Returns the average ticks between shots, as counted by the server.
 fn interval(round_trip: i64, asks_the_server: bool) -> f64 {
     let hit = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Other");
     let rifle = Ability::new("GA_Rifle").cooldown("GE_Cooldown").task(hit);

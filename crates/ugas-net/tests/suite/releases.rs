@@ -1,5 +1,5 @@
-//! What lets go (a release, a cancel) is never lost: a key that was let go while the line was dead is up on the server
-//! as soon as the line is back, and an ability that was cancelled meanwhile has ended.
+//! Releases and cancels are never lost: an input released during an interruption is up on the server afterwards, and an
+//! ability cancelled meanwhile has ended.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{AbilityGrant, InputId, Op, Refusal, SimTime, Target, Which};
@@ -8,7 +8,7 @@ use ugas_net::client::CommandStatus;
 use ugas_net::link::LinkProfile;
 use ugas_net::message::Request;
 
-/// A game whose ability starts again and again while its key is held, costs a little mana each time, and one that lasts.
+/// A game with an ability that repeats while its input is held and costs mana each time, and one that stays active.
 fn game(profile: LinkProfile) -> Game {
     let mut auto = Ability::new("GA_Auto").cost("GE_Shot").cooldown("GE_Cooldown");
     auto.held_activation = true;
@@ -28,20 +28,20 @@ fn game(profile: LinkProfile) -> Game {
 
 const KEY: InputId = InputId(4);
 
-/// Whether the server still plays what lasts.
+/// Returns whether the lasting ability is active on the server.
 fn lasts(g: &Game) -> bool {
     g.net.server().sim().activations(g.hero).unwrap().any(|a| a.ability == g.ability("GA_Long"))
 }
 
 #[test]
-fn a_key_let_go_and_an_ability_cancelled_on_a_dead_line_end_when_it_is_back() {
+fn a_release_and_a_cancel_during_an_interruption_arrive_afterwards() {
     for profile in [LinkProfile::round_trip(100, 0), LinkProfile::MOBILE, LinkProfile::BAD] {
         let mut g = game(profile);
         let (who, long) = (g.hero, g.ability("GA_Long"));
         g.net.client_mut("Ana").command(Request::Press { who, input: KEY, target: Target::None }).unwrap();
         g.cast("GA_Long", Target::None).unwrap();
         g.net.run(30);
-        assert!(lasts(&g), "the server plays it");
+        assert!(lasts(&g), "active on the server");
         g.net.interrupt_link("Ana", SimTime::seconds(1.0));
         g.net.run(50);
         let ana = g.net.client_mut("Ana");
@@ -49,24 +49,24 @@ fn a_key_let_go_and_an_ability_cancelled_on_a_dead_line_end_when_it_is_back() {
         assert_eq!(
             refused.unwrap_err(),
             Refusal::PredictionWindowClosed,
-            "nothing new is played ahead of a server that is silent"
+            "nothing new is predicted while the server is silent"
         );
-        let said = ana.command(Request::Release { who, input: KEY });
-        assert!(matches!(said, Ok(CommandStatus::Sent(_))), "{said:?}");
-        let said = ana.command(Request::Cancel { who, ability: long });
-        assert!(matches!(said, Ok(CommandStatus::Sent(_))), "{said:?}");
+        let status = ana.command(Request::Release { who, input: KEY });
+        assert!(matches!(status, Ok(CommandStatus::Sent(_))), "{status:?}");
+        let status = ana.command(Request::Cancel { who, ability: long });
+        assert!(matches!(status, Ok(CommandStatus::Sent(_))), "{status:?}");
         g.net.run(120);
-        assert!(!lasts(&g), "the cancel came through");
-        // A key that were still down would start the ability each time its cooldown is over.
+        assert!(!lasts(&g), "the cancel arrived");
+        // A held input would activate the ability after each cooldown.
         let mana = g.truth(who, "Mana");
         g.net.run(300);
-        assert_eq!(g.truth(who, "Mana"), mana, "the release came through");
+        assert_eq!(g.truth(who, "Mana"), mana, "the release arrived");
         g.assert_equal();
     }
 }
 
 #[test]
-fn a_key_that_is_pressed_again_after_it_was_let_go_on_a_dead_line_is_down() {
+fn a_press_after_a_release_during_an_interruption_is_held() {
     let mut g = game(LinkProfile::round_trip(100, 0));
     let who = g.hero;
     let press = Request::Press { who, input: KEY, target: Target::None };
@@ -83,5 +83,5 @@ fn a_key_that_is_pressed_again_after_it_was_let_go_on_a_dead_line_is_down() {
         }
     }
     g.net.run(300);
-    assert!(g.truth(who, "Mana") < before, "the key is down again, and the ability goes on");
+    assert!(g.truth(who, "Mana") < before, "the input is held again, and the ability repeats");
 }

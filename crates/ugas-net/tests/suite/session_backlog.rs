@@ -1,5 +1,4 @@
-//! A connection whose ordered stream is always busy: what is gone is told as gone in the end, and everything else has its
-//! share of each packet.
+//! A connection whose reliable stream is always busy: removals arrive, and all other data has its share of each packet.
 
 use std::sync::Arc;
 use ugas_core::{ControllerId, Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -10,7 +9,7 @@ use ugas_net::internals::carrier::ConnectionConfig;
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
 
-/// Attributes of the middle and of the large set: sections for packets that are not full, and for the ordered stream.
+/// The attributes of the middle and the large set: sections that fit into a packet, and sections for the reliable stream.
 const SETS: [(&str, usize); 3] = [("Small", 1), ("Middle", 40), ("Large", 100)];
 
 fn rules() -> Arc<Rules> {
@@ -48,7 +47,7 @@ impl Busy {
         Busy { net, rules, hero, others, made: 0 }
     }
 
-    /// A definition made at run time: about a thousand bytes in the ordered stream.
+    /// Adds a run-time definition: about a thousand bytes in the reliable stream.
     fn define(&mut self) {
         self.made += 1;
         let name = format!("GE_Made{}_{}", self.made, "d".repeat(900));
@@ -56,7 +55,7 @@ impl Busy {
         self.net.server_mut().sim_mut().define(effect).unwrap();
     }
 
-    /// So many ticks with more to say than the stream carries.
+    /// Runs ticks with more data than the stream can send.
     fn run(&mut self, ticks: u32) {
         for _ in 0..ticks {
             (0..4).for_each(|_| self.define());
@@ -70,16 +69,16 @@ impl Busy {
 }
 
 #[test]
-fn who_is_gone_is_told_as_gone_however_full_the_stream_is() {
+fn removals_are_sent_while_the_stream_is_full() {
     let mut busy = Busy::new(&["Small"; 3], 4096);
     busy.net.run(60);
     assert_eq!(busy.net.client("Ana").proxies().len(), 3);
     busy.run(20);
-    let (gone, stays) = (busy.others[1], [busy.others[0], busy.others[2]]);
-    busy.net.server_mut().sim_mut().despawn(gone).unwrap();
+    let (removed, stays) = (busy.others[1], [busy.others[0], busy.others[2]]);
+    busy.net.server_mut().sim_mut().despawn(removed).unwrap();
     busy.run(120);
     let ana = busy.net.client("Ana");
-    assert!(ana.proxies().get(gone).is_none() && !ana.sim().exists(gone), "told while the stream is busy");
+    assert!(ana.proxies().get(removed).is_none() && !ana.sim().exists(removed), "removed while the stream is busy");
     assert!(stays.iter().all(|&who| ana.sim().exists(who)));
     let all = busy.net.run_until(6000, |net| net.client("Ana").sim().remote().definitions().count() == busy.made);
     assert!(all.is_some(), "and every definition arrives");
@@ -87,12 +86,12 @@ fn who_is_gone_is_told_as_gone_however_full_the_stream_is() {
 }
 
 #[test]
-fn a_whole_army_that_is_gone_is_told_as_gone() {
+fn the_removal_of_many_actors_is_sent() {
     let mut busy = Busy::new(&["Small"; 3000], 4096);
     let all = busy.net.run_until(1200, |net| net.client("Ana").proxies().len() == 3000);
     assert!(all.is_some(), "{} are seen", busy.net.client("Ana").proxies().len());
-    let (gone, stays) = busy.others.split_at(2990);
-    for &who in gone {
+    let (removed, stays) = busy.others.split_at(2990);
+    for &who in removed {
         busy.net.server_mut().sim_mut().despawn(who).unwrap();
     }
     let (stays, hit) = (stays.to_vec(), busy.rules.effect("GE_Small").unwrap());
@@ -109,7 +108,7 @@ fn a_whole_army_that_is_gone_is_told_as_gone() {
 }
 
 #[test]
-fn sections_of_any_length_have_their_share_beside_a_busy_stream() {
+fn sections_of_any_length_are_sent_next_to_a_busy_stream() {
     for (name, _) in SETS {
         for bandwidth in [128 * 1024, 24 * 1024] {
             let mut busy = Busy::new(&[name], 256 * 1024);
@@ -133,7 +132,7 @@ fn sections_of_any_length_have_their_share_beside_a_busy_stream() {
 }
 
 #[test]
-fn who_joins_beside_a_busy_stream_plays() {
+fn a_client_joins_while_the_stream_is_busy() {
     let mut busy = Busy::new(&["Small"], 256 * 1024);
     busy.run(2);
     let playing = (0..120).find(|_| {
@@ -145,7 +144,7 @@ fn who_joins_beside_a_busy_stream_plays() {
 }
 
 #[test]
-fn a_state_waits_for_the_definitions_it_names() {
+fn a_state_waits_for_the_definitions_it_needs() {
     let mut busy = Busy::new(&["Small"], 256 * 1024);
     (0..40).for_each(|_| busy.define());
     let last = Effect::infinite("GE_Last").add("Small0", 5.0);

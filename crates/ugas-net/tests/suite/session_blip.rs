@@ -1,5 +1,5 @@
-//! What is played ahead and accepted is shown in every tick from the command on: a command that reaches the server
-//! late is not in the state of its own tick, and yet must not vanish until the state that has it.
+//! An accepted prediction is visible in every tick from its command on: a command that arrives late is not in the server's state
+//! of its own tick, but must not disappear until a state contains it.
 
 use ugas_core::{AbilityGrant, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target};
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect};
@@ -21,7 +21,7 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
     let nudge = rules.effect("GE_Nudge").unwrap();
     let mut faults = Vec::new();
     let mut shown = 0;
-    // Where more is lost, commands come so late that they are refused.
+    // With more loss, commands arrive so late that they are rejected.
     for (profile_name, profile) in &LinkProfile::ALL[..3] {
         for seed in 0..20 {
             let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -30,7 +30,7 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
             let mut play = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), seed);
             play.join("Ann", *profile, &[hero]).unwrap();
             play.run(240);
-            // The way up becomes slower: the command comes late, within what the server allows.
+            // The link to the server becomes slower: the command arrives late, within the limit.
             let up = &mut play.players_mut()[0].up;
             let slower = LinkProfile { latency: up.profile().latency + SimTime::millis(80), ..*up.profile() };
             up.set_profile(slower);
@@ -43,7 +43,7 @@ fn an_accepted_modifier_is_shown_once_in_every_tick() {
             // The effect lasts 45 ticks; a client's clock may run a few percent fast.
             for step in 0..40 {
                 if step < 10 {
-                    // Something else happens meanwhile, so that the server has news of the ticks in between.
+                    // Another change, so that the server sends states of the ticks in between.
                     play.server_mut().sim_mut().apply(&Spec::new(nudge, hero)).unwrap();
                 }
                 play.step();

@@ -46,7 +46,7 @@ const BURST: &str = "GameplayCue.Impact.Spark";
 const REMOTE_LOOP: &str = "GameplayCue.Status.Burning";
 const OWN_LOOP: &str = "GameplayCue.Status.Aura";
 
-/// What observers saw.
+/// What the observers received.
 #[derive(Debug, Default)]
 struct Seen {
     mana: Vec<(f64, bool)>,
@@ -198,7 +198,7 @@ fn a_confirmed_cue_plays_once_over_every_link() {
             let about = format!("{name}, seed {seed}");
             let (mut game, mut host) = play(profile, seed, true);
             host.run(&mut game, 90);
-            // Where six of ten packets are lost a command may come too late: then it is rejected.
+            // Where six of ten packets are lost a command may arrive too late: then it is rejected.
             let is_rejected = game.ana().counts().rejected > 0;
             if !is_rejected && game.ana().pending_commands() == 0 {
                 assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{about}: the remote loop goes on");
@@ -267,7 +267,7 @@ fn cues_of_the_server_play_on_own_and_remote_actors() {
         if host.calls(0).bursts > 0 {
             assert_eq!(*host.hit.borrow(), Some([3.0, 4.0, 5.0]), "{name}: a burst plays where it hit");
         }
-        // A manager made now starts what plays already.
+        // A new manager starts the loops that are active.
         let mut late = Host::new(&game);
         late.cues.join_session(game.ana());
         assert_eq!([late.calls(1), late.calls(2)], [started; 2], "{name}");
@@ -284,7 +284,7 @@ fn a_loop_of_the_server_outlives_a_wrong_prediction_of_it() {
     let mut host = Host::new(&game);
     host.run(&mut game, 30);
     host.wait(&mut game);
-    // The server starts both loops itself and will reject the ability; the client predicts them before it hears of that.
+    // The server starts both loops itself and will reject the ability; the client predicts them before that arrives.
     let (aura, burning, drain) = (game.effect("GE_Aura"), game.effect("GE_Burning"), game.effect("GE_Drain"));
     let sim = game.net.server_mut().sim_mut();
     sim.apply(&Spec::new(drain, game.hero)).unwrap();

@@ -1,4 +1,4 @@
-//! Many actors with numbers far apart and places far away, and many clients: everything stays within its bounds.
+//! Many actors with distant ids and positions, and many clients: all limits hold.
 
 use std::collections::BTreeSet;
 use ugas_core::{AbilityGrant, Anchor, ControllerId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
@@ -10,7 +10,7 @@ use ugas_net::server::{ConnectError, Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 #[test]
-fn everybody_is_seen_however_far_apart_numbers_and_places_are() {
+fn all_actors_are_replicated_whatever_their_ids_and_positions() {
     let rules =
         Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -31,13 +31,13 @@ fn everybody_is_seen_however_far_apart_numbers_and_places_are() {
 }
 
 #[test]
-fn ids_may_be_as_large_as_they_like() {
+fn large_ids_are_replicated() {
     let rules =
         Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let vitals = rules.set("Vitals").unwrap();
     let limit = sim.config().limits.controllers;
-    // As in a world that has run for a long time: whoever had the smaller numbers is gone.
+    // As in a world that ran for a long time: the actors with smaller ids were removed.
     let mut last = ControllerId(0);
     while last.0 < 40_000_000 {
         let id = Some(ControllerId(last.0 + limit));
@@ -57,7 +57,7 @@ fn ids_may_be_as_large_as_they_like() {
 }
 
 #[test]
-fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
+fn client_numbers_are_reused_and_no_key_is_used_twice() {
     let rules = Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
         .add(Effect::infinite("GE_Mark").grants("State.Marked"))
@@ -71,7 +71,7 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
     let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 5);
     let (mut seeds, mut keys) = (BTreeSet::new(), Vec::new());
     for round in 0..3u32 {
-        // A player who comes, marks itself for ever and goes.
+        // A client that joins, applies a permanent mark and leaves.
         let name = format!("Ana{round}");
         net.join(&name, LinkProfile::PERFECT, &[hero]).unwrap();
         net.run(30);
@@ -81,21 +81,21 @@ fn numbers_of_clients_never_run_out_and_no_key_is_given_twice() {
         seeds.insert(key.seed);
         keys.push((key.client, key.base));
         net.disconnect(&name);
-        // And every other number there is.
+        // Then all other numbers.
         for n in 1..u32::from(u16::MAX) - 1 {
             let peer = PeerId(1_000_000 * (round + 1) + n);
             net.server_mut().connect(peer, &[]).unwrap();
             net.server_mut().disconnect(peer);
         }
     }
-    assert_eq!(keys, [(1, 1), (1, 2), (1, 3)], "the number is given again, and its bases go on");
+    assert_eq!(keys, [(1, 1), (1, 2), (1, 3)], "the number is reused, and its Bases continue");
     let marks: BTreeSet<_> = net.server().sim().effects(hero).unwrap().iter().map(|e| e.key).collect();
     assert_eq!(marks.len(), 3, "each mark has a key of its own: {marks:?}");
-    assert_eq!(seeds.len(), 3, "who has a number after another does not know what the other rolled");
+    assert_eq!(seeds.len(), 3, "clients with the same number have different seeds");
 }
 
 #[test]
-fn everybody_at_once_is_one_too_many() {
+fn a_full_server_rejects_further_clients() {
     let rules = Rules::builder().build().unwrap();
     let mut server = Server::new(Sim::new(rules, SimConfig::default()), ServerConfig::default(), Secret::known(1));
     for n in 1..u32::from(u16::MAX) {
@@ -107,7 +107,7 @@ fn everybody_at_once_is_one_too_many() {
 }
 
 #[test]
-fn one_player_has_no_army() {
+fn one_client_owns_a_limited_number_of_controllers() {
     let rules =
         Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());

@@ -1,5 +1,5 @@
-//! A server that wants a client to hold everything, to play for years or to remember for ever: the client stays within
-//! its bounds, says why it leaves, and plays on where it can.
+//! A hostile server that tries to exhaust the memory or time of a client: the client keeps its limits, reports why it
+//! disconnects, and continues where it can.
 
 use crate::kit::{self, Game, LENGTH, Setup};
 use ugas_core::{ControllerId, DefId, EffectId, NoHost, RUNTIME_BIT, Refusal, SimTime, SpawnSpec, Spec, Target};
@@ -12,7 +12,7 @@ use ugas_net::server::Server;
 use ugas_net::types::{PeerId, Tick};
 
 #[test]
-fn no_more_others_are_held_than_a_client_wants() {
+fn the_number_of_proxies_is_limited() {
     let mut g = Game::new(Setup { window: SimTime::millis(500), ..Setup::default() });
     let vitals = g.rules.set("Vitals").unwrap();
     let spawn = |g: &mut Game| g.net.server_mut().sim_mut().spawn(SpawnSpec::sets([vitals])).unwrap();
@@ -27,7 +27,7 @@ fn no_more_others_are_held_than_a_client_wants() {
         assert!(cem.proxies().len() <= 50 && cem.sim().controllers().count() <= 51);
     }
     let cem = g.net.client("Cem");
-    assert_eq!((cem.proxies().len(), cem.counts().malformed), (50, 0), "the others are read past");
+    assert_eq!((cem.proxies().len(), cem.counts().malformed), (50, 0), "further actors are skipped");
     assert!(cem.counts().skipped_proxies >= 250);
     let ask = Request::Activate { who: g.other, ability: g.ability("GA_Haste"), target: Target::None };
     g.net.client_mut("Cem").command(ask).unwrap();
@@ -36,14 +36,14 @@ fn no_more_others_are_held_than_a_client_wants() {
     }
     g.net.run(120);
     let cem = g.net.client("Cem");
-    assert_eq!(cem.proxies().len(), 12, "when there is room, whoever found none is shown");
+    assert_eq!(cem.proxies().len(), 12, "skipped actors are requested when there is room");
     assert_eq!(cem.sim().get(g.other, g.attribute("Speed")), Ok(15.0), "and it plays");
     let health = g.attribute("Health");
     let agrees = |who: &ControllerId| cem.proxies().get(*who).unwrap().value(health) == Some(g.truth(*who, "Health"));
     assert!(crowd[290..].iter().all(agrees));
 }
 
-/// A server and a client that hear each other without delay.
+/// A server and a client without latency.
 struct Pair {
     server: Server,
     client: Client,
@@ -71,18 +71,18 @@ impl Pair {
         client.update(LENGTH);
     }
 
-    /// The server's time goes on, and nobody hears of it.
+    /// Advances the server without sending.
     fn pass(&mut self, seconds: u32) {
         (0..seconds * 60).for_each(|_| self.server.step(&mut NoHost));
     }
 }
 
 #[test]
-fn a_clock_that_leaps_further_than_time_went_by_ends_the_session() {
+fn a_clock_jump_beyond_the_elapsed_time_ends_the_session() {
     let mut pair = Pair::new();
     pair.pass(9);
     pair.step();
-    assert_eq!(*pair.client.state(), ClientState::Playing, "a little is forgiven");
+    assert_eq!(*pair.client.state(), ClientState::Playing, "within the margin");
     let from = pair.client.tick();
     pair.pass(9);
     let to = pair.server.tick().plus(1);
@@ -92,15 +92,15 @@ fn a_clock_that_leaps_further_than_time_went_by_ends_the_session() {
     assert_eq!(loss, DisconnectReason::ClockJump { from, to, most });
     assert!(most < 120, "{most} ticks were left");
     assert!(loss.to_string().contains("connect again"), "{loss}");
-    assert_eq!(pair.client.tick(), from, "nothing was played");
+    assert_eq!(pair.client.tick(), from, "nothing was simulated");
     assert_eq!(pair.client.update(LENGTH), 0);
-    pair.client.send(&mut |_| panic!("it has nothing to say any more"));
+    pair.client.send(&mut |_| panic!("it sends nothing"));
     let ask = Request::Release { who: pair.hero, input: ugas_core::InputId(1) };
     assert_eq!(pair.client.command(ask), Err(Refusal::Authority));
 }
 
 #[test]
-fn a_client_that_was_cut_off_leaps_to_where_the_server_is() {
+fn a_client_that_was_disconnected_jumps_to_the_servers_tick() {
     for (seconds, is_lost) in [(40, false), (90, true)] {
         let mut pair = Pair::new();
         for _ in 0..seconds {
@@ -114,7 +114,7 @@ fn a_client_that_was_cut_off_leaps_to_where_the_server_is() {
 }
 
 #[test]
-fn facts_that_nobody_takes_do_not_pile_up() {
+fn facts_that_are_not_taken_are_dropped() {
     let mut g = Game::new(Setup::default());
     let mut config = ClientConfig::default();
     config.sim.limits.facts = 10;
@@ -127,9 +127,9 @@ fn facts_that_nobody_takes_do_not_pile_up() {
         }
         g.net.step();
     }
-    let mut told = NetFacts::default();
-    g.net.client_mut("Cem").take_facts(&mut told);
-    assert!(told.iter().count() <= 20, "{} facts", told.iter().count());
+    let mut facts = NetFacts::default();
+    g.net.client_mut("Cem").take_facts(&mut facts);
+    assert!(facts.iter().count() <= 20, "{} facts", facts.iter().count());
 }
 
 /// A hostile server's end of a connection.
@@ -146,12 +146,12 @@ impl Forger {
         Forger { carrier: Carrier::new(config), client: Client::new(rules, ClientConfig::default()), tick: 1 }
     }
 
-    fn say(&mut self, message: &ToClient) {
+    fn push(&mut self, message: &ToClient) {
         self.carrier.push(&message.to_bytes()).unwrap();
     }
 
-    /// Until everything said is heard, or the client hears no more.
-    fn talk(&mut self) {
+    /// Runs until everything is acknowledged or the client has disconnected.
+    fn run_until_acked(&mut self) {
         for _ in 0..100_000 {
             if self.carrier.is_idle() || matches!(self.client.state(), ClientState::Disconnected(_)) {
                 return;
@@ -167,7 +167,7 @@ impl Forger {
                 let _ = carrier.read(now, datagram);
             });
         }
-        panic!("it is still not heard");
+        panic!("it is still not acknowledged");
     }
 }
 
@@ -177,28 +177,28 @@ fn definitions_have_a_limit_of_bytes() {
     for n in 0..300u32 {
         let name = format!("GE_{n}_{}", "x".repeat(60_000));
         let doc = serde_json::to_string(&ugas_doc::Doc::from(Effect::instant(name).add("Health", 1.0))).unwrap();
-        forger.say(&ToClient::Define { id: DefId::Effect(EffectId(RUNTIME_BIT | n)), doc });
+        forger.push(&ToClient::Define { id: DefId::Effect(EffectId(RUNTIME_BIT | n)), doc });
     }
-    forger.talk();
+    forger.run_until_acked();
     let held = forger.client.sim().remote().definitions().count();
     assert!((200..290).contains(&held), "{held} of 300, each of 60 KB");
     assert_eq!(forger.client.counts().malformed, 300 - held as u64);
 }
 
 #[test]
-fn ticks_that_are_too_short_or_too_long_are_not_taken() {
+fn invalid_tick_lengths_are_rejected() {
     let welcome = |length| ToClient::Welcome { client: 1, base: 0, length, seed: 1, owned: vec![ControllerId(7)] };
     let mut forger = Forger::new();
     let least = SimTime::millis(1);
     let bad = [SimTime(1), SimTime::ZERO, SimTime(-5), SimTime(least.0 - 1), SimTime::millis(1001), SimTime(i64::MAX)];
     for length in bad {
-        forger.say(&welcome(length));
+        forger.push(&welcome(length));
     }
-    forger.talk();
+    forger.run_until_acked();
     assert_eq!((forger.client.state(), forger.client.counts().malformed), (&ClientState::Connecting, 6));
-    forger.say(&welcome(least));
-    forger.talk();
-    assert_eq!(*forger.client.state(), ClientState::Playing, "the shortest there is");
+    forger.push(&welcome(least));
+    forger.run_until_acked();
+    assert_eq!(*forger.client.state(), ClientState::Playing, "the shortest valid length");
     for _ in 0..60 {
         forger.client.update(LENGTH);
     }
@@ -207,18 +207,18 @@ fn ticks_that_are_too_short_or_too_long_are_not_taken() {
 }
 
 #[test]
-fn what_was_never_there_may_go_as_often_as_it_likes() {
+fn removals_of_unknown_actors_are_ignored() {
     let mut forger = Forger::new();
     let owned = vec![ControllerId(7)];
-    forger.say(&ToClient::Welcome { client: 1, base: u32::MAX, length: LENGTH, seed: 1, owned });
+    forger.push(&ToClient::Welcome { client: 1, base: u32::MAX, length: LENGTH, seed: 1, owned });
     for n in 0..200u32 {
-        let gone = (0..40).map(|k| (ControllerId(n * 40 + k), Tick(u32::MAX - k))).collect();
-        forger.say(&ToClient::Removed { gone });
-        forger.say(&ToClient::AllRemoved { tick: Tick(u32::MAX) });
+        let removed = (0..40).map(|k| (ControllerId(n * 40 + k), Tick(u32::MAX - k))).collect();
+        forger.push(&ToClient::Removed { actors: removed });
+        forger.push(&ToClient::AllRemoved { tick: Tick(u32::MAX) });
     }
-    forger.say(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(0), state: vec![0; 100] });
-    forger.say(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(u32::MAX), state: vec![0; 100] });
-    forger.talk();
+    forger.push(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(0), state: vec![0; 100] });
+    forger.push(&ToClient::OwnerState { who: ControllerId(7), tick: Tick(u32::MAX), state: vec![0; 100] });
+    forger.run_until_acked();
     assert_eq!((forger.client.sim().controllers().count(), forger.client.retained()), (0, 0));
     let ask = Request::Release { who: ControllerId(7), input: ugas_core::InputId(1) };
     assert_eq!(forger.client.command(ask), Err(Refusal::Authority));

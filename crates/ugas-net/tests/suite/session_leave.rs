@@ -1,4 +1,4 @@
-//! A player who leaves with keys down: the server lets them go, as if the player had.
+//! A client that disconnects with held inputs: the server releases them.
 
 use std::sync::Arc;
 use ugas_core::{AbilityGrant, ControllerId, FactKind, Facts, InputId, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
@@ -36,7 +36,7 @@ fn game(release: bool) -> (Harness, Arc<Rules>, ControllerId) {
 }
 
 #[test]
-fn whoever_leaves_lets_go_of_every_key() {
+fn held_inputs_are_released_on_disconnect() {
     let (mut net, rules, hero) = game(true);
     let health = |net: &Harness| net.server().sim().get(hero, rules.attribute("Health").unwrap()).unwrap();
     net.server_mut().sim_mut().keep_journal(hero).unwrap();
@@ -47,17 +47,17 @@ fn whoever_leaves_lets_go_of_every_key() {
     assert_eq!(net.server().sim().remote().journal_len(hero), noted + 2, "ops like any other, in the journal too");
     net.run(1);
     assert!(net.server().sim().held_inputs(hero).unwrap().is_empty());
-    assert_eq!(health(&net), 99.0, "what waited for the release goes on");
+    assert_eq!(health(&net), 99.0, "the task that waited for the release continues");
     net.server_mut().take_facts(&mut facts);
     let up = facts.list.iter().filter(|f| matches!(f.kind, FactKind::Input { pressed: false, .. }));
-    assert_eq!(up.count(), 2, "and everybody hears of it");
+    assert_eq!(up.count(), 2, "the releases are reported");
     net.reconnect("Ana").unwrap();
     net.run(60);
     assert_eq!(net.client("Ana").sim().held(hero, FIRE), Ok(None));
 }
 
 #[test]
-fn a_host_that_wants_them_held_keeps_them() {
+fn held_inputs_stay_down_if_the_host_configures_it() {
     let (mut net, _, hero) = game(false);
     net.disconnect("Ana");
     net.run(30);

@@ -1,4 +1,4 @@
-//! One server and its clients from end to end, over every profile: join, act ahead, be confirmed, agree.
+//! One server and its clients over every profile: join, predict, confirm, agree.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn rules() -> Arc<Rules> {
         .unwrap()
 }
 
-/// So many heroes who may throw a bolt each.
+/// A world with heroes that may activate Bolt.
 fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -40,7 +40,7 @@ fn world(heroes: usize, seed: u64) -> (Harness, Vec<ControllerId>) {
             hero
         })
         .collect();
-    // Others see attributes too.
+    // Observers receive attributes too.
     let config = ServerConfig { replication: ControllerReplication::Full, ..ServerConfig::default() };
     (Harness::new(Server::new(sim, config, Secret::known(1)), seed), heroes)
 }
@@ -88,7 +88,7 @@ fn agrees(play: &Harness, name: &str, who: ControllerId) -> Result<(), String> {
 }
 
 #[test]
-fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
+fn a_client_joins_predicts_and_is_confirmed_over_every_profile() {
     for (profile_name, profile) in LinkProfile::ALL {
         let (mut play, heroes) = world(1, 3);
         let hero = heroes[0];
@@ -97,9 +97,9 @@ fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
         play.run(60);
 
         let mana = attribute(&play, "Mana");
-        let mut told = NetFacts::default();
-        play.client_mut("Ann").take_facts(&mut told);
-        // A closed window passes; the link is what it is.
+        let mut facts = NetFacts::default();
+        play.client_mut("Ann").take_facts(&mut facts);
+        // The window opens again.
         let done = (0..300)
             .find_map(|_| {
                 let done = throw(&mut play, "Ann", hero).ok();
@@ -111,11 +111,11 @@ fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
             .unwrap_or_else(|| panic!("{profile_name}: the window never opens"));
         assert!(matches!(done, CommandStatus::Predicted(..)), "{profile_name}: {done:?}");
         assert_eq!(play.client("Ann").sim().get(hero, mana), Ok(40.0), "{profile_name}: played at once");
-        assert_eq!(play.server().sim().get(hero, mana), Ok(50.0), "{profile_name}: the server has not heard");
+        assert_eq!(play.server().sim().get(hero, mana), Ok(50.0), "{profile_name}: the server has not received it");
 
         let answered = play.run_until(600, |play| play.client("Ann").pending_commands() == 0);
         assert!(answered.is_some(), "{profile_name}: no verdict");
-        // Where six of ten packets are lost a command may come too late; then it is undone.
+        // Where six of ten packets are lost a command may arrive too late; then it is undone.
         let refused = play.client("Ann").counts().rejected as usize;
         assert!(refused == 0 || profile == LinkProfile::TORTURE, "{profile_name}");
         assert_eq!(play.server().sim().get(hero, mana), Ok([40.0, 50.0][refused]), "{profile_name}");
@@ -123,21 +123,21 @@ fn a_client_joins_acts_ahead_and_is_confirmed_over_every_profile() {
         play.run(120);
         agrees(&play, "Ann", hero).unwrap_or_else(|error| panic!("{profile_name}: {error}"));
 
-        play.client_mut("Ann").take_facts(&mut told);
+        play.client_mut("Ann").take_facts(&mut facts);
         let activated = |sure: Certainty| {
             let is = |kind: &FactKind| matches!(kind, FactKind::AbilityActivated { .. });
-            told.iter().filter(|(fact, certainty)| *certainty == sure && is(&fact.kind)).count()
+            facts.iter().filter(|(fact, certainty)| *certainty == sure && is(&fact.kind)).count()
         };
         assert_eq!(
             [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone, Certainty::Server].map(activated),
             [1, 1 - refused, refused, 0],
-            "{profile_name}: told ahead once, and once what became of it"
+            "{profile_name}: predicted once, and confirmed or undone once"
         );
     }
 }
 
 #[test]
-fn clients_agree_with_the_server_about_each_other_once_links_heal() {
+fn clients_agree_with_the_server_once_the_links_are_restored() {
     for (profile_name, profile) in LinkProfile::ALL {
         for seed in 0..6 {
             let (mut play, heroes) = world(4, seed);
@@ -147,7 +147,7 @@ fn clients_agree_with_the_server_about_each_other_once_links_heal() {
             for round in 0..300 {
                 for (name, hero) in ["Ann", "Bob", "Cyd"].into_iter().zip(&heroes) {
                     if round % 70 == 7 {
-                        // Not everybody is here yet, and not every window is open.
+                        // Some have not joined, and some windows are closed.
                         let _ = throw(&mut play, name, *hero);
                     }
                 }
@@ -169,7 +169,7 @@ fn clients_agree_with_the_server_about_each_other_once_links_heal() {
 }
 
 #[test]
-fn what_changed_early_in_a_long_cut_is_seen_after_it() {
+fn a_change_early_in_a_long_interruption_arrives_after_it() {
     let (mut play, heroes) = world(3, 1);
     play.join("Ann", LinkProfile::GOOD, &[heroes[0]]).unwrap();
     play.join("Bob", LinkProfile::GOOD, &[heroes[1]]).unwrap();
@@ -188,7 +188,7 @@ fn what_changed_early_in_a_long_cut_is_seen_after_it() {
 }
 
 #[test]
-fn a_client_that_comes_back_knows_what_the_server_does() {
+fn a_reconnected_client_agrees_with_the_server() {
     let (mut play, heroes) = world(2, 9);
     play.join("Ann", LinkProfile::MOBILE, &[heroes[0]]).unwrap();
     play.join("Bob", LinkProfile::LAN, &[heroes[1]]).unwrap();
@@ -231,8 +231,8 @@ fn the_same_seed_plays_the_same_session() {
     assert_ne!(run(5).0, run(6).0);
 }
 
-/// The most ticks a client ran again at once while six of ten packets were lost and the server kept interfering.
-fn longest_rerun(window: SimTime) -> (u64, u64) {
+/// Returns the longest resimulation of a client while six of ten packets are lost and the server keeps changing its state.
+fn longest_resimulation(window: SimTime) -> (u64, u64) {
     let (mut longest, mut corrections) = (0, 0);
     for seed in 0..8 {
         let (mut play, heroes) = world(1, seed);
@@ -241,7 +241,7 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
         for tick in 0..1200 {
             if tick % 20 == 0 {
                 apply(&mut play, ["GE_Wound", "GE_Mend"][tick / 20 % 2], heroes[0]);
-                // Refused while the bolt cools down or the window is closed.
+                // Refused during the cooldown or while the window is closed.
                 let _ = throw(&mut play, "Ann", heroes[0]);
             }
             play.step();
@@ -255,12 +255,12 @@ fn longest_rerun(window: SimTime) -> (u64, u64) {
 
 // covers: NXT-13.8-06
 #[test]
-fn no_more_is_run_again_than_the_window_holds() {
-    let (longest, corrections) = longest_rerun(ClientConfig::default().prediction_window);
+fn the_window_limits_resimulation() {
+    let (longest, corrections) = longest_resimulation(ClientConfig::default().prediction_window);
     assert!(corrections > 100, "{corrections} corrections show nothing");
     assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
-    let (wide, _) = longest_rerun(SimTime::millis(500));
-    assert!(wide > 16, "with a wider window more is run again: the link is bad enough to tell ({wide})");
+    let (wide, _) = longest_resimulation(SimTime::millis(500));
+    assert!(wide > 16, "a wider window resimulates more on this link ({wide})");
 }
 
 /// Corrections of a client alone in its world that moves in every tick of its first five seconds, over twenty seeds.
@@ -273,7 +273,7 @@ fn corrections_of_the_first_seconds(round_trip: i64) -> u64 {
         let ticks = SimTime::seconds(5.0).0 / play.server().tick_length().0;
         for tick in 0..ticks {
             let anchor = Anchor::at([tick as f64 * 0.1, 0.0, 0.0]);
-            // Before it is welcomed it moves nobody.
+            // Fails before the client has joined.
             let _ = play.client_mut("Ana").command(Request::Move { who: heroes[0], anchor });
             play.step();
         }
@@ -284,7 +284,7 @@ fn corrections_of_the_first_seconds(round_trip: i64) -> u64 {
 }
 
 #[test]
-fn whoever_has_just_joined_is_far_enough_ahead() {
+fn a_client_that_just_joined_is_early_enough() {
     for round_trip in [20, 80, 150, 300] {
         let corrections = corrections_of_the_first_seconds(round_trip);
         assert!(corrections <= 20, "{corrections} corrections in a hundred seconds at {round_trip} ms");
@@ -292,7 +292,7 @@ fn whoever_has_just_joined_is_far_enough_ahead() {
 }
 
 #[test]
-fn a_world_that_was_served_before_is_shown_whole_by_its_next_server() {
+fn a_new_server_on_a_used_sim_replicates_all_actors() {
     let (mut play, heroes) = world(2, 5);
     play.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
     play.run(60);
@@ -301,6 +301,6 @@ fn a_world_that_was_served_before_is_shown_whole_by_its_next_server() {
     next.join("Ana", LinkProfile::round_trip(60, 0), &heroes[..1]).unwrap();
     next.run(60);
     assert!(is_ready(&next, "Ana"));
-    assert!(next.client("Ana").sim().exists(heroes[1]), "the one who stands still is there too");
+    assert!(next.client("Ana").sim().exists(heroes[1]), "the unchanged actor is replicated too");
     agrees(&next, "Ana", heroes[1]).unwrap();
 }

@@ -1,5 +1,5 @@
-//! Own controllers that leave the server's world and come back, and that are shown in another way than before: their
-//! owner's session goes on.
+//! Own controllers that are removed from the server's sim and return, or whose replication mode changes: the session of their
+//! owner continues.
 
 use crate::kit::{self, Game, Setup};
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn put(g: &mut Game, from: &Portable) {
     g.net.server_mut().sim_mut().insert(from).unwrap();
 }
 
-/// Ana has her own as the server has it, and can play.
+/// Checks that Ana's controllers agree with the server and that she can predict.
 fn plays(g: &mut Game) {
     let who = g.hero;
     assert_eq!(g.ana().owned(), [who]);
@@ -34,7 +34,7 @@ fn plays(g: &mut Game) {
 }
 
 #[test]
-fn an_own_controller_that_was_away_is_played_again() {
+fn an_own_controller_that_returns_is_predicted_again() {
     for away in [0, 1, 2, 40] {
         let mut g = game();
         let hero = g.hero;
@@ -44,12 +44,12 @@ fn an_own_controller_that_was_away_is_played_again() {
         g.net.run(40);
         plays(&mut g);
         let ben = g.net.client("Ben");
-        assert!(ben.sim().exists(g.hero), "others see it again, away for {away} ticks");
+        assert!(ben.sim().exists(g.hero), "observers receive it again, away for {away} ticks");
     }
 }
 
 #[test]
-fn an_own_controller_comes_back_though_nobody_heard_that_it_went() {
+fn an_own_controller_returns_before_its_removal_is_received() {
     let mut g = game();
     let hero = g.hero;
     g.net.interrupt_link("Ana", SimTime::millis(300));
@@ -63,7 +63,7 @@ fn an_own_controller_comes_back_though_nobody_heard_that_it_went() {
 }
 
 #[test]
-fn an_own_controller_that_stood_still_and_is_gone_is_told_as_gone() {
+fn the_removal_of_an_unchanged_own_controller_is_sent() {
     let mut g = game();
     let hero = g.hero;
     take(&mut g, hero);
@@ -75,14 +75,14 @@ fn an_own_controller_that_stood_still_and_is_gone_is_told_as_gone() {
 }
 
 #[test]
-fn another_mode_changes_what_is_shown_and_ends_nothing() {
+fn a_mode_change_changes_what_is_sent_and_ends_nothing() {
     let mut g = game();
     let hero = g.hero;
     g.net.server_mut().set_replication(hero, ControllerReplication::Mixed);
     g.net.run(40);
     let health = g.attribute("Health");
     let value = |g: &Game| g.net.client("Ben").proxies().get(g.hero).and_then(|p| p.value(health));
-    assert_eq!(value(&g), None, "Mixed shows others no attributes");
+    assert_eq!(value(&g), None, "Mixed sends no attributes to observers");
     plays(&mut g);
     g.net.server_mut().set_replication(hero, ControllerReplication::Full);
     g.net.run(40);
@@ -91,7 +91,7 @@ fn another_mode_changes_what_is_shown_and_ends_nothing() {
 }
 
 #[test]
-fn an_owner_who_sees_less_than_everything_is_an_observer_until_it_sees_everything_again() {
+fn an_owner_without_exact_state_is_an_observer_until_the_mode_changes_back() {
     for mode in [ControllerReplication::Minimal, ControllerReplication::None] {
         let mut g = game();
         let hero = g.hero;
@@ -104,14 +104,14 @@ fn an_owner_who_sees_less_than_everything_is_an_observer_until_it_sees_everythin
         assert!(g.cast("GA_Haste", Target::None).is_err());
         g.net.server_mut().set_replication(hero, ControllerReplication::Full);
         g.net.run(40);
-        assert!(g.ana().proxies().get(hero).is_none(), "what is one's own is not somebody else's too");
+        assert!(g.ana().proxies().get(hero).is_none(), "an own controller is not a proxy too");
         plays(&mut g);
     }
 }
 
-/// What may be done to Ana's own in a tick.
+/// A change of Ana's controllers in a tick.
 #[derive(Clone, Copy, Debug)]
-enum Deed {
+enum Action {
     Rest(u32),
     Away(u32),
     Mode(ControllerReplication),
@@ -120,15 +120,15 @@ enum Deed {
     Bolt,
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     use ControllerReplication::{Full, Minimal, Mixed, None};
     prop_oneof![
-        3 => (1..20u32).prop_map(Deed::Rest),
-        2 => (0..12u32).prop_map(Deed::Away),
-        2 => prop_oneof![Just(Full), Just(Mixed), Just(Minimal), Just(None)].prop_map(Deed::Mode),
-        1 => (1..400i64).prop_map(Deed::Cut),
-        2 => Just(Deed::Hit),
-        2 => Just(Deed::Bolt),
+        3 => (1..20u32).prop_map(Action::Rest),
+        2 => (0..12u32).prop_map(Action::Away),
+        2 => prop_oneof![Just(Full), Just(Mixed), Just(Minimal), Just(None)].prop_map(Action::Mode),
+        1 => (1..400i64).prop_map(Action::Cut),
+        2 => Just(Action::Hit),
+        2 => Just(Action::Bolt),
     ]
 }
 
@@ -136,8 +136,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_becomes_of_an_own_controller_its_session_goes_on(
-        deeds in prop::collection::vec(deed(), 1..24),
+    fn the_session_continues_whatever_happens_to_an_own_controller(
+        actions in prop::collection::vec(action(), 1..24),
         seed in 0..1000u64,
         bad in any::<bool>(),
     ) {
@@ -146,19 +146,19 @@ proptest! {
         let mut g = Game::new(Setup { ben: true, seed, profile, builder, ..Setup::default() });
         let (hero, hit, mend) = (g.hero, g.effect("GE_Other"), g.effect("GE_Mend"));
         g.net.server_mut().sim_mut().apply(&Spec::new(mend, hero)).unwrap();
-        for deed in deeds {
-            match deed {
-                Deed::Rest(ticks) => g.net.run(ticks),
-                Deed::Away(ticks) => {
+        for action in actions {
+            match action {
+                Action::Rest(ticks) => g.net.run(ticks),
+                Action::Away(ticks) => {
                     let kept = take(&mut g, hero);
                     g.net.run(ticks);
                     put(&mut g, &kept);
                 }
-                Deed::Mode(mode) => g.net.server_mut().set_replication(hero, mode),
-                Deed::Cut(length) => g.net.interrupt_link("Ana", SimTime::millis(length)),
-                Deed::Hit => drop(g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap()),
+                Action::Mode(mode) => g.net.server_mut().set_replication(hero, mode),
+                Action::Cut(length) => g.net.interrupt_link("Ana", SimTime::millis(length)),
+                Action::Hit => drop(g.net.server_mut().sim_mut().apply(&Spec::new(hit, hero)).unwrap()),
                 // Not while it is away, or still on cooldown.
-                Deed::Bolt => drop(g.cast("GA_Bolt", Target::Controller(g.foe))),
+                Action::Bolt => drop(g.cast("GA_Bolt", Target::Controller(g.foe))),
             }
             g.net.step();
         }

@@ -1,5 +1,5 @@
-//! What goes over the wire when something changes, at the level of sessions: once, with what is true at the end of the
-//! tick, and not again; and what becomes of sets and controllers that go while something is under way.
+//! Updates of a session: a change is sent once, with the value at the end of the tick; sets and controllers may be removed while
+//! packets are in flight.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, FactKind, Op, Spec};
@@ -34,13 +34,13 @@ fn watched() -> Game {
 fn two_changes_in_one_tick_are_one_update_with_the_last_value() {
     let mut game = watched();
     let (hero, mana) = (game.hero, game.attribute("Mana"));
-    let mut told = NetFacts::default();
-    game.net.client_mut("Ben").take_facts(&mut told);
+    let mut facts = NetFacts::default();
+    game.net.client_mut("Ben").take_facts(&mut facts);
     apply(&mut game, "GE_Cost", hero);
     apply(&mut game, "GE_Cost", hero);
     game.net.run(10);
-    game.net.client_mut("Ben").take_facts(&mut told);
-    let changes: Vec<f64> = told
+    game.net.client_mut("Ben").take_facts(&mut facts);
+    let changes: Vec<f64> = facts
         .iter()
         .filter(|(fact, certainty)| fact.who == hero && *certainty == Certainty::Server)
         .filter_map(|(fact, _)| match fact.kind {
@@ -53,7 +53,7 @@ fn two_changes_in_one_tick_are_one_update_with_the_last_value() {
 
 // covers: UGAS-13.3-02
 #[test]
-fn what_did_not_change_is_not_sent_and_what_did_is_sent_once() {
+fn only_changes_are_sent_and_only_once() {
     let mut game = watched();
     game.net.run(120);
     let idle = bytes_to_ben(&mut game);
@@ -68,7 +68,7 @@ fn what_did_not_change_is_not_sent_and_what_did_is_sent_once() {
 
 // covers: PEER-13
 #[test]
-fn a_set_that_goes_while_its_buff_is_in_flight_leaves_everybody_equal() {
+fn a_set_removed_while_its_buff_is_in_flight_leaves_all_clients_equal() {
     for (name, profile) in LinkProfile::ALL {
         let mut game = watched();
         let (hero, item) = (game.hero, game.rules.set("Item").unwrap());

@@ -1,5 +1,5 @@
-//! A validation that was played ahead and takes longer than the prediction window: the client waits with new predictions
-//! as ruling C-42 says, but its clock goes on, it hears and speaks, and it plays again as soon as the server has decided.
+//! A predicted validation that takes longer than the prediction window: the client stops new predictions (ruling C-42), but its
+//! clock continues, it receives and sends, and it predicts again as soon as the server has decided.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{Op, Refusal, SimTime, Spec, Target, Which};
@@ -18,7 +18,7 @@ fn game(profile: LinkProfile, window: SimTime) -> Game {
 
 // covers: NXT-8.8-03
 #[test]
-fn a_long_validation_holds_predictions_back_and_nothing_else() {
+fn a_long_validation_stops_only_new_predictions() {
     let profiles = [LinkProfile::round_trip(100, 0), LinkProfile::MOBILE];
     for (ok, profile) in [true, false].into_iter().flat_map(|ok| profiles.map(|p| (ok, p))) {
         let mut g = game(profile, SimTime::millis(500));
@@ -27,7 +27,7 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
         let mut most = 0;
         for n in 0..300 {
             g.net.step();
-            assert_eq!(g.seen(hero, "Mana"), 80.0, "what was played ahead stays");
+            assert_eq!(g.seen(hero, "Mana"), 80.0, "the prediction stays");
             let (ours, theirs) = (g.ana().tick(), g.net.tick());
             assert!(ours.plus(30) > theirs && theirs.plus(60) > ours, "{ours:?} and {theirs:?} are one game");
             if n > 60 {
@@ -40,7 +40,7 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
             most = most.max(g.ana().retained());
         }
         assert!(most < 100, "{most} held");
-        assert_eq!(g.seen(foe, "Health"), 99.0, "others go on");
+        assert_eq!(g.seen(foe, "Health"), 99.0, "remote actors are updated");
         assert_eq!(g.truth(hero, "Mana"), 100.0, "the server still waits");
         let which = Which::Ability(g.ability("GA_Asked"));
         g.net.server_mut().sim_mut().run(Op::Validate { who: hero, which, ok }).unwrap();
@@ -49,13 +49,13 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
             g.net.step();
             is_there(&g)
         });
-        assert!(open.is_some(), "the server's word opens the window again");
+        assert!(open.is_some(), "the verdict opens the window again");
         g.net.restore_links();
         g.net.run(60);
         let left = if ok { 80.0 } else { 100.0 };
         assert_eq!((g.seen(hero, "Mana"), g.truth(hero, "Mana")), (left, left));
         g.bolt();
-        assert_eq!(g.seen(hero, "Mana"), left - 20.0, "it plays ahead again");
+        assert_eq!(g.seen(hero, "Mana"), left - 20.0, "it predicts again");
         g.net.run(240);
         assert_eq!(g.truth(hero, "Mana"), left - 20.0);
         g.assert_equal();
@@ -64,7 +64,7 @@ fn a_long_validation_holds_predictions_back_and_nothing_else() {
 }
 
 #[test]
-fn what_lets_go_is_asked_for_even_while_nothing_may_be_played_ahead() {
+fn releases_and_cancels_are_sent_while_the_window_is_closed() {
     let mut g = game(LinkProfile::round_trip(100, 0), SimTime::millis(250));
     g.cast("GA_Asked", Target::None).unwrap();
     g.net.run(60);
@@ -73,7 +73,7 @@ fn what_lets_go_is_asked_for_even_while_nothing_may_be_played_ahead() {
     let cancel = Request::Cancel { who: g.hero, ability };
     g.net.client_mut("Ana").command(cancel).unwrap();
     g.net.run(30);
-    assert!(g.ana().can_predict(), "the server ended what it waited for");
+    assert!(g.ana().can_predict(), "the server ended the validation");
     assert_eq!((g.seen(g.hero, "Mana"), g.truth(g.hero, "Mana")), (100.0, 100.0));
     g.bolt();
     g.net.run(60);

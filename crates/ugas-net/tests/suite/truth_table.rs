@@ -1,4 +1,4 @@
-//! Who may do what with an ability, by its net execution policy: played out, and compared with the table in the book.
+//! Who may activate or cancel an ability, by its net execution policy: simulated and compared with the table in the book.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{AbilityId, ControllerId, FactKind, Op, Sim, Spec, Target, Which};
@@ -19,14 +19,14 @@ fn runs(sim: &Sim, who: ControllerId, ability: AbilityId) -> bool {
     sim.activations(who).unwrap().any(|a| a.ability == ability)
 }
 
-/// What one cell of the table says.
+/// Returns one cell of the table.
 fn cell(policy: NetExecution, verb: &str, by: &str) -> &'static str {
     let wait = AbilityTask::new("WaitDelay").param("Duration", 60.0);
     let rules = builder().add(Ability::new("GA_Long").net(policy).task(wait));
     let mut g = Game::new(Setup { builder: rules, ben: true, ..Setup::default() });
     let (who, ability) = (g.hero, g.ability("GA_Long"));
     if verb != "activate" {
-        // Somebody who may has activated it before.
+        // It was activated before, by a side that may do so.
         if policy == NetExecution::LocalOnly && by != "the server" {
             g.cast("GA_Long", Target::None).unwrap();
         } else {
@@ -69,7 +69,7 @@ fn cell(policy: NetExecution, verb: &str, by: &str) -> &'static str {
             "on the server first"
         }
         Ok(CommandStatus::Local(_)) => {
-            assert!(!server && !client, "{policy:?} {verb} {by}: nobody else hears of it");
+            assert!(!server && !client, "{policy:?} {verb} {by}: it is not sent");
             "on this client only"
         }
         Err(_) => {
@@ -90,7 +90,7 @@ fn table() -> String {
     text
 }
 
-/// What one cell of the table of triggers says: where an ability runs that something sets off, and when.
+/// Returns one cell of the table of triggers: where and when a triggered ability runs.
 fn cell_of_trigger(policy: NetExecution, by: &str) -> &'static str {
     let wait = AbilityTask::new("WaitDelay").param("Duration", 60.0);
     let long = Ability::new("GA_Long").net(policy).task(wait);
@@ -139,7 +139,7 @@ fn table_of_triggers() -> String {
 
 // covers: OWN-13, PEER-10
 #[test]
-fn the_table_in_the_book_is_what_happens() {
+fn the_policy_tables_in_the_book_match_the_behaviour() {
     let book = concat!(env!("CARGO_MANIFEST_DIR"), "/../../book/src/network.md");
     let book = std::fs::read_to_string(book).unwrap();
     for table in [table(), table_of_triggers()] {

@@ -10,7 +10,7 @@ use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, langua
 /// The schemas of all kinds of documents, as `ugas schema` writes them.
 const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
 
-/// Answers a request that changes nothing. `is_now` is false if the library is that of an earlier tick.
+/// Answers a request that does not change the documents. `is_now` is false if the library is that of an earlier tick.
 pub(crate) fn reply(
     request: DataRequest,
     library: &Library,
@@ -25,9 +25,9 @@ pub(crate) fn reply(
         DataRequest::Definition { kind, name, level } => definition(library, kind, &name, level),
         DataRequest::Schema { kind } => schema(&kind),
         DataRequest::Form { text } => form(&text),
-        DataRequest::Set { text, document, way, value } => {
+        DataRequest::Set { text, document, path, value } => {
             let value = value.map(|v| value_of(&v)).transpose()?;
-            let text = set_value(&text, document, &way, value.as_ref()).map_err(|e| e.to_string())?;
+            let text = set_value(&text, document, &path, value.as_ref()).map_err(|e| e.to_string())?;
             Ok(json!({ "text": text }))
         }
         DataRequest::Save { .. } => Err(NO_DISK.to_owned()),
@@ -38,12 +38,12 @@ fn file(library: &Library, disk: Option<&Disk>, name: &str, is_now: bool) -> Res
     let source = library.project().source(name).ok_or_else(|| format!("file {name} does not exist"))?;
     let refused = match disk {
         None => Some(NO_DISK.to_owned()),
-        Some(disk) => disk.place(&source.path).err(),
+        Some(disk) => disk.writable_path(&source.path).err(),
     };
     // The text of an earlier tick keeps its own hash: saving it is rejected if the file on disk has changed since.
-    let seen = |disk: &Disk| disk.mark(&source.path).filter(|_| is_now).unwrap_or(TextHash::of(&source.text));
-    let mark = disk.map(|disk| seen(disk).hex());
-    Ok(json!({ "name": name, "text": &*source.text, "mark": mark, "live": library.is_live(), "refused": refused }))
+    let read = |disk: &Disk| disk.hash_of(&source.path).filter(|_| is_now).unwrap_or(TextHash::of(&source.text));
+    let hash = disk.map(|disk| read(disk).hex());
+    Ok(json!({ "name": name, "text": &*source.text, "hash": hash, "live": library.is_live(), "refused": refused }))
 }
 
 fn definitions(library: &Library) -> Vec<language::Definition> {
@@ -90,12 +90,12 @@ fn form(text: &str) -> Result<Value, String> {
 }
 
 /// Converts a tree to JSON; `places` receives the path, line and column of every value.
-fn json_of(node: &Node, way: &mut Vec<Value>, places: &mut Vec<Value>) -> Value {
-    places.push(json!([way, node.line, node.column]));
+fn json_of(node: &Node, path: &mut Vec<Value>, places: &mut Vec<Value>) -> Value {
+    places.push(json!([path, node.line, node.column]));
     let mut below = |step: Value, inner: &Node| {
-        way.push(step);
-        let value = json_of(inner, way, places);
-        way.pop();
+        path.push(step);
+        let value = json_of(inner, path, places);
+        path.pop();
         value
     };
     match &node.value {
@@ -122,14 +122,14 @@ fn value_of(value: &Value) -> Result<NodeValue, String> {
 }
 
 /// Saves a text if it is valid, and returns the path of the file.
-pub(crate) fn save(library: &Library, disk: &mut Disk, file: &str, text: &str, mark: &str) -> Result<PathBuf, String> {
+pub(crate) fn save(library: &Library, disk: &mut Disk, file: &str, text: &str, hash: &str) -> Result<PathBuf, String> {
     let source = library.project().source(file).ok_or_else(|| format!("file {file} does not exist"))?;
     let path = source.path.clone();
-    disk.place(&path)?;
+    disk.writable_path(&path)?;
     let wrong: Vec<_> = library.check(file, text).into_iter().filter(|f| f.severity == Severity::Error).collect();
     if !wrong.is_empty() {
         return Err(json!(wrong).to_string());
     }
-    disk.save(&path, mark, text)?;
+    disk.save(&path, hash, text)?;
     Ok(path)
 }

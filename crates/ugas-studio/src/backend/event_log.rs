@@ -18,7 +18,7 @@ const MAX_RECORDED: usize = 100_000;
 const MAX_UNTIL: usize = 1_000;
 /// The most writes of a base value that an explanation lists.
 const MAX_WRITES: usize = 5;
-/// The most facts in one frame; a page that was away longer misses the older ones.
+/// The most facts in one frame. A page that has not requested frames for a while misses the older facts.
 const MAX_PER_FRAME: usize = 4_000;
 
 /// A fact in the log.
@@ -165,9 +165,10 @@ struct BaseWrite {
 
 /// Converts a fact to a write.
 fn write(recorded: &RecordedFact, names: &Names, sim: &Sim) -> BaseWrite {
-    let (by, now) = match recorded.fact.kind {
-        FactKind::AttributeChanged { old_base, new_base, .. } => (new_base - old_base, new_base),
-        _ => (0.0, 0.0),
+    let (by, now) = if let FactKind::AttributeChanged { old_base, new_base, .. } = recorded.fact.kind {
+        (new_base - old_base, new_base)
+    } else {
+        (0.0, 0.0)
     };
     let effect = sim.effect_name(recorded.fact.effect).map(str::to_owned);
     let from = recorded.fact.source.some().map(|who| names.name(who));
@@ -197,11 +198,10 @@ struct ChangedValue<'t> {
 
 /// Converts a fact to an event.
 pub(crate) fn line<'t>(recorded: &'t RecordedFact, names: &Names, sim: &'t Sim) -> EventLine<'t> {
-    let changed = match recorded.fact.kind {
-        FactKind::AttributeChanged { attribute, new, .. } => {
-            Some(ChangedValue { attribute: sim.rules().attribute_name(attribute), value: new })
-        }
-        _ => None,
+    let changed = if let FactKind::AttributeChanged { attribute, new, .. } = recorded.fact.kind {
+        Some(ChangedValue { attribute: sim.rules().attribute_name(attribute), value: new })
+    } else {
+        None
     };
     EventLine {
         serial: recorded.serial,
@@ -210,7 +210,7 @@ pub(crate) fn line<'t>(recorded: &'t RecordedFact, names: &Names, sim: &'t Sim) 
         certainty: recorded.certainty.map(|c| format!("{c:?}")),
         who: names.name(recorded.fact.who),
         kind: recorded.fact.kind.name(),
-        text: explain::in_words(names, sim, &recorded.fact),
+        text: explain::describe_fact(names, sim, &recorded.fact),
         changed,
     }
 }

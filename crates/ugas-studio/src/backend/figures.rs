@@ -49,6 +49,6 @@ pub(crate) fn of_sim(sim: &Sim, last: &[TaskRecord]) -> Map<String, Value> {
     });
     match figures {
         Value::Object(figures) => figures,
-        _ => Map::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
 }

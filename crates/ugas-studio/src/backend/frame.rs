@@ -1,4 +1,4 @@
-//! What a page receives: once when it opens, and with every frame.
+//! The data that a page receives when it opens, and with every frame.
 
 use super::request::FrameRequest;
 use super::{Backend, observer_of};
@@ -85,7 +85,7 @@ impl Backend {
             "bytes_a_second": bytes,
             "round_trip": round_trip,
             "loss": loss,
-            "taken": session.duel_state().is_some_and(|d| d.is_taken()),
+            "player_controlled": session.duel_state().is_some_and(|d| d.is_player_controlled()),
             "shots": session.range().map(|r| r.shots_per_minute()),
             "twice": session.range().map(|r| r.wrong_frames().twice),
             "missing": session.range().map(|r| r.wrong_frames().missing),
@@ -120,10 +120,10 @@ pub(crate) fn join(into: &mut Value, more: Value) {
 
 /// Returns the result of a scenario, with the ticks of its failures.
 fn scenario(script: &Script) -> Value {
-    let report = &script.film().report;
+    let report = &script.run().report;
     let tick = |at: ugas_core::SimTime| (at.as_seconds() * f64::from(crate::session::RATE)).ceil() as u32;
     let failures: Vec<Value> = script
-        .film()
+        .run()
         .failed
         .iter()
         .filter_map(|(at, i)| Some((tick(*at), report.failures.get(*i)?)))

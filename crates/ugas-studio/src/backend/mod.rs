@@ -1,8 +1,9 @@
-//! The backend: one world, its recording, and the requests of pages, as JSON in and JSON out.
+//! The backend: one world, its recording, and the requests of pages. Requests and answers are JSON.
 //!
-//! The web server, the wasm module and the tests use the same backend. It never panics on a request; an error is a sentence
-//! under `error`. [`request`] defines the requests, [`data`] answers those about documents, [`frame`] returns the state,
-//! [`queries`] explains it, [`timeline`] seeks and undoes, [`figures`] returns statistics.
+//! The web server, the wasm module and the tests use the same backend. It never panics on a request; an error is
+//! returned as a sentence under the key `error`. [`request`] defines the requests, [`data`] answers requests about
+//! documents, [`frame`] returns the state, [`queries`] explains it, [`timeline`] seeks and undoes, and [`figures`]
+//! returns statistics.
 
 pub(crate) mod data;
 pub(crate) mod event_log;
@@ -37,13 +38,13 @@ const MAX_SKIP: u32 = 10 * crate::session::RATE;
 /// The error of an input that changes several files.
 const ONE_FILE_AT_A_TIME: &str = "change one file at a time, by its text";
 
-/// Creates a session from a seed.
+/// A function that creates a session from a seed.
 pub type SessionFactory = Box<dyn Fn(u64) -> Result<Session, String> + Send>;
 
-/// Creates a session from options.
+/// A function that creates a session from options.
 type OpenSession = Box<dyn Fn(&OpenOptions) -> Result<Session, String> + Send>;
 
-/// A session, its recording, and the requests about it.
+/// A session, its recording, and the answers to requests about them.
 ///
 /// ```
 /// use ugas_studio::{Backend, session::Session};
@@ -55,9 +56,9 @@ type OpenSession = Box<dyn Fn(&OpenOptions) -> Result<Session, String> + Send>;
 /// # Ok::<(), String>(())
 /// ```
 pub struct Backend {
-    begin: OpenSession,
+    open_session: OpenSession,
     /// The options with which the session was opened.
-    choice: OpenOptions,
+    options: OpenOptions,
     recording: Recording<Session>,
     disk: Option<Disk>,
     clock: Option<Clock>,
@@ -67,7 +68,7 @@ pub struct Backend {
     running: bool,
     speed: f64,
     /// The elapsed fraction of the next tick.
-    rest: f64,
+    tick_fraction: f64,
     event_log: EventLog,
     /// Microseconds per step, smoothed.
     step_us: f64,
@@ -84,16 +85,17 @@ pub struct Backend {
 }
 
 impl Backend {
-    /// Creates a running session from a seed.
-    pub fn new(boot: SessionFactory, seed: u64) -> Result<Backend, String> {
-        let begin: OpenSession = Box::new(move |choice| match &choice.scenario {
-            None => boot(choice.seed.unwrap_or(seed)),
+    /// Creates a backend with a running session. The factory creates the session from the seed.
+    pub fn new(factory: SessionFactory, seed: u64) -> Result<Backend, String> {
+        let open_session: OpenSession = Box::new(move |options| match &options.scenario {
+            None => factory(options.seed.unwrap_or(seed)),
             Some(_) => Err("this session has no scenarios to choose from".to_owned()),
         });
-        Backend::begun(begin, OpenOptions { seed: Some(seed), scenario: None })
+        Backend::with_opener(open_session, OpenOptions { seed: Some(seed), scenario: None })
     }
 
-    /// Opens the world at a path and runs it. Edits can be saved there, and changes on disk are applied.
+    /// Opens the world at a path and runs it. Edits can be saved to the files at that path, and changes on disk are
+    /// applied.
     ///
     /// ```
     /// use ugas_studio::{Backend, session::OpenOptions};
@@ -102,20 +104,20 @@ impl Backend {
     /// assert!(backend.answer(r#"{"ask": "files"}"#).contains("arena/pyra.yaml"));
     /// # Ok::<(), String>(())
     /// ```
-    pub fn at(path: &Path, choice: OpenOptions) -> Result<Backend, String> {
+    pub fn at(path: &Path, options: OpenOptions) -> Result<Backend, String> {
         let from = path.to_path_buf();
-        let mut backend = Backend::begun(Box::new(move |choice| Session::of_path(&from, choice)), choice)?;
+        let mut backend = Backend::with_opener(Box::new(move |options| Session::of_path(&from, options)), options)?;
         backend.disk = Some(Disk::open(path, backend.recording.world().library())?);
         Ok(backend)
     }
 
-    fn begun(begin: OpenSession, choice: OpenOptions) -> Result<Backend, String> {
-        let recording = Recording::new(begin(&choice)?);
+    fn with_opener(open_session: OpenSession, options: OpenOptions) -> Result<Backend, String> {
+        let recording = Recording::new(open_session(&options)?);
         let mut event_log = EventLog::default();
         record(&mut event_log, recording.world());
         Ok(Backend {
-            begin,
-            choice,
+            open_session,
+            options,
             recording,
             disk: None,
             clock: None,
@@ -123,7 +125,7 @@ impl Backend {
             allocations: None,
             running: true,
             speed: 1.0,
-            rest: 0.0,
+            tick_fraction: 0.0,
             event_log,
             step_us: 0.0,
             sent: VecDeque::new(),
@@ -134,14 +136,14 @@ impl Backend {
         })
     }
 
-    /// Sets a clock in nanoseconds for task statistics.
+    /// Sets a clock in nanoseconds, with which the duration of tasks is measured for the statistics.
     pub fn with_clock(mut self, clock: Clock) -> Backend {
         self.recording.update_all(|session| session.set_clock(clock.clone()));
         self.clock = Some(clock);
         self
     }
 
-    /// Sets a counter of the calling thread's allocations for statistics.
+    /// Sets a function that counts the allocations of the calling thread, for the statistics.
     pub fn with_counter(mut self, counter: fn() -> u64) -> Backend {
         self.counter = Some(counter);
         self
@@ -152,21 +154,22 @@ impl Backend {
         &self.recording
     }
 
-    /// Returns the files and folders to watch for [`Backend::reload_from_disk`].
+    /// Returns the files and folders whose changes [`Backend::reload_from_disk`] applies.
     #[cfg(feature = "serve")]
-    pub(crate) fn places(&self) -> Vec<PathBuf> {
-        self.disk.as_ref().map_or(Vec::new(), Disk::places)
+    pub(crate) fn watched_paths(&self) -> Vec<PathBuf> {
+        self.disk.as_ref().map_or(Vec::new(), Disk::watched_paths)
     }
 
-    /// Advances the world by elapsed milliseconds. `clock` returns microseconds, to measure a step.
+    /// Advances the world by elapsed milliseconds. `clock` returns microseconds and is used to measure the duration of
+    /// a step.
     pub fn advance(&mut self, millis: f64, clock: &mut dyn FnMut() -> f64) {
         if !self.running || !millis.is_finite() {
             return;
         }
-        self.rest += millis.clamp(0.0, 10_000.0) * self.speed * f64::from(crate::session::RATE) / 1000.0;
+        self.tick_fraction += millis.clamp(0.0, 10_000.0) * self.speed * f64::from(crate::session::RATE) / 1000.0;
         // Rounds up by an epsilon: 16.67 ms is not exactly one tick.
-        let due = (self.rest + 1e-6).floor().min(f64::from(MAX_TICKS));
-        self.rest = (self.rest - due).clamp(0.0, 1.0);
+        let due = (self.tick_fraction + 1e-6).floor().min(f64::from(MAX_TICKS));
+        self.tick_fraction = (self.tick_fraction - due).clamp(0.0, 1.0);
         let before = clock();
         for _ in 0..due as u32 {
             self.step();
@@ -183,13 +186,13 @@ impl Backend {
         }
     }
 
-    /// Answers a request in JSON.
+    /// Answers a request. The request and the answer are JSON.
     pub fn answer(&mut self, request: &str) -> String {
         let answer = Request::read(request).and_then(|request| match request {
             Request::World(WorldRequest::Frame(request)) => self.frame(&request),
             Request::World(request) => self.reply(request).map(|v| v.to_string()),
-            Request::Data(DataRequest::Save { file, text, mark }) => {
-                self.save(&file, &text, &mark).map(|v| v.to_string())
+            Request::Data(DataRequest::Save { file, text, hash }) => {
+                self.save(&file, &text, &hash).map(|v| v.to_string())
             }
             Request::Data(request) => {
                 let is_now = self.recording.is_live();
@@ -236,19 +239,25 @@ impl Backend {
                 match &mut input {
                     Input::Edit { file, text, tables } => *tables = self.edit(file, text)?,
                     Input::Files { .. } => return Err(ONE_FILE_AT_A_TIME.to_owned()),
-                    _ => {}
+                    Input::Link { .. }
+                    | Input::Action(_)
+                    | Input::Keys(_)
+                    | Input::Join { .. }
+                    | Input::Leave { .. }
+                    | Input::Resume => {}
                 }
                 return self.put_and_report(input);
             }
             WorldRequest::Explain { side, who, attribute } => return self.explain(side.as_deref(), &who, &attribute),
+            WorldRequest::Preview { side, action } => return self.preview(side.as_deref(), &action),
             WorldRequest::History { about } => return Ok(self.history(about.as_deref())),
             WorldRequest::Causes { serial } => return self.causes(serial),
             WorldRequest::Figures => return Ok(self.figures()),
             WorldRequest::Permalink => return Ok(self.permalink()),
             WorldRequest::Open { seed, scenario, tick, inputs } => {
                 let scenario = scenario.or_else(|| self.shown());
-                let choice = OpenOptions { seed: seed.or(self.choice.seed), scenario };
-                self.open(choice, tick, inputs)?;
+                let options = OpenOptions { seed: seed.or(self.options.seed), scenario };
+                self.open(options, tick, inputs)?;
                 self.reloads += 1;
             }
         }
@@ -261,11 +270,11 @@ impl Backend {
     }
 
     /// Opens a session and runs it to a tick with the given inputs.
-    fn open(&mut self, choice: OpenOptions, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
+    fn open(&mut self, options: OpenOptions, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
         if tick > MAX_LINK_TICK {
             return Err(format!("tick {tick} is beyond the limit of a link, {MAX_LINK_TICK}"));
         }
-        // A link is untrusted.
+        // A link may come from an untrusted source.
         if inputs.iter().any(|(_, input)| matches!(input, Input::Files { .. })) {
             return Err(ONE_FILE_AT_A_TIME.to_owned());
         }
@@ -274,7 +283,7 @@ impl Backend {
                 "this link changes documents, and this session can save them; open it with `ugas demo`".to_owned()
             );
         }
-        let mut session = (self.begin)(&choice)?;
+        let mut session = (self.open_session)(&options)?;
         if let Some(clock) = &self.clock {
             session.set_clock(clock.clone());
         }
@@ -291,11 +300,11 @@ impl Backend {
             }
             recording.step();
         }
-        (self.recording, self.event_log, self.choice) = (recording, event_log, choice);
+        (self.recording, self.event_log, self.options) = (recording, event_log, options);
         if let Some(disk) = &mut self.disk {
-            disk.settle(self.recording.world().library());
+            disk.record_all(self.recording.world().library());
         }
-        (self.running, self.rest) = (tick == 0, 0.0);
+        (self.running, self.tick_fraction) = (tick == 0, 0.0);
         self.sent.clear();
         self.timelines += 1;
         Ok(())
@@ -305,9 +314,9 @@ impl Backend {
     fn reopen_scenario(&mut self, tick: u32) -> Result<(), String> {
         let named = |script: &Script| [script.key(script.index()), (script.index() + 1).to_string()];
         let Some([name, number]) = self.recording.world().script().map(named) else { return Ok(()) };
-        let seed = self.choice.seed;
-        let choice = |scenario| OpenOptions { seed, scenario: Some(scenario) };
-        self.open(choice(name), tick, Vec::new()).or_else(|_| self.open(choice(number), tick, Vec::new()))
+        let seed = self.options.seed;
+        let options = |scenario| OpenOptions { seed, scenario: Some(scenario) };
+        self.open(options(name), tick, Vec::new()).or_else(|_| self.open(options(number), tick, Vec::new()))
     }
 
     fn step(&mut self) {
@@ -354,27 +363,27 @@ impl Backend {
     }
 
     /// Saves a text and applies it to the world.
-    fn save(&mut self, file: &str, text: &str, mark: &str) -> Result<Value, String> {
+    fn save(&mut self, file: &str, text: &str, hash: &str) -> Result<Value, String> {
         let disk = self.disk.as_mut().ok_or(NO_DISK)?;
-        let path = data::save(self.recording.world().library(), disk, file, text, mark)?;
-        let mark = disk.mark(&path).map(|m| m.hex());
+        let path = data::save(self.recording.world().library(), disk, file, text, hash)?;
+        let hash = disk.hash_of(&path).map(|m| m.hex());
         let old = (!self.recording.is_live()).then(|| self.recording.end());
         let changes = BTreeMap::from([(path, Some(text.to_owned()))]);
-        let taken = self.apply_texts(&changes);
-        let taken = taken.map_err(|why| format!("saved, but not applied to the running world: {why}"));
-        self.notice = taken.as_ref().err().cloned();
-        taken?;
+        let applied = self.apply_texts(&changes);
+        let applied = applied.map_err(|why| format!("saved, but not applied to the running world: {why}"));
+        self.notice = applied.as_ref().err().cloned();
+        applied?;
         if let Some(disk) = &mut self.disk {
-            disk.took(&changes, self.recording.world().library());
+            disk.record_applied(&changes, self.recording.world().library());
         }
         let (tick, done) = (self.recording.world().tick(), self.recording.inputs().len());
-        Ok(json!({ "mark": mark, "tick": tick, "old_end": old, "done": done }))
+        Ok(json!({ "hash": hash, "tick": tick, "old_end": old, "done": done }))
     }
 
-    /// Applies changes of the files on disk, all or none. Returns whether something was applied.
+    /// Applies all changes of the files on disk, or none if one is invalid. Returns whether changes were applied.
     pub fn reload_from_disk(&mut self) -> bool {
         let Some(disk) = &self.disk else { return false };
-        let changes = match disk.look(self.recording.world().library()) {
+        let changes = match disk.changed_files(self.recording.world().library()) {
             Ok(changes) if changes.is_empty() => {
                 self.compare_with_disk();
                 return false;
@@ -391,22 +400,22 @@ impl Backend {
         if back {
             self.recording.seek(self.recording.end());
         }
-        let taken = self.apply_texts(&changes);
-        if taken.is_ok() {
+        let applied = self.apply_texts(&changes);
+        if applied.is_ok() {
             self.reloads += 1;
             let names: Vec<_> = changes.keys().map(|path| path.display().to_string()).collect();
             self.saved = Some((self.saved.as_ref().map_or(1, |(count, _)| count + 1), names.join(", ")));
             if let Some(disk) = &mut self.disk {
-                disk.took(&changes, self.recording.world().library());
+                disk.record_applied(&changes, self.recording.world().library());
             }
         }
         if back {
             self.recording.seek(here);
         }
         self.compare_with_disk();
-        let is_taken = taken.is_ok();
-        self.notice = taken.err().or(self.notice.take());
-        is_taken
+        let is_applied = applied.is_ok();
+        self.notice = applied.err().or(self.notice.take());
+        is_applied
     }
 
     /// Applies texts to the running world; a scenario is restarted and runs to the current tick.

@@ -1,9 +1,9 @@
-//! Requests that read the recording: explanations, events, causes and links.
+//! Requests that read the recording: explanations, previews, events, causes and links.
 
 use super::{Backend, event_log, observer_of};
-use crate::explain;
 use crate::recording::World;
-use crate::session::Input;
+use crate::session::{Action, Input};
+use crate::{explain, preview};
 use serde_json::{Value, json};
 
 impl Backend {
@@ -12,12 +12,19 @@ impl Backend {
         let session = self.recording.world();
         let observer = observer_of(session, side)?;
         let who = session.who(who).ok_or_else(|| format!("actor {who} does not exist"))?;
-        let why = explain::why(session.names(), observer, who, attribute)?;
-        // Writes are facts of the server: a client may not have received them yet.
+        let why = explain::explain_value(session.names(), observer, who, attribute)?;
+        // Writes are facts of the server that a client may not have received yet.
         Ok(match side {
             None => self.event_log.with_writes(why, session.names(), session.sim(), who, session.tick()),
             Some(_) => json!(why),
         })
+    }
+
+    /// Previews an action on a side, at the current tick.
+    pub(super) fn preview(&self, side: Option<&str>, action: &Action) -> Result<Value, String> {
+        let session = self.recording.world();
+        let preview = preview::preview(session.names(), observer_of(session, side)?, action)?;
+        Ok(json!({ "tick": session.tick(), "preview": preview }))
     }
 
     /// Returns the newest events up to the current tick.

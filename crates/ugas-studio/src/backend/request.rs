@@ -1,6 +1,6 @@
 //! The requests of pages in JSON.
 
-use crate::session::Input;
+use crate::session::{Action, Input};
 use serde::Deserialize;
 use serde_json::Value;
 use ugas_data::{Step, SymbolKind};
@@ -56,7 +56,7 @@ pub(crate) struct FrameRequest {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum WorldRequest {
-    /// Request for what a page needs once. With `opens`, a duel first runs until both fighters are alive.
+    /// Request for the data that a page needs once. With `opens`, a duel first runs until both fighters are alive.
     Hello {
         #[serde(default)]
         opens: bool,
@@ -87,6 +87,12 @@ pub(crate) enum WorldRequest {
         side: Option<String>,
         who: String,
         attribute: String,
+    },
+    /// Request for a preview of an action on a side. Nothing is changed.
+    Preview {
+        #[serde(default)]
+        side: Option<String>,
+        action: Action,
     },
     Causes {
         serial: u64,
@@ -138,12 +144,12 @@ pub(crate) enum DataRequest {
     Set {
         text: String,
         document: usize,
-        way: Vec<Step>,
+        path: Vec<Step>,
         #[serde(default)]
         value: Option<Value>,
     },
-    /// Saves a text over the one with the hash `mark`, and applies it to the running world.
-    Save { file: String, text: String, mark: String },
+    /// Saves a text over the one with the hash `hash`, and applies it to the running world.
+    Save { file: String, text: String, hash: String },
 }
 
 fn one() -> u32 {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 impl Backend {
-    /// Goes to a tick of the recording. If its documents differ, pages are notified.
+    /// Seeks to a tick of the recording. If the documents at that tick differ, pages are notified.
     pub(super) fn seek(&mut self, tick: u32) {
         let documents = self.recording.world().documents();
         self.recording.seek(tick);
@@ -19,7 +19,7 @@ impl Backend {
         self.reloads += u32::from(!Arc::ptr_eq(before, &self.recording.world().documents()));
     }
 
-    /// Resumes from the tick that is shown. What was recorded after it is dropped; undo restores it.
+    /// Resumes from the tick that is shown. The recording after that tick is dropped; undo restores it.
     pub(super) fn resume(&mut self) -> Result<Value, String> {
         match self.recording.is_live() {
             true => Ok(json!({ "tick": self.recording.world().tick() })),
@@ -27,7 +27,7 @@ impl Backend {
         }
     }
 
-    /// Puts an input into the recording. A refused one changes neither the world nor the recording.
+    /// Applies an input and adds it to the recording. A refused input changes neither the world nor the recording.
     pub(super) fn put(&mut self, input: Input) -> Result<(), String> {
         let (before, was_live) = (self.recording.world().pending_facts().len(), self.recording.is_live());
         self.recording.put(input)?;
@@ -38,7 +38,8 @@ impl Backend {
         Ok(())
     }
 
-    /// The same; the answer has the outcome, and the end of the timeline that it replaced.
+    /// Puts an input like `put`. The answer contains the outcome, and the end of the timeline that the
+    /// input replaced.
     pub(super) fn put_and_report(&mut self, input: Input) -> Result<Value, String> {
         let old = (!self.recording.is_live()).then(|| self.recording.end());
         self.put(input)?;
@@ -48,8 +49,8 @@ impl Backend {
         Ok(json!({ "tick": session.tick(), "message": message, "no_effect": no_effect, "old_end": old, "done": done }))
     }
 
-    /// Undoes the last input, or everything back to the input with which there were `with` of them. Facts since then are
-    /// recorded again. Returns what was undone, in words, the newest first.
+    /// Undoes the last input, or all inputs back to the one with which there were `with` inputs. Facts since then are
+    /// recorded again. Returns descriptions of the undone inputs, the newest first.
     pub(super) fn undo(&mut self, with: Option<usize>) -> Result<Vec<String>, String> {
         let last = with.unwrap_or(self.recording.inputs().len()).max(1);
         if self.recording.inputs().len() < last {
@@ -69,7 +70,7 @@ impl Backend {
                 true => event_log.record(session),
                 false => record(event_log, session),
             });
-            // An undone input may bring back later ones of the timeline it replaced.
+            // Undoing an input may restore later inputs of the timeline that it replaced.
             if many <= last {
                 break;
             }

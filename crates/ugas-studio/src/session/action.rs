@@ -1,4 +1,4 @@
-//! Actions on a world, with names instead of ids, so that they stay valid when documents are reloaded.
+//! Actions on a world. They use names instead of ids, so that they stay valid when documents are reloaded.
 
 use crate::Names;
 use serde::{Deserialize, Serialize};
@@ -8,10 +8,10 @@ use ugas_core::{
 };
 use ugas_doc::Effect;
 
-/// An action on an actor. Actors are given by name.
+/// An action on an actor. Actors are identified by their names.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Action {
-    /// Apply an effect.
+    /// Applies an effect.
     Apply {
         /// Its name.
         effect: String,
@@ -24,14 +24,14 @@ pub enum Action {
         #[serde(default)]
         level: Option<u32>,
     },
-    /// Remove all applications of an effect.
+    /// Removes all applications of an effect.
     Remove {
         /// Its name.
         effect: String,
         /// The actor.
         from: String,
     },
-    /// Activate an ability.
+    /// Activates an ability.
     Activate {
         /// Its name.
         ability: String,
@@ -41,14 +41,14 @@ pub enum Action {
         #[serde(default)]
         target: Option<String>,
     },
-    /// Cancel an active ability.
+    /// Cancels an active ability.
     Cancel {
         /// Its name.
         ability: String,
         /// The actor.
         who: String,
     },
-    /// Press an input.
+    /// Presses an input.
     Press {
         /// Its name.
         input: String,
@@ -58,14 +58,14 @@ pub enum Action {
         #[serde(default)]
         target: Option<String>,
     },
-    /// Release an input.
+    /// Releases an input.
     Release {
         /// Its name.
         input: String,
         /// The actor.
         who: String,
     },
-    /// Send an event.
+    /// Sends an event.
     Event {
         /// Its tag.
         tag: String,
@@ -75,14 +75,14 @@ pub enum Action {
         #[serde(default)]
         value: f64,
     },
-    /// Move an actor.
+    /// Moves an actor.
     Move {
         /// The actor.
         who: String,
         /// The position.
         to: [f64; 3],
     },
-    /// Write a base value, by an effect defined for it.
+    /// Writes a base value, with an instant effect that is defined for this purpose.
     Set {
         /// The actor.
         who: String,
@@ -94,7 +94,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Resolves the names against a sim. An error names what does not exist.
+    /// Resolves the names against a sim. The error names what does not exist.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -160,14 +160,14 @@ impl Action {
 pub enum ResolvedAction {
     /// One op.
     Op(Op),
-    /// Remove all applications of an effect from a controller.
+    /// Removes all applications of an effect from a controller.
     RemoveAll(ControllerId, EffectId),
-    /// Write a base value of a controller, by an effect defined for it.
+    /// Writes a base value of a controller, with an instant effect that is defined for this purpose.
     Write(ControllerId, String, f64),
 }
 
 impl ResolvedAction {
-    /// Runs it. An error is the refusal.
+    /// Runs the action. The error is the refusal.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         self.execute(sim).map(|_| ())
     }

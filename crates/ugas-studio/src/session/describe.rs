@@ -1,9 +1,9 @@
-//! Descriptions of inputs, which undo shows.
+//! Descriptions of inputs, for the list of inputs that can be undone.
 
 use super::{Action, Input};
 
 impl Input {
-    /// Describes what was done, as an imperative: `apply GE_Burn to Pyra`.
+    /// Describes the input as an imperative, such as `apply GE_Burn to Pyra`.
     ///
     /// ```
     /// use ugas_studio::session::{Action, Input};

@@ -1,6 +1,7 @@
-//! The players of the duel: two simple AIs, one of which a person can take over at any time.
+//! The players of the duel: two simple AIs. A person can take over one of them at any time.
 //!
-//! Both play through clients and act on the state of their client, so they have the latency of any player.
+//! Both players act through clients and see only the state of their client, so they have the same latency as a human
+//! player.
 
 use super::outcome::ActionOutcome;
 use serde::{Deserialize, Serialize};
@@ -19,16 +20,16 @@ const BLINK: f64 = 8.0;
 /// The keys a person holds: a direction and inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keys {
-    /// Right is positive.
+    /// The horizontal direction; right is positive.
     #[serde(default)]
     pub x: f64,
-    /// Down is positive.
+    /// The vertical direction; down is positive.
     #[serde(default)]
     pub z: f64,
     /// Pressed inputs, by name.
     #[serde(default)]
     pub inputs: Vec<String>,
-    /// Returns the hero to the AI.
+    /// Whether the hero is returned to the AI.
     #[serde(default)]
     pub leave: bool,
 }
@@ -50,7 +51,7 @@ struct Hero {
     /// Ticks since the last key press: the reaction time.
     idle_ticks: u32,
     /// The direction around the ring: 1 or -1.
-    way: f64,
+    orbit: f64,
     /// Pressed inputs with the remaining ticks; `u32::MAX` until a person releases the key.
     down: Vec<(InputId, u32)>,
 }
@@ -74,13 +75,13 @@ fn hold_of(name: &str) -> u32 {
 impl Duel {
     /// Creates the players; a person can take over the first.
     pub(super) fn new(pyra: ControllerId, brann: ControllerId) -> Duel {
-        let hero = |client, who, foe, way| Hero { client, who, foe, idle_ticks: 0, way, down: Vec::new() };
+        let hero = |client, who, foe, orbit| Hero { client, who, foe, idle_ticks: 0, orbit, down: Vec::new() };
         let heroes = [hero("You", pyra, brann, 1.0), hero("Rival", brann, pyra, -1.0)];
         Duel { heroes, keys: Keys::default(), player_ticks: 0 }
     }
 
-    /// Returns whether a person plays.
-    pub fn is_taken(&self) -> bool {
+    /// Returns whether a person controls the hero.
+    pub fn is_player_controlled(&self) -> bool {
         self.player_ticks > 0
     }
 
@@ -152,7 +153,7 @@ impl Hero {
         intent.cast = intent.cast.or_else(|| can("GA_Firebolt"));
         if distance < 9.0 {
             // Back and sideways; straight back would end at the edge.
-            intent.walk = [-to[0] - to[1] * self.way * 0.8, -to[1] + to[0] * self.way * 0.8];
+            intent.walk = [-to[0] - to[1] * self.orbit * 0.8, -to[1] + to[0] * self.orbit * 0.8];
         }
         intent
     }
@@ -201,7 +202,8 @@ impl Hero {
         let id = sim.rules().find_input(input)?;
         let grants = sim.grants(self.who).ok()?;
         let check = |ability| sim.check(self.who, ability, Target::Controller(self.foe)).err();
-        let bound = grants.iter().filter(|grant| grant.input == id).map(|grant| (grant.ability, check(grant.ability)));
+        let bound =
+            grants.iter().filter(|grant| grant.input == Some(id)).map(|grant| (grant.ability, check(grant.ability)));
         // If one of several can be activated, nothing is refused.
         let refused: Option<Vec<_>> = bound.map(|(ability, refusal)| Some((ability, refusal?))).collect();
         let (ability, refusal) = refused?.into_iter().next()?;
@@ -235,7 +237,7 @@ impl Hero {
             moved = true;
         }
         let grants = client.sim().grants(self.who).unwrap_or_default();
-        let input = intent.cast.and_then(|ability| grants.iter().find(|g| g.ability == ability)).map(|g| g.input);
+        let input = intent.cast.and_then(|ability| grants.iter().find(|g| g.ability == ability)).and_then(|g| g.input);
         if let Some(input) = input.filter(|i| !self.down.iter().any(|(held, _)| held == i)) {
             let name = intent.cast.and_then(|a| rules.ability_name(a)).unwrap_or_default();
             self.press(client, input, hold_of(name));
@@ -247,7 +249,7 @@ impl Hero {
             let out = (at[0] * at[0] + at[1] * at[1]).sqrt();
             if out > RING {
                 at = [at[0] * RING / out, at[1] * RING / out];
-                self.way = -self.way;
+                self.orbit = -self.orbit;
             }
             let anchor = Anchor { facing: [intent.walk[0], 0.0, intent.walk[1]], ..Anchor::at([at[0], 0.0, at[1]]) };
             // Rejected while the prediction window is closed; the next tick tries again.
@@ -272,10 +274,10 @@ impl Hero {
             return None;
         }
         let (here, there) = (place(sim, self.who), place(sim, self.foe));
-        let way = [there[0] - here[0], there[1] - here[1]];
-        let distance = (way[0] * way[0] + way[1] * way[1]).sqrt();
+        let offset = [there[0] - here[0], there[1] - here[1]];
+        let distance = (offset[0] * offset[0] + offset[1] * offset[1]).sqrt();
         let unit = distance.max(1e-6);
-        Some(([way[0] / unit, way[1] / unit], distance))
+        Some(([offset[0] / unit, offset[1] / unit], distance))
     }
 
     fn can(&self, sim: &Sim, name: &str) -> Option<AbilityId> {

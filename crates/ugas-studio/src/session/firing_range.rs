@@ -1,5 +1,5 @@
-//! Two shooters at one target over the same link: one predicts its cooldown, the other waits for the server to confirm that
-//! it has ended. Their rates of fire show the effect of prediction.
+//! Two shooters fire at one target over equal links. One predicts its cooldown; the other waits until the server
+//! confirms that the cooldown has ended. Their rates of fire show the effect of prediction.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,15 +13,16 @@ use ugas_net::message::Request;
 
 /// Ticks over which shots are counted: ten seconds.
 const WINDOW: u32 = 10 * super::RATE;
-const NAMES: [&str; 2] = ["Ahead", "Asking"];
+const NAMES: [&str; 2] = ["Predicting", "Confirming"];
 
-/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both are 0 if a prediction is confirmed in
-/// place: neither duplicated by the server's state nor removed before it arrives.
+/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both counts are 0 if a prediction is
+/// confirmed in place: the server's state neither duplicates the predicted cooldown, nor is the prediction removed
+/// before that state arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongFrames {
-    /// It was shown twice, predicted and confirmed.
+    /// Ticks in which the cooldown was shown twice, as predicted and as confirmed.
     pub twice: u32,
-    /// It was not shown while it was active.
+    /// Ticks in which the cooldown was not shown although it was active.
     pub missing: u32,
 }
 
@@ -138,16 +139,16 @@ impl FiringRange {
         self.net.client_mut(NAMES[1]).take_facts(&mut self.client_facts);
         let client = self.net.client_mut(NAMES[0]);
         client.take_facts(&mut self.client_facts);
-        let ahead = &mut self.shooters[0];
+        let predicting = &mut self.shooters[0];
         let is_bolt = |f: &Fact| matches!(f.kind, FactKind::AbilityActivated { ability, .. } if ability == self.bolt);
         // A shot that was rolled back has no cooldown.
         if self.client_facts.iter().any(|(fact, certainty)| certainty == Certainty::Undone && is_bolt(fact)) {
-            ahead.last = None;
+            predicting.last = None;
         }
-        let Ok(count) = client.sim().tag_count(ahead.who, self.cooldown) else { return };
+        let Ok(count) = client.sim().tag_count(predicting.who, self.cooldown) else { return };
         let tick = client.tick().0;
         // A shot is fired at the end of the previous tick; its cooldown ends within its last tick.
-        let runs = ahead.last.is_some_and(|last| (last..last + self.ticks - 1).contains(&tick));
+        let runs = predicting.last.is_some_and(|last| (last..last + self.ticks - 1).contains(&tick));
         self.wrong.twice += u32::from(count > 1);
         self.wrong.missing += u32::from(count == 0 && runs);
     }
@@ -158,7 +159,7 @@ impl FiringRange {
         [0, 1].map(|at| self.shooters[at].shots.len() as f64 * 60.0 / seconds)
     }
 
-    /// Returns the ticks that showed the cooldown wrongly.
+    /// Returns the number of ticks in which the cooldown was shown wrongly.
     pub fn wrong_frames(&self) -> WrongFrames {
         self.wrong
     }

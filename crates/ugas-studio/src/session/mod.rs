@@ -1,7 +1,7 @@
 //! A session: a server, simulated clients, and the players of the duel.
 //!
-//! Every world in the studio is a server with zero or more clients over simulated links. A duel, a pack and a scenario are
-//! stepped and recorded in the same way, and clients can join any of them.
+//! Every world in the studio is a server with zero or more clients over simulated links. A duel, a pack and a scenario
+//! are stepped and recorded in the same way, and clients can join each of them.
 
 mod action;
 mod describe;
@@ -38,54 +38,54 @@ pub const RATE: u32 = 60;
 /// The length of a tick.
 const TICK: SimTime = SimTime::frames(1, RATE as i64);
 
-/// An input from outside. A seed, a tick and a list of inputs identify a state.
+/// An input from outside the world. A seed, a tick and a list of inputs identify a state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
-    /// Set the round trip and loss of a link, or of all links.
+    /// Sets the round trip time and the loss of one link or of all links.
     Link {
-        /// The client; all clients if missing.
+        /// The client whose link is set; all clients if missing.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         client: Option<String>,
-        /// The round trip in milliseconds.
+        /// The round trip time in milliseconds.
         round_trip: u32,
-        /// The share of lost datagrams, from 0 to 0.9.
+        /// The fraction of datagrams that are lost, from 0 to 0.9.
         loss: f64,
     },
-    /// Change the text of a file.
+    /// Changes the text of a file.
     Edit {
         /// Its name.
         file: String,
         /// The whole text.
         text: String,
-        /// The tables it uses, by path, as they were when this was first applied.
+        /// The tables that the file uses, by path, with their content at the time when this input was first applied.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         tables: BTreeMap<String, String>,
     },
-    /// Change several files at once; a file without a text is removed.
+    /// Changes several files at once; a file without a text is removed.
     Files {
         /// The texts by path.
         texts: BTreeMap<String, Option<String>>,
-        /// The tables they use, by path, as they were when this was first applied.
+        /// The tables that the files use, by path, with their content at the time when this input was first applied.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         tables: BTreeMap<String, String>,
     },
-    /// Perform an action on an actor.
+    /// Performs an action on an actor.
     Action(Action),
-    /// Set the keys that a person holds in the duel.
+    /// Sets the keys that a person holds in the duel.
     Keys(Keys),
-    /// Join a client.
+    /// Lets a client join.
     Join {
         /// Its name.
         client: String,
         /// The controllers it owns.
         owns: Vec<String>,
     },
-    /// Disconnect a client.
+    /// Disconnects a client.
     Leave {
         /// Its name.
         client: String,
     },
-    /// Resume from a recorded tick: the recording after it is dropped. The world does not change.
+    /// Resumes from a recorded tick: the recording after that tick is dropped. The world does not change.
     Resume,
 }
 
@@ -120,7 +120,7 @@ pub struct TickFacts {
     pub client_facts: Vec<NetFacts>,
     /// Task records of the server.
     pub tasks: Vec<TaskRecord>,
-    /// The number of facts that inputs before the tick emitted; they were recorded already.
+    /// The number of facts that were emitted by inputs before the tick and are already recorded.
     known: usize,
     /// The number of facts in the sim that are older than the tick.
     stale: usize,
@@ -187,7 +187,7 @@ impl Session {
         self.net.server().sim()
     }
 
-    /// Returns the sim of a client, or of the server.
+    /// Returns the sim of a client or, without a client, of the server.
     pub fn side(&self, client: Option<&str>) -> Option<&Sim> {
         match client {
             None => Some(self.sim()),
@@ -228,17 +228,17 @@ impl Session {
         self.outcome.as_ref()
     }
 
-    /// Returns the players of the duel.
+    /// Returns the players of the duel, if this session is a duel.
     pub fn duel_state(&self) -> Option<&Duel> {
         self.duel.as_ref()
     }
 
-    /// Returns the scenario.
+    /// Returns the scenario, if this session runs one.
     pub fn script(&self) -> Option<&Script> {
         self.script.as_ref()
     }
 
-    /// Returns the two shooters.
+    /// Returns the two shooters, if this session has them.
     pub fn range(&self) -> Option<&FiringRange> {
         self.range.as_ref()
     }
@@ -248,12 +248,12 @@ impl Session {
         self.seed
     }
 
-    /// Returns round trip in milliseconds and packet loss of the default link.
+    /// Returns the round trip time in milliseconds and the packet loss of the default link.
     pub fn link(&self) -> (u32, f64) {
         self.link
     }
 
-    /// Returns the same of a client.
+    /// Returns the round trip time in milliseconds and the packet loss of a client's link.
     pub fn link_of(&self, client: &str) -> (u32, f64) {
         self.links.get(client).copied().unwrap_or(self.link)
     }
@@ -326,7 +326,7 @@ impl Session {
         tables: &BTreeMap<String, String>,
     ) -> Result<(), String> {
         let tables = tables.iter().map(|(path, text)| (path.into(), text.clone())).collect();
-        let library = self.library.with_kept(texts, &tables).map_err(|findings| first_error(&findings))?;
+        let library = self.library.with_tables(texts, &tables).map_err(|findings| first_error(&findings))?;
         self.reload(library)
     }
 
@@ -387,7 +387,7 @@ impl World for Session {
         let keeps_script = matches!(input, Input::Link { .. } | Input::Resume);
         if let Some(script) = self.script.as_mut().filter(|_| !keeps_script) {
             // The world no longer follows the scenario.
-            script.leave();
+            script.diverge();
         }
         match input {
             Input::Link { client, round_trip, loss } => {
@@ -470,14 +470,15 @@ pub(crate) fn first_error(findings: &[Diagnostic]) -> String {
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
 }
 
-/// A config without a long ring of causes, for sims that are not asked for them. Causes are the largest part of a small
-/// world, and a recording has hundreds of copies.
+/// Returns a config that keeps few causes, for sims that are not queried for causes. Causes are the largest part of a
+/// small world, and a recording has hundreds of copies.
 fn config_without_causes(seed: u64) -> SimConfig {
     let limits = Limits { cause_links: 16, ..Limits::default() };
     SimConfig { seed, limits, ..SimConfig::default() }
 }
 
-/// Creates a server with a secret that follows from the seed, so that a link reproduces the state. It has no real clients.
+/// Creates a server whose secret is derived from the seed, so that a link reproduces the state. A predictable
+/// secret is safe because the server has no real clients.
 fn server(sim: Sim, seed: u64) -> Server {
     let config =
         ServerConfig { tick_length: TICK, replication: ControllerReplication::Full, ..ServerConfig::default() };

@@ -1,12 +1,12 @@
-//! Opening a session: from a scenario, a scene of a pack, or the controllers of documents.
+//! Opening a session: from a scenario, from a scene of a pack, or from the controllers in documents.
 
 use super::script::ScenarioList;
 use super::{Script, Session, first_error};
 use crate::{Library, Names};
 use std::path::{Path, PathBuf};
-use ugas_core::{Anchor, ControllerId, Sim, SimConfig, SpawnSpec};
+use ugas_core::{Anchor, ControllerId, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_data::{Project, ReadError};
-use ugas_doc::{Doc, Metadata};
+use ugas_doc::{Doc, Metadata, Placement};
 use ugas_lab::Scenario;
 
 /// The default seed.
@@ -15,9 +15,9 @@ pub const SEED: u64 = 7;
 /// Options for opening a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// The random seed. Default: the seed of the scenario, else [`SEED`].
+    /// The random seed. The default is the seed of the scenario, or [`SEED`] without a scenario.
     pub seed: Option<u64>,
-    /// The scenario of the file, by name or by number counted from 1. Default: the first.
+    /// The scenario of the file, by name or by number counted from 1. The default is the first scenario.
     pub scenario: Option<String>,
 }
 
@@ -30,24 +30,24 @@ impl Session {
     /// Opens one of the scenarios of a file.
     fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Session, String> {
         let scenario = &all[at];
-        let film = scenario.film(seed).map_err(|errors| listed(&errors))?;
-        let Some(first) = film.moments.first().cloned() else { return Err("the scenario has no timeline".to_owned()) };
+        let run = scenario.record(seed).map_err(|errors| listed(&errors))?;
+        let Some(first) = run.snapshots.first().cloned() else { return Err("the scenario has no timeline".to_owned()) };
         let library = Library::of_scenario(first.rules().clone(), scenario);
-        let mut names = Names::from(film.names.clone());
+        let mut names = Names::from(run.names.clone());
         let categories = scenario.categories();
-        for (who, name) in &film.names {
+        for (who, name) in &run.names {
             if let Some(category) = categories.get(name) {
                 names.set_category(*who, category);
             }
         }
         let mut session = Session::of_sim(first, library, names, seed.unwrap_or(scenario.seed));
         let listed = ScenarioList { names: all.iter().map(|s| s.name.clone()).collect(), at, seed: scenario.seed };
-        session.script = Some(Script::new(film, listed));
+        session.script = Some(Script::new(run, listed));
         Ok(session)
     }
 
-    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. Documents are opened with their
-    /// first scene, or with each of their controllers once.
+    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. For documents, their first
+    /// scene is opened; without a scene, each controller is spawned once.
     pub fn of_path(path: &Path, choice: &OpenOptions) -> Result<Session, String> {
         match if path.is_file() { ugas_lab::load_file(path) } else { Ok(Vec::new()) } {
             Ok(scenarios) if !scenarios.is_empty() => {
@@ -77,7 +77,7 @@ impl Session {
         }
     }
 
-    /// Returns the path to open: the given one, or the only pack in a folder that is not a pack.
+    /// Returns the path to open: the given path, or, for a folder that is not a pack, the only pack in that folder.
     pub fn resolve_path(path: &Path) -> Result<PathBuf, String> {
         let is_pack = |folder: &Path| folder.join("pack.yaml").is_file();
         if !path.is_dir() || is_pack(path) {
@@ -116,29 +116,52 @@ impl Session {
         }
     }
 
-    /// Opens a scene without clients.
+    /// Opens a scene, merged with the scenes it extends, without clients.
     pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
         let mut names = Names::default();
-        let mut scenes = library.docs().filter_map(|d| if let Doc::Scene(s) = d { Some(s) } else { None });
-        let Some(scene) = scenes.find(|s| s.name == scene).cloned() else {
-            return Err(format!("unknown scene '{scene}'"));
+        let scene = match library.set().and_then(|set| library.project().scene(&set, scene)) {
+            Some(Ok(scene)) => scene,
+            Some(Err(findings)) => return Err(first_error(&findings)),
+            None => return Err(format!("unknown scene '{scene}'")),
         };
-        drop(scenes);
         for placed in scene.placements.iter().filter(|p| p.enabled) {
-            let Some(template) = rules.find_template(&placed.controller) else {
-                return Err(format!("the scene places unknown controller '{}'", placed.controller));
-            };
-            let anchor = Some(Anchor::at(placed.position));
-            let spec = SpawnSpec { template: Some(template), anchor, ..SpawnSpec::default() };
-            let who = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules))?;
+            let spec = spec_of(placed, &rules).map_err(|why| format!("instance {}: {why}", placed.instance_id))?;
+            let spawned = sim.spawn(spec).map_err(|refusal| refusal.describe(&rules));
+            let who = spawned.map_err(|why| format!("instance {}: {why}", placed.instance_id))?;
             let title = title_of(&library, &placed.controller).filter(|title| !names.is_taken(title));
             categorise(&mut names, who, &library, &placed.controller);
             names.set(who, title.unwrap_or_else(|| placed.instance_id.clone()));
         }
         Ok(Session::of_sim(sim, library, names, seed))
     }
+}
+
+/// Returns the new controller of a placement. Its rotation is data for the host.
+fn spec_of(placed: &Placement, rules: &Rules) -> Result<SpawnSpec, String> {
+    let Placement {
+        controller,
+        instance_id: _,
+        position,
+        rotation: _,
+        startup_tags,
+        startup_effects,
+        attribute_overrides,
+        enabled: _,
+    } = placed;
+    let template = rules.template(controller).map_err(|e| e.to_string())?;
+    let mut spec = SpawnSpec { anchor: Some(Anchor::at(*position)), ..SpawnSpec::template(template) };
+    for tag in startup_tags {
+        spec.tags.push(rules.tag(tag).map_err(|e| e.to_string())?);
+    }
+    for effect in startup_effects {
+        spec.effects.push(rules.effect(effect).map_err(|e| e.to_string())?);
+    }
+    for (attribute, value) in attribute_overrides {
+        spec.base.push((rules.attribute(attribute).map_err(|e| e.to_string())?, *value));
+    }
+    Ok(spec)
 }
 
 fn listed(errors: &[ReadError]) -> String {

@@ -1,4 +1,4 @@
-//! Outcomes of actions in words, also of actions that had no effect.
+//! Descriptions of the outcomes of actions, including actions that had no effect.
 
 use super::action::Action;
 use crate::Names;
@@ -8,14 +8,14 @@ use ugas_doc::AbilityTask;
 /// The outcome of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ActionOutcome {
-    /// A sentence.
+    /// The outcome as a sentence.
     pub text: String,
-    /// Whether the action was accepted but did not do what it is for.
+    /// Whether the action was accepted but had no effect.
     pub no_effect: bool,
 }
 
 impl Action {
-    /// Runs the action and describes the outcome. An error is the refusal.
+    /// Runs the action and describes its outcome. The error is the refusal.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -35,6 +35,11 @@ impl Action {
         }
         let outcome = resolved.execute(sim)?;
         Ok(self.outcome(names, sim, &outcome))
+    }
+
+    /// Returns whether the action activates an ability that needs a target, without giving one.
+    pub(crate) fn lacks_target(&self, sim: &Sim) -> bool {
+        matches!(self, Action::Activate { ability, target, .. } if lacks_target(sim, ability, target))
     }
 
     /// The actor of the action.
@@ -58,7 +63,16 @@ impl Action {
             Action::Remove { effect, from } => match outcome {
                 Outcome::Matched(1) => done(format!("{effect} was removed from {from}")),
                 Outcome::Matched(n) => done(format!("{effect} was removed from {from}, {n} times")),
-                _ => done(format!("{effect} was removed from {from}")),
+                Outcome::Done
+                | Outcome::Spawned(_)
+                | Outcome::SpawnedMany(..)
+                | Outcome::Applied(_)
+                | Outcome::AppliedMany(_)
+                | Outcome::Defined(_)
+                | Outcome::Granted(_)
+                | Outcome::GrantedSet(_)
+                | Outcome::Activated(_)
+                | Outcome::Pressed { .. } => done(format!("{effect} was removed from {from}")),
             },
             Action::Activate { ability, who, target } => {
                 aimed(sim, ability, target, format!("{who} activated {ability}"))
@@ -92,9 +106,10 @@ fn state(names: &Names, sim: &Sim, to: &str, outcome: &Outcome) -> &'static str 
 }
 
 fn pressed(sim: &Sim, input: &str, who: &str, target: &Option<String>, outcome: &Outcome) -> ActionOutcome {
-    let (activated, refused) = match outcome {
-        Outcome::Pressed { activated, refused } => (*activated, refused.as_ref()),
-        _ => (None, None),
+    let (activated, refused) = if let Outcome::Pressed { activated, refused } = outcome {
+        (*activated, refused.as_ref())
+    } else {
+        (None, None)
     };
     let no_effect =
         |why: String| ActionOutcome { text: format!("{input} of {who} was pressed, but {why}"), no_effect: true };
@@ -116,17 +131,21 @@ fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
     sim.rules().ability_name(ability).map(str::to_owned)
 }
 
-/// An ability that needs a target and has none is activated without effect on a target.
+/// Describes an activation, and whether it lacked the target that its tasks need.
 fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> ActionOutcome {
-    let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
-    let needs_target = doc.is_some_and(|doc| needs_target(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
-    match target.is_none() && needs_target {
+    match lacks_target(sim, ability, target) {
         true => ActionOutcome {
             text: format!("{text} without a target: its effects on a target were not applied; enter a target"),
             no_effect: true,
         },
         false => ActionOutcome { text, no_effect: false },
     }
+}
+
+fn lacks_target(sim: &Sim, ability: &str, target: &Option<String>) -> bool {
+    let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
+    let needs_target = || doc.is_some_and(|doc| needs_target(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
+    target.is_none() && needs_target()
 }
 
 /// Returns whether tasks affect a target and do not select one themselves.

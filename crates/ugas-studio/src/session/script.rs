@@ -1,8 +1,8 @@
-//! A scenario in a session: the world follows its recorded states until an input changes it.
+//! A scenario in a session: the world follows the recorded states of the scenario until an input changes the world.
 
 use std::sync::Arc;
 use ugas_core::{Facts, Role, Sim, SimTime};
-use ugas_lab::Film;
+use ugas_lab::RecordedRun;
 
 /// The scenarios of a file, and the current one.
 #[derive(Debug)]
@@ -18,24 +18,24 @@ pub(super) struct ScenarioList {
 /// A scenario that a session follows.
 #[derive(Clone)]
 pub struct Script {
-    film: Arc<Film>,
+    run: Arc<RecordedRun>,
     listed: Arc<ScenarioList>,
     /// Whether an input changed the world.
-    left: bool,
+    diverged: bool,
     /// The time of the previous tick.
     before: SimTime,
     now: SimTime,
 }
 
 impl Script {
-    pub(super) fn new(film: Film, listed: ScenarioList) -> Script {
-        let now = film.moments.first().map_or(SimTime::ZERO, Sim::now);
-        Script { film: Arc::new(film), listed: Arc::new(listed), left: false, before: now, now }
+    pub(super) fn new(run: RecordedRun, listed: ScenarioList) -> Script {
+        let now = run.snapshots.first().map_or(SimTime::ZERO, Sim::now);
+        Script { run: Arc::new(run), listed: Arc::new(listed), diverged: false, before: now, now }
     }
 
-    /// Returns the recorded states and the report.
-    pub fn film(&self) -> &Film {
-        &self.film
+    /// Returns the recorded run of the scenario: its states and its report.
+    pub fn run(&self) -> &RecordedRun {
+        &self.run
     }
 
     /// Returns the names of all scenarios of the file, in order.
@@ -48,7 +48,7 @@ impl Script {
         self.listed.at
     }
 
-    /// Returns the seed of the file.
+    /// Returns the seed that the scenario file sets.
     pub fn own_seed(&self) -> u64 {
         self.listed.seed
     }
@@ -62,28 +62,28 @@ impl Script {
         }
     }
 
-    /// Returns whether the world still follows it.
+    /// Returns whether the world still follows the recorded scenario.
     pub fn is_followed(&self) -> bool {
-        !self.left
+        !self.diverged
     }
 
     /// Returns the first tick after the scenario ended.
     pub(crate) fn last_tick(&self) -> u32 {
-        (self.film.report.end.as_seconds() * f64::from(super::RATE)).ceil() as u32
+        (self.run.report.end.as_seconds() * f64::from(super::RATE)).ceil() as u32
     }
 
-    pub(super) fn leave(&mut self) {
-        self.left = true;
+    pub(super) fn diverge(&mut self) {
+        self.diverged = true;
     }
 
-    /// Advances to a tick. If the scenario did something in it, the world becomes the recorded state.
+    /// Advances to a tick. If verbs of the scenario ran in that tick, the world becomes the recorded state.
     pub(super) fn play(&mut self, sim: &mut Sim) {
         (self.before, self.now) = (self.now, sim.now());
-        if self.left {
+        if self.diverged {
             return;
         }
-        let next = self.film.moments.partition_point(|m| m.now() <= self.now);
-        let Some(shown) = next.checked_sub(1).map(|at| &self.film.moments[at]) else { return };
+        let next = self.run.snapshots.partition_point(|m| m.now() <= self.now);
+        let Some(shown) = next.checked_sub(1).map(|at| &self.run.snapshots[at]) else { return };
         if shown.now() > self.before {
             let time = self.now;
             *sim = shown.clone();
@@ -95,7 +95,7 @@ impl Script {
     /// Copies the recorded facts of the tick.
     pub(super) fn copy_facts(&self, facts: &mut Facts) {
         let of_tick = |f: &&ugas_core::Fact| f.at > self.before && f.at <= self.now;
-        facts.list = self.film.report.facts.iter().filter(of_tick).copied().collect();
+        facts.list = self.run.report.facts.iter().filter(of_tick).copied().collect();
         facts.detail.clear();
     }
 }

@@ -65,7 +65,7 @@ fn orders_are_the_games_to_run() {
     let hurt = events.as_array().unwrap().iter().find(|n| n["kind"] == "Damage").unwrap_or_else(|| panic!("{events}"));
     let chain = ask(&mut studio, &mut sim, json!({ "ask": "causes", "serial": hurt["serial"] }));
     assert!(chain.as_array().unwrap().iter().any(|s| s["text"] == "GE_Burn was applied"), "{chain}");
-    // ValueExplanation an ability cannot be used comes with the details.
+    // Why an ability cannot be activated comes with the details.
     ask(&mut studio, &mut sim, put(json!({ "Set": { "who": "Pyra", "attribute": "Mana", "value": 5.0 } })));
     let frame = ask(&mut studio, &mut sim, json!({ "ask": "frame", "watch": [[null, "Pyra"]] }));
     let abilities = frame["details"][0]["detail"]["abilities"].as_array().unwrap().clone();
@@ -129,7 +129,7 @@ fn documents_are_changed_and_saved_beside_the_game() {
     let (mut studio, files) = beside(&folder, &mut sim);
     let file = ask(&mut studio, &mut sim, json!({ "ask": "file", "name": files[0] }));
     let new = text.replace("100", "150");
-    let save = json!({ "ask": "save", "file": files[0], "text": new, "mark": file["mark"] });
+    let save = json!({ "ask": "save", "file": files[0], "text": new, "hash": file["hash"] });
     let saved = ask(&mut studio, &mut sim, save);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!(std::fs::read_to_string(folder.join("vitals.yaml")).unwrap(), new);
@@ -156,14 +156,14 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
             let file = ask(studio, sim, json!({ "ask": "file", "name": files[0] }));
             if file["text"] == wanted {
                 let frame = ask(studio, sim, json!({ "ask": "frame" }));
-                return (frame["notice"].clone(), frame["reloads"].as_u64().unwrap(), file["mark"].clone());
+                return (frame["notice"].clone(), frame["reloads"].as_u64().unwrap(), file["hash"].clone());
             }
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
         panic!("the page still shows the old text");
     };
     std::fs::write(&path, text(150)).unwrap();
-    let (notice, reloads, mark) = after_reload(&mut sim, &mut studio, &text(150));
+    let (notice, reloads, hash) = after_reload(&mut sim, &mut studio, &text(150));
     assert!(notice.as_str().unwrap().contains("vitals.yaml"), "{notice}");
     assert!(notice.as_str().unwrap().ends_with("the game has not loaded the change"), "{notice}");
     assert_eq!(reloads, 1, "pages are told to read again");
@@ -172,7 +172,7 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     step(&mut studio, &mut sim, 1);
     assert_eq!(ask(&mut studio, &mut sim, json!({ "ask": "frame" }))["notice"], Value::Null);
     // What is shown can be saved again, broken or not.
-    let save = json!({ "ask": "save", "file": files[0], "text": text(170), "mark": mark });
+    let save = json!({ "ask": "save", "file": files[0], "text": text(170), "hash": hash });
     assert_eq!(ask(&mut studio, &mut sim, save)["error"], Value::Null);
     std::fs::write(&path, "Kind: [").unwrap();
     let (notice, _, _) = after_reload(&mut sim, &mut studio, "Kind: [");

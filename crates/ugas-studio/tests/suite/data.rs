@@ -93,14 +93,14 @@ fn value(backend: &mut Backend, who: &str, attribute: &str) -> f64 {
     ask(backend, json!({ "ask": "explain", "who": who, "attribute": attribute }))["value"].as_f64().unwrap()
 }
 
-fn text_and_mark(backend: &mut Backend, file: &str) -> (String, String) {
+fn text_and_hash(backend: &mut Backend, file: &str) -> (String, String) {
     let got = ask(backend, json!({ "ask": "file", "name": file }));
     assert_eq!(got["refused"], Value::Null, "{got}");
-    (got["text"].as_str().unwrap().to_owned(), got["mark"].as_str().unwrap().to_owned())
+    (got["text"].as_str().unwrap().to_owned(), got["hash"].as_str().unwrap().to_owned())
 }
 
-fn save(backend: &mut Backend, file: &str, text: &str, mark: &str) -> Value {
-    ask(backend, json!({ "ask": "save", "file": file, "text": text, "mark": mark }))
+fn save(backend: &mut Backend, file: &str, text: &str, hash: &str) -> Value {
+    ask(backend, json!({ "ask": "save", "file": file, "text": text, "hash": hash }))
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
     let text = ask(&mut backend, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
     let line = fireball["line"].as_u64().unwrap() as usize;
     assert_eq!(text["text"].as_str().unwrap().lines().nth(line - 1).unwrap(), "Name: GA_Fireball");
-    let uses = |d: &Value, way: &str, name: &str| d[way].as_array().unwrap().iter().any(|u| u["name"] == name);
+    let uses = |d: &Value, path: &str, name: &str| d[path].as_array().unwrap().iter().any(|u| u["name"] == name);
     assert!(uses(fireball, "uses", "GE_FireballCost"));
     assert!(uses(find("effect", "GE_FireballCost"), "used_by", "GA_Fireball"));
     // An attribute of a set uses what bounds it, not everything the set names.
@@ -138,7 +138,7 @@ fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
 #[test]
 fn a_form_knows_the_schema_and_changes_one_value() {
     let (_folder, mut backend, file) = on_disk();
-    let (text, _) = text_and_mark(&mut backend, &file);
+    let (text, _) = text_and_hash(&mut backend, &file);
     let form = ask(&mut backend, json!({ "ask": "form", "text": text }));
     let effect = &form["documents"][2];
     assert_eq!((effect["kind"].as_str(), effect["name"].as_str()), (Some("gameplay_effect"), Some("GE_Tough")));
@@ -146,17 +146,18 @@ fn a_form_knows_the_schema_and_changes_one_value() {
     assert!(effect["places"].as_array().unwrap().contains(&json!([["DurationPolicy"], 13, 17])), "{effect}");
     let schema = ask(&mut backend, json!({ "ask": "schema", "kind": "gameplay_effect" }));
     assert!(schema["properties"]["Modifiers"].is_object());
-    let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
-    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 75.5 }));
+    let path = json!(["Modifiers", 0, "Magnitude", "Value"]);
+    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "path": path, "value": 75.5 }));
     assert_eq!(set["text"].as_str().unwrap(), HERO.replace("Value: 50}", "Value: 75.5}"));
-    let add = json!({ "ask": "set", "text": text, "document": 2, "way": ["Priority"], "value": 3 });
+    let add = json!({ "ask": "set", "text": text, "document": 2, "path": ["Priority"], "value": 3 });
     assert_eq!(
         ask(&mut backend, add)["text"].as_str().unwrap(),
         HERO.replace("what there is'}\n", "what there is'}\nPriority: 3\n")
     );
     // What the form writes is checked like everything that is typed.
-    let way = json!(["Modifiers", 0, "Attribute"]);
-    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": "MaxHelth" }));
+    let path = json!(["Modifiers", 0, "Attribute"]);
+    let set =
+        ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "path": path, "value": "MaxHelth" }));
     let findings = ask(&mut backend, json!({ "ask": "check", "file": file, "text": set["text"] }));
     let wrong = findings.as_array().unwrap().iter().find(|f| f["severity"] == "error").unwrap();
     assert_eq!((wrong["line"].as_u64(), wrong["help"].as_str()), (Some(16), Some("did you mean MaxHealth?")));
@@ -170,17 +171,17 @@ fn a_save_keeps_comments_and_the_running_world_takes_it() {
     let (_folder, mut backend, file) = on_disk();
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
     backend.advance(500.0, &mut || 0.0);
-    let (text, mark) = text_and_mark(&mut backend, &file);
-    let way = json!(["Modifiers", 0, "Magnitude", "Value"]);
-    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "way": way, "value": 80 }));
-    let saved = save(&mut backend, &file, set["text"].as_str().unwrap(), &mark);
+    let (text, hash) = text_and_hash(&mut backend, &file);
+    let path = json!(["Modifiers", 0, "Magnitude", "Value"]);
+    let set = ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "path": path, "value": 80 }));
+    let saved = save(&mut backend, &file, set["text"].as_str().unwrap(), &hash);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!(fs::read_to_string(&file).unwrap(), HERO.replace("Value: 50}", "Value: 80}"), "nothing else changed");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 180.0);
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
     assert_eq!(frame["tick"], 30, "the world goes on where it was");
     // The same page can save again with what it was told.
-    let again = save(&mut backend, &file, HERO, saved["mark"].as_str().unwrap());
+    let again = save(&mut backend, &file, HERO, saved["hash"].as_str().unwrap());
     assert_eq!(again["error"], Value::Null, "{again}");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
     assert!(!backend.reload_from_disk(), "what was saved here is no events");
@@ -192,8 +193,8 @@ fn a_save_keeps_comments_and_the_running_world_takes_it() {
 #[test]
 fn what_is_not_sound_is_not_saved() {
     let (_folder, mut backend, file) = on_disk();
-    let (text, mark) = text_and_mark(&mut backend, &file);
-    let wrong = save(&mut backend, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &mark);
+    let (text, hash) = text_and_hash(&mut backend, &file);
+    let wrong = save(&mut backend, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &hash);
     let findings: Value = serde_json::from_str(wrong["error"].as_str().unwrap()).unwrap();
     assert_eq!(findings[0]["help"], "did you mean MaxHealth?");
     assert_eq!(fs::read_to_string(&file).unwrap(), HERO);
@@ -203,17 +204,17 @@ fn what_is_not_sound_is_not_saved() {
 #[test]
 fn a_file_that_somebody_else_changed_is_not_overwritten() {
     let (_folder, mut backend, file) = on_disk();
-    let (text, mark) = text_and_mark(&mut backend, &file);
+    let (text, hash) = text_and_hash(&mut backend, &file);
     let theirs = HERO.replace("Value: 50}", "Value: 60}");
     fs::write(&file, &theirs).unwrap();
-    let refused = save(&mut backend, &file, &text.replace("Value: 50}", "Value: 70}"), &mark);
+    let refused = save(&mut backend, &file, &text.replace("Value: 50}", "Value: 70}"), &hash);
     let error = refused["error"].as_str().unwrap();
     assert!(error.contains("was changed by another program") && error.contains("open the file again"), "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
     // Theirs is taken; a page that still has the old text is told so.
     assert!(backend.reload_from_disk());
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 160.0);
-    assert!(save(&mut backend, &file, &text, &mark)["error"].is_string());
+    assert!(save(&mut backend, &file, &text, &hash)["error"].is_string());
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
 }
 
@@ -266,8 +267,8 @@ fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
     ask(&mut backend, json!({ "ask": "step", "ticks": 60 }));
     let end = ask(&mut backend, json!({ "ask": "frame" }))["end"].clone();
     ask(&mut backend, json!({ "ask": "seek", "tick": 125 }));
-    let (text, mark) = text_and_mark(&mut backend, &file);
-    let saved = save(&mut backend, &file, &text.replace("Value: 90}", "Value: 70}"), &mark);
+    let (text, hash) = text_and_hash(&mut backend, &file);
+    let saved = save(&mut backend, &file, &text.replace("Value: 90}", "Value: 70}"), &hash);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!((&saved["tick"], &saved["old_end"]), (&json!(125), &end), "{saved}");
 }
@@ -341,7 +342,7 @@ fn the_past_has_the_numbers_that_tables_had() {
 #[test]
 fn nothing_is_written_outside_of_what_was_opened() {
     let (folder, mut backend, file) = on_disk();
-    let (_, mark) = text_and_mark(&mut backend, &file);
+    let (_, hash) = text_and_hash(&mut backend, &file);
     let outside = folder.write("secret.yaml", "Kind: curve\nName: C_Secret\n");
     for name in [
         "../secret.yaml".to_owned(),
@@ -352,7 +353,7 @@ fn nothing_is_written_outside_of_what_was_opened() {
         String::new(),
         "pack.yaml\0".to_owned(),
     ] {
-        let refused = save(&mut backend, &name, "Kind: curve\nName: C_Other\n", &mark);
+        let refused = save(&mut backend, &name, "Kind: curve\nName: C_Other\n", &hash);
         assert!(refused["error"].as_str().is_some_and(|e| !e.is_empty()), "{name}");
         assert!(ask(&mut backend, json!({ "ask": "file", "name": name }))["error"].is_string(), "{name}");
     }
@@ -380,16 +381,16 @@ fn a_link_leads_nowhere_else() {
     let name = names.as_array().unwrap().iter().find(|n| n.as_str().unwrap().ends_with("curve.yaml")).unwrap().clone();
     let got = ask(&mut backend, json!({ "ask": "file", "name": name }));
     assert!(got["refused"].as_str().unwrap().contains("is outside"), "{got}");
-    let mark = got["mark"].as_str().unwrap();
-    let refused = save(&mut backend, name.as_str().unwrap(), "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 2}]\n", mark);
+    let hash = got["hash"].as_str().unwrap();
+    let refused = save(&mut backend, name.as_str().unwrap(), "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 2}]\n", hash);
     assert!(refused["error"].as_str().unwrap().contains("is outside"), "{refused}");
     assert!(fs::read_to_string(&theirs).unwrap().contains("Y: 1"));
     // A file that becomes a link to somewhere else is not followed.
-    let (text, mark) = text_and_mark(&mut backend, &file.display().to_string());
+    let (text, hash) = text_and_hash(&mut backend, &file.display().to_string());
     fs::remove_file(&file).unwrap();
     let elsewhere = folder.write("elsewhere.yaml", HERO);
     std::os::unix::fs::symlink(&elsewhere, &file).unwrap();
-    let refused = save(&mut backend, &file.display().to_string(), &text.replace("Value: 50}", "Value: 51}"), &mark);
+    let refused = save(&mut backend, &file.display().to_string(), &text.replace("Value: 50}", "Value: 51}"), &hash);
     assert!(refused["error"].is_string());
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), HERO);
 }
@@ -405,8 +406,8 @@ fn a_save_that_names_another_table_is_taken_once() {
     folder.write("pack/tough.csv", "X,Y\n1,50\n");
     folder.write("pack/other.csv", "X,Y\n1,60\n");
     let mut backend = open(&folder.pack());
-    let (text, mark) = text_and_mark(&mut backend, &file);
-    let saved = save(&mut backend, &file, &text.replace("tough.csv", "other.csv"), &mark);
+    let (text, hash) = text_and_hash(&mut backend, &file);
+    let saved = save(&mut backend, &file, &text.replace("tough.csv", "other.csv"), &hash);
     assert_eq!((&saved["error"], &saved["done"]), (&Value::Null, &json!(1)), "{saved}");
     assert!(!backend.reload_from_disk(), "it is known already");
     assert_eq!(ask(&mut backend, json!({ "ask": "frame" }))["done"], 1);
@@ -428,16 +429,16 @@ Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Exp
     let (mut backend, name) = (open(&path), path.display().to_string());
     backend.advance(2_000.0, &mut || 0.0);
     assert_eq!(value(&mut backend, "Hero", "Health"), 90.0);
-    let (got, mark) = text_and_mark(&mut backend, &name);
+    let (got, hash) = text_and_hash(&mut backend, &name);
     assert_eq!(got, text);
     let edit = json!({ "ask": "put", "input": { "Edit": { "file": name, "text": text } } });
     assert!(ask(&mut backend, edit)["error"].as_str().unwrap().contains("save the file"));
-    let saved = save(&mut backend, &name, &text.replace("Value: -10", "Value: -30"), &mark);
+    let saved = save(&mut backend, &name, &text.replace("Value: -10", "Value: -30"), &hash);
     assert_eq!(saved["error"], Value::Null, "{saved}");
     assert_eq!(value(&mut backend, "Hero", "Health"), 70.0, "at the same moment of the new story");
     let hello = ask(&mut backend, json!({ "ask": "hello" }));
     assert_eq!(hello["scenario"]["failures"].as_array().unwrap().len(), 1, "{hello}");
-    let wrong = save(&mut backend, &name, &text.replace("To: Hero", "To: Nobody"), saved["mark"].as_str().unwrap());
+    let wrong = save(&mut backend, &name, &text.replace("To: Hero", "To: Nobody"), saved["hash"].as_str().unwrap());
     assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
     assert_eq!(value(&mut backend, "Hero", "Health"), 70.0);
     // What cannot be read is told with its place, and not called a file without scenarios.
@@ -589,15 +590,15 @@ fn only_whoever_is_in_a_debug_category_is_listed() {
 fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
     let (folder, mut backend, file) = on_disk();
     backend.advance(1000.0, &mut || 0.0);
-    let (text, mark) = text_and_mark(&mut backend, &file);
+    let (text, hash) = text_and_hash(&mut backend, &file);
     let newer = text.replace("as much as anybody", "as much as most");
-    assert_eq!(save(&mut backend, &file, &newer, &mark)["error"], Value::Null);
+    assert_eq!(save(&mut backend, &file, &newer, &hash)["error"], Value::Null);
     ask(&mut backend, json!({ "ask": "seek", "tick": 10 }));
     let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("differs from the text at this tick"), "{notice}");
-    let (then, mark) = text_and_mark(&mut backend, &file);
+    let (then, hash) = text_and_hash(&mut backend, &file);
     assert_eq!(then, text, "this moment had the old text");
-    let refused = save(&mut backend, &file, &then.replace("anybody", "nobody"), &mark);
+    let refused = save(&mut backend, &file, &then.replace("anybody", "nobody"), &hash);
     assert!(refused["error"].as_str().unwrap().contains("changed by another program"), "{refused}");
     assert_eq!(fs::read_to_string(folder.pack().join("hero.yaml")).unwrap(), newer);
 }

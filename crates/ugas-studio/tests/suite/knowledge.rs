@@ -32,7 +32,7 @@ fn a_client_does_not_explain_the_modifiers_of_a_remote_actor() {
     let mut backend = duel(7, 60);
     let why = explain(&mut backend, json!("You"), "Brann", "AttackPower");
     let text = why["text"].as_str().unwrap();
-    assert_eq!(text, "18, replicated from the server; its base and modifiers are known to the server only");
+    assert_eq!(text, "18, replicated from the server; its base and modifiers are not replicated");
     assert_eq!((&why["value"], &why["base"], &why["lines"]), (&json!(18.0), &Value::Null, &Value::Null));
     assert_eq!(why["writes"], Value::Null, "what the server wrote is not what a client knows");
     let server = explain(&mut backend, Value::Null, "Brann", "AttackPower");

@@ -9,8 +9,10 @@ mod firing_range;
 #[cfg(feature = "serve")]
 mod kit;
 mod knowledge;
+mod preview;
 mod readme;
 mod recording;
+mod scene;
 mod serve;
 mod timeline;
 mod traced;

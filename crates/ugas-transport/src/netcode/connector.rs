@@ -8,24 +8,24 @@ use renetcode2::{ClientAuthentication, DisconnectReason, NetcodeClient};
 use ugas_net::types::MAX_DATAGRAM;
 
 use super::MAX_PACKET;
-use super::packet::is_sound;
-use crate::error::{SendError, TransportError, fits};
+use super::packet::is_well_formed;
+use crate::error::{SendError, TransportError, check_length};
 use crate::socket::ClientSocket;
 use crate::token::{Identity, Key, Token, TokenError, TransportKind};
-use crate::transport::{ClientTransport, Gone, State};
+use crate::transport::{ClientTransport, CloseReason, State};
 
-/// How many packets one poll reads.
+/// The most packets that one poll reads.
 const READS: usize = 4_096;
-/// How long a token lives that a client makes for itself.
+/// The lifetime of a token that a client creates for itself.
 const OWN_LIFETIME: Duration = Duration::from_secs(300);
 
 /// The configuration of a [`Connector`].
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectorConfig {
-    /// The time since the Unix epoch. It advances with [`ClientTransport::poll`].
+    /// The current time since the Unix epoch. It advances with [`ClientTransport::poll`].
     pub now: Duration,
-    /// The timeout of the WebSocket handshake, the only blocking call.
-    pub patience: Duration,
+    /// The timeout of the WebSocket connection, the only blocking call.
+    pub connect_timeout: Duration,
 }
 
 /// The client side of UDP and WebSocket.
@@ -35,7 +35,7 @@ pub struct ConnectorConfig {
 /// use ugas_transport::{Connector, ConnectorConfig, ClientTransport, State, Token};
 ///
 /// let token: Token = std::fs::read_to_string("Ana.token")?.parse()?;
-/// let config = ConnectorConfig { now: Duration::from_secs(1_800_000_000), patience: Duration::from_secs(5) };
+/// let config = ConnectorConfig { now: Duration::from_secs(1_800_000_000), connect_timeout: Duration::from_secs(5) };
 /// let mut client = Connector::connect(token, config)?;
 /// while client.state() == State::Connecting {
 ///     std::thread::sleep(Duration::from_millis(10));
@@ -45,21 +45,21 @@ pub struct ConnectorConfig {
 /// ```
 pub struct Connector {
     netcode: NetcodeClient,
-    carrier: TransportKind,
+    kind: TransportKind,
     socket: Box<dyn ClientSocket>,
-    broken: Option<Gone>,
+    broken: Option<CloseReason>,
     buffer: [u8; MAX_PACKET],
 }
 
 impl Connector {
-    /// Connects with a token of the server or its login service.
+    /// Connects with a token that the server or its login service issued.
     pub fn connect(token: Token, config: ConnectorConfig) -> Result<Connector, TransportError> {
-        let (carrier, address) = (token.carrier(), token.address());
-        let socket = open(carrier, address, config.patience)?;
+        let (kind, address) = (token.kind(), token.address());
+        let socket = open(kind, address, config.connect_timeout)?;
         let authentication = ClientAuthentication::Secure { connect_token: token.into_inner() };
         let netcode = NetcodeClient::new(config.now, authentication)
             .map_err(|cause| TokenError::Content { cause: cause.to_string() })?;
-        Ok(Connector { netcode, carrier, socket, broken: None, buffer: [0; MAX_PACKET] })
+        Ok(Connector { netcode, kind, socket, broken: None, buffer: [0; MAX_PACKET] })
     }
 
     /// Connects to a server with [`Auth::Open`](crate::Auth::Open); other servers do not answer.
@@ -74,7 +74,7 @@ impl Connector {
 
     /// Returns the URL of the server, such as `udp://127.0.0.1:4000`.
     pub fn server(&self) -> String {
-        format!("{}://{}", self.carrier.scheme(), self.netcode.server_addr())
+        format!("{}://{}", self.kind.scheme(), self.netcode.server_addr())
     }
 
     fn read(&mut self, datagrams: &mut dyn FnMut(&[u8])) -> Result<(), TransportError> {
@@ -85,7 +85,7 @@ impl Connector {
                 Err(cause) => return self.fail(cause),
             };
             let packet = &mut self.buffer[..length];
-            if from != self.netcode.server_addr() || !is_sound(packet) {
+            if from != self.netcode.server_addr() || !is_well_formed(packet) {
                 continue;
             }
             if let Some(payload) = self.netcode.process_packet(packet)
@@ -97,15 +97,18 @@ impl Connector {
         Ok(())
     }
 
-    /// A line that the other side closed is an end, not an error.
+    /// Ends the connection. It is not an error if the other side closed it.
     fn fail(&mut self, cause: std::io::Error) -> Result<(), TransportError> {
-        self.broken = Some(if self.netcode.is_connected() { Gone::Lost } else { Gone::Refused });
-        match cause.kind() {
-            ErrorKind::ConnectionAborted
-            | ErrorKind::ConnectionReset
-            | ErrorKind::BrokenPipe
-            | ErrorKind::UnexpectedEof => Ok(()),
-            _ => Err(TransportError::Socket { carrier: self.carrier, cause }),
+        self.broken =
+            Some(if self.netcode.is_connected() { CloseReason::ConnectionLost } else { CloseReason::Rejected });
+        if let ErrorKind::ConnectionAborted
+        | ErrorKind::ConnectionReset
+        | ErrorKind::BrokenPipe
+        | ErrorKind::UnexpectedEof = cause.kind()
+        {
+            Ok(())
+        } else {
+            Err(TransportError::Socket { kind: self.kind, cause })
         }
     }
 }
@@ -126,8 +129,9 @@ impl ClientTransport for Connector {
         Ok(())
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "any other error kind")]
     fn send(&mut self, datagram: &[u8]) -> Result<(), SendError> {
-        fits(datagram)?;
+        check_length(datagram)?;
         if self.state() != State::Connected {
             return Err(SendError::NotConnected);
         }
@@ -150,13 +154,20 @@ impl ClientTransport for Connector {
     }
 
     fn state(&self) -> State {
-        // What netcode heard from the server says more than a line that closed after it.
+        // The disconnect reason that netcode received is more specific than the end of the socket.
         match (self.netcode.disconnect_reason(), self.broken) {
-            (Some(reason), _) => State::Disconnected(match gone(reason) {
-                Gone::NoAnswer if self.socket.is_shut() => Gone::Nobody,
-                gone => gone,
+            (Some(reason), _) => State::Disconnected(match close_reason(reason) {
+                CloseReason::NoAnswer if self.socket.is_port_closed() => CloseReason::PortClosed,
+                reason @ CloseReason::ByClient
+                | reason @ CloseReason::ByServer
+                | reason @ CloseReason::TimedOut
+                | reason @ CloseReason::ConnectionLost
+                | reason @ CloseReason::Rejected
+                | reason @ CloseReason::NoAnswer
+                | reason @ CloseReason::PortClosed
+                | reason @ CloseReason::Expired => reason,
             }),
-            (None, Some(gone)) => State::Disconnected(gone),
+            (None, Some(reason)) => State::Disconnected(reason),
             (None, None) if self.netcode.is_connected() => State::Connected,
             (None, None) => State::Connecting,
         }
@@ -169,35 +180,37 @@ impl Drop for Connector {
     }
 }
 
-fn gone(reason: DisconnectReason) -> Gone {
+fn close_reason(reason: DisconnectReason) -> CloseReason {
     match reason {
-        DisconnectReason::ConnectTokenExpired => Gone::Expired,
-        DisconnectReason::ConnectionTimedOut => Gone::TimedOut,
-        DisconnectReason::ConnectionResponseTimedOut | DisconnectReason::ConnectionRequestTimedOut => Gone::NoAnswer,
-        DisconnectReason::ConnectionDenied => Gone::Refused,
-        DisconnectReason::DisconnectedByClient => Gone::ByClient,
-        DisconnectReason::DisconnectedByServer => Gone::ByServer,
+        DisconnectReason::ConnectTokenExpired => CloseReason::Expired,
+        DisconnectReason::ConnectionTimedOut => CloseReason::TimedOut,
+        DisconnectReason::ConnectionResponseTimedOut | DisconnectReason::ConnectionRequestTimedOut => {
+            CloseReason::NoAnswer
+        }
+        DisconnectReason::ConnectionDenied => CloseReason::Rejected,
+        DisconnectReason::DisconnectedByClient => CloseReason::ByClient,
+        DisconnectReason::DisconnectedByServer => CloseReason::ByServer,
     }
 }
 
 fn open(
-    carrier: TransportKind,
+    kind: TransportKind,
     server: SocketAddr,
-    patience: Duration,
+    connect_timeout: Duration,
 ) -> Result<Box<dyn ClientSocket>, TransportError> {
-    let cannot = |cause| TransportError::Reach { carrier, address: server, cause };
-    match carrier {
+    let cannot = |cause| TransportError::Reach { kind, address: server, cause };
+    match kind {
         #[cfg(feature = "udp")]
-        TransportKind::Udp => Ok(Box::new(crate::socket::udp::UdpClient::toward(server).map_err(cannot)?)),
+        TransportKind::Udp => Ok(Box::new(crate::socket::udp::UdpClient::connect(server).map_err(cannot)?)),
         #[cfg(feature = "websocket")]
         TransportKind::WebSocket => {
-            let socket = crate::socket::websocket::WebSocketClient::connect(server, patience).map_err(cannot)?;
+            let socket = crate::socket::websocket::WebSocketClient::connect(server, connect_timeout).map_err(cannot)?;
             Ok(Box::new(socket))
         }
-        #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
+        #[allow(unreachable_patterns, reason = "which transports are built is a matter of features")]
         _ => {
-            let _ = (cannot, patience);
-            Err(TransportError::NotBuilt { carrier })
+            let _ = (cannot, connect_timeout);
+            Err(TransportError::NotBuilt { kind })
         }
     }
 }

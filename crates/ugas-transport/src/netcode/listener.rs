@@ -9,40 +9,40 @@ use renetcode2::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 use super::MAX_PACKET;
-use super::packet::is_sound;
+use super::packet::is_well_formed;
 use crate::bucket::Bucket;
 use crate::counts::Counts;
-use crate::error::{SendError, TransportError, fits};
+use crate::error::{SendError, TransportError, check_length};
 use crate::limits::Limits;
 use crate::socket::ServerSocket;
 use crate::token::{Identity, Key, Token, TransportKind, unpack};
-use crate::transport::{Event, Gone, ServerTransport};
+use crate::transport::{CloseReason, Event, ServerTransport};
 
-/// What netcode can count.
-const MOST_PEERS: usize = 1_024;
+/// The most clients that netcode supports.
+const MAX_PEERS: usize = 1_024;
 
-/// Who may connect.
+/// Which peers may connect.
 #[derive(Clone, Debug)]
 pub enum Auth {
-    /// Peers with a token of this key.
+    /// Peers with a token that was issued with this key.
     Key(Key),
-    /// Every peer, under any name: for development. Packets are encrypted with a known key.
+    /// Every peer, under any name: for development. Packets are encrypted with a publicly known key.
     Open,
 }
 
 /// The configuration of a [`Listener`].
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
-    /// The protocol number of the game; tokens for another one get no answer.
+    /// The protocol number of the game. The server does not answer peers whose token has another number.
     pub protocol: u64,
-    /// Who may connect.
+    /// Which peers may connect.
     pub auth: Auth,
-    /// The limits.
+    /// The limits of the server.
     pub limits: Limits,
-    /// The time since the Unix epoch. It advances with [`ServerTransport::poll`].
+    /// The current time since the Unix epoch. It advances with [`ServerTransport::poll`].
     pub now: Duration,
-    /// The lifetime of tokens, in seconds. A token that may be older than the start of the server is rejected, since it may
-    /// have been used before; tokens need at least this lifetime.
+    /// The lifetime of tokens, in seconds. A token that may have been issued before the start of the server is
+    /// rejected, since it may have been used before. Tokens therefore need at least this lifetime.
     pub token_lifetime: u16,
 }
 
@@ -73,8 +73,8 @@ pub struct Listener {
     by_client: BTreeMap<u64, PeerId>,
     by_address: BTreeMap<(TransportKind, SocketAddr), PeerId>,
     next: u32,
-    strangers: Bucket,
-    leaving: Vec<(PeerId, Gone)>,
+    unknown_packets: Bucket,
+    leaving: Vec<(PeerId, CloseReason)>,
     lost: Vec<SocketAddr>,
     counts: Counts,
     buffer: [u8; MAX_PACKET],
@@ -89,7 +89,7 @@ struct Endpoint {
 struct Peer {
     client: u64,
     slot: usize,
-    carrier: TransportKind,
+    kind: TransportKind,
     address: SocketAddr,
     bucket: Bucket,
 }
@@ -106,22 +106,22 @@ impl Listener {
         ListenerBuilder { config, sockets: [None, None, None] }
     }
 
-    /// Returns its public address on a transport.
-    pub fn address(&self, carrier: TransportKind) -> Option<SocketAddr> {
-        self.sockets[carrier as usize].as_ref().map(|endpoint| endpoint.public)
+    /// Returns its public address for a transport.
+    pub fn address(&self, kind: TransportKind) -> Option<SocketAddr> {
+        self.sockets[kind as usize].as_ref().map(|endpoint| endpoint.public)
     }
 
-    /// Returns the hash of the certificate that a browser must trust (WebTransport).
-    pub fn certificate(&self, carrier: TransportKind) -> Option<[u8; 32]> {
-        self.sockets[carrier as usize].as_ref()?.certificate
+    /// Returns the hash of the certificate that a browser must trust, for WebTransport.
+    pub fn certificate(&self, kind: TransportKind) -> Option<[u8; 32]> {
+        self.sockets[kind as usize].as_ref()?.certificate
     }
 
     /// Issues a token for this server, valid from now on. See [`Identity`] for the arguments.
-    pub fn issue(&self, carrier: TransportKind, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
-        let address = self.address(carrier).ok_or(TransportError::NoSocket)?;
-        let who = Identity { client, user_data, carrier, address };
+    pub fn issue(&self, kind: TransportKind, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
+        let address = self.address(kind).ok_or(TransportError::NoSocket)?;
+        let who = Identity { client, user_data, kind, address };
         let now = self.config.now.saturating_add(self.elapsed);
-        // A second more, for both sides count whole seconds.
+        // One second more, since both sides count whole seconds.
         let lifetime = Duration::from_secs(self.config.token_lifetime as u64 + 1);
         let key = match &self.config.auth {
             Auth::Key(key) => key.clone(),
@@ -130,38 +130,38 @@ impl Listener {
         Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
     }
 
-    fn read(&mut self, carrier: TransportKind, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
+    fn read(&mut self, kind: TransportKind, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         for _ in 0..self.config.limits.reads_per_poll {
-            let Some(endpoint) = &mut self.sockets[carrier as usize] else { return Ok(()) };
+            let Some(endpoint) = &mut self.sockets[kind as usize] else { return Ok(()) };
             let next = endpoint.socket.receive(&mut self.buffer);
-            let Some((length, who)) = next.map_err(|cause| TransportError::Socket { carrier, cause })? else {
+            let Some((length, who)) = next.map_err(|cause| TransportError::Socket { kind, cause })? else {
                 return Ok(());
             };
-            let is_stranger = !self.by_address.contains_key(&(carrier, who));
-            if is_stranger && !self.strangers.take() {
-                self.counts.strangers += 1;
+            let is_unknown = !self.by_address.contains_key(&(kind, who));
+            if is_unknown && !self.unknown_packets.take() {
+                self.counts.unknown += 1;
                 continue;
             }
-            self.open(carrier, who, length, events);
+            self.open(kind, who, length, events);
         }
         Ok(())
     }
 
-    /// Opens the packet in the buffer and does what it asks for.
-    fn open(&mut self, carrier: TransportKind, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
-        let Some(endpoint) = &mut self.sockets[carrier as usize] else { return };
+    /// Decodes the packet in the buffer and handles it.
+    fn open(&mut self, kind: TransportKind, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
+        let Some(endpoint) = &mut self.sockets[kind as usize] else { return };
         let socket = &mut endpoint.socket;
         let packet = &mut self.buffer[..length];
-        let result = match is_sound(packet) {
-            true => self.netcode.process_packet(carrier as usize, who, packet),
-            false => ServerResult::Error { socket_id: carrier as usize, addr: who },
+        let result = match is_well_formed(packet) {
+            true => self.netcode.process_packet(kind as usize, who, packet),
+            false => ServerResult::Error { socket_id: kind as usize, addr: who },
         };
         match result {
             ServerResult::None => {}
             ServerResult::Error { .. } => {
                 self.counts.malformed += 1;
-                // Senders can be forged: this must not end a player's connection.
-                if !self.by_address.contains_key(&(carrier, who)) {
+                // The sender address may be forged: a malformed packet must not end a player's connection.
+                if !self.by_address.contains_key(&(kind, who)) {
                     socket.close(who);
                 }
             }
@@ -194,11 +194,11 @@ impl Listener {
             ServerResult::ClientConnected { client_id, user_data, payload, .. } => {
                 socket.joined(who);
                 let _ = socket.send(who, payload);
-                self.join(client_id, carrier, who, unpack(&user_data), events);
+                self.join(client_id, kind, who, unpack(&user_data), events);
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
                 socket.close(who);
-                self.leave(client_id, Gone::ByClient, events);
+                self.leave(client_id, CloseReason::ByClient, events);
             }
         }
     }
@@ -206,7 +206,7 @@ impl Listener {
     fn join(
         &mut self,
         client: u64,
-        carrier: TransportKind,
+        kind: TransportKind,
         address: SocketAddr,
         user_data: &[u8],
         events: &mut dyn FnMut(Event<'_>),
@@ -216,51 +216,51 @@ impl Listener {
         let id = PeerId(self.next);
         self.next += 1;
         let bucket = Bucket::new(self.config.limits.per_second, self.config.limits.burst);
-        self.peers.insert(id, Peer { client, slot, carrier, address, bucket });
+        self.peers.insert(id, Peer { client, slot, kind, address, bucket });
         self.by_client.insert(client, id);
-        self.by_address.insert((carrier, address), id);
+        self.by_address.insert((kind, address), id);
         events(Event::Connected(id, user_data));
     }
 
-    /// Forgets a peer that netcode has forgotten.
-    fn leave(&mut self, client: u64, why: Gone, events: &mut dyn FnMut(Event<'_>)) {
+    /// Removes a peer that netcode has removed.
+    fn leave(&mut self, client: u64, reason: CloseReason, events: &mut dyn FnMut(Event<'_>)) {
         let Some(id) = self.by_client.remove(&client) else { return };
         if let Some(peer) = self.peers.remove(&id) {
-            self.by_address.remove(&(peer.carrier, peer.address));
-            events(Event::Disconnected(id, why));
+            self.by_address.remove(&(peer.kind, peer.address));
+            events(Event::Disconnected(id, reason));
         }
     }
 
-    /// Ends what the host or a broken carrier has ended.
-    fn dismiss(&mut self, events: &mut dyn FnMut(Event<'_>)) {
-        for (id, why) in std::mem::take(&mut self.leaving) {
+    /// Disconnects the peers that the host disconnected or whose connection was lost.
+    fn disconnect_leaving(&mut self, events: &mut dyn FnMut(Event<'_>)) {
+        for (id, reason) in std::mem::take(&mut self.leaving) {
             let Some(peer) = self.peers.get(&id) else { continue };
-            let (client, carrier) = (peer.client, peer.carrier);
+            let (client, kind) = (peer.client, peer.kind);
             let result = self.netcode.disconnect(client);
             if let (ServerResult::ClientDisconnected { addr, payload, .. }, Some(endpoint)) =
-                (result, &mut self.sockets[carrier as usize])
+                (result, &mut self.sockets[kind as usize])
             {
                 if let Some(payload) = payload {
                     let _ = endpoint.socket.send(addr, payload);
                 }
                 endpoint.socket.close(addr);
             }
-            self.leave(client, why, events);
+            self.leave(client, reason, events);
         }
     }
 
-    /// Silence ends a connection; the other way round, a word now and then keeps it.
-    fn keep(&mut self, events: &mut dyn FnMut(Event<'_>)) {
-        let mut silent = Vec::new();
+    /// Disconnects peers that timed out and sends keep-alive packets to the others.
+    fn keep_alive(&mut self, events: &mut dyn FnMut(Event<'_>)) {
+        let mut timed_out = Vec::new();
         for peer in self.peers.values() {
-            let Some(endpoint) = &mut self.sockets[peer.carrier as usize] else { continue };
+            let Some(endpoint) = &mut self.sockets[peer.kind as usize] else { continue };
             let result = self.netcode.update_client(peer.slot, peer.client);
             if let ServerResult::ClientDisconnected { payload, addr, .. } = result {
                 if let Some(payload) = payload {
                     let _ = endpoint.socket.send(addr, payload);
                 }
                 endpoint.socket.close(addr);
-                silent.push(peer.client);
+                timed_out.push(peer.client);
                 continue;
             }
             if let ServerResult::PacketToSend { addr, payload, .. } =
@@ -269,8 +269,8 @@ impl Listener {
                 let _ = endpoint.socket.send(addr, payload);
             }
         }
-        for client in silent {
-            self.leave(client, Gone::TimedOut, events);
+        for client in timed_out {
+            self.leave(client, CloseReason::TimedOut, events);
         }
     }
 }
@@ -279,33 +279,33 @@ impl ServerTransport for Listener {
     fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         self.elapsed = self.elapsed.saturating_add(elapsed);
         self.netcode.update(elapsed);
-        self.strangers.refill(elapsed);
+        self.unknown_packets.refill(elapsed);
         for peer in self.peers.values_mut() {
             peer.bucket.refill(elapsed);
         }
-        for carrier in TransportKind::ALL {
-            let Some(endpoint) = &mut self.sockets[carrier as usize] else { continue };
+        for kind in TransportKind::ALL {
+            let Some(endpoint) = &mut self.sockets[kind as usize] else { continue };
             endpoint.socket.update(elapsed, &mut self.lost);
             for who in self.lost.drain(..) {
-                if let Some(&id) = self.by_address.get(&(carrier, who)) {
-                    self.leaving.push((id, Gone::Lost));
+                if let Some(&id) = self.by_address.get(&(kind, who)) {
+                    self.leaving.push((id, CloseReason::ConnectionLost));
                 }
             }
         }
-        self.dismiss(events);
-        for carrier in TransportKind::ALL {
-            self.read(carrier, events)?;
+        self.disconnect_leaving(events);
+        for kind in TransportKind::ALL {
+            self.read(kind, events)?;
         }
-        self.keep(events);
+        self.keep_alive(events);
         Ok(())
     }
 
     fn send(&mut self, peer: PeerId, datagram: &[u8]) -> Result<(), SendError> {
-        fits(datagram)?;
+        check_length(datagram)?;
         let known = self.peers.get(&peer).ok_or(SendError::NoPeer(peer))?;
         let packet = self.netcode.generate_payload_packet(known.slot, known.client, datagram);
         let (_, address, packet) = packet.map_err(|_| SendError::NoPeer(peer))?;
-        let endpoint = self.sockets[known.carrier as usize].as_mut().ok_or(SendError::NoPeer(peer))?;
+        let endpoint = self.sockets[known.kind as usize].as_mut().ok_or(SendError::NoPeer(peer))?;
         match endpoint.socket.send(address, packet) {
             Ok(()) => {
                 self.counts.sent += 1;
@@ -316,7 +316,7 @@ impl ServerTransport for Listener {
                 Err(SendError::Full)
             }
             Err(error) if error.kind() == ErrorKind::ConnectionAborted => {
-                self.leaving.push((peer, Gone::Lost));
+                self.leaving.push((peer, CloseReason::ConnectionLost));
                 Err(SendError::NoPeer(peer))
             }
             Err(error) => Err(SendError::System(error.to_string())),
@@ -325,7 +325,7 @@ impl ServerTransport for Listener {
 
     fn disconnect(&mut self, peer: PeerId) {
         if self.peers.contains_key(&peer) {
-            self.leaving.push((peer, Gone::ByServer));
+            self.leaving.push((peer, CloseReason::ByServer));
         }
     }
 
@@ -335,28 +335,29 @@ impl ServerTransport for Listener {
 }
 
 impl Drop for Listener {
-    /// Players hear that the server is gone instead of waiting for it.
+    /// Disconnects all peers, so that they do not wait for the timeout.
     fn drop(&mut self) {
-        self.leaving = self.peers.keys().map(|&id| (id, Gone::ByServer)).collect();
-        self.dismiss(&mut |_| {});
+        self.leaving = self.peers.keys().map(|&id| (id, CloseReason::ByServer)).collect();
+        self.disconnect_leaving(&mut |_| {});
     }
 }
 
 impl ListenerBuilder {
-    /// Binds a transport to an address (port 0 selects a free one). `public` is the address that players use, if it differs:
-    /// behind a router, or when listening on all addresses. A second address for a transport replaces the first.
+    /// Binds a transport to an address; port 0 selects a free port. `public` is the address that players use, if it
+    /// differs from the bound one: behind a router, or when listening on all addresses. A second address for the same
+    /// transport replaces the first.
     pub fn bind(
         mut self,
-        carrier: TransportKind,
+        kind: TransportKind,
         address: SocketAddr,
         public: Option<SocketAddr>,
     ) -> Result<ListenerBuilder, TransportError> {
-        let (socket, bound, certificate) = open(carrier, address, self.config.limits.peers)?;
+        let (socket, bound, certificate) = open(kind, address, self.config.limits.peers)?;
         let public = public.unwrap_or(bound);
         if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
-            return Err(TransportError::NoPublicAddress { carrier, address });
+            return Err(TransportError::NoPublicAddress { kind, address });
         }
-        self.sockets[carrier as usize] = Some(Endpoint { socket, public, certificate });
+        self.sockets[kind as usize] = Some(Endpoint { socket, public, certificate });
         Ok(self)
     }
 
@@ -366,17 +367,17 @@ impl ListenerBuilder {
         if sockets.iter().all(Option::is_none) {
             return Err(TransportError::NoSocket);
         }
-        if config.limits.peers > MOST_PEERS {
-            return Err(TransportError::TooManyPeers { wanted: config.limits.peers, most: MOST_PEERS });
+        if config.limits.peers > MAX_PEERS {
+            return Err(TransportError::TooManyPeers { wanted: config.limits.peers, most: MAX_PEERS });
         }
-        // One place for each carrier, used or not: a token names its socket by the carrier's number.
-        let place = |endpoint: &Option<Endpoint>| ServerSocketConfig {
+        // One socket per transport, even if unused: a token contains the number of the transport as the socket id.
+        let socket_config = |endpoint: &Option<Endpoint>| ServerSocketConfig {
             needs_encryption: endpoint.as_ref().is_none_or(|endpoint| !endpoint.socket.is_sealed()),
             public_addresses: endpoint.iter().map(|endpoint| endpoint.public).collect(),
         };
         let (authentication, max_token_lifetime) = match &config.auth {
             Auth::Key(key) => (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime),
-            // Everybody makes tokens by their own clock.
+            // Clients create tokens with their own clock.
             Auth::Open => (ServerAuthentication::Unsecure, 0),
         };
         let netcode = NetcodeServer::new(ServerConfig {
@@ -384,10 +385,10 @@ impl ListenerBuilder {
             max_token_lifetime,
             max_clients: config.limits.peers,
             protocol_id: config.protocol,
-            sockets: sockets.iter().map(place).collect(),
+            sockets: sockets.iter().map(socket_config).collect(),
             authentication,
         });
-        let rate = config.limits.strangers_per_second;
+        let rate = config.limits.unknown_packets_per_second;
         Ok(Listener {
             netcode,
             elapsed: Duration::ZERO,
@@ -396,7 +397,7 @@ impl ListenerBuilder {
             by_client: BTreeMap::new(),
             by_address: BTreeMap::new(),
             next: 0,
-            strangers: Bucket::new(rate, rate),
+            unknown_packets: Bucket::new(rate, rate),
             leaving: Vec::new(),
             lost: Vec::new(),
             counts: Counts::default(),
@@ -408,9 +409,9 @@ impl ListenerBuilder {
 
 type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
 
-fn open(carrier: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
-    let cannot = |cause| TransportError::Bind { carrier, address, cause };
-    match carrier {
+fn open(kind: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
+    let cannot = |cause| TransportError::Bind { kind, address, cause };
+    match kind {
         #[cfg(feature = "udp")]
         TransportKind::Udp => {
             let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
@@ -426,10 +427,10 @@ fn open(carrier: TransportKind, address: SocketAddr, peers: usize) -> Result<Ope
             let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
             Ok((Box::new(socket), bound, Some(certificate)))
         }
-        #[allow(unreachable_patterns, reason = "which carriers are built is a matter of features")]
+        #[allow(unreachable_patterns, reason = "which transports are built is a matter of features")]
         _ => {
             let _ = (cannot, peers);
-            Err(TransportError::NotBuilt { carrier })
+            Err(TransportError::NotBuilt { kind })
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What carries packets of netcode. A socket knows nothing of keys, players or sizes of datagrams; it moves sealed
-//! packets and says when a connection of its own (if it has such) is over.
+//! Sockets that move the packets of netcode. A socket does not handle keys, players or the length of datagrams: it
+//! moves encrypted packets. A connection-based socket also reports when one of its connections ended.
 
 use std::io;
 use std::net::SocketAddr;
@@ -12,49 +12,48 @@ pub(crate) mod websocket;
 #[cfg(feature = "webtransport")]
 pub(crate) mod webtransport;
 
-/// Packets of many addresses.
+/// The socket of a server.
 pub(crate) trait ServerSocket: Send {
-    /// Whether the carrier encrypts by itself; if not, netcode does.
+    /// Returns whether the transport itself encrypts packets; if not, netcode encrypts them.
     fn is_sealed(&self) -> bool {
         false
     }
 
-    /// Time goes by: newcomers of a carrier with connections are let in or turned away. What ended by itself since the
-    /// last call is told.
+    /// Advances the time: accepts or rejects new connections, and appends the addresses of connections that ended.
     fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>);
 
-    /// The next packet; nothing if there is none now.
+    /// Reads the next packet, if one has arrived.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>>;
 
-    /// An error of the kind `WouldBlock` means that the packet is dropped because the other side does not keep up.
+    /// Sends a packet. `WouldBlock` means that the packet was dropped because the other side reads too slowly.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
 
-    /// Netcode takes the token of this address and asks for proof that it is really there.
+    /// Records that netcode accepted the token of this address and sent a challenge.
     fn accepted(&mut self, _client: u64, _who: SocketAddr) {}
 
-    /// A player is at this address now.
+    /// Records that a player connected from this address.
     fn joined(&mut self, _who: SocketAddr) {}
 
-    /// Nothing more comes from or goes to this address.
+    /// Closes the connection to this address.
     fn close(&mut self, who: SocketAddr);
 }
 
-/// Packets of one server.
+/// The socket of a client.
 pub(crate) trait ClientSocket: Send {
-    /// The next packet and where it comes from; nothing if there is none now. An error means that the socket is done for.
+    /// Reads the next packet with its sender, if one has arrived. After an error the socket cannot be used.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>>;
 
-    /// An error of the kind `WouldBlock` means that the packet is dropped because the other side does not keep up.
+    /// Sends a packet. `WouldBlock` means that the packet was dropped because the other side reads too slowly.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
 
-    /// Whether the system said that nobody listens at the server's port. It may be wrong, and it may say nothing: good for
-    /// a message, not for a decision.
-    fn is_shut(&self) -> bool {
+    /// Returns whether the operating system reported that the server's port is closed. The report may be wrong or
+    /// missing, so use it in messages only.
+    fn is_port_closed(&self) -> bool {
         false
     }
 }
 
-/// Copies a packet out; what does not fit is no packet.
+/// Copies a packet into a buffer. `None` if it does not fit.
 #[cfg(feature = "websocket")]
 pub(crate) fn put(packet: &[u8], buffer: &mut [u8]) -> Option<usize> {
     buffer.get_mut(..packet.len())?.copy_from_slice(packet);

@@ -1,5 +1,5 @@
-//! WebTransport for browsers, as `renet2` has it: QUIC with a self-signed certificate, on a runtime of its own that
-//! nobody else sees. A browser trusts the certificate by its hash, for two weeks.
+//! WebTransport for browsers, with the implementation of `renet2`: QUIC with a self-signed certificate, on a private
+//! runtime. A browser accepts the certificate by its hash, for two weeks.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -14,20 +14,20 @@ use crate::token::TransportKind;
 
 pub(crate) struct WebTransport {
     inner: Inner,
-    /// Its threads end when the server does.
+    /// The runtime, whose threads end with the server.
     _runtime: Runtime,
 }
 
 impl WebTransport {
-    /// The socket, its address and the hash of its certificate.
+    /// Binds a socket. Returns it with its address and the hash of its certificate.
     pub(crate) fn bind(
         address: SocketAddr,
         players: usize,
     ) -> Result<(WebTransport, SocketAddr, [u8; 32]), TransportError> {
-        let carrier = TransportKind::WebTransport;
-        let no_runtime = |cause: io::Error| TransportError::Runtime { carrier, cause: cause.to_string() };
+        let kind = TransportKind::WebTransport;
+        let no_runtime = |cause: io::Error| TransportError::Runtime { kind, cause: cause.to_string() };
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().map_err(no_runtime)?;
-        let cannot = |cause: String| TransportError::Bind { carrier, address, cause: io::Error::other(cause) };
+        let cannot = |cause: String| TransportError::Bind { kind, address, cause: io::Error::other(cause) };
         let (config, certificate) = WebTransportServerConfig::new_selfsigned(address, players.max(1))
             .map_err(|error| cannot(error.to_string()))?;
         let inner = Inner::new(config, runtime.handle().clone()).map_err(|error| cannot(error.to_string()))?;

@@ -1,4 +1,4 @@
-//! Carriers from outside: what goes through, what does not, and who notices.
+//! Tests of the transports through their public interface.
 
 mod echo;
 mod hostile;

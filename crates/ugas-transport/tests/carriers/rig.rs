@@ -1,17 +1,17 @@
-//! A listener on loopback, callers for it, and a loop that lets both have their say until something holds.
+//! A listener on loopback, clients for it, and a loop that polls both until a condition holds.
 
 use std::net::SocketAddr;
 use std::time::Duration;
 
 use ugas_transport::{
-    Auth, ClientTransport, Connector, ConnectorConfig, Event, Gone, Key, Limits, Listener, ListenerConfig, PeerId,
-    ServerTransport, State, Token, TransportKind,
+    Auth, ClientTransport, CloseReason, Connector, ConnectorConfig, Event, Key, Limits, Listener, ListenerConfig,
+    PeerId, ServerTransport, State, Token, TransportKind,
 };
 
 pub(crate) const PROTOCOL: u64 = 0x75_67_61_73;
 pub(crate) const NOW: Duration = Duration::from_secs(1_800_000_000);
-pub(crate) const CALL: ConnectorConfig = ConnectorConfig { now: NOW, patience: Duration::from_secs(10) };
-/// Rounds until a test gives up: twenty seconds of pauses.
+pub(crate) const CONNECT: ConnectorConfig = ConnectorConfig { now: NOW, connect_timeout: Duration::from_secs(10) };
+/// The rounds until a test fails: twenty seconds of pauses.
 const ROUNDS: usize = 20_000;
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -31,29 +31,29 @@ pub(crate) fn listen(auth: Auth, limits: Limits) -> Listener {
     builder.start().expect("two sockets")
 }
 
-pub(crate) fn call(token: Token) -> Connector {
-    Connector::connect(token, CALL).expect("the server listens")
+pub(crate) fn connect_to(token: Token) -> Connector {
+    Connector::connect(token, CONNECT).expect("the server listens")
 }
 
-/// What a server heard, in order.
+/// An event of a server, owned.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Heard {
+pub(crate) enum ServerEvent {
     Connected(PeerId, Vec<u8>),
-    Disconnected(PeerId, Gone),
+    Disconnected(PeerId, CloseReason),
     Datagram(PeerId, Vec<u8>),
 }
 
-pub(crate) fn hear(server: &mut dyn ServerTransport, elapsed: Duration) -> Vec<Heard> {
-    let mut heard = Vec::new();
+pub(crate) fn poll_events(server: &mut dyn ServerTransport, elapsed: Duration) -> Vec<ServerEvent> {
+    let mut events = Vec::new();
     let polled = server.poll(elapsed, &mut |event| {
-        heard.push(match event {
-            Event::Connected(peer, user_data) => Heard::Connected(peer, user_data.to_vec()),
-            Event::Disconnected(peer, gone) => Heard::Disconnected(peer, gone),
-            Event::Datagram(peer, bytes) => Heard::Datagram(peer, bytes.to_vec()),
+        events.push(match event {
+            Event::Connected(peer, user_data) => ServerEvent::Connected(peer, user_data.to_vec()),
+            Event::Disconnected(peer, closed) => ServerEvent::Disconnected(peer, closed),
+            Event::Datagram(peer, bytes) => ServerEvent::Datagram(peer, bytes.to_vec()),
         });
     });
     polled.expect("the sockets work");
-    heard
+    events
 }
 
 pub(crate) fn read(client: &mut dyn ClientTransport, elapsed: Duration) -> Vec<Vec<u8>> {
@@ -62,7 +62,7 @@ pub(crate) fn read(client: &mut dyn ClientTransport, elapsed: Duration) -> Vec<V
     read
 }
 
-/// Polls everybody with little pauses until it is done; fails the test if that never happens.
+/// Polls with short pauses until a condition holds; fails the test if it never does.
 pub(crate) fn until(what: &str, mut is_done: impl FnMut() -> bool) {
     for _ in 0..ROUNDS {
         if is_done() {
@@ -73,14 +73,14 @@ pub(crate) fn until(what: &str, mut is_done: impl FnMut() -> bool) {
     panic!("{what}: not in {ROUNDS} rounds");
 }
 
-/// Connects and tells the peer's number.
+/// Connects a client. Returns its peer number.
 pub(crate) fn join(server: &mut Listener, client: &mut Connector) -> PeerId {
     let mut found = None;
     until("joining", || {
-        let heard = hear(server, PAUSE);
-        found = found.or(heard.into_iter().find_map(|heard| match heard {
-            Heard::Connected(peer, _) => Some(peer),
-            Heard::Disconnected(..) | Heard::Datagram(..) => None,
+        let events = poll_events(server, PAUSE);
+        found = found.or(events.into_iter().find_map(|event| match event {
+            ServerEvent::Connected(peer, _) => Some(peer),
+            ServerEvent::Disconnected(..) | ServerEvent::Datagram(..) => None,
         }));
         read(client, PAUSE);
         client.state() == State::Connected && found.is_some()

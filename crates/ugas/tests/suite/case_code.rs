@@ -146,7 +146,7 @@ impl World {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let hero = spawn(&mut sim, 0.0);
         let ability = rules.ability(ability).unwrap();
-        sim.grant(hero, AbilityGrant { ability, level: 1, input: InputId(1) }).unwrap();
+        sim.grant(hero, AbilityGrant { ability, level: 1, input: Some(InputId(1)) }).unwrap();
         World { rules, sim, hero }
     }
     fn cast(&mut self, name: &str, target: Target) {

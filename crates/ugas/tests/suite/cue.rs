@@ -118,7 +118,7 @@ fn a_loop_plays_from_start_to_end_of_its_effect_and_knows_its_context() {
     struct Context(Rc<RefCell<Vec<Seen>>>);
     impl LoopCue for Context {
         fn add(&mut self, cx: &CueContext<'_>) {
-            self.0.borrow_mut().push((cx.key, cx.target, cx.location, cx.duration));
+            self.0.borrow_mut().push((cx.key.unwrap(), cx.target, cx.location, cx.duration));
         }
         fn remove(&mut self, _: &CueContext<'_>) {}
     }

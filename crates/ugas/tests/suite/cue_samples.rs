@@ -141,13 +141,13 @@ fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
 
 /// What a cue was told.
 #[derive(Clone, Debug, PartialEq)]
-struct Told(ControllerId, Option<[f64; 3]>, Option<SimTime>, EffectKey, u32);
+struct Seen(ControllerId, Option<[f64; 3]>, Option<SimTime>, EffectKey, u32);
 
-struct Context(Rc<RefCell<Vec<Told>>>);
+struct Context(Rc<RefCell<Vec<Seen>>>);
 
 impl Context {
     fn note(&self, cx: &CueContext<'_>) {
-        self.0.borrow_mut().push(Told(cx.target, cx.hit, cx.duration, cx.key, cx.level));
+        self.0.borrow_mut().push(Seen(cx.target, cx.hit, cx.duration, cx.key.unwrap(), cx.level));
     }
 }
 
@@ -174,7 +174,7 @@ fn a_cue_knows_target_hit_duration_and_effect() {
     let buff = Spec::new(rules.effect("GE_StrengthBuff").unwrap(), hero).level(2);
     let key = sim.apply(&buff.hit(hit_at([4.0, 5.0, 6.0]))).unwrap();
     play(&mut sim, &mut clients);
-    assert_eq!(*told.borrow(), [Told(hero, Some([4.0, 5.0, 6.0]), Some(SimTime::seconds(30.0)), key, 2)]);
+    assert_eq!(*told.borrow(), [Seen(hero, Some([4.0, 5.0, 6.0]), Some(SimTime::seconds(30.0)), key, 2)]);
     // The handle is a real one.
     assert_eq!(sim.effect(key).unwrap().total, Some(SimTime::seconds(30.0)));
 }

@@ -1,4 +1,4 @@
-//! Activation: checks, validation, commit, start.
+//! Activation of an ability: checks, validation, commit, start.
 
 use super::super::task::ListKind;
 use super::super::{AbilityEvent, Flow, RowEvent, Via};
@@ -16,21 +16,21 @@ use crate::{
 #[derive(Clone, Copy)]
 pub(crate) struct ActivationRequest<'w> {
     pub(crate) target: Target,
-    /// The birth: what caused it.
-    pub(crate) birth: u64,
+    /// The origin id: identifies what caused the activation.
+    pub(crate) origin_id: u64,
     pub(crate) event: Option<&'w EventData>,
     /// The controller that caused it, if it is not the owner.
     pub(crate) source: Option<ControllerId>,
 }
 
 impl Flow<'_> {
-    /// Tries grants in order; `birth` identifies the cause of the activation.
+    /// Tries grants in order; `origin_id` identifies the cause of the activation.
     pub(crate) fn activate(
         &mut self,
         slot: usize,
         which: Which,
         target: Target,
-        birth: u64,
+        origin_id: u64,
         event: Option<Box<EventData>>,
     ) -> Result<ActivationKey, Refusal> {
         if let Target::Point(p) = target
@@ -38,8 +38,8 @@ impl Flow<'_> {
         {
             return Err(Refusal::BadValue { what: BadValue::Position });
         }
-        let source = event.as_ref().map(|e| e.instigator);
-        let request = ActivationRequest { target, birth, event: event.as_deref(), source };
+        let source = event.as_ref().map(|e| e.instigator.unwrap_or(ControllerId::NONE));
+        let request = ActivationRequest { target, origin_id, event: event.as_deref(), source };
         let (only, more) = {
             let mut selected = self.view().grants_of(slot, which)?;
             (selected.next(), selected.next().is_some())
@@ -90,11 +90,11 @@ impl Flow<'_> {
         let seq = self.push_activation(slot, at, request);
         let key = self.key_of(slot, seq);
         self.assign_first_target(slot, seq);
-        // A predicting client does not wait if the author allows that.
+        // With `Validation.Predicted`, a predicting client does not wait.
         if let Some(v) = def.validation.as_ref().filter(|v| !(v.predicted && self.work.role == Role::Client)) {
             let now = self.row(slot).clock.local(self.st.now);
             let deadline = if v.timeout == SimTime::NEVER { v.timeout } else { now + v.timeout };
-            // Its first tick runs when the answer arrives.
+            // The first predicted tick runs when the answer arrives.
             self.apply_first_target(slot, seq);
             self.request_validation(slot, seq, deadline, def, from);
             return Ok(key);
@@ -114,7 +114,8 @@ impl Flow<'_> {
         ActivationAttempt { source: request.source.unwrap_or(t.source), ..t }
     }
 
-    /// Runs the `OnMispredicted` list of a predicted ability that was rejected; it is active only for that long.
+    /// Runs the `OnMispredicted` list of a predicted activation that was rejected. The activation exists only while the
+    /// list runs.
     pub(super) fn mispredicted(
         &mut self,
         who: ControllerId,
@@ -123,7 +124,7 @@ impl Flow<'_> {
     ) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let at = self.row(slot).grants.iter().position(|g| g.ability == ability).ok_or(Refusal::NotGranted)?;
-        let request = ActivationRequest { target, birth: self.cause.root.0, event: None, source: None };
+        let request = ActivationRequest { target, origin_id: self.cause.root.0, event: None, source: None };
         let seq = self.push_activation(slot, at, request);
         self.run_list(slot, seq, ListKind::Mispredicted);
         self.drop_activation(slot, seq);
@@ -150,10 +151,11 @@ impl Flow<'_> {
         self.push_new(slot, (grant, ability, level), request)
     }
 
-    /// Creates an activation for an ability that observers see.
+    /// Creates an activation on an observer, to run the observers' list of an ability.
     pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
-        let request = ActivationRequest { target: what.target, birth: self.cause.root.0, event: None, source: None };
-        // No grant has this number.
+        let request =
+            ActivationRequest { target: what.target, origin_id: self.cause.root.0, event: None, source: None };
+        // An id that no grant has.
         let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), request);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(regs, 0);
@@ -165,14 +167,14 @@ impl Flow<'_> {
     }
 
     fn push_new(&mut self, slot: usize, of: (GrantId, crate::AbilityId, u32), request: ActivationRequest<'_>) -> u64 {
-        let ordinal = self.number(slot, request.birth);
+        let ordinal = self.number(slot, request.origin_id);
         let (root, link, now) = (self.cause.root, self.cause.link, self.st.now);
         let row = self.row_mut(slot);
         let seq = row.take_seq();
         let (grant, ability, level) = of;
         let new = Activation {
             seq,
-            birth: request.birth,
+            origin_id: request.origin_id,
             ordinal,
             grant,
             ability,
@@ -197,7 +199,7 @@ impl Flow<'_> {
             code: Vec::new(),
         };
         row.play_mut().activations.push(new);
-        // Death during the commit ends it too.
+        // The owner's death during the commit ends the activation too.
         row.alert |= alert::DEATH;
         seq
     }
@@ -207,8 +209,8 @@ impl Flow<'_> {
         row.play().activation(seq).map_or(ActivationKey::NONE, |a| a.key(row.id))
     }
 
-    /// Starts an activation whose checks passed: it commits, cancels others and starts its tasks. The commit is first
-    /// because it can still be refused; then nothing was cancelled.
+    /// Starts an activation whose checks passed: commits, cancels other abilities and starts the tasks. The commit
+    /// comes first because it can still be refused; then nothing has been cancelled.
     pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
@@ -232,7 +234,7 @@ impl Flow<'_> {
             self.cancel_group(slot, def.group, seq);
         }
         if !is_there(self) {
-            // Its cost, or what it cancelled, may have removed its grant.
+            // The cost, or an ability that was cancelled, may have removed the grant.
             self.cause = cause;
             return Ok(());
         }
@@ -245,7 +247,7 @@ impl Flow<'_> {
         self.fact(who, Via::NOTHING, FactKind::AbilityActivated { ability: def.id, grant, level, activation });
         self.cancel_matching(slot, &def.cancels, seq);
         let (ability, key) = (def.id, activation);
-        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news: AbilityEvent::Activated });
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, change: AbilityEvent::Activated });
         if def.cast.is_none() || !def.manual && def.cast.is_some_and(|c| c.initial) {
             self.run_list(slot, seq, ListKind::Tick);
         }
@@ -261,7 +263,7 @@ impl Flow<'_> {
         self.row(slot).play().activation(seq).is_some_and(|a| a.state == AbilityState::Active)
     }
 
-    /// Completes an activation if nothing keeps it active: no task, no cast, not passive.
+    /// Completes an activation if nothing keeps it active: it has no waiting task, no cast, and is not passive.
     pub(crate) fn maybe_done(&mut self, slot: usize, seq: u64) {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
             return;
@@ -273,7 +275,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Repeats the checks of a validated activation; it does not block itself.
+    /// Repeats the checks of an activation after its validation. The activation does not block itself.
     pub(super) fn recheck_activation(&self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };

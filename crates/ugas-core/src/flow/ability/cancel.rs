@@ -1,4 +1,4 @@
-//! What ends abilities from outside: a call, a tag, another ability, death.
+//! Ending abilities for a reason other than their own tasks: an op, a tag, another ability or death.
 
 use super::super::{EventCutoff, Flow};
 use super::EndHow;
@@ -25,7 +25,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns the selected activations by rising number.
+    /// Returns the sequence numbers of the selected activations, ascending.
     pub(crate) fn running(&self, slot: usize, which: Which) -> Result<Vec<u64>, Refusal> {
         let row = self.row(slot);
         let all = &row.play().activations;
@@ -39,11 +39,13 @@ impl Flow<'_> {
         match which {
             Which::Grant(_) if grants.is_empty() => Err(Refusal::StaleHandle),
             Which::Ability(_) if grants.is_empty() => Err(Refusal::NotGranted),
-            _ => Ok(all.iter().filter(|a| grants.contains(&a.grant)).map(|a| a.seq).collect()),
+            Which::Ability(_) | Which::Grant(_) | Which::Input(_) | Which::Activation(_) => {
+                Ok(all.iter().filter(|a| grants.contains(&a.grant)).map(|a| a.seq).collect())
+            }
         }
     }
 
-    /// Cancels every activation that `test` selects, by rising number.
+    /// Cancels every activation that `test` selects, in order of activation.
     pub(crate) fn cancel_where(&mut self, slot: usize, test: impl Fn(&Flow<'_>, &Activation) -> bool) {
         let picked: Vec<u64> =
             self.row(slot).play().activations.iter().filter(|a| test(self, a)).map(|a| a.seq).collect();
@@ -71,7 +73,7 @@ impl Flow<'_> {
         });
     }
 
-    /// Handles a tag removed from a row: ends abilities that last as long as it is present.
+    /// Handles a tag removed from a row: ends abilities that are active only while the tag is present.
     pub(crate) fn cancel_without(&mut self, slot: usize, tag: TagId) {
         self.cancel_where(slot, |flow, a| {
             flow.ability(a.ability).is_some_and(|d| d.triggers.contains(&TriggerDef::TagPresent(tag)))
@@ -101,7 +103,7 @@ impl Flow<'_> {
         });
     }
 
-    /// Cancels every ability on death that may not continue while dead.
+    /// Handles death: cancels every ability that may not continue while its owner is dead.
     pub(crate) fn die(&mut self, slot: usize, cutoff: &EventCutoff) {
         self.cancel_where(slot, |flow, a| a.seq < cutoff.seq && flow.ability(a.ability).is_none_or(|d| !d.dead));
     }

@@ -1,5 +1,5 @@
-//! The checks of an activation, in the order of ruling R-10, as one array. `activate` stops at the first failure,
-//! `why_not` evaluates all, and the castable status caches those that depend on the row alone.
+//! The checks of an activation, as one array in the order in which they are evaluated. `activate` stops at the first
+//! failure, and `why_not` evaluates all of them. The castable status caches the checks that depend only on the row.
 
 use super::super::View;
 use super::reads::AttemptReads;
@@ -17,9 +17,9 @@ pub(crate) struct ActivationAttempt<'t> {
     pub(crate) def: &'t AbilityDef,
     pub(crate) level: u32,
     pub(crate) target: Target,
-    /// The controller that caused it: an event's instigator, otherwise the owner.
+    /// The controller that caused it: the instigator of a trigger event, otherwise the owner.
     pub(crate) source: ControllerId,
-    /// How far away the target may be.
+    /// The maximum distance to the target.
     pub(crate) range: Option<f64>,
     /// Bits of checks that are skipped.
     pub(crate) skip: u32,
@@ -104,7 +104,7 @@ const _: () = {
 pub(super) const OF_TARGET: u32 =
     ActivationCheck::TargetTags.bit() | ActivationCheck::NoTarget.bit() | ActivationCheck::OutOfRange.bit();
 
-/// Checks that read only what is in progress.
+/// Checks that read only running activations, casts, cooldowns and charges.
 const OF_PLAY: u32 = ActivationCheck::AlreadyActive.bit()
     | ActivationCheck::BlockedByAbility.bit()
     | ActivationCheck::Group.bit()
@@ -219,7 +219,7 @@ impl<'a> View<'a> {
         self.row(slot).clock.local(self.st.now)
     }
 
-    /// Returns the duration until a local time.
+    /// Returns the duration from now until a local time.
     pub(crate) fn left(&self, slot: usize, end: SimTime) -> SimTime {
         self.row(slot).clock.left(self.st.now, end)
     }
@@ -235,12 +235,12 @@ impl<'a> View<'a> {
         Some(distance(from, to))
     }
 
-    /// Between the anchors of two controllers; `None` if one of them has no place.
+    /// Returns the distance between the anchors of two controllers; `None` if one of them has no position.
     pub(crate) fn distance_between(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
         Some(distance(self.position_of(a)?, self.position_of(b)?))
     }
 
-    /// Whether an attribute whose end is death is used up.
+    /// Returns whether an attribute that marks death is at or below zero.
     pub(crate) fn is_dead(&self, who: ControllerId) -> bool {
         let Some(row) = self.st.controllers.get(who) else { return false };
         let layout = &self.ix.layouts[row.layout as usize];
@@ -269,7 +269,7 @@ impl<'a> View<'a> {
         if def.flags.foreign_condition || def.flags.foreign_hook {
             bits &= !ActivationCheck::Condition.bit();
         }
-        // Code may read anything.
+        // Host code may read anything, so its checks are not cached.
         if !self.rules.hooks.before.is_empty() || def.flags.foreign_commit {
             bits &= !(ActivationCheck::Cost.bit() | ActivationCheck::Cooldown.bit());
         }
@@ -285,7 +285,7 @@ impl<'a> View<'a> {
         if t.source != row.id {
             known &= !ActivationCheck::SourceTags.bit();
         }
-        // Checks that are known to pass are skipped.
+        // Checks that the status shows as passing are skipped.
         let open = match t.target {
             Target::None => self.asked_without_target(t.def),
             Target::Controller(_) | Target::Point(_) => t.def.flags.checks,
@@ -293,7 +293,7 @@ impl<'a> View<'a> {
         (open & !t.skip & !(known & !grant.status().fails), known)
     }
 
-    /// Returns the bits of the checks that can fail without a target: of the target checks only a missing target can.
+    /// Returns the bits of the checks that can fail without a target: of the target checks only `NoTarget`.
     #[inline]
     pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
         def.flags.checks
@@ -356,8 +356,8 @@ impl<'a> View<'a> {
         into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, clears_at: None }));
     }
 
-    /// Returns the failing checks of those in `mask` as bits, and when the last of them passes; never if one does not
-    /// pass by itself.
+    /// Returns the failing checks of those in `mask` as bits, and the time at which all of them pass;
+    /// [`SimTime::NEVER`] if one does not pass by itself.
     pub(crate) fn failing(&self, t: &ActivationAttempt<'_>, mask: u32) -> (u32, SimTime) {
         let mut asked = mask & t.def.flags.checks;
         if self.row(t.slot).is_at_rest() {

@@ -1,16 +1,16 @@
-//! Commit: the point of no return (ruling R-11). Everything is planned before the first write, so that a commit
-//! happens whole or not at all.
+//! Commit: pays the cost and starts cooldowns, in the order global cooldown, charges, cost, cooldown, owned tags, cast.
+//! If one part is refused, all parts are rolled back.
 
 use super::super::task::ListKind;
-use super::super::{AbilityEvent, Flow, RowEvent, child_birth};
+use super::super::{AbilityEvent, Flow, RowEvent, child_origin_id};
 use super::EndHow;
 use super::check::ActivationAttempt;
 use crate::rules::{AbilityDef, ActivationCheck};
 use crate::state::{EffectRef, ModOp, alert};
 use crate::{AbilityState, ActivationKey, ControllerId, EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, Which};
 
-/// What a commit asks once more.
-const AGAIN: [ActivationCheck; 5] = [
+/// The checks that a commit repeats.
+const REPEATED_CHECKS: [ActivationCheck; 5] = [
     ActivationCheck::Casting,
     ActivationCheck::GlobalCooldown,
     ActivationCheck::Charges,
@@ -18,11 +18,12 @@ const AGAIN: [ActivationCheck; 5] = [
     ActivationCheck::Cooldown,
 ];
 
-/// In the birth of an effect that a commit applies.
+/// Marks the origin id of an effect that a commit applies.
 const COMMIT: u64 = 32;
 
 impl Flow<'_> {
-    /// Commits an activation: global cooldown, charges, cost, cooldown, owned tags, cast. Nothing if that was done.
+    /// Commits an activation: global cooldown, charges, cost, cooldown, owned tags, cast. Does nothing if it is
+    /// committed already.
     pub(crate) fn commit(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
@@ -35,15 +36,18 @@ impl Flow<'_> {
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
         let (key, started) = (a.key(row.id), a.state == AbilityState::Active);
         let t = ActivationAttempt { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
-        self.view().refusal_among(&t, &AGAIN)?;
+        self.view().refusal_among(&t, &REPEATED_CHECKS)?;
         let effects = [def.cost, def.cooldown, def.owned];
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
         let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
             || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
-        // One of them may make the owner immune to the next.
+        // One of these effects may make the owner immune to the next.
         let guarded = row.immunities > 0;
         let cannot_fail = self.fast && !crowded && !guarded && effects.into_iter().flatten().all(plain);
-        let saved = (!cannot_fail).then(|| self.save_row(slot));
+        let saved = (!cannot_fail).then(|| {
+            let parts = effects.into_iter().flatten().filter_map(|e| self.def(e));
+            self.save_before_removal(slot, &parts.flat_map(|d| d.remove_with_tags.to_vec()).collect::<Vec<_>>())
+        });
         let charges = self.view().charges_of(slot, at).map(|c| c.cost);
         if let Some((group, length)) = self.gcd_of(slot, &def) {
             self.start_gcd(slot, group, length, seq);
@@ -51,12 +55,12 @@ impl Flow<'_> {
         if let Some(n) = charges {
             self.spend_charges(slot, at, n);
         }
-        // What combat rules make of the cost is decided before the cost itself changes anything.
+        // Combat rules scale the cost before the cost changes anything.
         for (position, effect) in effects.into_iter().enumerate() {
             let Some(effect) = effect else { continue };
-            let birth = self.birth_of_part(key, position);
+            let origin_id = self.part_origin_id(key, position);
             let spec = self.view().own_spec(&t, effect);
-            let applied = if position == 0 { self.spend(&t, &spec, birth) } else { self.apply(&spec, birth) };
+            let applied = if position == 0 { self.spend(&t, &spec, origin_id) } else { self.apply(&spec, origin_id) };
             match applied {
                 Ok(key) if position == 2 => {
                     let owned = self.row(slot).find(key).map_or(0, |i| self.row(slot).effects[i].seq());
@@ -79,7 +83,7 @@ impl Flow<'_> {
         };
         a.committed = true;
         let ability = def.id;
-        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news: AbilityEvent::Committed });
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, change: AbilityEvent::Committed });
         self.cast_begin(slot, seq);
         if started && def.cast.is_some_and(|c| c.initial) {
             self.run_list(slot, seq, ListKind::Tick);
@@ -87,7 +91,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A cooldown counts from when it was asked for, also where that is heard of late.
+    /// Moves the start of a cooldown back to the time of the request, if the op arrived late.
     fn back_date(&mut self, slot: usize, key: EffectKey) {
         if self.back == SimTime::ZERO {
             return;
@@ -107,7 +111,7 @@ impl Flow<'_> {
         self.publish(slot);
     }
 
-    /// What a commit would be refused with now, as far as its checks say.
+    /// Checks whether a commit would be refused now.
     pub(crate) fn may_commit(&self, slot: usize, seq: u64) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq).filter(|a| a.state == AbilityState::Active) else {
@@ -121,28 +125,29 @@ impl Flow<'_> {
         };
         let at = row.grant(a.grant).ok_or(Refusal::NotGranted)?;
         let t = ActivationAttempt { level: a.level, ..self.view().attempt(slot, at, &def, a.target) };
-        self.view().refusal_among(&t, &AGAIN)
+        self.view().refusal_among(&t, &REPEATED_CHECKS)
     }
 
-    /// The birth of an effect that a commit applies: the first is the cost, then the cooldown, then the owned tags.
+    /// Returns the origin id of an effect that a commit applies. Position 0 is the cost, 1 the cooldown, 2 the owned
+    /// tags.
     #[inline]
-    pub(super) fn birth_of_part(&self, key: ActivationKey, position: usize) -> u64 {
-        if key.birth == self.cause.root.0 {
-            return key.birth;
+    pub(super) fn part_origin_id(&self, key: ActivationKey, position: usize) -> u64 {
+        if key.origin_id == self.cause.root.0 {
+            return key.origin_id;
         }
-        let parent = EffectKey { birth: key.birth, target: key.who, ordinal: key.ordinal };
-        child_birth(parent, COMMIT, 0, position)
+        let parent = EffectKey { origin_id: key.origin_id, target: key.who, ordinal: key.ordinal };
+        child_origin_id(parent, COMMIT, 0, position)
     }
 
-    /// Applies the cost, its numbers as combat rules leave them.
-    fn spend(&mut self, t: &ActivationAttempt<'_>, spec: &Spec, birth: u64) -> Result<EffectKey, Refusal> {
+    /// Applies the cost, scaled by combat rules.
+    fn spend(&mut self, t: &ActivationAttempt<'_>, spec: &Spec, origin_id: u64) -> Result<EffectKey, Refusal> {
         let Some(def) = self.def(spec.effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
         };
         if self.view().is_free_of_cost_rules(t) {
-            return self.apply(spec, birth);
+            return self.apply(spec, origin_id);
         }
-        self.spend_ruled(&def, t, spec, birth)
+        self.spend_ruled(&def, t, spec, origin_id)
     }
 
     fn spend_ruled(
@@ -150,10 +155,10 @@ impl Flow<'_> {
         def: &EffectRef<'_>,
         t: &ActivationAttempt<'_>,
         spec: &Spec,
-        birth: u64,
+        origin_id: u64,
     ) -> Result<EffectKey, Refusal> {
-        let ordinal = self.number(t.slot, birth);
-        let key = EffectKey { birth, target: spec.target, ordinal };
+        let ordinal = self.number(t.slot, origin_id);
+        let key = EffectKey { origin_id, target: spec.target, ordinal };
         let plan = self.capture_magnitudes(def, spec, t.slot, key, 1)?;
         let mut units = std::mem::take(&mut self.sc.units);
         for (unit, m) in units.iter_mut().zip(&def.modifiers) {
@@ -166,8 +171,7 @@ impl Flow<'_> {
         Ok(key)
     }
 
-    /// Commits each activation that is meant. One that is refused is no reason to leave the others; the first refusal
-    /// is told.
+    /// Commits each selected activation. If one is refused, the others are still committed. Returns the first refusal.
     pub(crate) fn commit_op(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let mut all = Ok(());
@@ -180,7 +184,7 @@ impl Flow<'_> {
         all
     }
 
-    /// A commit that fails ends the ability as cancelled; nothing was spent.
+    /// Commits an activation. If that is refused, the ability is cancelled and nothing was spent.
     pub(crate) fn commit_or_cancel(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
         let result = self.commit(slot, seq);
         if let Err(refusal) = result {
@@ -195,7 +199,7 @@ impl Flow<'_> {
         result
     }
 
-    /// The global cooldown an ability starts.
+    /// Returns the global cooldown an ability starts.
     fn gcd_of(&self, slot: usize, def: &AbilityDef) -> Option<(crate::GroupId, SimTime)> {
         self.view().gcd_of(slot, def)
     }

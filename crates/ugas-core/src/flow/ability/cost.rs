@@ -1,4 +1,5 @@
-//! Cost and cooldown before anything is spent: the writes of an activation, planned and compared.
+//! Checks of cost and cooldown: plans the writes of an activation and compares them with the owner's values, without
+//! spending anything.
 
 use super::super::magnitude::About;
 use super::super::write::{Window, operate};
@@ -15,16 +16,16 @@ impl View<'_> {
         Spec::new(effect, who).from(who).level(t.level)
     }
 
-    /// Checks everything that could refuse an effect of the ability on its owner, except its numbers.
+    /// Runs every check that could refuse an effect of the ability on its owner, except those of its numbers.
     fn admits(&self, t: &ActivationAttempt<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
-        let key = EffectKey { birth: self.root.0, target: spec.target, ordinal: 0 };
+        let key = EffectKey { origin_id: self.root.0, target: spec.target, ordinal: 0 };
         self.check_attributes(def, t.slot)?;
         self.refuse(def, spec, t.slot, key)?;
         Ok(key)
     }
 
-    /// Checks the cost (ruling R-12): for each attribute, the current value minus the cost must not be below the
-    /// minimum. A cost that its own filters refuse is refused with their reason.
+    /// Checks the cost: for each attribute, the current value minus the cost must not be below the minimum, or 0
+    /// without one. If the filters of the cost effect refuse it, their refusal is returned.
     pub(crate) fn afford(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         let Some(effect) = t.def.cost else { return Ok(()) };
         let Some(def) = self.def(effect) else {
@@ -37,7 +38,8 @@ impl View<'_> {
         let key = self.admits(t, &def, &spec)?;
         let sure = View { sure: true, ..*self };
         let (row, layout) = (self.row(t.slot), self.layout(t.slot));
-        let about = About { spec: &spec, target: t.slot, birth: key.birth, ordinal: 0, stacks: 1, execution: 0 };
+        let about =
+            About { spec: &spec, target: t.slot, origin_id: key.origin_id, ordinal: 0, stacks: 1, execution: 0 };
         let results = sure.results_of(&def, about)?;
         let touched = || def.modifiers.iter().map(|m| m.attribute).chain(results.iter().map(|r| r.attribute));
         for (first, attribute) in touched().enumerate() {
@@ -79,7 +81,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Returns what the calculations of a cost would write now. Whatever would refuse them later refuses them here.
+    /// Returns what the calculations of a cost would write now. Anything that would refuse them during the commit
+    /// refuses them here.
     fn results_of(&self, def: &EffectDef, about: About<'_>) -> Result<Vec<CalcResult>, Refusal> {
         let mut results = Vec::new();
         for (index, x) in def.executions.iter().enumerate() {
@@ -99,7 +102,7 @@ impl View<'_> {
         Ok(results)
     }
 
-    /// Checks a cost of one fixed number if only that number matters; `None` otherwise.
+    /// Checks a cost that is one fixed number; `None` if the cost is anything else.
     fn afford_plain(&self, t: &ActivationAttempt<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
         let (row, write) = (self.row(t.slot), def.plain_write.as_ref()?);
         let place = self.layout(t.slot).write_slot(write.attribute)?;
@@ -124,7 +127,7 @@ impl View<'_> {
         })
     }
 
-    /// Applies combat rules to one number of a cost: they scale the amount, never below zero.
+    /// Applies combat rules to one number of a cost. They scale the amount; the result is at least zero.
     pub(crate) fn scaled_cost(&self, t: &ActivationAttempt<'_>, op: ModOp, unit: f64) -> f64 {
         if op == ModOp::Override || t.def.fixed.has(StaticMask::COST) {
             return unit;
@@ -147,7 +150,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Returns the local start and end of the effect that keeps the cooldown's tags longest.
+    /// Returns the local start and end of the active effect that grants the cooldown's tags longest.
     pub(crate) fn cooldown_of(&self, t: &ActivationAttempt<'_>) -> Option<(SimTime, SimTime)> {
         self.longest_with(t.slot, &t.def.cooldown_tags)
     }
@@ -157,7 +160,7 @@ impl View<'_> {
         self.longest_with(slot, tags).map_or(SimTime::NEVER, |(_, end)| end)
     }
 
-    /// Returns the local start and end of the active effect that keeps any of these tags longest.
+    /// Returns the local start and end of the active effect that grants any of these tags longest.
     fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
         let row = self.row(slot);
         let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));

@@ -1,6 +1,6 @@
-//! The fast path of an activation. An ability that pays, starts its cooldown and ends at once leaves nothing that waits,
-//! so no activation record is put into the row. It writes the same state and emits the same facts as the slow path.
-//! Where anything else could matter it returns without a change, and the slow path runs.
+//! The fast path of an activation. An ability that pays, starts its cooldown and ends immediately needs no activation
+//! record in the row. The fast path writes the same state and emits the same facts as the slow path. If the activation
+//! needs any other step, the fast path changes nothing and the slow path runs.
 
 use super::super::{Flow, Via};
 use super::activate::ActivationRequest;
@@ -9,8 +9,8 @@ use crate::state::{CauseWhat, alert};
 use crate::{ActivationKey, EffectId, FactKind};
 
 impl Flow<'_> {
-    /// Runs an activation whose checks just passed, from its start to its end. Returns `None`, with nothing changed, where
-    /// the slow path is needed.
+    /// Runs an activation whose checks passed, from start to end. Returns `None`, with nothing changed, if the slow
+    /// path is needed.
     pub(super) fn activate_fast(
         &mut self,
         t: &ActivationAttempt<'_>,
@@ -20,17 +20,17 @@ impl Flow<'_> {
         if !self.can_activate_fast(t) {
             return None;
         }
-        let ordinal = self.number(slot, request.birth);
+        let ordinal = self.number(slot, request.origin_id);
         let row = self.row_mut(slot);
         row.next_seq += 1;
         let (who, grant) = (row.id, row.grants[t.grant].id);
-        let key = ActivationKey { birth: request.birth, who, ordinal };
+        let key = ActivationKey { origin_id: request.origin_id, who, ordinal };
         let source = request.source.unwrap_or(who);
         let cause = self.because(CauseWhat::Activated(def.id), who, source);
         for (position, effect) in [def.cost, def.cooldown].into_iter().enumerate() {
             let Some(effect) = effect else { continue };
             let spec = self.view().own_spec(t, effect);
-            let applied = self.apply(&spec, self.birth_of_part(key, position));
+            let applied = self.apply(&spec, self.part_origin_id(key, position));
             debug_assert!(applied.is_ok(), "the checks passed and nothing changed since: {applied:?}");
         }
         let (ability, level, activation) = (def.id, t.level, key);
@@ -42,7 +42,7 @@ impl Flow<'_> {
         Some(key)
     }
 
-    /// Whether the cost, the cooldown and the two facts are all that can come of it.
+    /// Returns whether the activation can have no consequence except the cost, the cooldown and its two facts.
     fn can_activate_fast(&self, t: &ActivationAttempt<'_>) -> bool {
         let row = self.row(t.slot);
         let effects = [t.def.cost, t.def.cooldown];

@@ -1,5 +1,6 @@
-//! The end of an activation. Completed: tasks, then owned tags, then the end is reported. Cancelled: owned tags first,
-//! then the end is reported and OnCancel or OnInterrupt runs, then tasks. Every activation ends exactly once.
+//! The end of an activation. When an activation completes, its tasks end, its owned tags are removed, and then the end
+//! is reported. When it is cancelled, its owned tags are removed, the end is reported, OnCancel or OnInterrupt runs,
+//! and then its tasks end. Every activation ends exactly once.
 
 use super::super::task::ListKind;
 use super::super::{AbilityEvent, Flow, RowEvent, Via};
@@ -16,7 +17,7 @@ pub(crate) enum EndHow {
 }
 
 impl Flow<'_> {
-    /// Ends an activation; does nothing if it has ended or is ending.
+    /// Ends an activation; does nothing if it has already ended or is ending.
     pub(crate) fn finish(&mut self, slot: usize, seq: u64, how: EndHow) {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return };
@@ -29,7 +30,9 @@ impl Flow<'_> {
                 self.drop_activation(slot, seq);
                 return;
             }
-            _ => return,
+            AbilityState::NotGranted | AbilityState::Granted | AbilityState::Activating | AbilityState::Ending => {
+                return;
+            }
         }
         let cause = self.because(CauseWhat::Ended(ids.0), who, who);
         let state = self.step_ability(who, ids, AbilityState::Active, AbilityTransition::Finish);
@@ -59,8 +62,8 @@ impl Flow<'_> {
         self.drop_cues(slot, seq);
         self.drop_activation(slot, seq);
         self.step_ability(who, ids, AbilityState::Ending, AbilityTransition::Done);
-        let news = AbilityEvent::Ended { cancelled, grant };
-        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, news });
+        let change = AbilityEvent::Ended { cancelled, grant };
+        self.notify(slot, alert::ABILITY, || RowEvent::Ability { ability, key, change });
         self.cause = cause;
     }
 

@@ -1,12 +1,12 @@
-//! Grants: the per-controller data of an ability.
+//! Granting, revoking and configuring abilities of a controller.
 
 use super::super::{Flow, RowEvent, Via};
 use super::EndHow;
 use super::state::AbilityTransition;
 use crate::state::{Grant, GrantMore, alert};
 use crate::{
-    AbilityGrant, AbilityId, AbilityState, BadValue, ControllerId, FactKind, GrantId, LimitKind, NameKind, ParamId,
-    Refusal, Which,
+    AbilityGrant, AbilityId, AbilityState, BadValue, ControllerId, FactKind, GrantId, InputId, LimitKind, NameKind,
+    ParamId, Refusal, Which,
 };
 
 impl Flow<'_> {
@@ -16,6 +16,7 @@ impl Flow<'_> {
         let id = GrantId(row.next_grant);
         row.next_grant += 1;
         let AbilityGrant { ability, level, input } = g;
+        let input = input.unwrap_or(InputId::NONE);
         let at = row.push_grant(Grant::new(id, g, by));
         let who = row.id;
         self.init_charges(target, at);
@@ -141,7 +142,7 @@ impl Flow<'_> {
                 if let Some(m) = more {
                     m.restrictions.remove(i);
                 }
-                // An idle grant is as it was.
+                // A grant without extra data stores none, so that equal grants have equal hashes.
                 if more.as_deref() == Some(&GrantMore::default()) {
                     *more = None;
                 }

@@ -1,5 +1,5 @@
-//! The kinds of events a row listens to: recomputed whenever a listener is added or removed. A row without listeners
-//! pays one test of one byte per event.
+//! The kinds of events that a row listens to, as one bit per kind in a byte. The byte is recomputed when a listener is
+//! added or removed, so that an event on a row without listeners costs one test.
 
 use super::super::Flow;
 use crate::rules::listen;
@@ -26,8 +26,8 @@ impl Flow<'_> {
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;
             }
-            // A passive ability that is not active is tried again when tags change, its owner is revived or what
-            // blocked it ends.
+            // A passive ability that is not active is tried again when tags change, its owner is revived or an ability
+            // that blocked it ends.
             if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
                 bits |= alert::TAG | alert::ATTRIBUTE | alert::ABILITY;
             }
@@ -42,7 +42,7 @@ impl Flow<'_> {
             }
         }
         bits |= self.task_alerts(slot);
-        // Somebody casts at it: its death and its tags may end the cast.
+        // Another controller casts at this one: its death and its tags may end that cast.
         if self.ix.casters_at(row.id).next().is_some() {
             bits |= alert::DEATH | alert::TAG;
         }

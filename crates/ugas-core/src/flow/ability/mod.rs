@@ -1,4 +1,4 @@
-//! Abilities: granted, activated, committed, ended.
+//! Abilities: grant, activate, commit, end.
 
 mod activate;
 mod cancel;
@@ -35,8 +35,8 @@ impl Flow<'_> {
         target: Target,
     ) -> Result<ActivationKey, Refusal> {
         let slot = self.slot(who)?;
-        let birth = self.cause.root.0;
-        let result = self.activate(slot, which, target, birth, None);
+        let origin_id = self.cause.root.0;
+        let result = self.activate(slot, which, target, origin_id, None);
         if result.is_ok() {
             self.finish_operation();
             self.publish(slot);
@@ -44,7 +44,7 @@ impl Flow<'_> {
         result
     }
 
-    /// Runs the other ops of abilities.
+    /// Runs the ops on abilities that have no function of their own.
     pub(crate) fn ability_op(&mut self, op: &Op) -> Result<Outcome, Refusal> {
         let done = |_: ()| Outcome::Done;
         match op {
@@ -67,7 +67,24 @@ impl Flow<'_> {
             Op::Press { who, input, target } => self.press(*who, *input, *target),
             Op::Release { who, input } => self.release(*who, *input).map(done),
             Op::Complete { key, answer } => self.complete(*key, answer).map(done),
-            _ => Ok(Outcome::Done),
+            Op::Spawn(_)
+            | Op::SpawnMany { .. }
+            | Op::Despawn { .. }
+            | Op::Apply(_)
+            | Op::ApplyToMany { .. }
+            | Op::ApplyAll { .. }
+            | Op::Remove { .. }
+            | Op::RemoveMatching { .. }
+            | Op::Change { .. }
+            | Op::ChangeMatching { .. }
+            | Op::AddSet { .. }
+            | Op::RemoveSet { .. }
+            | Op::SetActive { .. }
+            | Op::SetRate { .. }
+            | Op::Possess { .. }
+            | Op::Move { .. }
+            | Op::Define(_)
+            | Op::Undefine(_) => Ok(Outcome::Done),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Targets chosen by a predicting client. Only `OnPredictedTick` may choose one, and the authoritative sim accepts it
-//! only if the ability allows a choice and the target checks pass.
+//! Targets chosen by a predicting client. Only an `OnPredictedTick` list may choose a target. The authoritative sim
+//! accepts the target only if the ability allows the choice and the target checks pass.
 
 use super::super::{Flow, View};
 use super::check::{ActivationAttempt, OF_TARGET};
@@ -15,7 +15,7 @@ pub(crate) struct PredictedTargets {
     pub(crate) ticking: Option<ActivationKey>,
     /// The target of the first tick of the activation that the op starts.
     pub(crate) first: Option<Target>,
-    /// The activation of that target, once it exists.
+    /// The activation that uses `first`, once it exists.
     pub(crate) activation: Option<ActivationKey>,
     /// Why the target was rejected.
     pub(crate) refused: Option<Refusal>,
@@ -29,7 +29,7 @@ fn sets_target(tasks: &[AbilityTask]) -> bool {
 }
 
 impl View<'_> {
-    /// Returns whether an activation may use a target that a predicting client chose.
+    /// Checks whether an activation may use a target that a predicting client chose.
     pub(crate) fn may_aim(&self, slot: usize, a: &Activation, target: Target) -> Result<(), Refusal> {
         let def = self.ability(a.ability).ok_or(Refusal::StaleHandle)?;
         if def.doc.net_execution != NetExecution::LocalPredicted || !sets_target(&def.doc.on_predicted_tick) {
@@ -38,7 +38,7 @@ impl View<'_> {
         match target {
             // Clearing the target is always allowed.
             Target::None => return Ok(()),
-            // No task picks one.
+            // No task chooses a point.
             Target::Point(_) => return Err(Refusal::NoTarget),
             Target::Controller(_) => {}
         }

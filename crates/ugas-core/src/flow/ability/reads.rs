@@ -44,7 +44,19 @@ impl Reads for AttemptReads<'_, '_> {
             Local::Level => Some(self.of.level as f64),
             Local::TargetDistance => self.view.distance_to(self.of.slot, self.of.target),
             Local::Param(name) => self.view.param_of(self.of.slot, self.of.grant, name),
-            _ => None,
+            Local::Stacks
+            | Local::Caller(_)
+            | Local::Magnitude
+            | Local::Amount
+            | Local::Direct
+            | Local::Periodic
+            | Local::Area
+            | Local::Tick
+            | Local::Held
+            | Local::Found
+            | Local::Distance
+            | Local::Bound(_)
+            | Local::Given(_) => None,
         }
     }
 }

@@ -13,7 +13,7 @@
 //! | Ending | Done | Granted |
 //! | Granted | Revoke | NotGranted |
 //!
-//! Revoking an active ability ends it first. Everything else is not a transition.
+//! Revoking an active ability ends it first. No other transition exists.
 
 use super::super::Flow;
 use crate::{AbilityId, AbilityState, ControllerId, GrantId, TraceKind};
@@ -37,34 +37,35 @@ pub(crate) enum AbilityTransition {
 /// Returns the state after a transition; `None` if there is no such transition.
 pub(crate) fn next(from: AbilityState, by: AbilityTransition) -> Option<AbilityState> {
     use AbilityState::{Activating, Active, Ending, Granted, NotGranted, PendingConfirmation};
+    use AbilityTransition::{Ask, Done, Fail, Finish, Grant, Pass, Reject, Revoke, Start, Try};
     match from {
         NotGranted => match by {
-            AbilityTransition::Grant => Some(Granted),
-            _ => None,
+            Grant => Some(Granted),
+            Try | Fail | Ask | Start | Pass | Reject | Finish | Done | Revoke => None,
         },
         Granted => match by {
-            AbilityTransition::Try => Some(Activating),
-            AbilityTransition::Revoke => Some(NotGranted),
-            _ => None,
+            Try => Some(Activating),
+            Revoke => Some(NotGranted),
+            Grant | Fail | Ask | Start | Pass | Reject | Finish | Done => None,
         },
         Activating => match by {
-            AbilityTransition::Fail => Some(Granted),
-            AbilityTransition::Ask => Some(PendingConfirmation),
-            AbilityTransition::Start => Some(Active),
-            _ => None,
+            Fail => Some(Granted),
+            Ask => Some(PendingConfirmation),
+            Start => Some(Active),
+            Grant | Try | Pass | Reject | Finish | Done | Revoke => None,
         },
         PendingConfirmation => match by {
-            AbilityTransition::Pass => Some(Activating),
-            AbilityTransition::Reject => Some(Granted),
-            _ => None,
+            Pass => Some(Activating),
+            Reject => Some(Granted),
+            Grant | Try | Fail | Ask | Start | Finish | Done | Revoke => None,
         },
         Active => match by {
-            AbilityTransition::Finish => Some(Ending),
-            _ => None,
+            Finish => Some(Ending),
+            Grant | Try | Fail | Ask | Start | Pass | Reject | Done | Revoke => None,
         },
         Ending => match by {
-            AbilityTransition::Done => Some(Granted),
-            _ => None,
+            Done => Some(Granted),
+            Grant | Try | Fail | Ask | Start | Pass | Reject | Finish | Revoke => None,
         },
     }
 }

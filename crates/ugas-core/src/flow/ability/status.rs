@@ -1,5 +1,5 @@
-//! The castable status: which checks fail, cached until the row changes. Timed checks pass only through due work, which
-//! changes the row like anything else, so a cached status cannot be wrong.
+//! The castable status: which checks fail, cached until the row changes. A check that passes after some time depends on
+//! a timer of the row. When the timer fires, the row changes, so a cached status is never outdated.
 
 use super::super::{Flow, State, View};
 use super::check::ActivationAttempt;
@@ -8,21 +8,21 @@ use crate::state::{FAILS_BITS, Row, Status};
 use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
 use std::sync::Arc;
 
-/// In a status, next to the bits of the checks: the cost is one number, and only that number is missing.
+/// Flag in a status, above the bits of the checks: the cost is one number, and the owner has too little of it.
 const JUST_NUMBER: u32 = 1 << 23;
-/// Likewise: a cooldown with the first of its tags is running, and nothing else fails.
+/// Flag: a cooldown with the first of its tags is running, and nothing else fails.
 const JUST_COOLDOWN: u32 = 1 << 22;
-/// Likewise: an activation without target is refused by the first of these checks in any case.
+/// Flag: the first failing check refuses every activation without a target.
 const SURE: u32 = 1 << 21;
 
 const _: () = assert!(ActivationCheck::OutOfRange.bit() < SURE && JUST_NUMBER < 1 << FAILS_BITS);
 
-/// Numbers of the checks whose refusals are known without evaluating them.
+/// The numbers of the checks whose refusals can be computed without evaluating them.
 const COST: u32 = ActivationCheck::Cost as u32;
 const COOLDOWN: u32 = ActivationCheck::Cooldown as u32;
 
-/// A grant with a valid status. Separate from a view, because most attempts end here: those of a held key or an
-/// impatient player are refused as before, with nothing changed in between.
+/// A grant with a valid status. Does not need a view, because most attempts end here: a held or repeatedly pressed key
+/// is refused again, with nothing changed in between.
 pub(crate) struct CachedRefusal<'a> {
     row: &'a Row,
     status: Status,
@@ -30,7 +30,8 @@ pub(crate) struct CachedRefusal<'a> {
 }
 
 impl<'a> CachedRefusal<'a> {
-    /// Returns the grant of an attempt without target if its status determines the refusal. `None` is no answer.
+    /// Returns the grant of an attempt without target if its status determines the refusal; `None` if the checks must
+    /// be evaluated.
     #[inline(always)]
     pub(crate) fn of(
         st: &'a State,
@@ -111,8 +112,8 @@ impl View<'_> {
         Status { seen, fails, ready_at }
     }
 
-    /// Returns whether nothing has to be evaluated before the first of these failing checks without a target, and no
-    /// other grant could be used instead.
+    /// Returns whether the first failing check refuses an activation without target, with no check before it to
+    /// evaluate and no other grant to try instead.
     fn is_sure(&self, t: &ActivationAttempt<'_>, fails: u32) -> bool {
         let first = fails & fails.wrapping_neg();
         let unknown = self.asked_without_target(t.def) & !self.cached_checks(t.def);
@@ -133,7 +134,7 @@ impl View<'_> {
         self.refusal_in(&self.attempt(slot, grant, def, Target::None), 1 << check).err()
     }
 
-    /// Evaluates all checks that need no target: returns those that fail, and when the last of them passes.
+    /// Evaluates all checks that need no target: returns those that fail, and the time at which all of them pass.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
         let rest = !self.cached_checks(def) & ActivationCheck::Condition.bit()

@@ -1,7 +1,7 @@
-//! Event handling of a row after an operation: first cancellations, then waiting tasks, then triggers, then passive
-//! abilities that may start. A cancelled ability must not wake first.
+//! Event handling of a row after an operation, in this order: cancellations, waiting tasks, triggers, passive
+//! abilities. Cancellations come first, because the tasks of a cancelled ability must not be woken.
 
-use super::super::{AbilityEvent, EventCutoff, Flow, RowEvent, child_birth};
+use super::super::{AbilityEvent, EventCutoff, Flow, RowEvent, child_origin_id};
 use super::activate::ActivationRequest;
 use crate::rules::{AbilityDef, TagTable, TriggerDef};
 use crate::{
@@ -10,10 +10,10 @@ use crate::{
 };
 use ugas_doc::{GroupPolicy, NetExecution};
 
-/// Marks the birth of a triggered activation.
+/// Marks the origin id of a triggered activation.
 const TRIGGER: u64 = 33;
 
-/// A change that triggers are matched with, made by this sim or received as a fact.
+/// A change that can fire triggers: made by this sim, or received as a fact.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TriggerCause {
     Event(TagId),
@@ -31,10 +31,16 @@ impl TriggerCause {
             RowEvent::Attribute { attribute, old, new } => Some(TriggerCause::Attribute { attribute, old, new }),
             RowEvent::Effect { effect, applied: true, .. } => Some(TriggerCause::EffectApplied(effect)),
             RowEvent::Died { .. } => Some(TriggerCause::Died),
-            _ => None,
+            RowEvent::Effect { .. }
+            | RowEvent::Input { .. }
+            | RowEvent::Granted { .. }
+            | RowEvent::Ability { .. }
+            | RowEvent::Freed
+            | RowEvent::Resumed => None,
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     pub(crate) fn of_fact(fact: &Fact) -> Option<TriggerCause> {
         match fact.kind {
             FactKind::GameplayEvent { tag, .. } => Some(TriggerCause::Event(tag)),
@@ -48,7 +54,7 @@ impl TriggerCause {
         }
     }
 
-    /// Returns whether the change fires a trigger. The only place where triggers are matched.
+    /// Returns whether the change fires a trigger. Triggers are matched nowhere else.
     pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
         match (*trigger, self) {
             (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
@@ -73,7 +79,14 @@ impl Flow<'_> {
             RowEvent::Tag { tag, added: true } => self.cancel_by_tag(target, *tag, cutoff),
             RowEvent::Tag { tag, added: false } => self.cancel_without(target, *tag),
             RowEvent::Died { .. } => self.die(target, cutoff),
-            _ => {}
+            RowEvent::Attribute { .. }
+            | RowEvent::Effect { .. }
+            | RowEvent::Event(_)
+            | RowEvent::Input { .. }
+            | RowEvent::Granted { .. }
+            | RowEvent::Ability { .. }
+            | RowEvent::Freed
+            | RowEvent::Resumed => {}
         }
         let who = self.row(target).id;
         if matches!(row_event, RowEvent::Tag { .. } | RowEvent::Died { .. }) {
@@ -114,11 +127,21 @@ impl Flow<'_> {
     fn aim_of<'n>(&self, row_event: &'n RowEvent) -> (Target, Option<&'n EventData>, Option<ControllerId>) {
         let aim = |who: ControllerId| who.some().map_or(Target::None, Target::Controller);
         match row_event {
-            RowEvent::Event(e) => (aim(e.instigator), Some(e), Some(e.instigator)),
+            RowEvent::Event(e) => {
+                let instigator = e.instigator.unwrap_or(ControllerId::NONE);
+                (aim(instigator), Some(e), Some(instigator))
+            }
             RowEvent::Effect { source, .. } => (aim(*source), None, Some(*source)),
-            // Without a target if the controller that caused the death no longer exists.
+            // No target if the controller that caused the death no longer exists.
             RowEvent::Died { source } if self.tags_of(*source).is_some() => (aim(*source), None, Some(*source)),
-            _ => (Target::None, None, None),
+            RowEvent::Tag { .. }
+            | RowEvent::Attribute { .. }
+            | RowEvent::Died { .. }
+            | RowEvent::Input { .. }
+            | RowEvent::Granted { .. }
+            | RowEvent::Ability { .. }
+            | RowEvent::Freed
+            | RowEvent::Resumed => (Target::None, None, None),
         }
     }
 
@@ -136,11 +159,11 @@ impl Flow<'_> {
         }
         let row = self.row(slot);
         let who = row.id;
-        // The row's next number keeps births of one cause distinct, however often it triggers the ability.
-        let parent = EffectKey { birth: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
-        let birth = child_birth(parent, TRIGGER, row.next_seq as u32, position);
+        // The row's next sequence number keeps the origin ids distinct if one cause triggers the ability several times.
+        let parent = EffectKey { origin_id: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
+        let origin_id = child_origin_id(parent, TRIGGER, row.next_seq as u32, position);
         if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
-            self.try_activate(slot, grant, ActivationRequest { target, birth, event, source })
+            self.try_activate(slot, grant, ActivationRequest { target, origin_id, event, source })
         {
             self.diagnose(who, EffectId::NONE, DiagnosticKind::ReactionRefused { refusal });
         }
@@ -181,23 +204,31 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether the event can have kept a passive ability from starting until now. Its owned tags and its own
-    /// end are no reason to try it: otherwise whatever ends it would start it. Neither is the end of an ability that
-    /// did not block it: abilities that replace each other would alternate forever.
+    /// Returns whether the event can have removed what kept a passive ability from starting. The ability's owned tags
+    /// and its own end do not count: otherwise it would restart whenever it is ended. Neither does the end of an
+    /// ability that did not block it: abilities that replace each other would alternate forever.
     fn can_start_passive(&self, def: &AbilityDef, grant: GrantId, row_event: &RowEvent) -> bool {
         match row_event {
             RowEvent::Tag { tag, .. } => {
                 let owned = def.owned.and_then(|o| self.def(o));
                 !owned.is_some_and(|o| o.granted_tags.iter().any(|&t| self.rules.tags.is_under(t, *tag)))
             }
-            RowEvent::Ability { ability, news: AbilityEvent::Ended { grant: ended, .. }, .. } => {
+            RowEvent::Ability { ability, change: AbilityEvent::Ended { grant: ended, .. }, .. } => {
                 *ended != grant && self.ability(*ability).is_some_and(|other| self.is_blocked_by(&other, def))
             }
-            _ => true,
+            RowEvent::Attribute { .. }
+            | RowEvent::Died { .. }
+            | RowEvent::Effect { .. }
+            | RowEvent::Event(_)
+            | RowEvent::Input { .. }
+            | RowEvent::Granted { .. }
+            | RowEvent::Ability { .. }
+            | RowEvent::Freed
+            | RowEvent::Resumed => true,
         }
     }
 
-    /// Returns whether one active ability keeps the other from starting.
+    /// Returns whether `other`, while active, keeps `def` from starting.
     fn is_blocked_by(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
         let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
         let excludes =

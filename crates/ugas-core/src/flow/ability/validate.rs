@@ -1,4 +1,4 @@
-//! Asynchronous validation: an activation that passed its checks waits for the host's answer before it spends anything.
+//! Asynchronous validation: an activation that passed its checks waits for the host's answer before it pays its cost.
 
 use super::super::{Flow, Via};
 use super::EndHow;
@@ -9,7 +9,7 @@ use crate::state::{Due, TimerKind};
 use crate::{AbilityState, ControllerId, FactKind, Refusal, Role, SimTime, Span, TaskKey, Which};
 
 impl Flow<'_> {
-    /// Leaves an activation waiting, at most until `deadline`.
+    /// Suspends an activation until the host answers, at most until `deadline`.
     pub(super) fn request_validation(
         &mut self,
         slot: usize,
@@ -51,7 +51,7 @@ impl Flow<'_> {
         self.log.keep(&bytes)
     }
 
-    /// Handles the host's answer to the request: the key identifies the waiting activation.
+    /// Handles the host's answer to a request; `seq` identifies the waiting activation.
     pub(crate) fn answer_validation(&mut self, slot: usize, seq: u64, ok: bool) -> Result<(), Refusal> {
         let pending = |a: &crate::state::Activation| a.state == AbilityState::PendingConfirmation;
         if !self.row(slot).play().activation(seq).is_some_and(pending) {
@@ -61,7 +61,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Handles the answer. A late answer changes nothing.
+    /// Handles the host's answer, given as an op. An answer that is too late changes nothing.
     pub(crate) fn validate_op(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         for seq in self.running(slot, which)? {
@@ -88,13 +88,13 @@ impl Flow<'_> {
             self.fail(who, ids, state, refusal);
             return;
         }
-        // A client that was allowed to predict did so at its request: cooldowns count from then.
+        // With `Validation.Predicted`, the client activated when it sent the request: cooldowns start at that time.
         let is_predicted = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| a.start);
         if let (true, Some(asked)) = (is_predicted, asked) {
             self.back = self.row(slot).clock.local(self.st.now) - asked;
         }
-        // A failed commit has removed it and reported the reason.
+        // A refused commit has removed the activation and reported the reason.
         let _ = self.launch(slot, seq, &def);
         self.back = SimTime::ZERO;
     }

@@ -20,7 +20,7 @@ impl<'a> View<'a> {
                 let a = row.play().activations.iter().find(|a| a.key(row.id) == key);
                 Some(a.ok_or(Refusal::StaleHandle)?.grant)
             }
-            _ => None,
+            Which::Ability(_) | Which::Grant(_) | Which::Input(_) => None,
         };
         let is_selected = move |g: &&crate::state::Grant| match which {
             Which::Ability(a) => g.ability == a,
@@ -31,7 +31,7 @@ impl<'a> View<'a> {
         Ok(row.grants.iter().filter(is_selected).map(|g| g.id))
     }
 
-    /// Returns the state of a grant: with several activations, that of the furthest.
+    /// Returns the state of a grant; with several activations, the most advanced one.
     pub(crate) fn state_of(&self, slot: usize, grant: GrantId) -> AbilityState {
         let row = self.row(slot);
         if row.grant(grant).is_none() {

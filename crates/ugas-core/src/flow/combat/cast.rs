@@ -15,7 +15,7 @@ impl<'r> Flow<'r> {
         let known = self.work.role != Role::Client || cast.predicted;
         let length = match known {
             true => self.combat_time(slot, RuleOn::CastLength, cast.length, &def),
-            // Its ticks run when the authoritative sim confirms it.
+            // Predicted without a known duration: the ticks run when the authoritative sim confirms the cast.
             false => SimTime::NEVER,
         };
         let now = self.st.now;
@@ -33,7 +33,7 @@ impl<'r> Flow<'r> {
             }
             self.publish(slot);
         } else {
-            // All ticks at once, after the activation itself.
+            // All ticks run now, after the activation itself.
             self.sc.reactions.push_back(Reaction::Ticks { who, cast: number, cause: self.cause });
         }
         self.fact(who, Via::NOTHING, FactKind::Cast { ability, tick: 0, length, step: CastStep::Started });
@@ -72,7 +72,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Ends the cast of an activation, if it casts.
+    /// Ends the cast of an activation, if it has one.
     pub(crate) fn stop_cast(&mut self, slot: usize, seq: u64, how: CastStep) {
         if !self.is_casting(slot, seq) {
             return;

@@ -1,5 +1,5 @@
-//! Charges: uses that a cooldown restores. The duration of a cooldown is fixed when it starts; the next one starts
-//! exactly when the last one ended, with the duration of that time.
+//! Charges: uses of an ability that a recharge cooldown restores one at a time. The duration of a recharge is fixed
+//! when it starts. The next recharge starts exactly when the previous one ends, with a duration computed at that time.
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
@@ -11,18 +11,18 @@ use crate::{FactKind, Role, SimTime};
 pub struct ChargeView {
     /// The number of charges.
     pub have: u32,
-    /// The maximum.
+    /// The maximum number of charges.
     pub max: u32,
-    /// The number that one use costs.
+    /// The number of charges that one use costs.
     pub cost: u32,
-    /// The remaining time of the running cooldown; [`SimTime::NEVER`] if only the authoritative sim knows it.
+    /// The remaining time of the running recharge, or [`SimTime::NEVER`] if only the authoritative sim can compute it.
     pub left: Option<SimTime>,
-    /// Its total duration; zero if none is running.
+    /// The total duration of the running recharge, or zero if none is running.
     pub length: SimTime,
 }
 
 impl ChargeView {
-    /// Returns the running cooldown, if any.
+    /// Returns the timer of the running recharge, if any.
     pub fn timer(&self) -> Option<crate::Timer> {
         self.left.map(|remaining| crate::Timer { remaining, total: self.length })
     }
@@ -42,7 +42,7 @@ impl<'a> View<'a> {
             resting => {
                 let full = || (self.max_charges(slot, &def), self.max_charges(slot, &def));
                 let (have, max) = resting.map_or_else(full, |c| (c.have, c.max));
-                // A cooldown whose duration only the authoritative sim knows.
+                // Charges are missing, but only the authoritative sim knows the cooldown.
                 let (left, length) = match have < max {
                     true => (Some(SimTime::NEVER), SimTime::NEVER),
                     false => (None, SimTime::ZERO),
@@ -66,8 +66,8 @@ impl<'a> View<'a> {
         def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::MaxCharges, c.max, def, 1))
     }
 
-    /// Returns the time until there are enough charges for one use, with cooldowns as long as the running one; `None`
-    /// if never.
+    /// Returns the time until there are enough charges for one use, assuming that further cooldowns are as long as the
+    /// running one; `None` if there never are.
     pub(crate) fn charged_in(&self, slot: usize, def: &AbilityDef, c: &ChargeView) -> Option<SimTime> {
         let left = c.left.filter(|_| c.cost <= c.max)?;
         let per = self.per_cooldown(slot, def).max(1);
@@ -96,7 +96,7 @@ impl<'r> Flow<'r> {
         more.charges.get_or_insert(Charge { have: max, max, start, end, seq });
     }
 
-    /// Spends charges; starts the cooldown unless it is running.
+    /// Spends charges, and starts the recharge unless it is already running.
     pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
         let Some(def) = self.charged(slot, grant) else { return };
         self.init_charges(slot, grant);
@@ -123,7 +123,8 @@ impl<'r> Flow<'r> {
         self.emit_charges(slot, grant);
     }
 
-    /// Adapts charges to changed rules on the row: they stay within the new maximum, cooldowns start or stop.
+    /// Adapts charges to changed combat rules on the row: clamps them to the new maximum and starts or stops the
+    /// cooldown.
     pub(crate) fn recharge(&mut self, slot: usize) {
         for grant in 0..self.row(slot).grants.len() {
             let Some(def) = self.charged(slot, grant) else { continue };
@@ -138,7 +139,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Removes the timer of a grant that is removed.
+    /// Removes the cooldown timer of a grant that is revoked.
     pub(crate) fn stop_charges(&mut self, slot: usize, grant: usize) {
         if let Some(c) = self.view().charge(slot, grant).filter(|c| c.end != SimTime::NEVER) {
             self.row_mut(slot).unschedule(Due::timer(c.end, TimerKind::Charge, c.seq));
@@ -152,7 +153,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Starts the cooldown at `from` if charges are missing and none is running; stops it if none is missing.
+    /// Starts the cooldown at `from` if charges are missing and it is not running; stops it if no charge is missing.
     fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime) {
         let Some(c) = self.view().charge(slot, grant) else { return };
         let running = c.end != SimTime::NEVER;

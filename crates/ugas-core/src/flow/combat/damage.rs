@@ -1,10 +1,11 @@
-//! The damage pipeline, for effects that declare combat: what the source deals, what the target takes, mitigation,
-//! pools in their order, then the attribute itself. It works on planned writes, immediately before they are settled.
+//! The damage pipeline of effects that declare combat. Its steps are the rules of the source, the rules of the target,
+//! mitigation, the pools in order, and then the attribute itself. The pipeline changes planned writes immediately
+//! before they are settled.
 
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
-use super::super::{Flow, ForeignAction, Reaction, Via, Write, child_birth};
+use super::super::{Flow, ForeignAction, Reaction, Via, Write, child_origin_id};
 use super::CombatEvent;
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
@@ -12,7 +13,7 @@ use crate::state::{ModOp, alert};
 use crate::{ControllerId, EventData, FactKind, Refusal};
 use ugas_doc::{CombatKind, CombatStyle};
 
-/// The result of one write: kept until the facts of the application are emitted.
+/// The result of one combat write, kept until the facts of the application are emitted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CombatResult {
     target: ControllerId,
@@ -23,14 +24,14 @@ pub(crate) struct CombatResult {
     slot: u16,
     raw: f64,
     absorbed: f64,
-    /// The remaining amount for the attribute, and its previous base.
+    /// The amount left for the attribute, and the attribute's base value before.
     rest: f64,
     start: f64,
     overkill: f64,
 }
 
 impl Flow<'_> {
-    /// Settles planned writes; those of combat pass the pipeline first.
+    /// Settles planned writes. Writes of combat effects pass the damage pipeline first.
     pub(crate) fn settle_writes(&mut self, def: &EffectDef, about: About<'_>, via: Via) -> Result<(), Refusal> {
         if def.combat.is_none() {
             self.settle(via, Emit::Later);
@@ -52,8 +53,9 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// A write that is settling starts from elsewhere, because a bound moved: overkill counts from there.
-    pub(crate) fn rescale_blow(&mut self, write: &Write) {
+    /// Updates the previous base value of a combat result whose write was rescaled because a bound changed: overkill is
+    /// relative to it.
+    pub(crate) fn rescale_result(&mut self, write: &Write) {
         if let Some(b) = self.sc.combat_results.iter_mut().rev().find(|b| (b.row, b.slot) == (write.row, write.slot)) {
             b.start = write.start;
         }
@@ -65,12 +67,12 @@ impl Flow<'_> {
         let tags = self.view().combat_tags(def, about.spec);
         let ability = self.ability(about.spec.ability);
         let ability: Option<&AbilityDef> = ability.as_deref();
-        let source = self.st.controllers.slot(about.spec.source);
         let credit = self.credit(about.spec.source);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
         let frozen = self.view().frozen_of(about).cloned();
-        // What pools absorb for others is not damage to the pools.
+        let source = self.view().source_rules(about.spec.source, frozen.as_ref());
+        // What pools absorb is not damage to the pools, so only the writes planned so far are processed.
         let planned: Vec<Write> = self.sc.writes.clone();
         for (at, w) in planned.into_iter().enumerate() {
             let raw = (w.end - w.start) * sign;
@@ -81,7 +83,7 @@ impl Flow<'_> {
             let event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
             let mut event = CombatEvent { frozen: frozen.as_ref(), ..event };
             let mut amount = match source {
-                Some(source) => self.view().combat_value(source, done, raw, ability, Some(&event)),
+                Some(source) => self.view().combat_value_by(source, done, raw, ability, Some(&event)),
                 None => raw,
             };
             if taken != done {
@@ -115,7 +117,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Plans what the pools of an attribute absorb of an amount; returns how much.
+    /// Plans the amounts that the pools of an attribute absorb; returns their sum.
     fn absorb(&mut self, target: usize, slot: usize, amount: f64) -> f64 {
         let layout = self.ix.layouts[self.row(target).layout as usize].clone();
         let mut rest = amount;
@@ -137,7 +139,7 @@ impl Flow<'_> {
         amount - rest
     }
 
-    /// Returns the controller that gets the credit: the source, or for a pet the controller whose avatar owns it.
+    /// Returns the controller that gets the credit: the source, or for a pet the controller of its owner.
     fn credit(&self, source: ControllerId) -> ControllerId {
         let Some(row) = self.st.controllers.get(source) else { return source };
         let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
@@ -170,16 +172,16 @@ impl Flow<'_> {
         instigator: ControllerId,
         magnitude: f64,
     ) {
-        // What a replayed row does to others has already happened.
+        // In a replay, actions on other rows are skipped: they have already happened.
         if self.replay.is_some_and(|r| r.only != target) {
             return;
         }
         let Some(slot) = self.st.controllers.slot(target) else { return };
         let is_listening = self.row(slot).alert & alert::EVENT != 0 && self.listens_to_events(slot);
         if is_listening && let Some(tag) = self.rules.find_tag(name) {
-            let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
+            let event = EventData { instigator: instigator.some(), magnitude, ..EventData::new(tag, target) };
             self.journal_foreign_action(from, target, || ForeignAction::Event(event.clone()));
-            // The target existed immediately before.
+            // The target exists, so this cannot be refused.
             let _ = self.send_event(event);
         }
     }
@@ -216,8 +218,8 @@ impl Flow<'_> {
         }
         let (cause, depth) = (self.cause, self.depth + 1);
         for (nth, spec) in then.into_iter().enumerate() {
-            let birth = child_birth(via.key, Trigger::Hook as u64, position as u32, nth);
-            self.sc.reactions.push_back(Reaction::Apply { from: b.target, spec, birth, cause, depth });
+            let origin_id = child_origin_id(via.key, Trigger::Hook as u64, position as u32, nth);
+            self.sc.reactions.push_back(Reaction::Apply { from: b.target, spec, origin_id, cause, depth });
         }
     }
 }

@@ -13,8 +13,8 @@ impl View<'_> {
         row.play().gcds.iter().find(|g| g.group == group).map(|g| (g.end - now).max(SimTime::ZERO))
     }
 
-    /// Returns the group and duration of the global cooldown that an ability starts; `None` if it has none or rules
-    /// reduce it to zero.
+    /// Returns the group and duration of the global cooldown that an ability starts; `None` if it has none or combat
+    /// rules reduce it to zero.
     pub(crate) fn gcd_of(&self, slot: usize, ability: &AbilityDef) -> Option<(GroupId, SimTime)> {
         let (group, seconds) = ability.gcd?;
         let length = self.combat_time(slot, RuleOn::GlobalCooldown, seconds, ability);
@@ -23,7 +23,7 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Starts a group's cooldown, because of activation `seq`.
+    /// Starts a group's global cooldown for activation `seq`.
     pub(crate) fn start_gcd(&mut self, slot: usize, group: GroupId, length: SimTime, seq: u64) {
         if length <= SimTime::ZERO {
             return;

@@ -1,8 +1,8 @@
-//! Input: presses and releases. A press holds the input, tries the abilities bound to it and wakes tasks that wait for
-//! it.
+//! Input: presses and releases. A press holds the input, activates the abilities bound to it and wakes tasks that wait
+//! for it.
 
 use super::super::ability::EndHow;
-use super::super::{Flow, RowEvent, Via, child_birth};
+use super::super::{Flow, RowEvent, Via, child_origin_id};
 use crate::state::{CauseWhat, HeldInput, alert};
 use crate::{
     BadValue, ControllerId, EffectKey, FactKind, InputId, LimitKind, Outcome, Refusal, SimTime, Target, Which,
@@ -11,12 +11,12 @@ use crate::{
 /// Maximum number of inputs that one controller holds.
 const MOST_HELD: usize = 64;
 
-/// Marks the birth of a retry of a held input.
+/// Marks the origin id of a retry of a held input.
 const RETRY: u64 = 32;
 
 impl Flow<'_> {
-    /// Presses an input. That no ability could be activated is part of the outcome, not a refusal: the press itself
-    /// happened.
+    /// Presses an input. If no ability could be activated, that is part of the outcome and not a refusal: the input is
+    /// pressed all the same.
     pub(crate) fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         let slot = self.slot(who)?;
         if matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite())) {
@@ -37,10 +37,10 @@ impl Flow<'_> {
             Err(at) => held.insert(at, HeldInput { input, since, retry: false, target }),
         }
         self.fact(who, Via::NOTHING, FactKind::Input { input, pressed: true, held: SimTime::ZERO });
-        let birth = self.cause.root.0;
+        let origin_id = self.cause.root.0;
         let (mut activated, mut refused) = (None, None);
         if input != InputId::NONE && self.row(slot).grants.iter().any(|g| g.input() == input) {
-            match self.activate(slot, Which::Input(input), target, birth, None) {
+            match self.activate(slot, Which::Input(input), target, origin_id, None) {
                 Ok(key) => activated = Some(key),
                 Err(refusal) => {
                     refused = Some(refusal);
@@ -86,7 +86,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Schedules a retry at each frame for an ability that may be activated by holding.
+    /// Schedules a retry at each frame if the input has an ability that activates while held.
     fn schedule_retry(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let holds = |a| self.ability(a).is_some_and(|d| d.held);
@@ -99,7 +99,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Frame work: retries held abilities that could not start yet, by input.
+    /// Retries held inputs whose ability could not be activated yet, in order of input id. Part of the frame work.
     pub(crate) fn retry_held(&mut self, slot: usize) {
         let waiting: Vec<HeldInput> = self.row(slot).play().held.iter().filter(|h| h.retry).copied().collect();
         let who = self.row(slot).id;
@@ -110,11 +110,11 @@ impl Flow<'_> {
             let grants: Vec<_> =
                 row.grants.iter().filter(|g| g.input() == input && holds(g.ability)).map(|g| g.id).collect();
             let cause = self.because(CauseWhat::Pressed(input), who, who);
-            // No op causes it: time and input distinguish one attempt from another.
-            let moment = EffectKey { birth: self.st.now.0 as u64, target: who, ordinal: input.0 };
-            let birth = child_birth(moment, RETRY, 0, 0);
+            // No op causes a retry: time and input identify it.
+            let retry = EffectKey { origin_id: self.st.now.0 as u64, target: who, ordinal: input.0 };
+            let origin_id = child_origin_id(retry, RETRY, 0, 0);
             let here: Vec<_> = grants.into_iter().filter(|&g| self.starts_here(slot, g)).collect();
-            let done = here.iter().any(|&g| self.activate(slot, Which::Grant(g), target, birth, None).is_ok());
+            let done = here.iter().any(|&g| self.activate(slot, Which::Grant(g), target, origin_id, None).is_ok());
             self.cause = cause;
             let Some(slot) = self.st.controllers.slot(who) else { return };
             if done && let Some(h) = self.row_mut(slot).play_mut().held.iter_mut().find(|h| h.input == input) {

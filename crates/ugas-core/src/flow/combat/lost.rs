@@ -1,5 +1,5 @@
-//! Casts whose target is lost: it died, was removed, left the range or fails the checks of the target's tags. The index of
-//! targets is rebuilt from rows; only casts that end when their target is lost are in it.
+//! Casts that lose their target, because the target died, was removed, left the range or fails the ability's target tag
+//! checks. The index of targets is derived from the rows. It contains only casts that end when their target is lost.
 
 use super::super::Flow;
 use super::super::ability::{ActivationAttempt, EndHow};
@@ -8,7 +8,7 @@ use crate::{CastStep, ControllerId, Role, Target};
 use ugas_doc::OnTargetLost;
 
 impl Flow<'_> {
-    /// Brings the index up to date with a row's cast.
+    /// Updates the index of targets from a row's cast.
     pub(crate) fn refresh_aim(&mut self, slot: usize) {
         let who = self.row(slot).id;
         let (old, new) = (self.ix.aim_of(who), self.aim_that_counts(slot));
@@ -23,7 +23,7 @@ impl Flow<'_> {
         }
     }
 
-    /// The other controller whose loss would end a row's cast.
+    /// Returns the target of a row's cast, if losing it would end the cast and it is another controller.
     fn aim_that_counts(&self, slot: usize) -> Option<ControllerId> {
         let row = self.row(slot);
         let a = row.play().activation(row.play().cast.as_ref()?.of)?;
@@ -45,7 +45,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Ends a row's cast if its target is lost. A replay takes the decision from the journal instead.
+    /// Ends a row's cast if its target is lost. In a replay, the journal decides instead.
     pub(crate) fn check_own_target(&mut self, slot: usize) {
         let Some(cast) = self.row(slot).play().cast.as_ref().map(|c| c.seq) else { return };
         if self.replay.is_none() && self.has_lost_target(slot) {
@@ -65,7 +65,7 @@ impl Flow<'_> {
         let Some(grant) = row.grant(a.grant) else { return false };
         let range = def.cast_range();
         if self.work.role == Role::Client {
-            // A client does not know what it is not shown: the server decides.
+            // A client may not know the target or its position; then the server decides.
             let there = !matches!(a.target, Target::Controller(c) if self.st.controllers.get(c).is_none());
             let placed = range.is_none() || view.distance_to(slot, a.target).is_some();
             if !there || !placed {
@@ -93,7 +93,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Cancels a cast that needs its owner to stand still and checks targets after a change of position.
+    /// Handles a change of position: cancels a cast that movement interrupts and checks the targets of casts.
     pub(crate) fn position_changed(&mut self, slot: usize) {
         let who = self.row(slot).id;
         if let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) {

@@ -1,4 +1,4 @@
-//! Combat state: values that rules change, restrictions, global cooldowns, charges, casts, input, damage.
+//! Combat: values that combat rules change, restrictions, global cooldowns, charges, casts, input, damage.
 
 mod cast;
 mod charge;
@@ -11,4 +11,4 @@ mod value;
 
 pub use charge::ChargeView;
 pub(crate) use damage::CombatResult;
-pub(crate) use value::CombatEvent;
+pub(crate) use value::{CombatEvent, RuleHolder};

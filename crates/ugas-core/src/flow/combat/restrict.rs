@@ -1,14 +1,14 @@
-//! Restrictions: rules that prevent an event.
+//! Restrictions: combat rules that prevent an event.
 
 use super::super::{About, View};
-use super::CombatEvent;
+use super::{CombatEvent, RuleHolder};
 use crate::rules::{AbilityDef, EffectDef, RuleOn, RuleWhat};
 use crate::state::Frozen;
-use crate::{AttributeId, Refusal, Spec, TagId};
+use crate::{AttributeId, ControllerId, Refusal, Spec, TagId};
 use ugas_doc::{CombatKind, DurationPolicy};
 
 impl View<'_> {
-    /// Returns whether an active effect on a row prevents this.
+    /// Returns whether an active effect on a row prevents an event.
     pub(crate) fn restricted(
         &self,
         slot: usize,
@@ -16,10 +16,21 @@ impl View<'_> {
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
     ) -> bool {
-        self.each_rule(slot, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
+        self.restricted_by(RuleHolder::Row(slot), on, ability, event)
     }
 
-    /// Checks whether rules of the target or of the source refuse an effect: as combat, and as a buff.
+    /// Returns whether a rule of a controller prevents this.
+    fn restricted_by(
+        &self,
+        holder: RuleHolder<'_>,
+        on: RuleOn,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> bool {
+        self.each_rule(holder, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
+    }
+
+    /// Checks whether restrictions of the target or of the source refuse an effect, as combat or as a buff.
     pub(crate) fn check_restrictions(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
         let lasting = def.policy != DurationPolicy::Instant && self.row(target).immunities > 0;
         if lasting {
@@ -33,23 +44,30 @@ impl View<'_> {
         if self.restricts_combat(def, spec, target, None) { Err(Refusal::Restricted) } else { Ok(()) }
     }
 
-    /// Returns whether rules of the target or of the source prevent an execution of an active effect (ruling R-105).
+    /// Returns whether restrictions of the target or of the source prevent an execution of an active effect. A
+    /// restriction also applies to effects that were applied before it.
     pub(crate) fn restricts_execution(&self, def: &EffectDef, about: About<'_>) -> bool {
         def.combat.is_some() && self.restricts_combat(def, about.spec, about.target, self.frozen_of(about))
     }
 
-    /// Returns whether rules of the target or of the source prevent the combat of an effect.
+    /// Returns whether restrictions of the target or of the source prevent the combat of an effect.
     fn restricts_combat(&self, def: &EffectDef, spec: &Spec, target: usize, frozen: Option<&Frozen>) -> bool {
         let Some(combat) = &def.combat else { return false };
         let tags = self.combat_tags(def, spec);
         let ability = self.ability(spec.ability);
         let event = CombatEvent { frozen, ..self.combat_event(def, spec, &tags, None, 0.0) };
-        let bars = |slot: usize, on: RuleOn| self.restricted(slot, on, ability.as_deref(), Some(&event));
+        let bars = |holder, on| self.restricted_by(holder, on, ability.as_deref(), Some(&event));
         let (done, taken) = sides(combat.kind);
-        bars(target, taken) || self.st.controllers.slot(spec.source).is_some_and(|s| bars(s, done))
+        bars(RuleHolder::Row(target), taken) || self.source_rules(spec.source, frozen).is_some_and(|s| bars(s, done))
     }
 
-    /// Returns the tags of an effect's event: its own and granted tags, its school, the tags of its ability.
+    /// Returns the holder of the source's rules: the source, or what it left behind. `None` without a source.
+    pub(crate) fn source_rules<'f>(&self, source: ControllerId, frozen: Option<&'f Frozen>) -> Option<RuleHolder<'f>> {
+        frozen.map(RuleHolder::Left).or_else(|| self.st.controllers.slot(source).map(RuleHolder::Row))
+    }
+
+    /// Returns the tags that restrictions match: an effect's own and granted tags, its school and the tags of its
+    /// ability.
     pub(crate) fn combat_tags(&self, def: &EffectDef, spec: &Spec) -> Vec<TagId> {
         let mut tags: Vec<TagId> = def.effect_tags.iter().chain(&def.granted_tags).copied().collect();
         tags.extend(def.combat.as_ref().and_then(|c| c.school));

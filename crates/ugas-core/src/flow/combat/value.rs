@@ -1,12 +1,12 @@
-//! Values that combat rules change: additive rules are summed, factors multiplied, and nothing is below zero.
+//! Values that combat rules change: additive rules are summed, factors are multiplied, and the result is at least zero.
 //!
-//! `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Parts are folded in the order of their
-//! size, so that the result does not depend on the order of application.
+//! The formula is `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Terms are combined in
+//! order of size, so that the result does not depend on the order of application.
 
 use super::super::{Flow, View};
-use crate::rules::{AbilityDef, Bearer, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
-use crate::state::{Effect, Frozen};
-use crate::{AttributeId, ControllerId, SimTime, TagId};
+use crate::rules::{AbilityDef, Bearer, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};
+use crate::state::{Effect, Frozen, FrozenEffect};
+use crate::{AttributeId, ControllerId, KeyId, SimTime, TagId};
 use ugas_doc::CombatStyle;
 
 /// The event that a conditional rule reads.
@@ -23,11 +23,59 @@ pub(crate) struct CombatEvent<'e> {
     pub(crate) frozen: Option<&'e Frozen>,
 }
 
+/// The controller whose rules apply.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum RuleHolder<'f> {
+    Row(usize),
+    /// A source that left the sim: its rules immediately before (ruling R-100).
+    Left(&'f Frozen),
+}
+
+/// The active effect that a rule belongs to.
+#[derive(Clone, Copy, Debug)]
+enum RuleEffect<'e> {
+    Row(usize, &'e Effect),
+    Left(&'e Frozen, &'e FrozenEffect),
+}
+
+impl RuleEffect<'_> {
+    fn level(self) -> u32 {
+        match self {
+            RuleEffect::Row(_, e) => e.level(),
+            RuleEffect::Left(_, e) => e.level,
+        }
+    }
+    fn stacks(self) -> u32 {
+        match self {
+            RuleEffect::Row(_, e) => e.stacks(),
+            RuleEffect::Left(_, e) => e.stacks,
+        }
+    }
+    fn set_by_caller(&self) -> &[(KeyId, f64)] {
+        match self {
+            RuleEffect::Row(_, e) => e.extra().map_or(&[], |x| &x.set_by_caller),
+            RuleEffect::Left(_, e) => &e.set_by_caller,
+        }
+    }
+}
+
 impl View<'_> {
-    /// Returns a value after the rules of a row's active effects.
+    /// Returns a value after the combat rules of a row's active effects.
     pub(crate) fn combat_value(
         &self,
         slot: usize,
+        on: RuleOn,
+        base: f64,
+        ability: Option<&AbilityDef>,
+        event: Option<&CombatEvent<'_>>,
+    ) -> f64 {
+        self.combat_value_by(RuleHolder::Row(slot), on, base, ability, event)
+    }
+
+    /// Returns a value after the rules of a controller.
+    pub(crate) fn combat_value_by(
+        &self,
+        holder: RuleHolder<'_>,
         on: RuleOn,
         base: f64,
         ability: Option<&AbilityDef>,
@@ -38,8 +86,8 @@ impl View<'_> {
             return held(base);
         }
         let (mut adds, mut factors) = (Vec::new(), Vec::new());
-        self.each_rule(slot, on, ability, event, &mut |rule, e| {
-            let stacks = if rule.stacks { e.stacks() as f64 } else { 1.0 };
+        self.each_rule(holder, on, ability, event, &mut |rule, stacks| {
+            let stacks = if rule.stacks { stacks as f64 } else { 1.0 };
             match rule.what {
                 RuleWhat::Add(v) => adds.push(v * stacks),
                 RuleWhat::Factor(f) => factors.push(((f - 1.0) * stacks + 1.0).max(0.0)),
@@ -50,44 +98,56 @@ impl View<'_> {
         combine(base, &mut adds, &mut factors)
     }
 
-    /// Returns a duration after the rules.
+    /// Returns a duration after combat rules.
     pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
         let value = self.combat_value(slot, on, seconds, Some(ability), None);
         SimTime::try_seconds(value).unwrap_or(SimTime::LONGEST)
     }
 
-    /// Returns a count after the rules: rounded to the nearest, at least `least`.
+    /// Returns a count after combat rules: rounded to the nearest, at least `least`.
     pub(crate) fn combat_count(&self, slot: usize, on: RuleOn, base: u32, ability: &AbilityDef, least: u32) -> u32 {
         let value = self.combat_value(slot, on, base as f64, Some(ability), None);
-        // The cast saturates.
+        // `as` saturates.
         (value.round() as u32).max(least)
     }
 
-    /// Returns whether an active effect of a row has rules.
+    /// Returns whether an active effect of a row has combat rules.
     pub(crate) fn has_rules(&self, slot: usize) -> bool {
         self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
     }
 
-    /// Calls `each` for every matching rule until it returns true; returns whether it did.
+    /// Calls `each` with every matching rule and the stacks of its effect until it returns true; returns whether it
+    /// did.
     pub(crate) fn each_rule(
         &self,
-        slot: usize,
+        holder: RuleHolder<'_>,
         on: RuleOn,
         ability: Option<&AbilityDef>,
         event: Option<&CombatEvent<'_>>,
-        each: &mut dyn FnMut(&RuleDef, &Effect) -> bool,
+        each: &mut dyn FnMut(&RuleDef, u32) -> bool,
     ) -> bool {
-        for e in self.row(slot).effects.iter().filter(|e| !e.inhibited()) {
-            let Some(def) = self.def(e.def) else { continue };
-            for rule in def.rules.iter().filter(|r| self.is_about(r.on, on)) {
-                let holds =
-                    |when| self.holds(when, &mut RuleReads { view: *self, slot, e, event }, self.row(slot).id, e.def);
-                if self.concerns(rule, ability, event) && rule.when.as_ref().is_none_or(holds) && each(rule, e) {
-                    return true;
-                }
+        let mut any = |effect: RuleEffect<'_>, def: &EffectDef| {
+            def.rules.iter().filter(|r| self.is_about(r.on, on)).any(|rule| {
+                let holds = |when| {
+                    let mut reads = RuleReads { view: *self, effect, event };
+                    let own = reads.own();
+                    self.holds(when, &mut reads, own, def.id)
+                };
+                self.concerns(rule, ability, event)
+                    && rule.when.as_ref().is_none_or(holds)
+                    && each(rule, effect.stacks())
+            })
+        };
+        match holder {
+            RuleHolder::Row(slot) => {
+                let mut active = self.row(slot).effects.iter().filter(|e| !e.inhibited());
+                active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Row(slot, e), &def)))
+            }
+            RuleHolder::Left(frozen) => {
+                let mut active = frozen.effects.iter();
+                active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Left(frozen, e), &def)))
             }
         }
-        false
     }
 
     /// Returns whether a rule applies: event rules match hierarchically, others exactly.
@@ -107,13 +167,13 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
-    /// Returns a duration after the rules.
+    /// Returns a duration after combat rules.
     pub(crate) fn combat_time(&self, slot: usize, on: RuleOn, seconds: f64, ability: &AbilityDef) -> SimTime {
         self.view().combat_time(slot, on, seconds, ability)
     }
 }
 
-/// Returns the mark that protects a value from modifiers.
+/// Returns the flag of a fixed value that combat rules do not change.
 fn fixed_by(on: RuleOn) -> Option<StaticMask> {
     match on {
         RuleOn::CastLength => Some(StaticMask::CAST_LENGTH),
@@ -123,7 +183,15 @@ fn fixed_by(on: RuleOn) -> Option<StaticMask> {
         RuleOn::MaxCharges => Some(StaticMask::MAX_CHARGES),
         RuleOn::ChargeCost => Some(StaticMask::CHARGE_COST),
         RuleOn::ChargesPerCooldown => Some(StaticMask::CHARGES_PER_COOLDOWN),
-        _ => None,
+        RuleOn::DamageDone
+        | RuleOn::DamageTaken
+        | RuleOn::HealingDone
+        | RuleOn::HealingTaken
+        | RuleOn::Threat
+        | RuleOn::AbilityUse
+        | RuleOn::Interrupt
+        | RuleOn::BuffApplied
+        | RuleOn::Event(_) => None,
     }
 }
 
@@ -135,29 +203,40 @@ fn combine(base: f64, adds: &mut [f64], factors: &mut [f64]) -> f64 {
     held(held(base + sum) * product)
 }
 
-/// Clamps to finite numbers from zero: NaN is zero, too large is the maximum.
+/// Clamps to finite numbers from zero: NaN becomes zero, infinity the largest number.
 fn held(v: f64) -> f64 {
     if v > 0.0 { v.min(f64::MAX) } else { 0.0 }
 }
 
-/// The values that `When` of a rule reads.
+/// The values that the `When` condition of a rule reads.
 struct RuleReads<'r> {
     view: View<'r>,
-    slot: usize,
-    e: &'r Effect,
+    effect: RuleEffect<'r>,
     event: Option<&'r CombatEvent<'r>>,
 }
 
 impl RuleReads<'_> {
+    /// Returns the controller whose rule it is. Only the source of an event has rules after it left.
     fn own(&self) -> ControllerId {
-        self.view.row(self.slot).id
+        match self.effect {
+            RuleEffect::Row(slot, _) => self.view.row(slot).id,
+            RuleEffect::Left(..) => self.event.map_or(ControllerId::NONE, |e| e.source),
+        }
     }
     fn source(&self) -> ControllerId {
-        self.event.map_or(self.e.source, |e| e.source)
+        match (self.event, self.effect) {
+            (Some(event), _) => event.source,
+            (None, RuleEffect::Row(_, e)) => e.source,
+            (None, RuleEffect::Left(..)) => ControllerId::NONE,
+        }
     }
     /// Returns the source's last values, if it left the sim.
     fn frozen(&self) -> Option<&Frozen> {
-        self.event.map_or_else(|| self.view.frozen_source(self.e), |e| e.frozen)
+        match (self.event, self.effect) {
+            (Some(event), _) => event.frozen,
+            (None, RuleEffect::Row(_, e)) => self.view.frozen_source(e),
+            (None, RuleEffect::Left(frozen, _)) => Some(frozen),
+        }
     }
     fn target(&self) -> ControllerId {
         self.event.map_or(self.own(), |e| e.target)
@@ -170,7 +249,10 @@ impl RuleReads<'_> {
 impl Reads for RuleReads<'_> {
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64> {
         let who = match side {
-            Side::Own => self.own(),
+            Side::Own => match self.effect {
+                RuleEffect::Row(..) => self.own(),
+                RuleEffect::Left(frozen, _) => return frozen.value(attribute),
+            },
             Side::Source => match self.frozen() {
                 Some(frozen) => return frozen.value(attribute),
                 None => self.source(),
@@ -182,7 +264,12 @@ impl Reads for RuleReads<'_> {
 
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool> {
         let who = match bearer {
-            Bearer::Own => return Some(self.view.has(self.slot, tag)),
+            Bearer::Own => {
+                return Some(match self.effect {
+                    RuleEffect::Row(slot, _) => self.view.has(slot, tag),
+                    RuleEffect::Left(frozen, _) => frozen.has(&self.view.rules.tags, tag),
+                });
+            }
             Bearer::Source => match self.frozen() {
                 Some(frozen) => return Some(frozen.has(&self.view.rules.tags, tag)),
                 None => self.source(),
@@ -199,9 +286,12 @@ impl Reads for RuleReads<'_> {
 
     fn local(&mut self, local: Local) -> Option<f64> {
         match local {
-            Local::Level => Some(self.e.level() as f64),
-            Local::Stacks => Some(self.e.stacks() as f64),
-            Local::Caller(key) => self.e.spec(self.own()).value(key),
+            Local::Level => Some(self.effect.level() as f64),
+            Local::Stacks => Some(self.effect.stacks() as f64),
+            Local::Caller(key) => {
+                let list = self.effect.set_by_caller();
+                list.binary_search_by_key(&key, |v| v.0).ok().map(|at| list[at].1)
+            }
             Local::Magnitude | Local::Amount => self.event.map(|e| e.amount),
             Local::Direct => self.style(CombatStyle::Direct),
             Local::Periodic => self.style(CombatStyle::Periodic),

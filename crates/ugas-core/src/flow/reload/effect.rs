@@ -1,5 +1,5 @@
-//! Migration of active effects: times and captures are kept; a time that the definition gained starts now, one that it
-//! lost is dropped.
+//! Migration of active effects. Times and captured values are kept. A duration or period that the new definition adds
+//! starts now. A duration or period that the new definition lacks is dropped.
 
 use super::super::Flow;
 use super::retire::kept_drops;
@@ -9,18 +9,18 @@ use crate::state::{Effect, Periodic};
 use crate::{ControllerId, SimTime};
 use ugas_doc::{DurationPolicy, PeriodInhibition};
 
-/// An effect whose magnitudes must be evaluated again.
+/// An active effect whose magnitudes must be evaluated again.
 pub(super) struct ChangedEffect {
     pub(super) who: ControllerId,
     pub(super) seq: u64,
     /// Magnitudes to keep if their source left the sim; NaN where there is none.
     pub(super) frozen: Vec<f64>,
-    /// It has an end now and had none.
+    /// Whether it has an end now and had none before.
     pub(super) gains_end: bool,
 }
 
 impl Flow<'_> {
-    /// Migrates a row's effects; those with changed modifiers lose them and are added to `changed`.
+    /// Migrates a row's effects. Those with changed modifiers lose their modifiers and are added to `changed`.
     pub(super) fn migrate_effects(&mut self, slot: usize, past: &PreviousRules<'_>, changed: &mut Vec<ChangedEffect>) {
         let who = self.row(slot).id;
         let now = self.row(slot).clock.local(self.st.now);
@@ -28,7 +28,7 @@ impl Flow<'_> {
         for at in 0..self.row(slot).effects.len() {
             let e = &self.row(slot).effects[at];
             let (seq, stacks) = (e.seq(), e.stacks());
-            // An effect without a definition has ended under the old rules.
+            // An effect without a definition in the new rules was removed under the old rules.
             let Some((new, old)) = self.def(e.def).zip(past.catalogue.effect(e.def)) else { continue };
             watching += new.watches as u16;
             immunities += new.refuses_others() as u16;
@@ -67,8 +67,8 @@ impl Flow<'_> {
         row.rebuild();
     }
 
-    /// Returns the reads captured at application; one that the definition gained is captured now. A missing one is read
-    /// at execution.
+    /// Returns the reads captured at application. A read that the new definition adds is captured now; NaN means that
+    /// it is read at execution.
     fn moved_captures(
         &self,
         slot: usize,
@@ -80,7 +80,7 @@ impl Flow<'_> {
         let row = self.row(slot);
         let e = &row.effects[at];
         let reads = |rules: &crate::Rules, calc: crate::CalcId| {
-            rules.calcs.get(calc.index()).cloned().flatten().map_or(Box::default(), |c| c.reads)
+            rules.calcs.get(calc.0).map_or(Box::default(), |c| c.reads.clone())
         };
         let mut had = Vec::new();
         for x in &old.executions {
@@ -98,7 +98,7 @@ impl Flow<'_> {
                 });
             }
         }
-        // Effects that capture nothing have no list.
+        // An effect that captures nothing has an empty list.
         if e.captures().is_empty() && list.iter().all(|v| v.is_nan()) { Vec::new() } else { list }
     }
 
@@ -107,7 +107,7 @@ impl Flow<'_> {
         let units = self.units_of(slot, seq, old.modifiers.len());
         let same = |i: usize| {
             let (mine, theirs) = (&new.modifiers[i], old.modifiers.get(i));
-            theirs.is_some_and(|t| self.rules.same_mag(before.rules, (&mine.magnitude, &t.magnitude)))
+            theirs.is_some_and(|t| mine.magnitude.is_same(self.rules, &t.magnitude, before.rules))
         };
         let unit = |i: usize| units.get(i).copied().filter(|_| same(i)).unwrap_or(f64::NAN);
         (0..new.modifiers.len()).map(unit).collect()

@@ -1,4 +1,4 @@
-//! Migration of what active effects grant: tags, cues, abilities; and charges of grants.
+//! Migration of what active effects grant (tags, cues, abilities), and of the charges of grants.
 
 use super::super::{Flow, Via};
 use super::PreviousRules;
@@ -33,7 +33,7 @@ impl Flow<'_> {
         self.migrate_charges(slot);
     }
 
-    /// Adds before it removes, so that a tag that is still granted does not toggle.
+    /// Replaces the granted tags. Adds before it removes, so that a tag that is still granted does not toggle.
     fn migrate_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
         let come = surplus(&new.granted_tags, &old.granted_tags);
         let go = surplus(&old.granted_tags, &new.granted_tags);
@@ -47,8 +47,8 @@ impl Flow<'_> {
         self.emit_flips(slot, &flips, via);
     }
 
-    /// Grants abilities that the definition gained, and changes levels where a grant still has the old one. What it
-    /// lost was revoked under the old rules.
+    /// Grants the abilities that the new definition adds, and changes the level of a grant that still has the old one.
+    /// Abilities that it lacks were revoked under the old rules.
     fn migrate_abilities(
         &mut self,
         slot: usize,
@@ -65,7 +65,7 @@ impl Flow<'_> {
                 continue;
             }
             let level = g.level;
-            self.grant_ability(slot, AbilityGrant { ability, level, input }, seq, via);
+            self.grant_ability(slot, AbilityGrant { ability, level, input: input.some() }, seq, via);
             report.grants_added += 1;
         }
         for g in &new.grants {
@@ -79,7 +79,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Adapts charges to the definitions; an ability without charges has none.
+    /// Adapts the charges of grants to the new definitions.
     fn migrate_charges(&mut self, slot: usize) {
         for at in 0..self.row(slot).grants.len() {
             let g = &self.row(slot).grants[at];

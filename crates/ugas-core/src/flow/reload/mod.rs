@@ -1,12 +1,13 @@
-//! Reload: migrates a running sim to new rules (ruling R-22). Two phases, on a copy of the sim, so that a refusal
-//! changes nothing:
+//! Reload: migrates a running sim to new rules. The reload has two phases. Both run on a copy of the sim, so that a
+//! refused reload changes nothing:
 //!
-//! 1. Under the old rules, everything that the new rules do not define ends ([`retire`]): activations, grants, ability
-//!    sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
-//! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, bases, modifiers, tags by rank. Then
-//!    changed magnitudes are evaluated again ([`renew`]), and what effects grant is updated ([`give`]).
+//! 1. Under the old rules, everything that the new rules do not define is ended ([`retire`]): activations, grants,
+//!    ability sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
+//! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, base values, modifiers, tags. Then changed
+//!    magnitudes are evaluated again ([`renew`]), and what effects grant is updated ([`give`]).
 //!
-//! Reactions to either phase (conditional effects, passives, ongoing requirements) run last, under the new rules.
+//! Reactions to both phases (conditional effects, passive abilities, ongoing requirements) run last, under the new
+//! rules.
 
 mod effect;
 mod give;
@@ -46,7 +47,7 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
-    /// Returns the layout of the remaining sets.
+    /// Returns the layout of those sets that the new rules still define.
     fn of(
         &mut self,
         next: Catalogue<'_>,
@@ -83,12 +84,12 @@ struct OldValues {
 }
 
 impl Flow<'_> {
-    /// Runs the second half: the flow has the new rules already, and rows still have the old layout.
+    /// Runs the second phase. The flow already has the new rules; the rows still have the old layouts.
     pub(crate) fn migrate(&mut self, past: &PreviousRules<'_>, layouts: Layouts, report: &mut Migration) {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
         self.ix.filters.clear();
-        self.ix.onlookers.clear();
+        self.ix.source_readers.clear();
         let everyone: Vec<ControllerId> = self.st.controllers.iter().map(|r| r.id).collect();
         report.controllers = everyone.len() as u32;
         let (mut was, mut changed) = (Vec::with_capacity(everyone.len()), Vec::new());
@@ -96,7 +97,7 @@ impl Flow<'_> {
             let Ok(slot) = self.slot(who) else { continue };
             was.push(self.move_row_over(slot, past, &layouts, report));
         }
-        // Effects read other rows, so all of them are migrated first.
+        // Effects read other rows, so all rows are migrated before the first effect.
         for &who in &everyone {
             if let Ok(slot) = self.slot(who) {
                 self.migrate_effects(slot, past, &mut changed);

@@ -1,5 +1,5 @@
-//! Settling under the new rules: live magnitudes are linked again, changed ones evaluated again. Nothing is reported
-//! meanwhile; one fact for each attribute follows at the end.
+//! Settling under the new rules: links live magnitudes again and evaluates changed ones. No facts are emitted until the
+//! end, when each changed attribute emits one fact.
 
 use super::super::magnitude::About;
 use super::super::settle::Emit;
@@ -26,7 +26,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Updates modifiers that follow an attribute which only the new rules give their source.
+    /// Updates live modifiers whose source has the followed attribute only under the new rules.
     pub(super) fn catch_up(&mut self, everyone: &[ControllerId]) {
         for &source in everyone {
             let edges: Vec<LiveEdge> = self.ix.edges_out(source).copied().collect();
@@ -44,7 +44,7 @@ impl Flow<'_> {
         self.settle(Via::NOTHING, Emit::Nothing);
     }
 
-    /// Settles rows without followers alone, the others together.
+    /// Settles rows without followers one by one, the others together.
     pub(super) fn settle_everyone(&mut self, everyone: &[ControllerId]) {
         let mut together = Vec::new();
         for &who in everyone {
@@ -69,7 +69,7 @@ impl Flow<'_> {
     }
 
     /// Evaluates changed effects again, by controller and in order of application. Returns those that cannot be applied
-    /// any more: they must be removed.
+    /// under the new rules and must be removed.
     pub(super) fn renew_all(
         &mut self,
         changed: Vec<ChangedEffect>,
@@ -95,7 +95,7 @@ impl Flow<'_> {
         let about = About {
             spec: &spec,
             target: slot,
-            birth: key.birth,
+            origin_id: key.origin_id,
             ordinal: key.ordinal,
             stacks: spec.stacks,
             execution: 0,

@@ -1,4 +1,4 @@
-//! What is removed with the old rules, under the old rules.
+//! The first phase of a reload: ends, under the old rules, what the new rules do not define.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, Via};
@@ -9,7 +9,7 @@ use crate::state::{Activation, Effect};
 use crate::{AbilityId, ControllerId, GrantId, InputId, RemoveReason, SetId};
 use ugas_doc::DurationPolicy;
 
-/// Maximum number of passes: an ability that ends may start others that have to end too.
+/// Maximum number of passes: an ability that ends may start others that must end too.
 const PASSES: u32 = 16;
 
 impl Flow<'_> {
@@ -82,18 +82,21 @@ impl Flow<'_> {
         for &seq in &effects {
             self.end(slot, seq, RemoveReason::Reload, None);
         }
+        for e in self.row_mut(slot).effects.iter_mut() {
+            e.retain_frozen(|def| next.effect(def).is_some());
+        }
         report.effects_removed += (effects.len() + left_queue) as u32;
         let quiet = sets.is_empty() && running.is_empty() && grants.is_empty() && effects.is_empty() && left_queue == 0;
         Ok(!quiet)
     }
 
-    /// Returns whether activations of an ability can continue.
+    /// Returns whether activations of an ability can continue under the new rules.
     fn can_continue(&self, ability: AbilityId, next: Catalogue<'_>) -> bool {
         let defs = next.ability(ability).zip(self.ability(ability));
         defs.is_some_and(|(new, old)| next.rules.same_steps(self.rules, &new, &old))
     }
 
-    /// Returns the grants whose ability was removed, and those of effects that do not grant it any more.
+    /// Returns the grants whose ability the new rules do not define, and those of effects that no longer grant it.
     fn surplus_grants(&self, slot: usize, next: Catalogue<'_>) -> Vec<GrantId> {
         let row = self.row(slot);
         let is_removed = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
@@ -122,8 +125,8 @@ impl Flow<'_> {
                 report.grants_revoked += 1;
             }
         }
-        for &(birth, ordinal) in taken.effects.iter().rev() {
-            let key = crate::EffectKey { birth, target: who, ordinal };
+        for &(origin_id, ordinal) in taken.effects.iter().rev() {
+            let key = crate::EffectKey { origin_id, target: who, ordinal };
             if let Some(queued) = self.row(slot).find_queued(key) {
                 self.row_mut(slot).side_mut().queue.remove(queued);
                 report.effects_removed += 1;
@@ -145,12 +148,12 @@ impl Flow<'_> {
     }
 }
 
-/// Returns what an effect grants, each with its input.
+/// Returns the abilities that an effect grants, each with its input.
 pub(super) fn granted(def: &EffectDef) -> Vec<(AbilityId, InputId)> {
     def.grants.iter().map(|g| (g.ability, g.input)).collect()
 }
 
-/// Returns what one list contains more often than another.
+/// Returns the elements that `of` contains more often than `over`.
 pub(super) fn surplus<T: PartialEq + Copy>(of: &[T], over: &[T]) -> Vec<T> {
     let mut rest = over.to_vec();
     let taken = |item: &&T| match rest.iter().position(|r| r == *item) {
@@ -163,14 +166,14 @@ pub(super) fn surplus<T: PartialEq + Copy>(of: &[T], over: &[T]) -> Vec<T> {
     of.iter().filter(taken).copied().collect()
 }
 
-/// Returns the modifiers that were removed with a set, as far as the new definition has them at the same index.
+/// Returns the dropped modifiers of an effect that the new definition has at the same index.
 pub(super) fn kept_drops(e: &Effect, old: &EffectDef, new: &EffectDef) -> Vec<u16> {
     let attribute = |def: &EffectDef, index: u16| def.modifiers.get(index as usize).map(|m| m.attribute);
     let same = |&&i: &&u16| attribute(old, i).is_some() && attribute(old, i) == attribute(new, i);
     e.dropped().iter().filter(same).copied().collect()
 }
 
-/// Returns whether an effect could be applied to a row with this layout.
+/// Returns whether an effect can be applied to a row with this layout.
 fn fits(def: &EffectDef, dropped: &[u16], layout: &Layout) -> bool {
     def.modifiers.iter().enumerate().all(|(index, m)| {
         let found = layout.slot(m.attribute);

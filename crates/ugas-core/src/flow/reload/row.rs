@@ -20,18 +20,18 @@ impl Flow<'_> {
         let row = self.row(slot);
         let who = row.id;
         let old = past.layouts[row.layout as usize].clone();
-        // Every layout in use was rebuilt before the migration.
+        // Every layout in use was rebuilt before the migration, so there is one.
         let number = layouts.by_old.get(&old.sets).and_then(|l| self.ix.layout_of(&l.sets)).unwrap_or_default();
         let new = self.ix.layouts[number as usize].clone();
         let was = OldValues { who, layout: old.clone(), attrs: row.attrs.to_vec() };
         let attrs = self.moved_values(&old, &new, &was.attrs, past.catalogue.rules, report);
         let tags = row.tags.to_list(&past.catalogue.rules.tags);
         let table = &self.rules.tags;
-        // Tags of the old rules exist in the new ones, and new ones are inserted between them without changing their
-        // order, because siblings are ranked by id: this cannot fail.
+        // Cannot fail: every tag of the old rules exists in the new ones. New tags are inserted without changing the
+        // order of the old ones, because siblings are ordered by id.
         let tags = Tags::from_list(table, &tags).unwrap_or_default();
         let row = self.row_mut(slot);
-        // Its followers are linked again.
+        // Live modifiers that follow the row are linked again later.
         (row.layout, row.readers) = (number, 0);
         row.attrs = Values::from(&*attrs);
         row.signature = tags.signature(table);
@@ -48,8 +48,9 @@ impl Flow<'_> {
         was
     }
 
-    /// Keeps base values, except those that still equal the registered value and whose default changed: they follow it.
-    /// New attributes start at their default. Both are clamped as at registration, by the bounds without modifiers.
+    /// Returns the migrated attributes. Base values are kept, except those that equal the value at registration and
+    /// whose default changed: they get the new default. New attributes start at their default. All are clamped to the
+    /// bounds without modifiers, as at registration.
     fn moved_values(
         &self,
         old: &Layout,

@@ -1,7 +1,8 @@
-//! Abilities in code: resumed with the event, and stored as one record of what they wait for.
+//! Abilities in code. An ability is resumed by the event that it waits for. The row stores one record of that event for
+//! each waiting ability.
 
 use super::effect::child_of_act;
-use super::{NO_PC, Strand};
+use super::{NO_PC, TaskThread};
 use crate::flow::ability::EndHow;
 use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rng::DrawAt;
@@ -11,15 +12,15 @@ use crate::{
     AbilityState, Answer, DiagnosticKind, EffectFilter, EffectId, EventData, FactKind, SimTime, Span, TaskKey,
 };
 
-/// Calculation index of a coded ability's random stream; see the sites of magnitudes.
+/// The calculation index of a coded ability's random stream; see the sites of magnitudes.
 const SITE_CODE: u32 = 1 << 19;
 
-/// Returns what a record of a coded ability waits for.
+/// Returns what a coded ability waits for.
 fn waits_for(t: &Task) -> Option<Next> {
     if t.pc == NO_PC { serde_json::from_slice(&t.code).ok() } else { None }
 }
 
-/// Returns the alert bit of a coded ability's record.
+/// Returns the kinds of events that a waiting coded ability listens to, as `alert` bits.
 pub(super) fn alert_of(t: &Task) -> u8 {
     let Some(next) = waits_for(t) else { return 0 };
     next.waits().iter().fold(0, |bits, wait| {
@@ -27,13 +28,14 @@ pub(super) fn alert_of(t: &Task) -> u8 {
             Next::Event(_) => alert::EVENT,
             Next::Tag(_) => alert::TAG,
             Next::Input(_) => alert::INPUT,
-            _ => 0,
+            // Woken by time or by the host; the others are not waits.
+            Next::After(_) | Next::Request(_) | Next::Any(_) | Next::End | Next::Cancel => 0,
         }
     })
 }
 
 impl Flow<'_> {
-    /// Calls an ability's code, executes its requests and stores a record of what it waits for.
+    /// Calls an ability's code, executes its requests and stores what it waits for.
     pub(super) fn resume(&mut self, slot: usize, of: u64, why: Resume<'_>) {
         let ending = matches!(why, Resume::End { .. });
         let row = self.row(slot);
@@ -46,7 +48,7 @@ impl Flow<'_> {
             seed: self.st.seed_of(a.root),
             sub: if a.root.client() == 0 { 0 } else { a.root.sub() },
             target: who.0,
-            birth: a.birth,
+            origin_id: a.origin_id,
             ordinal: a.ordinal,
             execution: a.acts,
             calculation: SITE_CODE,
@@ -71,7 +73,7 @@ impl Flow<'_> {
         let (acts, drew) = (cx.acts, cx.draw.draw > 0);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
-            // The next call draws other numbers.
+            // So that the next call draws other random numbers.
             a.acts += drew as u32;
         }
         for act in acts {
@@ -94,7 +96,7 @@ impl Flow<'_> {
     }
 
     fn await_next(&mut self, slot: usize, of: u64, next: Next) {
-        // Its requests may have ended it.
+        // The requests of the code may have ended the ability.
         if !self.row(slot).play().activation(of).is_some_and(|a| a.state == AbilityState::Active) {
             return;
         }
@@ -104,12 +106,13 @@ impl Flow<'_> {
         let now = self.local_now(slot);
         let due = next.waits().iter().filter_map(|wait| match wait {
             Next::After(time) => Some(now + (*time).clamp(SimTime::ZERO, SimTime::LONGEST)),
-            _ => None,
+            Next::Event(_) | Next::Tag(_) | Next::Input(_) | Next::Request(_) => None,
+            Next::Any(_) | Next::End | Next::Cancel => None,
         });
         let due = due.min().unwrap_or(SimTime::NEVER);
         let Ok(code) = serde_json::to_vec(&next) else { return };
-        let strand = Strand { of, pc: NO_PC, parent: 0, list: false };
-        let Some(seq) = self.sleep(slot, strand, |t| (t.due, t.code) = (due, code)) else { return };
+        let thread = TaskThread { of, pc: NO_PC, parent: 0, list: false };
+        let Some(seq) = self.sleep(slot, thread, |t| (t.due, t.code) = (due, code)) else { return };
         let Some(ability) = self.row(slot).play().activation(of).map(|a| a.ability) else { return };
         let who = self.row(slot).id;
         for wait in next.waits() {
@@ -120,7 +123,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether a record is that of a coded ability that waits for the host.
+    /// Returns whether a task record belongs to a coded ability that waits for the host.
     pub(super) fn is_code_asking(&self, slot: usize, seq: u64) -> bool {
         let next = self.row(slot).play().task(seq).and_then(waits_for);
         next.is_some_and(|n| n.waits().iter().any(|wait| matches!(wait, Next::Request(_))))
@@ -133,18 +136,18 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// Executes a request of code; `false` if that ended the ability, so that its later requests are dropped.
+    /// Executes a request of code. Returns `false` if that ended the ability; its later requests are then dropped.
     fn act(&mut self, slot: usize, of: u64, act: AbilityAction) -> bool {
         let who = self.row(slot).id;
         match act {
             AbilityAction::Apply(spec) => {
                 let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return false };
-                let (birth, ability) = (child_of_act(a, who, NO_PC), a.ability);
+                let (origin_id, ability) = (child_of_act(a, who, NO_PC), a.ability);
                 if self.replay.is_none_or(|r| r.only == spec.target) {
                     let spec = spec.from(who).ability(ability);
-                    self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), birth));
-                    // A refusal is traced; the code sees its consequences.
-                    let _ = self.apply(&spec, birth);
+                    self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
+                    // A refusal is traced; the code can read the resulting state.
+                    let _ = self.apply(&spec, origin_id);
                 }
             }
             AbilityAction::Remove { effect } => {
@@ -152,7 +155,7 @@ impl Flow<'_> {
             }
             AbilityAction::Send { tag, target, magnitude } => {
                 if self.replay.is_none_or(|r| r.only == target) {
-                    let event = EventData { instigator: who, magnitude, ..EventData::new(tag, target) };
+                    let event = EventData { instigator: Some(who), magnitude, ..EventData::new(tag, target) };
                     self.journal_foreign_action(who, target, || ForeignAction::Event(event.clone()));
                     let _ = self.send_event(event);
                 }
@@ -164,7 +167,7 @@ impl Flow<'_> {
             }
             AbilityAction::SetParam { param, value } => {
                 if let Some(grant) = self.row(slot).play().activation(of).map(|a| a.grant) {
-                    // A refusal leaves the parameter unchanged, which the code can read.
+                    // A refusal leaves the parameter unchanged; the code can read it.
                     let _ = self.set_param(who, grant, param, value);
                 }
             }
@@ -192,7 +195,9 @@ impl Flow<'_> {
             {
                 Some(Resume::Input { pressed: *pressed, held: *held })
             }
-            _ => None,
+            (Next::Event(_) | Next::Tag(_) | Next::Input(_), _) => None,
+            // Resumed by time or by the host; the others are not waits.
+            (Next::After(_) | Next::Request(_) | Next::Any(_) | Next::End | Next::Cancel, _) => None,
         });
         let Some(why) = woken else { return };
         self.take_task(slot, seq);
@@ -200,7 +205,7 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// Resumes a coded ability after its time.
+    /// Resumes a coded ability whose wait time has passed.
     pub(super) fn code_due(&mut self, slot: usize, seq: u64, of: u64) {
         self.take_task(slot, seq);
         self.resume(slot, of, Resume::Elapsed);

@@ -1,11 +1,11 @@
-//! Gameplay events: a fact, and an event for the listeners and triggers of the row.
+//! Gameplay events. Each event emits a fact and is passed to the listeners and triggers of the row that receives it.
 
 use crate::fact::{ParamValue, put_param};
 use crate::flow::combat::CombatEvent;
-use crate::flow::{Flow, ForeignAction, RowEvent, Via};
-use crate::rules::{EventTo, Num, RuleOn};
+use crate::flow::{Flow, RowEvent, Via};
+use crate::rules::RuleOn;
 use crate::state::alert;
-use crate::{BadValue, EventData, FactKind, NameKind, Refusal, TagId};
+use crate::{BadValue, ControllerId, EventData, FactKind, NameKind, Refusal};
 
 /// Maximum number of entries of an event's payload.
 const PAYLOAD: usize = 64;
@@ -21,10 +21,11 @@ impl Flow<'_> {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         event.hit.iter().try_for_each(|hit| self.rules.refuse_hit(hit))?;
-        if event.instigator.some().is_some_and(|i| i.0 >= self.st.next_id) {
+        if event.instigator.is_some_and(|i| i.0 >= self.st.next_id) {
             return Err(Refusal::StaleHandle);
         }
-        self.journal_source(event.target, event.instigator);
+        let source = event.instigator.unwrap_or(ControllerId::NONE);
+        self.journal_source(event.target, source);
         self.rule_event(slot, &mut event)?;
         let mut bytes = Vec::new();
         for (name, value) in &event.payload {
@@ -36,21 +37,21 @@ impl Flow<'_> {
             put_param(&mut bytes, "HitPosition", ParamValue::Vector(place));
         }
         let detail = self.log.keep(&bytes);
-        let via = Via { source: event.instigator, ..Via::NOTHING };
+        let via = Via { source, ..Via::NOTHING };
         let (tag, magnitude) = (event.tag, event.magnitude);
         self.fact(event.target, via, FactKind::GameplayEvent { tag, magnitude, detail });
         self.notify(slot, alert::EVENT, || RowEvent::Event(Box::new(event)));
         Ok(())
     }
 
-    /// Applies the receiver's combat rules, which may prevent an event or change its magnitude; the sign is kept.
+    /// Applies the receiver's combat rules, which may prevent an event or scale its magnitude; the sign is kept.
     fn rule_event(&self, slot: usize, event: &mut EventData) -> Result<(), Refusal> {
         let (view, on, size) = (self.view(), RuleOn::Event(event.tag), event.magnitude.abs());
         let about = CombatEvent {
             tags: &[event.tag],
             amount: event.magnitude,
             style: Default::default(),
-            source: event.instigator,
+            source: event.instigator.unwrap_or(ControllerId::NONE),
             target: event.target,
             attribute: None,
             frozen: None,
@@ -63,19 +64,5 @@ impl Flow<'_> {
             event.magnitude = if event.magnitude < 0.0 { -ruled } else { ruled };
         }
         Ok(())
-    }
-
-    /// Sends an event of a task.
-    pub(super) fn send_from(&mut self, slot: usize, of: u64, tag: TagId, to: EventTo, magnitude: Option<&Num>) {
-        let instigator = self.row(slot).id;
-        let magnitude = magnitude.and_then(|m| self.value_of(slot, of, m)).unwrap_or(0.0);
-        for target in self.resolve_targets(slot, of, to) {
-            if self.replay.is_none_or(|r| r.only == target) {
-                let event = EventData { instigator, magnitude, ..EventData::new(tag, target) };
-                self.journal_foreign_action(instigator, target, || ForeignAction::Event(event.clone()));
-                // A target that does not exist receives nothing.
-                let _ = self.send_event(event);
-            }
-        }
     }
 }

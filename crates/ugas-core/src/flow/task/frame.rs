@@ -1,12 +1,12 @@
-//! Frame work: ticking tasks, a limited number per frame, the most urgent first. A deferred task ages and gains
-//! urgency, so no task waits forever.
+//! Frame work: the ticks of tasks. A limited number of tasks tick per frame, the most urgent first. A deferred task
+//! gains urgency with each frame, so no task waits forever.
 
-use super::{CLOSED, OLDEST, PLAYER};
+use super::{CLOSED, OLDEST, PLAYER, WaitingTask};
 use crate::flow::{Flow, FrameWork, server_op};
 use crate::rng::fold;
-use crate::rules::{TaskCall, TaskKind};
 use crate::sim::{SpaceQuery, TaskRecord};
-use crate::{AbilityState, Answer, Cause, ControllerId, OpId, SimTime, TaskKindId};
+use crate::task::TaskKind;
+use crate::{AbilityState, Cause, ControllerId, OpId, SimTime, TaskKindId};
 use std::collections::BTreeMap;
 
 /// The part of a sim's configuration about frames and timelines.
@@ -15,12 +15,12 @@ pub(crate) struct FrameConfig {
     pub(crate) frame: SimTime,
     /// Maximum number of task ticks in one frame.
     pub(crate) budget: u32,
-    /// Whether timelines of the data play and answer.
+    /// Whether the sim plays timelines of the data and answers the tasks that wait for them.
     pub(crate) timelines: bool,
     pub(crate) role: crate::Role,
 }
 
-/// Returns the op id of a retry that no op requested: far from the counted ones.
+/// Returns the op id of a retry that no op requested. A high bit keeps it distinct from numbered ops.
 fn retry_op(who: ControllerId, at: SimTime) -> OpId {
     server_op(fold(fold(17, who.0 as u64), at.0 as u64) | 1 << 47)
 }
@@ -35,7 +35,7 @@ struct Candidate {
 
 impl Flow<'_> {
     pub(crate) fn frame(&mut self, at: SimTime) {
-        // A restored sim may have planned another frame since.
+        // After a restore, another frame may have been planned.
         if at != self.ix.next_frame {
             return;
         }
@@ -60,9 +60,9 @@ impl Flow<'_> {
         self.plan_frame();
     }
 
-    /// Retries held inputs whose ability could not start yet, by controller. Each retry counts as an op of its own, to
-    /// distinguish its activations. Its id is derived from controller and time, so that a client and the server assign
-    /// the same one.
+    /// Retries held inputs whose ability could not be activated yet, by controller. Each retry has an op id of its own,
+    /// which distinguishes its activations. The id is derived from controller and time, so that client and server
+    /// assign the same one.
     fn retry_all(&mut self) {
         let holding = |who: &ControllerId| {
             let row = self.st.controllers.get(*who);
@@ -85,7 +85,7 @@ impl Flow<'_> {
         self.frame_done(who);
     }
 
-    /// Finishes each piece of frame work.
+    /// Ends the operation of one piece of frame work and runs its reactions.
     fn frame_done(&mut self, who: ControllerId) {
         self.finish_operation();
         self.react();
@@ -94,7 +94,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Ages a task for which no budget was left.
+    /// Increases the urgency of a task that the budget did not cover.
     pub(crate) fn pass_over(&mut self, who: ControllerId, seq: u64) {
         self.journal_frame(who, || FrameWork::PassedOver(seq));
         if let Some(slot) = self.st.controllers.slot(who)
@@ -139,7 +139,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one tick of a task; a replay supplies the controllers found. `false` if an earlier tick ended it.
+    /// Runs one tick of a task; in a replay, `found` has the controllers found then. Returns `false` if the task ended
+    /// before.
     pub(crate) fn tick_task(&mut self, who: ControllerId, seq: u64, found: Option<&[ControllerId]>) -> bool {
         let Some(slot) = self.st.controllers.slot(who) else { return false };
         let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return false };
@@ -149,18 +150,12 @@ impl Flow<'_> {
         let Some(def) = self.def_of(slot, of) else { return false };
         let now = self.local_now(slot);
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return false };
-        let (pc, dt) = (t.pc, now - t.since);
+        let (pc, elapsed) = (t.pc, now - t.since);
         (t.since, t.age) = (now, 0);
         let Some(task) = def.program.task(pc) else { return false };
         let targets = found.map_or_else(|| self.query_host(slot, seq, &task.kind), <[_]>::to_vec);
         self.journal_frame(who, || FrameWork::Tick { seq, found: targets.clone() });
-        if let TaskKind::Custom(_) = task.kind {
-            self.call_custom(slot, &def, seq, TaskCall::Tick(dt));
-            self.moved(slot, of);
-        } else if !targets.is_empty() {
-            self.take_answer(slot, &def, seq, &Answer { targets, ..Answer::default() });
-            self.moved(slot, of);
-        }
+        task.kind.tick(self, WaitingTask { slot, ability: &def, task, seq, of }, elapsed, targets);
         self.frame_done(who);
         true
     }
@@ -170,24 +165,7 @@ impl Flow<'_> {
         let row = self.row(slot);
         let range = row.play().task(seq).map_or(f64::INFINITY, |t| t.value);
         let query = SpaceQuery { who: row.id, anchor: row.side().anchor, range };
-        let mut targets = Vec::new();
-        match kind {
-            TaskKind::WaitOverlap { filter, .. } => {
-                if let Some(host) = &mut self.host {
-                    host.overlap(&query, &mut targets);
-                }
-                targets.retain(|&t| {
-                    let at = self.st.controllers.slot(t);
-                    at.is_some_and(|at| filter.as_ref().is_none_or(|f| self.matches_query(at, f)))
-                });
-            }
-            TaskKind::WaitForTarget { .. } => {
-                let found = self.host.as_mut().and_then(|h| h.find_target(&query));
-                targets.extend(found.filter(|&t| self.st.controllers.slot(t).is_some()));
-            }
-            _ => {}
-        }
-        targets
+        kind.find_targets(self, &query)
     }
 
     fn note_record(&mut self, record: &TaskRecord) {

@@ -1,34 +1,36 @@
-//! Tasks: a program counter over data.
+//! Tasks: programs whose state is plain data.
 //!
-//! A task list is a flat program (see `rules/program.rs`). A strand runs through it until it waits or ends. A waiting
-//! strand is a small record in the row, so a capture of a waiting ability is a few bytes. Nothing is polled: a waiting
-//! task is woken by a timer, by an event its row listens to, by the host's answer or, if it ticks, at a frame.
+//! A task list is a flat program (see `rules/program.rs`). A thread is a position in the program and runs until it
+//! waits or ends. A waiting thread is a small record in the row, so a capture of a waiting ability takes a few bytes.
+//! Waiting tasks are not polled. A task is woken by a timer, by an event that its row listens to, by the host's answer
+//! or, if it ticks, at a frame.
 
+mod answer;
 mod coded;
-mod custom;
 mod effect;
 mod event;
 mod frame;
 mod listen;
 mod number;
-mod seam;
 mod space;
 mod start;
 mod timeline;
 mod wait;
 
+pub(crate) use effect::child_of_act;
 pub(crate) use frame::FrameConfig;
+pub(crate) use start::{Step, Wait};
 
 use super::ability::EndHow;
 use super::{Flow, Via};
 use crate::rules::{AbilityDef, Inst, NO_PC, OnFail, TaskDef, Test};
-use crate::state::{AbilityRef, Due, Task, TimerKind};
+use crate::state::{AbilityRef, Activation, Due, Task, TimerKind};
 use crate::{
     AbilityId, AbilityState, ControllerId, DiagnosticKind, EffectId, FactKind, Role, SimTime, Simulated, SimulatedStep,
     TaskKey, TaskKindId, TaskResult, TaskState, TraceKind,
 };
 
-/// Lists besides the main one; their tasks never wait.
+/// The task lists of an ability other than its main list. Tasks in these lists never wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tick,
@@ -37,43 +39,63 @@ pub(crate) enum ListKind {
     Mispredicted,
 }
 
-/// The index of the predicted list among the lists of an event.
+/// The index of the predicted list among the lists of one event.
 const PREDICTED: usize = 1;
 
 /// Maximum number of waiting tasks of one controller.
 const TASKS: usize = 1024;
 
-/// In [`Task::left`]: the record plays a timeline and no strand waits for it.
+/// In [`Task::left`]: the record plays a timeline, and no thread waits for it.
 const PLAYER: u16 = u16::MAX;
 /// In [`Task::age`] of a task that does not tick: its timer is a timeout.
 const LATE: u16 = u16::MAX - 1;
-/// In [`Task::age`]: it has ended except for what it started.
+/// In [`Task::age`]: the task has ended and waits only for the threads that it started.
 const CLOSED: u16 = u16::MAX;
 
-/// Maximum of ages and timeline positions, below the marks above.
+/// The maximum of ages and timeline positions; larger values are the marks above.
 const OLDEST: u16 = u16::MAX - 2;
 
 /// A running position in a program.
 #[derive(Clone, Copy, Debug)]
-struct Strand {
+pub(crate) struct TaskThread {
     /// The activation.
-    of: u64,
-    pc: u16,
+    pub(crate) of: u64,
+    pub(crate) pc: u16,
     /// The task that forked it, or 0.
-    parent: u64,
-    /// Whether it belongs to a list that also runs while the ability ends.
-    list: bool,
+    pub(crate) parent: u64,
+    /// Whether it belongs to a list that also runs while the ability is ending.
+    pub(crate) list: bool,
 }
 
-/// The result of starting a task.
-enum Step {
-    Next,
-    Sleep,
-    Stop,
+/// A task that a thread reached.
+#[derive(Clone, Copy)]
+pub(crate) struct TaskAt<'t> {
+    pub(crate) slot: usize,
+    pub(crate) ability: &'t AbilityDef,
+    pub(crate) thread: TaskThread,
+    pub(crate) task: &'t TaskDef,
+}
+
+/// A waiting task that an event or a tick reaches.
+#[derive(Clone, Copy)]
+pub(crate) struct WaitingTask<'t> {
+    pub(crate) slot: usize,
+    pub(crate) ability: &'t AbilityDef,
+    pub(crate) task: &'t TaskDef,
+    pub(crate) seq: u64,
+    /// The activation.
+    pub(crate) of: u64,
+}
+
+/// The record of a waiting task and its activation.
+pub(crate) struct Waiting<'t> {
+    pub(crate) slot: usize,
+    pub(crate) record: &'t Task,
+    pub(crate) activation: &'t Activation,
 }
 
 impl<'r> Flow<'r> {
-    /// Returns an ability's definition, held while its tasks change the sim.
+    /// Returns an ability's definition; the reference stays valid while tasks change the sim.
     pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
@@ -83,7 +105,7 @@ impl<'r> Flow<'r> {
         self.ability(ability)
     }
 
-    /// Starts an activation's main list; waiting tasks are stored in the row.
+    /// Starts an activation's main list. Waiting tasks are stored in the row.
     pub(crate) fn start_tasks(&mut self, slot: usize, seq: u64) {
         let Some(def) = self.def_of(slot, seq) else { return };
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
@@ -91,13 +113,14 @@ impl<'r> Flow<'r> {
         }
         self.resume(slot, seq, crate::rules::Resume::Activated);
         if def.program.entry.main != NO_PC {
-            self.run_program(slot, &def, Strand { of: seq, pc: def.program.entry.main, parent: 0, list: false });
+            self.run_program(slot, &def, TaskThread { of: seq, pc: def.program.entry.main, parent: 0, list: false });
         }
         self.tasks_moved(slot);
     }
 
-    /// Runs a list that never waits, as far as it is for this sim: the common one, the predicted one where the ability
-    /// is predicted, the server's where it is authoritative. The list for observers is not run by a sim.
+    /// Runs the lists of one event that this sim is responsible for: the common list, the predicted list if the ability
+    /// is predicted here, the server's list on the authoritative sim. The list for observers is run by
+    /// [`Flow::run_simulated`].
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
@@ -130,14 +153,14 @@ impl<'r> Flow<'r> {
             if pc != NO_PC {
                 let ticking = is_predicted.then(|| self.key_of(slot, seq));
                 let outer = std::mem::replace(&mut self.sc.predicted_targets.ticking, ticking);
-                self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+                self.run_program(slot, &def, TaskThread { of: seq, pc, parent: 0, list: true });
                 self.sc.predicted_targets.ticking = outer;
             }
         }
         self.tasks_moved(slot);
     }
 
-    /// Runs the observers' list of an ability, on a row of a remote actor that was not granted it.
+    /// Runs the observers' list of an ability on a remote actor's row. Such a row has no grant of the ability.
     pub(crate) fn run_simulated(&mut self, slot: usize, what: &Simulated) {
         let Some(def) = self.ability(what.ability) else { return };
         let entry = def.program.entry;
@@ -150,13 +173,13 @@ impl<'r> Flow<'r> {
             return;
         }
         let seq = self.push_simulated(slot, what, def.program.regs as usize);
-        self.run_program(slot, &def, Strand { of: seq, pc, parent: 0, list: true });
+        self.run_program(slot, &def, TaskThread { of: seq, pc, parent: 0, list: true });
         self.cancel_tasks(slot, seq);
         self.drop_activation(slot, seq);
         self.tasks_moved(slot);
     }
 
-    /// Cancels an activation's tasks, by rising number.
+    /// Cancels an activation's tasks in the order they started.
     pub(crate) fn cancel_tasks(&mut self, slot: usize, seq: u64) {
         let all: Vec<u64> = self.row(slot).play().tasks.iter().filter(|t| t.of == seq).map(|t| t.seq).collect();
         if all.is_empty() {
@@ -167,23 +190,23 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Returns whether an activation has a waiting task it depends on. A playing montage is not waited for.
+    /// Returns whether a waiting task keeps an activation active. A playing montage does not.
     pub(crate) fn has_tasks(&self, slot: usize, seq: u64) -> bool {
         self.row(slot).play().tasks.iter().any(|t| t.of == seq && t.left != PLAYER)
     }
 
     // Running ---------------------------------------------------------------------------------------------------
 
-    /// Runs a strand and all that follow from it, the first branch first. A list instead of recursion: a loop of forks
-    /// must not deepen the stack.
-    fn run_program(&mut self, slot: usize, def: &AbilityDef, first: Strand) {
+    /// Runs a thread and all threads that follow from it, the first branch first. Uses a list instead of recursion, so
+    /// that a loop of forks does not deepen the stack.
+    fn run_program(&mut self, slot: usize, def: &AbilityDef, first: TaskThread) {
         let mut ready = vec![first];
-        while let Some(strand) = ready.pop() {
-            self.run_strand(slot, def, strand, &mut ready);
+        while let Some(thread) = ready.pop() {
+            self.run_thread(slot, def, thread, &mut ready);
         }
     }
 
-    fn run_strand(&mut self, slot: usize, def: &AbilityDef, mut s: Strand, ready: &mut Vec<Strand>) {
+    fn run_thread(&mut self, slot: usize, def: &AbilityDef, mut s: TaskThread, ready: &mut Vec<TaskThread>) {
         while self.may_run(slot, s) {
             if self.is_spent(slot, s.of) {
                 return;
@@ -198,7 +221,7 @@ impl<'r> Flow<'r> {
                     self.set_register(slot, s.of, *reg, |_| *count);
                     s.pc += 1;
                 }
-                Inst::Again { reg, back } => {
+                Inst::Repeat { reg, back } => {
                     let left = self.set_register(slot, s.of, *reg, |n| n.saturating_sub(1));
                     s.pc = if left > 0 { *back } else { s.pc + 1 };
                 }
@@ -206,14 +229,14 @@ impl<'r> Flow<'r> {
                 Inst::Fork { starts, .. } => {
                     let left = starts.len() as u16;
                     let Some(parent) = self.sleep(slot, s, |t| t.left = left) else { return };
-                    ready.extend(starts.iter().rev().map(|&pc| Strand { pc, parent, ..s }));
+                    ready.extend(starts.iter().rev().map(|&pc| TaskThread { pc, parent, ..s }));
                     return;
                 }
                 Inst::End => match self.join(slot, def, s) {
                     Some(next) => s = next,
                     None => return,
                 },
-                Inst::Task(task) => match self.start_task(slot, def, s, task) {
+                Inst::Task(task) => match self.start_task(TaskAt { slot, ability: def, thread: s, task }) {
                     Step::Next => s.pc += 1,
                     Step::Sleep | Step::Stop => return,
                 },
@@ -221,14 +244,15 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Returns whether a strand may run: its ability is active and what it belongs to was not dropped.
-    fn may_run(&self, slot: usize, s: Strand) -> bool {
+    /// Returns whether a thread may run: its ability is active, and the task that forked it was not dropped.
+    fn may_run(&self, slot: usize, s: TaskThread) -> bool {
         let play = self.row(slot).play();
         let there = play.activation(s.of).is_some_and(|a| s.list || a.state == AbilityState::Active);
         there && (s.parent == 0 || play.task(s.parent).is_some())
     }
 
-    /// Counts an instruction as a reaction to the cause; too many cancel the ability.
+    /// Counts an instruction as a reaction to the cause. If there are too many reactions, cancels the ability and
+    /// returns true.
     fn is_spent(&mut self, slot: usize, of: u64) -> bool {
         self.sc.reacted += 1;
         let spent = self.sc.reacted > self.limits.reactions;
@@ -260,24 +284,30 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Ends a strand; returns where the forking strand continues, if that was the last it waited for.
-    fn join(&mut self, slot: usize, def: &AbilityDef, s: Strand) -> Option<Strand> {
+    /// Ends a thread. Returns the position at which the forking thread continues, if this was the last one it waited
+    /// for.
+    fn join(&mut self, slot: usize, def: &AbilityDef, s: TaskThread) -> Option<TaskThread> {
         let fork = self.row_mut(slot).play_mut().task_mut(s.parent)?;
         fork.left = fork.left.saturating_sub(1);
         let (left, pc, closed) = (fork.left, fork.pc, fork.age == CLOSED);
         let (over, next) = match def.program.at(pc) {
             Inst::Fork { race, join, .. } => (*race || left == 0, *join),
-            _ => (closed && left == 0, pc + 1),
+            Inst::Task(_)
+            | Inst::Jump(_)
+            | Inst::Branch { .. }
+            | Inst::Loop { .. }
+            | Inst::Repeat { .. }
+            | Inst::End => (closed && left == 0, pc + 1),
         };
         if !over {
             return None;
         }
         let fork = self.take_task(slot, s.parent)?;
         self.drop_children(slot, def, s.parent);
-        Some(Strand { pc: next, parent: fork.parent, ..s })
+        Some(TaskThread { pc: next, parent: fork.parent, ..s })
     }
 
-    /// Drops what a task started, by rising number. Children have higher numbers than their parents.
+    /// Drops the tasks that a task started, in order. They have higher sequence numbers than their parent.
     fn drop_children(&mut self, slot: usize, def: &AbilityDef, parent: u64) {
         let mut family = vec![parent];
         for t in &self.row(slot).play().tasks {
@@ -290,8 +320,9 @@ impl<'r> Flow<'r> {
 
     // Records ---------------------------------------------------------------------------------------------------
 
-    /// Stores a record of a waiting strand and returns its number. A full row cancels the ability.
-    fn sleep(&mut self, slot: usize, s: Strand, fill: impl FnOnce(&mut Task)) -> Option<u64> {
+    /// Stores a record of a waiting thread and returns its sequence number. If the row has no room, the ability is
+    /// cancelled.
+    pub(crate) fn sleep(&mut self, slot: usize, s: TaskThread, fill: impl FnOnce(&mut Task)) -> Option<u64> {
         if self.row(slot).play().tasks.len() >= TASKS {
             self.cancel_at_limit(slot, s.of);
             return None;
@@ -316,13 +347,13 @@ impl<'r> Flow<'r> {
             row.schedule(Due::timer(task.due, TimerKind::Task, seq));
         }
         row.play_mut().tasks.push(task);
-        // The list may cause next what this waits for.
+        // The rest of the list may cause the event that this task waits for, so the row must listen already.
         let alerts = self.row(slot).play().tasks.last().map_or(0, |t| self.alert_of(slot, t));
         self.st.controllers.row_mut(slot).alert |= alerts;
         Some(seq)
     }
 
-    fn take_task(&mut self, slot: usize, seq: u64) -> Option<Task> {
+    pub(crate) fn take_task(&mut self, slot: usize, seq: u64) -> Option<Task> {
         let at = self.row(slot).play().tasks.binary_search_by_key(&seq, |t| t.seq).ok()?;
         let row = self.row_mut(slot);
         let task = row.play_mut().tasks.remove(at);
@@ -353,19 +384,26 @@ impl<'r> Flow<'r> {
             && t.age != CLOSED
         {
             self.task_fact(slot, def.id, task.name, seq, TaskResult::Cancelled, 0.0);
-            self.end_custom(slot, def, &t, false);
+            task.kind.ended(self, slot, def, &t, false);
         }
     }
 
     /// Traces the state of a task.
-    fn trace_task(&mut self, slot: usize, ability: AbilityId, task: TaskKindId, task_key: TaskKey, to: TaskState) {
+    pub(crate) fn trace_task(
+        &mut self,
+        slot: usize,
+        ability: AbilityId,
+        task: TaskKindId,
+        task_key: TaskKey,
+        to: TaskState,
+    ) {
         if self.log.tracing {
             let who = self.row(slot).id;
             self.trace(who, TraceKind::Task { ability, task, task_key, to });
         }
     }
 
-    fn task_fact(
+    pub(crate) fn task_fact(
         &mut self,
         slot: usize,
         ability: AbilityId,
@@ -386,14 +424,14 @@ impl<'r> Flow<'r> {
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
     }
 
-    /// Ends a waiting task with its result; its strand continues.
-    fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
+    /// Ends a waiting task with its result. The task's thread continues.
+    pub(crate) fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
         let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
         let Some(task) = def.program.task(pc) else { return };
         self.task_fact(slot, def.id, task.name, seq, result, value);
         let fatal = result == TaskResult::Failed && task.on_fail != OnFail::Continue;
         if left > 0 && !fatal {
-            // What it started per event is still running; the last of it continues.
+            // Threads that the task started for events are still running. The last of them continues the list.
             self.set_due(slot, seq, SimTime::NEVER);
             if let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) {
                 t.age = CLOSED;
@@ -404,25 +442,33 @@ impl<'r> Flow<'r> {
         if left > 0 {
             self.drop_children(slot, def, seq);
         }
-        self.end_custom(slot, def, &t, result == TaskResult::Completed);
-        self.continue_strand(slot, def, task, t, result);
+        task.kind.ended(self, slot, def, &t, result == TaskResult::Completed);
+        self.continue_thread(slot, def, task, t, result);
     }
 
-    fn continue_strand(&mut self, slot: usize, def: &AbilityDef, task: &TaskDef, t: Task, result: TaskResult) {
+    pub(crate) fn continue_thread(
+        &mut self,
+        slot: usize,
+        def: &AbilityDef,
+        task: &TaskDef,
+        t: Task,
+        result: TaskResult,
+    ) {
         let how = match (result, task.on_fail) {
             (TaskResult::Failed, OnFail::End) => EndHow::Ended,
             (TaskResult::Failed, OnFail::Cancel) => EndHow::Cancelled,
-            _ => {
-                let next = Strand { of: t.of, pc: t.pc + 1, parent: t.parent, list: false };
+            (TaskResult::Failed, OnFail::Continue)
+            | (TaskResult::Completed | TaskResult::Cancelled | TaskResult::Output, _) => {
+                let next = TaskThread { of: t.of, pc: t.pc + 1, parent: t.parent, list: false };
                 return self.run_program(slot, def, next);
             }
         };
         self.finish(slot, t.of, how);
     }
 
-    /// Updates an activation after its tasks changed: it may have ended, and the row may listen to other events and
-    /// timers.
-    fn moved(&mut self, slot: usize, of: u64) {
+    /// Updates an activation and its row after its tasks changed: it may have ended, and the row may need other
+    /// listeners and timers.
+    pub(crate) fn moved(&mut self, slot: usize, of: u64) {
         self.maybe_done(slot, of);
         self.tasks_moved(slot);
     }
@@ -438,7 +484,7 @@ impl<'r> Flow<'r> {
         let a = self.row(slot).play().activation(of)?;
         match a.target {
             crate::Target::Controller(who) => Some(who),
-            _ => None,
+            crate::Target::None | crate::Target::Point(_) => None,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Numbers and conditions of tasks: the values that an expression reads when a task starts.
+//! Numbers and conditions of tasks, evaluated when a task starts.
 
 use crate::flow::Flow;
 use crate::rules::{Bearer, Expr, Local, Num, Reads, Side, TagQuery};
@@ -10,7 +10,7 @@ struct TaskReads<'f, 'a> {
     flow: &'f Flow<'a>,
     slot: usize,
     activation: &'f Activation,
-    /// The controller an effect is being applied to; otherwise the activation's target.
+    /// The controller that an effect is being applied to; otherwise the activation's target is used.
     aim: Option<ControllerId>,
 }
 
@@ -20,10 +20,10 @@ impl TaskReads<'_, '_> {
         let a = self.activation;
         match side {
             Side::Own => Some(own),
-            Side::Source => a.event.as_ref().map_or(Some(own), |e| e.instigator.some()),
+            Side::Source => a.event.as_ref().map_or(Some(own), |e| e.instigator),
             Side::Target => self.aim.or(a.targets.first().copied()).or(match a.target {
                 crate::Target::Controller(who) => Some(who),
-                _ => None,
+                crate::Target::None | crate::Target::Point(_) => None,
             }),
         }
     }
@@ -80,13 +80,13 @@ impl Reads for TaskReads<'_, '_> {
 }
 
 impl Flow<'_> {
-    /// Returns a task's number; `None` if it cannot be read or is not finite.
-    pub(super) fn value_of(&self, slot: usize, of: u64, num: &Num) -> Option<f64> {
+    /// Returns a task's number; `None` if a value it reads is missing or the result is not finite.
+    pub(crate) fn value_of(&self, slot: usize, of: u64, num: &Num) -> Option<f64> {
         self.value_for(slot, of, num, None)
     }
 
-    /// Returns a task's number for one of the targets of its effect.
-    pub(super) fn value_for(&self, slot: usize, of: u64, num: &Num, aim: Option<ControllerId>) -> Option<f64> {
+    /// Like [`Flow::value_of`], for one of the targets of the task's effect.
+    pub(crate) fn value_for(&self, slot: usize, of: u64, num: &Num, aim: Option<ControllerId>) -> Option<f64> {
         let value = match num {
             Num::Value(v) => *v,
             Num::Frames(n) => *n as f64 * self.work.frame.as_seconds(),
@@ -98,8 +98,8 @@ impl Flow<'_> {
         value.is_finite().then_some(value + 0.0)
     }
 
-    /// Returns a task's duration. Counts of frames are exact; the minimum is zero.
-    pub(super) fn length_of(&self, slot: usize, of: u64, num: &Num) -> Option<SimTime> {
+    /// Returns a task's duration, at least zero. A duration in frames is exact.
+    pub(crate) fn length_of(&self, slot: usize, of: u64, num: &Num) -> Option<SimTime> {
         if let Num::Frames(n) = num {
             let length = self.work.frame.0.checked_mul(*n as i64)?;
             return (length <= SimTime::LONGEST.0).then_some(SimTime(length));
@@ -107,13 +107,13 @@ impl Flow<'_> {
         SimTime::try_seconds(self.value_of(slot, of, num)?).map(|t| t.max(SimTime::ZERO))
     }
 
-    pub(super) fn holds(&self, slot: usize, of: u64, expr: &Expr) -> bool {
+    pub(crate) fn holds(&self, slot: usize, of: u64, expr: &Expr) -> bool {
         let Some(activation) = self.row(slot).play().activation(of) else { return false };
         let reads = &mut TaskReads { flow: self, slot, activation, aim: None };
         self.view().holds(expr, reads, self.row(slot).id, EffectId::NONE)
     }
 
-    pub(super) fn matches_query(&self, slot: usize, query: &TagQuery) -> bool {
+    pub(crate) fn matches_query(&self, slot: usize, query: &TagQuery) -> bool {
         let tags = &self.row(slot).tags;
         query.eval(&|t| self.has(slot, t), &|t| tags.count(&self.rules.tags, t) > 0)
     }

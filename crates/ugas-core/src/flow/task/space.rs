@@ -1,12 +1,8 @@
-//! Distances between anchors. Without a spatial index every controller with an anchor is visited.
+//! Distances between anchors. There is no spatial index: every controller with an anchor is visited.
 
 use crate::flow::Flow;
 use crate::flow::ability::distance;
-use crate::rules::{Num, TargetPick};
-use crate::{ActivationKey, ControllerId, Refusal, Role, TagId, Target};
-
-/// Maximum number of stored targets.
-const AIMS: usize = 256;
+use crate::{ActivationKey, ControllerId, Refusal, Target};
 
 impl Flow<'_> {
     /// Returns the distance between two controllers, if both have anchors.
@@ -16,7 +12,7 @@ impl Flow<'_> {
     }
 
     /// Returns the other controllers within a radius, the nearest first, then by id.
-    pub(super) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
+    pub(crate) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
         let row = self.row(slot);
         let Some(here) = row.side().anchor else { return Vec::new() };
         let others = self.st.controllers.iter().filter(|r| r.id != row.id);
@@ -28,46 +24,8 @@ impl Flow<'_> {
         found.into_iter().map(|f| f.1).collect()
     }
 
-    /// Changes an ability's target. The target of a predicted tick is sent to the authoritative sim, which does not run
-    /// that list. It runs all other lists itself.
-    pub(super) fn set_target(
-        &mut self,
-        slot: usize,
-        of: u64,
-        pick: TargetPick,
-        radius: Option<&Num>,
-        ignore: &[TagId],
-    ) {
-        let radius = radius.map_or(Some(f64::INFINITY), |r| self.value_of(slot, of, r));
-        let who = self.row(slot).id;
-        let Some(a) = self.row(slot).play().activation(of) else { return };
-        let (key, source) = (a.key(who), a.source);
-        let passes = |&t: &ControllerId| {
-            let at = self.st.controllers.slot(t);
-            at.is_some_and(|at| !ignore.iter().any(|&tag| self.has(at, tag)))
-        };
-        let found = match pick {
-            TargetPick::Nearest => radius.and_then(|r| self.around(slot, r).into_iter().find(passes)),
-            TargetPick::Owner => Some(who),
-            TargetPick::Instigator => Some(source).filter(passes),
-            TargetPick::Nobody => None,
-        };
-        let target = found.map_or(Target::None, Target::Controller);
-        let is_predicted = self.work.role == Role::Client && self.sc.predicted_targets.ticking == Some(key);
-        if is_predicted && !self.may_report_target(slot, of, target) {
-            return;
-        }
-        self.put_aim(slot, key, target);
-        if is_predicted && self.replay.is_none() {
-            if self.log.aims.len() >= AIMS {
-                self.log.aims.remove(0);
-            }
-            self.log.aims.push((key, target));
-        }
-    }
-
     /// Returns whether the authoritative sim would accept a predicted target.
-    fn may_report_target(&mut self, slot: usize, of: u64, target: Target) -> bool {
+    pub(crate) fn may_report_target(&mut self, slot: usize, of: u64, target: Target) -> bool {
         if let Target::Controller(other) = target {
             self.journal_source(self.row(slot).id, other);
         }

@@ -1,89 +1,52 @@
-//! The start of each task: actions run, requests are sent to the host, waits sleep unless their condition is already
-//! met.
+//! The start of a task. An action runs immediately. A waiting task completes immediately or stores a record.
 
-use super::{LATE, Step, Strand};
+use super::{LATE, TaskAt};
 use crate::flow::Flow;
-use crate::flow::ability::EndHow;
-use crate::rules::{AbilityDef, EventTo, Num, TaskDef, TaskKind};
+use crate::rules::{EventTo, Num, OnFail};
 use crate::state::Task;
 use crate::{Answer, ControllerId, SimTime, TaskKey, TaskResult, TaskState};
 
+/// The result of starting a task.
+pub(crate) enum Step {
+    Next,
+    Sleep,
+    Stop,
+}
+
+/// What a waiting task stores.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wait {
+    /// When its timer ends, on the owner's clock.
+    pub(crate) due: SimTime,
+    /// A number of its type: a range, a threshold, a time.
+    pub(crate) value: f64,
+    /// Whether it stores the end of its timeout too: which of the two times
+    /// is first depends on the controller's clock.
+    pub(crate) keeps_timeout: bool,
+}
+
+impl Default for Wait {
+    fn default() -> Wait {
+        Wait { due: SimTime::NEVER, value: 0.0, keeps_timeout: false }
+    }
+}
+
 impl Flow<'_> {
-    pub(super) fn start_task(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
-        let at_once = !task.kind.waits();
-        if at_once {
-            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Ready);
-            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Active);
+    pub(super) fn start_task(&mut self, at: TaskAt<'_>) -> Step {
+        let TaskAt { slot, ability, thread, task } = at;
+        if task.kind.waits() {
+            // The compiler rejects such a task in a list that must not wait.
+            return if thread.list { Step::Next } else { task.kind.start(self, at) };
         }
-        let step = self.do_task(slot, def, s, task);
-        if at_once {
-            self.trace_task(slot, def.id, task.name, TaskKey::NONE, TaskState::Completed);
-        }
+        self.trace_task(slot, ability.id, task.name, TaskKey::NONE, TaskState::Ready);
+        self.trace_task(slot, ability.id, task.name, TaskKey::NONE, TaskState::Active);
+        let step = task.kind.start(self, at);
+        self.trace_task(slot, ability.id, task.name, TaskKey::NONE, TaskState::Completed);
         step
     }
 
-    fn do_task(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
-        let who = self.row(slot).id;
-        match &task.kind {
-            TaskKind::ApplyToOwner(apply) => self.apply_from(slot, s, apply, who),
-            TaskKind::ApplyToTarget(apply) => {
-                for target in self.resolve_targets(slot, s.of, EventTo::Targets) {
-                    self.apply_from(slot, s, apply, target);
-                }
-            }
-            TaskKind::ApplyInRadius { apply, radius, ignore, max } => {
-                self.apply_in_radius(slot, s, apply, radius, ignore, *max);
-            }
-            TaskKind::RemoveFromOwner(remove) => self.remove_from(who, who, remove),
-            TaskKind::RemoveFromTarget(remove) => {
-                for target in self.resolve_targets(slot, s.of, EventTo::Targets) {
-                    self.remove_from(who, target, remove);
-                }
-            }
-            TaskKind::Commit => {
-                if self.commit(slot, s.of).is_err() {
-                    self.finish(slot, s.of, EndHow::Cancelled);
-                    return Step::Stop;
-                }
-            }
-            TaskKind::End { cancelled } => {
-                self.finish(slot, s.of, if *cancelled { EndHow::Cancelled } else { EndHow::Ended });
-                return Step::Stop;
-            }
-            TaskKind::CancelAbility(pick) => self.cancel_picked(slot, s.of, pick),
-            TaskKind::SendEvent { tag, to, magnitude } => self.send_from(slot, s.of, *tag, *to, magnitude.as_ref()),
-            TaskKind::SetParam { param, value } => {
-                let grant = self.row(slot).play().activation(s.of).map(|a| a.grant);
-                if let (Some(grant), Some(value)) = (grant, self.value_of(slot, s.of, value)) {
-                    // A removed grant has no parameters; the list continues.
-                    let _ = self.set_param(who, grant, *param, value);
-                }
-            }
-            TaskKind::SetRestriction { name, active } => {
-                if let Some(grant) = self.row(slot).play().activation(s.of).map(|a| a.grant) {
-                    let _ = self.restrict(who, grant, *name, *active);
-                }
-            }
-            TaskKind::SetTarget { pick, radius, ignore } => self.set_target(slot, s.of, *pick, radius.as_ref(), ignore),
-            TaskKind::ExecuteCue(tag) => self.burst_cue(slot, *tag),
-            TaskKind::AddCue(tag) => self.add_cue(slot, s.of, *tag),
-            TaskKind::RemoveCue(tag) => self.remove_cue(slot, s.of, *tag),
-            TaskKind::PlayMontage { rate, timeline, .. } => {
-                self.request(slot, def, task, TaskKey::NONE);
-                if let Some(timeline) = timeline {
-                    self.play_timeline(slot, s, *timeline, rate);
-                }
-            }
-            TaskKind::SpawnProjectile { .. } | TaskKind::Request { .. } => self.request(slot, def, task, TaskKey::NONE),
-            _ if s.list => {}
-            TaskKind::Custom(custom) => return self.start_custom(slot, def, s, task, custom),
-            _ => return self.start_wait(slot, def, s, task),
-        }
-        Step::Next
-    }
-
-    /// Returns the controller that a task selects.
-    pub(super) fn resolve_targets(&self, slot: usize, of: u64, to: EventTo) -> Vec<ControllerId> {
+    /// Returns the controllers that a task selects.
+    pub(crate) fn resolve_targets(&self, slot: usize, of: u64, to: EventTo) -> Vec<ControllerId> {
         let Some(a) = self.row(slot).play().activation(of) else { return Vec::new() };
         match to {
             EventTo::Owner => vec![self.row(slot).id],
@@ -92,88 +55,72 @@ impl Flow<'_> {
         }
     }
 
-    /// Starts a wait: completes immediately, or sleeps.
-    fn start_wait(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef) -> Step {
-        if let Some(result) = self.done_at_once(slot, s, task) {
-            return self.at_once(slot, def, s, task, result);
-        }
-        let now = self.row(slot).clock.local(self.st.now);
-        let mut fill = Task { due: SimTime::NEVER, value: 0.0, age: 0, ..blank() };
-        match &task.kind {
-            TaskKind::WaitDelay { duration } => match self.length_of(slot, s.of, duration) {
-                Some(length) => fill.due = now + length,
-                None => return self.at_once(slot, def, s, task, Err(())),
-            },
-            TaskKind::WaitGameTime { time } => match self.length_of(slot, s.of, time) {
-                Some(time) => {
-                    fill.value = time.0 as f64;
-                    fill.due = self.row(slot).clock.until(time).max(now);
-                }
-                None => return self.at_once(slot, def, s, task, Err(())),
-            },
-            TaskKind::WaitAttributeThreshold { value, .. } => match self.value_of(slot, s.of, value) {
-                Some(value) => fill.value = value,
-                None => return self.at_once(slot, def, s, task, Err(())),
-            },
-            TaskKind::WaitOverlap { radius: range, .. }
-            | TaskKind::WaitForTarget { max_range: range }
-            | TaskKind::WaitTargetData { max_range: range, .. } => {
-                fill.value = self.range_of(slot, s.of, range.as_ref());
-            }
-            _ => {}
-        }
+    /// Makes a task wait: its record is stored, with a timer for its timeout or its timeline's answer.
+    pub(crate) fn wait(&mut self, at: TaskAt<'_>, wait: Wait) -> Step {
+        let TaskAt { slot, ability, thread, task } = at;
+        let now = self.local_now(slot);
+        let mut due = wait.due;
         if let Some(answer) = task.answer.as_ref().filter(|_| self.work.timelines) {
-            fill.due = now + answer.after;
+            due = now + answer.after;
         }
-        let late = task.time_out.as_ref().and_then(|t| self.length_of(slot, s.of, t)).map(|t| now + t);
-        if let Some(late) = late.filter(|&t| t < fill.due) {
-            fill.due = late;
-            // A ticking task has no other timer and counts frames here.
-            fill.age = if task.interval.is_some() { 0 } else { LATE };
+        let mut age = 0;
+        let late = task.time_out.as_ref().and_then(|t| self.length_of(slot, thread.of, t)).map(|t| now + t);
+        if let Some(late) = late.filter(|&t| t < due) {
+            due = late;
+            // A ticking task has no other timer; its age counts frames.
+            age = if task.interval.is_some() { 0 } else { LATE };
         }
-        if let (TaskKind::WaitGameTime { .. }, Some(late)) = (&task.kind, late) {
-            // Which of the two is first changes with the clock.
-            fill.code = late.0.to_le_bytes().to_vec();
-        }
-        let Task { due, value, age, code, .. } = fill;
-        let Some(seq) = self.sleep(slot, s, |t| (t.due, t.value, t.age, t.code) = (due, value, age, code)) else {
-            return Step::Stop;
+        let code = match late {
+            Some(late) if wait.keeps_timeout => late.0.to_le_bytes().to_vec(),
+            Some(_) | None => Vec::new(),
         };
+        let fill = |t: &mut Task| (t.due, t.value, t.age, t.code) = (due, wait.value, age, code);
+        let Some(seq) = self.sleep(slot, thread, fill) else { return Step::Stop };
         let key = TaskKey { seq, who: self.row(slot).id };
-        self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
-        self.trace_task(slot, def.id, task.name, key, TaskState::Active);
-        if task.kind.is_seam() {
-            self.request(slot, def, task, key);
+        self.trace_task(slot, ability.id, task.name, key, TaskState::Ready);
+        self.trace_task(slot, ability.id, task.name, key, TaskState::Active);
+        if task.kind.is_host_answered() {
+            self.request(at, key);
         }
         Step::Sleep
     }
 
-    fn range_of(&self, slot: usize, of: u64, range: Option<&Num>) -> f64 {
-        range.and_then(|r| self.value_of(slot, of, r)).unwrap_or(f64::INFINITY)
+    /// Makes a task wait for targets in a range; without a range there is no limit.
+    pub(crate) fn wait_for_targets(&mut self, at: TaskAt<'_>, range: Option<&Num>) -> Step {
+        let value = range.and_then(|r| self.value_of(at.slot, at.thread.of, r)).unwrap_or(f64::INFINITY);
+        self.wait(at, Wait { value, ..Wait::default() })
     }
 
-    /// Completes a wait that never slept. It has a number all the same: that distinguishes its fact from others.
-    fn at_once(&mut self, slot: usize, def: &AbilityDef, s: Strand, task: &TaskDef, result: Result<f64, ()>) -> Step {
+    /// Completes a wait that is fulfilled when it starts.
+    pub(crate) fn complete_now(&mut self, at: TaskAt<'_>, value: f64) -> Step {
+        self.end_now(at, TaskResult::Completed, value);
+        Step::Next
+    }
+
+    /// Fails a wait that can never be fulfilled.
+    pub(crate) fn fail_now(&mut self, at: TaskAt<'_>) -> Step {
+        let TaskAt { slot, ability, thread, task } = at;
+        let seq = self.end_now(at, TaskResult::Failed, 0.0);
+        match task.on_fail {
+            OnFail::Continue => Step::Next,
+            OnFail::End | OnFail::Cancel => {
+                let t = Task { seq, of: thread.of, parent: thread.parent, pc: thread.pc, ..blank() };
+                self.continue_thread(slot, ability, task, t, TaskResult::Failed);
+                Step::Stop
+            }
+        }
+    }
+
+    /// Reports a wait that ended when it started. It still takes a sequence number, which distinguishes its fact from
+    /// others.
+    fn end_now(&mut self, at: TaskAt<'_>, result: TaskResult, value: f64) -> u64 {
+        let TaskAt { slot, ability, task, .. } = at;
         let seq = self.row_mut(slot).take_seq();
         let key = TaskKey { seq, who: self.row(slot).id };
-        self.trace_task(slot, def.id, task.name, key, TaskState::Ready);
-        self.trace_task(slot, def.id, task.name, key, TaskState::Active);
-        let (how, value) = match result {
-            Ok(value) => (TaskResult::Completed, value),
-            Err(()) => (TaskResult::Failed, 0.0),
-        };
-        self.task_fact(slot, def.id, task.name, seq, how, value);
-        if how == TaskResult::Failed {
-            let t = Task { seq, of: s.of, parent: s.parent, pc: s.pc, ..blank() };
-            return match task.on_fail {
-                crate::rules::OnFail::Continue => Step::Next,
-                _ => {
-                    self.continue_strand(slot, def, task, t, how);
-                    Step::Stop
-                }
-            };
-        }
-        Step::Next
+        self.trace_task(slot, ability.id, task.name, key, TaskState::Ready);
+        self.trace_task(slot, ability.id, task.name, key, TaskState::Active);
+        self.task_fact(slot, ability.id, task.name, seq, result, value);
+        seq
     }
 
     /// Returns the answer of a timeline to a waiting task.

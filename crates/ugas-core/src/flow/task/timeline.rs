@@ -1,37 +1,36 @@
-//! Players of timelines: the data defines the length of a montage and its events, and a sim without an engine plays it,
-//! so that the same fight runs headless.
+//! Players of timelines. A timeline document defines the length of a montage and its notifies, so that a sim without an
+//! engine can play the montage.
 
-use super::{PLAYER, Strand};
+use super::{PLAYER, TaskAt, TaskThread};
 use crate::flow::Flow;
-use crate::rules::{AbilityDef, Num, TaskKind, TimelineDef};
+use crate::rules::{AbilityDef, Num, TimelineDef};
+use crate::task::TaskKind;
 use crate::{AbilityState, EventData, SimTime, TaskResult, TimelineId};
 use std::sync::Arc;
 
 impl Flow<'_> {
     /// Starts the player of a timeline. It ends with its activation.
-    pub(super) fn play_timeline(&mut self, slot: usize, s: Strand, timeline: TimelineId, rate: &Num) {
-        if !self.work.timelines || s.list {
+    pub(crate) fn play_timeline(&mut self, at: TaskAt<'_>, timeline: TimelineId, rate: &Num) {
+        let TaskAt { slot, thread, .. } = at;
+        if !self.work.timelines || thread.list {
             return;
         }
-        let rate = self.value_of(slot, s.of, rate).filter(|r| *r > 0.0).unwrap_or(1.0);
+        let rate = self.value_of(slot, thread.of, rate).filter(|r| *r > 0.0).unwrap_or(1.0);
         let Some(def) = self.rules.timeline_def(timeline).cloned() else { return };
         let now = self.local_now(slot);
         let due = now + stretched(step(&def, 0), rate);
-        let strand = Strand { parent: 0, ..s };
-        self.sleep(slot, strand, |t| {
+        self.sleep(slot, TaskThread { parent: 0, ..thread }, |t| {
             t.left = PLAYER;
             t.due = due;
-            // The index of the next notify, and the play rate.
+            // `value` is the play rate, `age` the index of the next notify.
             t.value = rate;
             t.age = 0;
         });
     }
 
     fn timeline_at(&self, def: &AbilityDef, pc: u16) -> Option<Arc<TimelineDef>> {
-        match def.program.task(pc)?.kind {
-            TaskKind::PlayMontage { timeline: Some(timeline), .. } => self.rules.timeline_def(timeline).cloned(),
-            _ => None,
-        }
+        let TaskKind::PlayMontage(play) = &def.program.task(pc)?.kind else { return None };
+        self.rules.timeline_def(play.timeline?).cloned()
     }
 
     /// Runs the next notify of a playing timeline, or its end.
@@ -50,23 +49,19 @@ impl Flow<'_> {
         self.set_due(slot, seq, next);
         if let Some(tag) = notify.tag {
             let who = self.row(slot).id;
-            // The row exists and the tag is one of the rules: it cannot be refused.
-            let _ = self.send_event(EventData { instigator: who, ..EventData::new(tag, who) });
+            // Cannot be refused: the row exists, and the tag is one of the rules.
+            let _ = self.send_event(EventData { instigator: Some(who), ..EventData::new(tag, who) });
         }
         let name = notify.name.clone();
-        self.end_waits(slot, of, |kind| matches!(kind, TaskKind::WaitAnimationEvent { name: n, .. } if *n == name));
+        self.end_waits(slot, of, |kind| kind.completes_on_notify(&name));
     }
 
     fn montage_ended(&mut self, slot: usize, of: u64, montage: &str) {
-        self.end_waits(slot, of, |kind| match kind {
-            TaskKind::WaitMontageEnded { montage: None } => true,
-            TaskKind::WaitMontageEnded { montage: Some(m) } => **m == *montage,
-            _ => false,
-        });
+        self.end_waits(slot, of, |kind| kind.completes_on_montage_end(montage));
     }
 
-    /// Completes the selected waiting tasks of an activation, by rising number: a timeline of one ability does not wake
-    /// another.
+    /// Completes the selected waiting tasks of one activation, in the order they started. A timeline does not wake
+    /// other abilities.
     fn end_waits(&mut self, slot: usize, of: u64, is_selected: impl Fn(&TaskKind) -> bool) {
         let own = self.row(slot).play().tasks.iter().filter(|t| t.of == of);
         let sleeping: Vec<u64> = own.map(|t| t.seq).collect();
@@ -81,8 +76,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether a montage of the data is no longer playing: its end need not be awaited.
-    pub(super) fn has_played(&self, slot: usize, of: u64, montage: &str) -> bool {
+    /// Returns whether a montage that the data defines is no longer playing, so that a wait for its end is fulfilled.
+    pub(crate) fn has_played(&self, slot: usize, of: u64, montage: &str) -> bool {
         if !self.work.timelines || !self.rules.by_montage.contains_key(montage) {
             return false;
         }
@@ -92,7 +87,7 @@ impl Flow<'_> {
     }
 }
 
-/// Returns the time of the n-th notify; the end follows the last.
+/// Returns the time of the n-th notify; after the last one, the end.
 fn step(timeline: &TimelineDef, n: usize) -> SimTime {
     timeline.notifies.get(n).map_or(timeline.length, |notify| notify.at)
 }

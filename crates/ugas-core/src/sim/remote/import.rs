@@ -1,7 +1,7 @@
-//! Controllers of another sim: imported with their exact state, or as a proxy row with what is known of them.
+//! Importing controllers of another sim, with their exact state or as a proxy row with only the replicated state.
 
 use super::{JournalPosition, RemoteMut};
-use crate::check::closes_circle;
+use crate::check::row_closes_cycle;
 use crate::flow::{Captured, CapturedAt, Via};
 use crate::image::{Portable, RowImage};
 use crate::sim::Sim;
@@ -12,36 +12,36 @@ use crate::{
     SpawnSpec, TagId,
 };
 
-/// What is known of a remote actor: a controller that another sim decides about.
+/// The replicated state of a remote actor.
 #[derive(Clone, Copy, Debug)]
 pub struct ProxyRow<'a> {
     /// The controller.
     pub who: ControllerId,
     /// The time of the state.
     pub at: SimTime,
-    /// Its attribute sets.
+    /// The controller's attribute sets.
     pub sets: &'a [SetId],
-    /// The known values; the other attributes have their defaults.
+    /// The replicated attribute values. The other attributes have their defaults.
     pub values: &'a [(AttributeId, f64)],
-    /// Its tags.
+    /// The controller's tags.
     pub tags: &'a [TagId],
-    /// Its position, if known.
+    /// The controller's position and facing, if replicated.
     pub anchor: Option<crate::Anchor>,
 }
 
 impl RemoteMut<'_> {
-    /// Returns the image of a controller as another sim has it, for [`Sim::resimulate`]. The state is checked like a saved
-    /// game. The journal's entries after the position are resimulated on top of it.
+    /// Returns the image of a controller of another sim, for [`Sim::resimulate`]. The state is validated like a saved
+    /// game. The journal's entries after the position `after` are resimulated on top of the image.
     pub fn import(&mut self, from: &Portable, after: JournalPosition) -> Result<RowImage, InsertError> {
         self.sim.check_origin(from)?;
         if from.at > self.sim.state.now || from.at < SimTime::ZERO {
-            return Err(InsertError::Damaged("the time"));
+            return Err(InsertError::Damaged("the time is out of range"));
         }
-        let row = self.sim.sound_row(from, true)?;
+        let row = self.sim.validated_row(from, true)?;
         Ok(self.sim.imported(row, from.at, after))
     }
 
-    /// Returns the image of a remote actor: sets, values, tags and position, nothing else.
+    /// Returns the image of a remote actor. The image contains only attribute sets, values, tags and position.
     pub fn import_proxy(&mut self, proxy: &ProxyRow<'_>, after: JournalPosition) -> Result<RowImage, Refusal> {
         let sim = &mut *self.sim;
         let unknown = proxy.tags.iter().find(|t| sim.rules.tags.def(**t).is_none());
@@ -51,7 +51,7 @@ impl RemoteMut<'_> {
         if proxy.at > sim.state.now || proxy.at < SimTime::ZERO {
             return Err(Refusal::BadValue { what: BadValue::Time });
         }
-        // Spawned under a spare id, so that rows are made in one place.
+        // Spawned under an unused id, so that rows are created only by the spawn function.
         let spare = ControllerId(sim.state.next_id);
         let spec = SpawnSpec {
             sets: proxy.sets.to_vec(),
@@ -75,7 +75,7 @@ impl RemoteMut<'_> {
         row.id = proxy.who;
         row.clock = Clock::starting(SimTime::ZERO);
         row.effects.iter_mut().for_each(|e| e.source = proxy.who);
-        // Received values are final, whatever bounds and derived values this sim computes from what it does not know.
+        // Received values are not recomputed: this sim may lack the inputs of bounds and derived values.
         let layout = &sim.index.layouts[row.layout as usize];
         for &(attribute, value) in proxy.values.iter().filter(|(_, value)| value.is_finite()) {
             if let Some(slot) = layout.slot(attribute) {
@@ -85,7 +85,7 @@ impl RemoteMut<'_> {
         Ok(sim.imported(row, proxy.at, after))
     }
 
-    /// Moves a remote actor. Nothing is journalled: the position is received, not simulated.
+    /// Moves a remote actor. The move is not recorded in the journal, because the position is received, not simulated.
     pub fn move_proxy(&mut self, who: ControllerId, anchor: Option<crate::Anchor>) -> Result<(), Refusal> {
         let mut flow = self.sim.flow();
         if flow.ix.casters_at(who).next().is_some() {
@@ -96,7 +96,7 @@ impl RemoteMut<'_> {
         moved
     }
 
-    /// Removes a controller without emitting facts, e.g. one that is no longer relevant to a client.
+    /// Removes a controller without emitting facts, e.g. a controller that is no longer relevant to a client.
     pub fn remove_silently(&mut self, who: ControllerId) {
         let facts = self.sim.log.facts.list.len();
         let mut flow = self.sim.flow();
@@ -117,7 +117,7 @@ impl Sim {
         RowImage { inner: Some(Captured::new(row, taken, &self.index, &self.state.definitions)) }
     }
 
-    /// Creates a controller that is not in this sim.
+    /// Creates the controller of an imported row, if this sim does not have it.
     pub(super) fn make_room(&mut self, row: &Row) -> Result<(), Refusal> {
         let who = row.id;
         let mut flow = self.flow();
@@ -125,18 +125,19 @@ impl Sim {
             return Ok(());
         }
         let max = flow.limits.controllers;
-        // Another sim assigns the ids, however large they are; the last ones stay free for rows that are being made.
+        // Ids are assigned by another sim and may be large. The last two ids are reserved for rows that are being
+        // created.
         if flow.st.controllers.len() as u32 >= max || who.0 >= u32::MAX - 2 {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: 0 });
         }
         let target = flow.st.controllers.insert(row.clone(), &flow.rules.tags);
-        if closes_circle(&flow, who) {
+        if row_closes_cycle(&flow, who) {
             flow.st.controllers.remove(who);
             return Err(Refusal::Mismatch);
         }
         flow.st.hash_dirty.push(who);
         flow.st.next_id = flow.st.next_id.max(who.0 + 1);
-        // Nothing closes a circle: that was checked before.
+        // Cannot fail: the check above found no dependency cycle.
         let _ = flow.link_row(target);
         flow.thaw_readers(who);
         flow.fact(who, Via::NOTHING, FactKind::Restored);

@@ -14,7 +14,7 @@ pub struct JournalPosition {
 }
 
 impl JournalPosition {
-    /// The end of any journal.
+    /// The end of every journal.
     pub const END: JournalPosition = JournalPosition { serial: u64::MAX, dues: u64::MAX };
 }
 
@@ -23,27 +23,28 @@ impl JournalPosition {
 pub struct ResimulationStop<'i> {
     /// The time of the stop.
     pub at: SimTime,
-    /// The journal's position at that time: entries before it belong to this stop, later ones to the next.
+    /// The journal's position at that time. Entries before the position belong to this stop, later entries to the next
+    /// stop.
     pub until: JournalPosition,
-    /// Where to capture the controller as it is at the stop.
+    /// Receives an image of the controller at the stop, if set.
     pub image: Option<&'i mut RowImage>,
 }
 
 impl ResimulationStop<'_> {
-    /// A stop at a time that takes everything left in the journal up to then and captures nothing.
+    /// Creates a stop that includes all journal entries up to a time and captures no image.
     pub fn at(at: SimTime) -> ResimulationStop<'static> {
         ResimulationStop { at, until: JournalPosition::END, image: None }
     }
 }
 
 impl Sim {
-    /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn: `None` is the journal
-    /// that the sim keeps for the controller ([`Sim::keep_journal`]).
+    /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn. `None` selects the
+    /// journal that the sim keeps for the controller ([`Sim::keep_journal`]).
     ///
-    /// Only that controller changes: values of other controllers come from the journal, and what it would do to others is
-    /// suppressed. An image that was imported from another sim creates the controller if it is missing. Returns
-    /// [`Refusal::Mismatch`] for an image or journal that does not fit, and [`Refusal::BadValue`] for stops that are not in
-    /// order, before the image, or later than now.
+    /// Only this controller changes. Values of other controllers come from the journal, and actions on other
+    /// controllers are suppressed. An image that was imported from another sim creates the controller if it is missing.
+    /// Returns [`Refusal::Mismatch`] if the image or the journal belongs to other rules or another controller. Returns
+    /// [`Refusal::BadValue`] if the stops are not in order, or a stop is before the image or later than now.
     pub fn resimulate(
         &mut self,
         from: &RowImage,
@@ -55,7 +56,7 @@ impl Sim {
         if from.taken.foreign {
             self.make_room(&from.row)?;
         }
-        // The sim's own journal is read while the sim changes.
+        // The sim's own journal is removed while it is read, because the sim changes at the same time.
         let kept = if journal.is_none() { self.journals.remove(&who) } else { None };
         let empty = Journal::default();
         let read = journal.map(|j| &j.inner).or(kept.as_ref()).unwrap_or(&empty);
@@ -72,13 +73,14 @@ impl Sim {
 }
 
 impl Remote<'_> {
-    /// Returns the end of a controller's journal; its start if none is kept.
+    /// Returns the position after the last entry of a controller's journal, or the start position if the sim keeps no
+    /// journal of the controller.
     pub fn journal_end(&self, who: ControllerId) -> JournalPosition {
         let end = |j: &Journal| JournalPosition { serial: j.next, dues: j.dues };
         self.sim.journals.get(&who).map_or(JournalPosition::default(), end)
     }
 
-    /// Returns the first position of a journal from which on it is complete.
+    /// Returns the first position from which a controller's journal is complete.
     pub fn journal_start(&self, who: ControllerId) -> JournalPosition {
         let start = |j: &Journal| JournalPosition { serial: j.start(), dues: 0 };
         self.sim.journals.get(&who).map_or(JournalPosition::default(), start)
@@ -91,22 +93,23 @@ impl Remote<'_> {
         JournalPosition { serial: next.max(journal.start()), dues: 0 }
     }
 
-    /// Returns how many entries a journal has.
+    /// Returns the number of entries in a controller's journal.
     pub fn journal_len(&self, who: ControllerId) -> usize {
         self.sim.journals.get(&who).map_or(0, |j| j.entries.len())
     }
 }
 
 impl RemoteMut<'_> {
-    /// Drops the entries of a journal before a position.
+    /// Drops the entries before a position from a controller's journal.
     pub fn trim_journal(&mut self, who: ControllerId, before: JournalPosition) {
         if let Some(journal) = self.sim.journals.get_mut(&who) {
             journal.forget_before(before.serial);
         }
     }
 
-    /// Inserts ops on a controller right after a position of its journal: the server has not processed them yet, so they
-    /// are resimulated on top of its state. An op that is already recorded there is not inserted again.
+    /// Inserts ops into a controller's journal after a position. Used for commands that the server has not processed
+    /// yet, so that they are resimulated on top of the server's state. An op that is already recorded after the
+    /// position is not inserted again.
     pub fn requeue_ops(&mut self, who: ControllerId, after: JournalPosition, at: SimTime, ops: &[(OpId, Op)]) {
         if let Some(journal) = self.sim.journals.get_mut(&who) {
             let ops = ops.iter().filter(|(_, op)| op.target() == who);
@@ -114,7 +117,8 @@ impl RemoteMut<'_> {
         }
     }
 
-    /// Removes an op from every journal, with what it made other controllers do, e.g. one that the server rejected.
+    /// Removes an op, and the actions on other controllers that the op caused, from every journal. Used for ops that
+    /// the server rejected.
     pub fn discard_op(&mut self, id: OpId) {
         for journal in self.sim.journals.values_mut() {
             journal.discard_op(id);

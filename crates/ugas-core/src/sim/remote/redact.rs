@@ -1,27 +1,28 @@
-//! Snapshots without the attributes that a client may not see.
+//! Snapshots without the attributes that must not be replicated to a client.
 //!
-//! A hidden attribute is more than its value: active effects store what they add to it, what their caller set for it and
-//! what they captured from it. A redacted snapshot leaves all of that out, so that none of its bytes depends on a hidden
-//! value. What the rules derive from a hidden value (a tag, a visible attribute that follows it) stays visible.
+//! It is not enough to hide the value of an attribute. Active effects store the amounts they add to the attribute,
+//! set-by-caller values, and values they captured from it. A redacted snapshot omits all of these, so that none of its
+//! bytes depends on a hidden value. Tags and visible attributes that the rules derive from a hidden value stay visible.
 
 use super::Remote;
 use crate::image::Portable;
-use crate::rules::{CurveInput, EffectDef, Mag};
+use crate::rules::{EffectDef, Mag};
 use crate::sim::Sim;
 use crate::state::{Cold, Effect, EffectExtras, Frozen, Row, RowExtras};
 use crate::{AttributeId, ControllerId, KeyId, Refusal, SpecExtra};
 
-/// What a snapshot leaves out.
+/// The attributes that a snapshot leaves out.
 struct Redaction<'a> {
     hidden: &'a [AttributeId],
-    /// Whether the receiver may know an attribute of another controller.
+    /// Returns whether an attribute of another controller is replicated to the receiver.
     knows: &'a dyn Fn(ControllerId, AttributeId) -> bool,
 }
 
 impl Remote<'_> {
-    /// Returns a snapshot of a controller with some attributes hidden: they have their authored values, and what effects
-    /// do to them or captured from them is left out. `knows` says which attributes of other controllers the receiver may
-    /// learn from effects that captured them.
+    /// Returns a snapshot of a controller with some attributes hidden. Hidden attributes have their authored values.
+    /// The amounts that effects add to hidden attributes, and the values that effects captured from them, are left out.
+    /// `knows` returns whether an attribute of another controller that an effect captured is replicated to the
+    /// receiver.
     pub fn snapshot_without(
         &self,
         who: ControllerId,
@@ -41,7 +42,7 @@ impl Remote<'_> {
             row.rebuild_modded();
             row.live = sim.live_mods(row);
         }
-        // A new field does not compile until it is decided here whether it contains a value of an attribute.
+        // Destructured without `..`: a new field does not compile until it is redacted or listed here.
         let Row {
             effects,
             side,
@@ -50,8 +51,8 @@ impl Remote<'_> {
             mods: _,
             modded: _,
             live: _,
-            // No value of an attribute: tags and grants that follow from a hidden value are visible.
-            last_birth: _,
+            // These fields contain no attribute value. Tags and grants that follow from a hidden value stay visible.
+            last_origin_id: _,
             next_seq: _,
             id: _,
             layout: _,
@@ -77,7 +78,7 @@ impl Remote<'_> {
                 sim.redact_effect(e, &def, who, &redaction);
             }
         }
-        // Running abilities contain what the owner did and knows.
+        // Activations contain only state that is replicated to the owning client.
         if let Some(RowExtras { avatar: _, anchor: _, cues: _, queue, play: _ }) = side.as_deref_mut() {
             for q in queue {
                 if let Some(def) = sim.state.definitions.effect(&sim.rules, q.spec.effect) {
@@ -88,8 +89,8 @@ impl Remote<'_> {
         Ok(portable)
     }
 
-    /// Returns the canonical hash of a controller without some attributes, what effects do to them, and what effects
-    /// captured: the same for the controller and for a copy made by [`Remote::snapshot_without`].
+    /// Returns the canonical hash of a controller without the hidden attributes, the amounts that effects add to them,
+    /// and captured values. The hash of a controller equals that of its copy made by [`Remote::snapshot_without`].
     pub fn hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
         let row = self.sim.row(who)?;
         Ok(row.hash_without(self.sim.layout(row), &self.sim.rules.tags, hidden))
@@ -113,7 +114,7 @@ impl Sim {
             false => (redaction.knows)(source, attribute),
         };
         for (index, _) in def.modifiers.iter().enumerate().filter(|(_, m)| redaction.hidden.contains(&m.attribute)) {
-            // As if its set were removed: it is neither read nor executed.
+            // The modifier is treated as if its attribute set were removed: it is neither read nor executed.
             let rest = e.rest_mut();
             if let Some(unit) = rest.units.get_mut(index) {
                 *unit = f64::NAN;
@@ -122,7 +123,7 @@ impl Sim {
             rest.dropped.push(index as u16);
         }
         // Times, counts and the source are not values of attributes; units and dropped modifiers are redacted above.
-        let Effect { number: _, birth: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = e;
+        let Effect { number: _, origin_id: _, end: _, start: _, ordinal: _, def: _, source: _, link: _, cold } = e;
         let Some(Cold { periodic: _, root: _, length: _, ability: _, missed: _, rest }) = cold.as_deref_mut() else {
             return;
         };
@@ -132,11 +133,13 @@ impl Sim {
             return;
         };
         redaction.values(extra.as_deref_mut(), def);
-        if let Some(Frozen { values, tags: _ }) = frozen.as_deref_mut() {
+        if let Some(Frozen { values, tags: _, effects }) = frozen.as_deref_mut() {
             *values = values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
+            // Which effects a destroyed source had is not replicated.
+            *effects = Box::default();
         }
         if !captures.is_empty() {
-            let calcs = def.executions.iter().filter_map(|x| self.rules.calcs[x.calculator.index()].as_ref());
+            let calcs = def.executions.iter().filter_map(|x| self.rules.calcs.get(x.calculator.0));
             let reads = calcs.flat_map(|c| &c.reads);
             for (value, read) in captures.iter_mut().zip(reads) {
                 if !seen(read.of_target, read.attribute) {
@@ -148,9 +151,9 @@ impl Sim {
 }
 
 impl Redaction<'_> {
-    /// Removes the caller values that only hidden attributes use.
+    /// Removes the set-by-caller values that only hidden attributes use.
     fn values(&self, extra: Option<&mut SpecExtra>, def: &EffectDef) {
-        // Everything else is the context, not a value of an attribute.
+        // The other fields are context and contain no attribute value.
         let Some(SpecExtra { set_by_caller, duration: _, period: _, origin: _, hit: _, causer: _, object: _ }) = extra
         else {
             return;
@@ -164,7 +167,7 @@ impl Redaction<'_> {
     }
 }
 
-/// Whether a magnitude is the caller value of a key.
+/// Returns whether a magnitude is the set-by-caller value of a key.
 fn asks_for(m: &Mag, key: KeyId) -> bool {
-    matches!(m, Mag::Caller(k) | Mag::Curve { input: CurveInput::Caller(k), .. } if *k == key)
+    m.key() == Some(key)
 }

@@ -1,38 +1,40 @@
-//! Abilities of remote actors as observers see them. A client that neither owns nor predicts a controller does not have its
-//! abilities. The server reports when one ticks, is cancelled or interrupted, and the client runs the matching list.
+//! Abilities of remote actors. A client that neither owns nor predicts a controller does not run its abilities.
+//! Instead, the server reports when such an ability ticks, is cancelled or is interrupted. The client then runs the
+//! ability's task list for observers, e.g. `OnSimulatedTick`.
 
 use super::RemoteMut;
 use crate::flow::{Journal, Replay};
 use crate::{AbilityId, ControllerId, OpId, Refusal, Target};
 use serde::{Deserialize, Serialize};
 
-/// An event of an ability that observers see.
+/// An event of a remote actor's ability, sent to observers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Simulated {
     /// The ability.
     pub ability: AbilityId,
-    /// What happened.
+    /// The kind of event.
     pub step: SimulatedStep,
-    /// Its level.
+    /// The level of the activation.
     pub level: u32,
-    /// Its target.
+    /// The target of the activation.
     pub target: Target,
 }
 
-/// What observers see of an ability.
+/// The kind of a [`Simulated`] event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SimulatedStep {
-    /// It ticks: 0 is the first.
+    /// The ability ticked. Ticks are counted from 0.
     Tick(u32),
-    /// It was cancelled.
+    /// The ability was cancelled.
     Cancel,
-    /// It was interrupted.
+    /// The ability was interrupted.
     Interrupt,
 }
 
 impl RemoteMut<'_> {
-    /// Runs what observers see of an ability on a remote actor: its `OnSimulatedTick`, `OnSimulatedCancel` or
-    /// `OnSimulatedInterrupt`. What that does to other controllers is suppressed, and nothing is journalled.
+    /// Runs the observers' task list of a remote actor's ability: `OnSimulatedTick`, `OnSimulatedCancel` or
+    /// `OnSimulatedInterrupt`. Actions of the list on other controllers are suppressed, and nothing is recorded in the
+    /// journal.
     pub fn simulate(&mut self, who: ControllerId, what: &Simulated) -> Result<(), Refusal> {
         let slot = self.sim.slot(who)?;
         let empty = Journal::default();

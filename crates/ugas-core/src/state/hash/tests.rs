@@ -1,7 +1,7 @@
-//! Forges each field of each record of a row and looks whether its hash moves.
+//! Changes each field of each record of a row and checks that the hash changes.
 //!
-//! The sample is made of whole literals, so that a new field does not compile until the sample has it. What is written of
-//! it is then walked leaf by leaf: nothing has to be listed here but what is not hashed, with the reason.
+//! The sample consists of complete literals, so that a new field does not compile until the sample has it. The
+//! serialized sample is walked leaf by leaf; only fields that are not hashed have to be listed, with the reason.
 
 use crate::rules::Rules;
 use crate::state::*;
@@ -13,9 +13,9 @@ use std::num::NonZero;
 use std::sync::Arc;
 use ugas_doc::{Attribute, AttributeSet, Effect as EffectDoc};
 
-/// What no hash holds, with the reason.
+/// The fields that are not hashed, with the reason.
 const NOT_HASHED: &[(&str, &str)] = &[
-    ("last_birth", "counts applications of the latest cause: what came and went leaves no trace"),
+    ("last_origin_id", "counts applications of the latest cause: what came and went leaves no trace"),
     ("next_seq", "a number yet to be given"),
     ("next_grant", "a number yet to be given"),
     ("layout", "stands for the sets, which are hashed"),
@@ -27,7 +27,6 @@ const NOT_HASHED: &[(&str, &str)] = &[
     ("side.queue.link", "a place in the ring of causes of one sim"),
     ("side.queue.spec.target", "the row itself"),
     ("grants.level_fails", "its low bits are the castable status, which is not state"),
-    ("grants.more.charges.seq", "only orders recharges of one row that end at the same moment"),
 ];
 
 fn rules() -> Arc<Rules> {
@@ -52,7 +51,7 @@ fn extra() -> Option<Box<SpecExtra>> {
     }))
 }
 
-/// An effect whose level is too large for the short form, so that the long one counts.
+/// Returns an effect whose level does not fit into the short form.
 fn effect() -> Effect {
     let rest = EffectExtras {
         level: 70_000,
@@ -61,7 +60,12 @@ fn effect() -> Effect {
         captures: [1.5].into(),
         units: [2.5].into(),
         dropped: vec![4],
-        frozen: Some(Box::new(Frozen { values: [(AttributeId(1), 2.5)].into(), tags: [TagId(1)].into() })),
+        frozen: Some(Box::new(Frozen {
+            values: [(AttributeId(1), 2.5)].into(),
+            tags: [TagId(1)].into(),
+            effects: [FrozenEffect { def: EffectId(1), level: 2, stacks: 3, set_by_caller: vec![(KeyId(1), 2.5)] }]
+                .into(),
+        })),
     };
     let periodic = NonZero::new(1000).map(|period| Periodic { period, anchor: SimTime(5), n: 2, executed: 3 });
     let cold = Cold {
@@ -74,7 +78,7 @@ fn effect() -> Effect {
     };
     Effect {
         number: 2 << (64 - SEQ_BITS),
-        birth: 11,
+        origin_id: 11,
         end: SimTime(500),
         start: SimTime(4),
         ordinal: 1,
@@ -100,11 +104,11 @@ fn grant() -> Grant {
 }
 
 fn activation() -> Activation {
-    let (tag, target, instigator) = (TagId(1), ControllerId(2), ControllerId(3));
+    let (tag, target, instigator) = (TagId(1), ControllerId(2), Some(ControllerId(3)));
     let payload = vec![(ParamId(1), 3.5)];
     Activation {
         seq: 21,
-        birth: 22,
+        origin_id: 22,
         ordinal: 23,
         grant: GrantId(1),
         ability: AbilityId(2),
@@ -179,14 +183,14 @@ fn row() -> Row {
         avatar: Some(ActorId(81)),
         anchor: Some(Anchor { position: [1.5, 2.5, 3.5], facing: [4.5, 5.5, 6.5] }),
         cues: vec![CueCount { tag: TagId(1), count: 2 }],
-        queue: vec![Queued { spec, birth: 82, ordinal: 83, root: OpId(84), link: 85 }],
+        queue: vec![Queued { spec, origin_id: 82, ordinal: 83, root: OpId(84), link: 85 }],
         play: Some(Box::new(play())),
     };
     let attrs = Values::from(&[Attr { base: 1.5, current: 2.5 }][..]);
     let mut clock = Clock::starting(SimTime(3));
     clock.set(SimTime(3), Rate(40_000), false);
     let mut row = Row::new(ControllerId(1), 0, attrs, SimTime(3));
-    (row.clock, row.owner, row.last_birth) = (clock, ActorId(91), (1, 2, 3));
+    (row.clock, row.owner, row.last_origin_id) = (clock, ActorId(91), (1, 2, 3));
     row.effects = vec![effect()];
     row.mods = vec![Mod { magnitude: 1.5, seq_index: 7, channel: ChannelId(2), slot: 0, op: ModOp::Add, off: 0 }];
     row.grants = [grant()].into();
@@ -194,7 +198,7 @@ fn row() -> Row {
     row
 }
 
-/// The places of all leaves of a written value.
+/// Collects the paths to all leaves of a serialized value.
 fn leaves(value: &Value, at: &str, into: &mut Vec<String>) {
     match value {
         Value::Array(list) => list.iter().enumerate().for_each(|(i, v)| leaves(v, &format!("{at}/{i}"), into)),
@@ -204,7 +208,7 @@ fn leaves(value: &Value, at: &str, into: &mut Vec<String>) {
     }
 }
 
-/// Another value of the same kind.
+/// Returns another value of the same type.
 fn forged(value: &Value) -> Value {
     match value {
         Value::Bool(b) => Value::from(!b),

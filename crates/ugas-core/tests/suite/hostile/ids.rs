@@ -33,11 +33,11 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     let spec = || SpawnSpec::sets([combat]);
     let spawn = |s: SpawnSpec| Op::Spawn(Box::new(s));
     let nobody = ControllerId(n);
-    let grant = AbilityGrant { ability: AbilityId(n), level: 1, input: InputId::NONE };
+    let grant = AbilityGrant { ability: AbilityId(n), level: 1, input: None };
     let keys = [
-        EffectKey { birth: 1, target: nobody, ordinal: 0 },
-        EffectKey { birth: n as u64, target: who, ordinal: n },
-        EffectKey { birth: u64::MAX, target: who, ordinal: 0 },
+        EffectKey { origin_id: 1, target: nobody, ordinal: 0 },
+        EffectKey { origin_id: n as u64, target: who, ordinal: n },
+        EffectKey { origin_id: u64::MAX, target: who, ordinal: 0 },
         EffectKey::NONE,
     ];
     let tags = EffectFilter { with_any_tag: vec![TagId(n)], ..EffectFilter::default() };
@@ -146,7 +146,7 @@ fn ids_that_only_travel_along_do_no_harm() {
             assert_eq!(sim.query(hero, &filter).unwrap(), []);
             sim.run(Op::RemoveMatching { who: hero, filter }).unwrap();
         }
-        let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 1, input: InputId(n) };
+        let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 1, input: Some(InputId(n)) };
         let sets = vec![set(&rules, "Combat")];
         let other = sim.spawn(SpawnSpec { sets, abilities: vec![grant], ..SpawnSpec::default() }).unwrap();
         go(&mut sim, 2.0);
@@ -173,7 +173,7 @@ fn a_list_of_values_that_is_not_sorted_does_no_harm() {
 fn an_ability_is_not_granted_at_level_zero() {
     let rules = small_world();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
-    let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 0, input: InputId::NONE };
+    let grant = AbilityGrant { ability: rules.ability("GA_Fire").unwrap(), level: 0, input: None };
     let sets = vec![set(&rules, "Combat")];
     let refused = sim.spawn(SpawnSpec { sets, abilities: vec![grant], ..SpawnSpec::default() });
     assert_eq!(refused.map_err(|r| r.kind()), Err("BadValue"));

@@ -265,7 +265,7 @@ pub(crate) fn cast_of_all(sim: &mut Sim, who: ControllerId) {
             _ => InputId::NONE,
         };
         let ability = ability(&rules, name);
-        sim.grant(who, AbilityGrant { ability, level: 2, input }).unwrap();
+        sim.grant(who, AbilityGrant { ability, level: 2, input: input.some() }).unwrap();
     }
 }
 
@@ -299,7 +299,7 @@ impl Play {
             16..=18 => Op::Release { who, input },
             19..=22 => {
                 let event = EventData::new(tag_of(rng), who);
-                Op::Event(EventData { instigator: other, magnitude: rng.below(9) as f64, ..event })
+                Op::Event(EventData { instigator: Some(other), magnitude: rng.below(9) as f64, ..event })
             }
             23..=27 => {
                 let names = ["GE_Burn", "GE_Stun", "GE_Hurt", "GE_Poison", "GE_Refill", "GE_Haste"];

@@ -44,7 +44,7 @@ impl Stage {
         let hero = spawn(&mut sim);
         let ability = ability(rules, name);
         let input = rules.find_input("Fire").unwrap_or(InputId::NONE);
-        let grant = sim.grant(hero, AbilityGrant { ability, level: 1, input }).unwrap();
+        let grant = sim.grant(hero, AbilityGrant { ability, level: 1, input: input.some() }).unwrap();
         Stage { sim, hero, grant, ability }
     }
 

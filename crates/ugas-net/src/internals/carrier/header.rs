@@ -1,8 +1,9 @@
 //! The header of a datagram: its number and tick, and acks of the peer's packets.
 //!
-//! Seven bytes in steady use: flags, number, tick and acknowledgement, two bytes each except the flags. The 32 bits
-//! behind the acknowledgement cost a byte only for each eight of them that are not all set. Until the peer is known to
-//! have heard something recent, number and tick are written in full, so that the short form is never ambiguous.
+//! A header usually has seven bytes: one byte of flags, and two bytes each for number, tick and ack. The ack is
+//! followed by 32 bits; each group of eight bits is written as a byte only if not all of its bits are set. Number and
+//! tick are shortened to their low 16 bits once the peer has acknowledged a recent packet. Until then they are written
+//! in full, so that the short form is never ambiguous.
 
 use super::CarrierError;
 use crate::types::{MAX_DATAGRAM, Tick};
@@ -12,20 +13,20 @@ const RELIABLE: u8 = 1 << 1;
 const MASK: u8 = 2;
 const LONG: u8 = 1 << 6;
 const UNUSED: u8 = 1 << 7;
-/// Numbers are written in six bytes at most, so that sums of them never overflow.
+/// The bytes of a full packet number: few enough that sums do not overflow.
 const NUMBER_BYTES: usize = 6;
-/// The short form is used while the peer is known to be no further behind than this.
-pub(super) const SHORT_REACH: u64 = 1 << 14;
+/// The largest distance, in numbers and ticks, to the last acknowledged packet at which the short form is used.
+pub(super) const SHORT_RANGE: u64 = 1 << 14;
 
-/// What was heard from the other side: its newest packet and which of the 32 before it. Bit i stands for the packet
-/// i + 1 before the newest; what was never sent counts as heard.
+/// The received packets: the newest one, and a mask of the 32 before it. Bit i is the packet i + 1 before the newest. Numbers
+/// below zero count as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReceivedPackets {
     pub(super) newest: u64,
     pub(super) mask: u32,
 }
 
-/// A header as it stands on the wire, before the reader knows what its short numbers mean.
+/// A header as on the wire, before shortened numbers are restored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) number: Wrapped<u64>,
@@ -34,18 +35,19 @@ pub(super) struct Header {
     pub(super) reliable: bool,
 }
 
-/// A counter as written: whole, or only its low half.
+/// A counter as on the wire: in full, or its low 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrapped<T> {
-    Whole(T),
+    Full(T),
     Low(u16),
 }
 
-/// Takes bytes from the front of a datagram; refuses to take more than there are.
+/// The unread bytes of a datagram.
 #[derive(Debug)]
 pub(super) struct Bytes<'d>(pub(super) &'d [u8]);
 
 impl<'d> Bytes<'d> {
+    /// Takes bytes from the front; fails if there are fewer.
     pub(super) fn take(&mut self, count: usize) -> Result<&'d [u8], CarrierError> {
         let (taken, rest) =
             self.0.split_at_checked(count).ok_or(CarrierError::Truncated { needed: count, left: self.0.len() })?;
@@ -53,13 +55,14 @@ impl<'d> Bytes<'d> {
         Ok(taken)
     }
 
-    /// A little-endian number of so many bytes, eight at most.
+    /// Reads a little-endian number of at most eight bytes.
     pub(super) fn number(&mut self, bytes: usize) -> Result<u64, CarrierError> {
         Ok(self.take(bytes)?.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte)))
     }
 }
 
-pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, heard: Option<ReceivedPackets>) {
+/// Writes a header.
+pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, received: Option<ReceivedPackets>) {
     let start = out.len();
     out.push(if long { LONG } else { 0 });
     if long {
@@ -69,10 +72,10 @@ pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, hear
         out.extend_from_slice(&(number as u16).to_le_bytes());
         out.extend_from_slice(&(tick.0 as u16).to_le_bytes());
     }
-    if let Some(heard) = heard {
+    if let Some(received) = received {
         out[start] |= ACK;
-        out.extend_from_slice(&(heard.newest as u16).to_le_bytes());
-        for (i, byte) in heard.mask.to_le_bytes().into_iter().enumerate() {
+        out.extend_from_slice(&(received.newest as u16).to_le_bytes());
+        for (i, byte) in received.mask.to_le_bytes().into_iter().enumerate() {
             if byte != u8::MAX {
                 out[start] |= 1 << (MASK as usize + i);
                 out.push(byte);
@@ -81,13 +84,14 @@ pub(super) fn write(out: &mut Vec<u8>, number: u64, tick: Tick, long: bool, hear
     }
 }
 
-/// Says in a header already written at the front of `out` that reliable fragments follow.
+/// Sets the flag for reliable fragments in the header at the front of `out`.
 pub(super) fn mark_reliable(out: &mut [u8]) {
     if let Some(flags) = out.first_mut() {
         *flags |= RELIABLE;
     }
 }
 
+/// Reads a header. Returns the bytes after it.
 pub(super) fn read(datagram: &[u8]) -> Result<(Header, Bytes<'_>), CarrierError> {
     if datagram.len() > MAX_DATAGRAM {
         return Err(CarrierError::TooLong { length: datagram.len(), limit: MAX_DATAGRAM });
@@ -98,7 +102,7 @@ pub(super) fn read(datagram: &[u8]) -> Result<(Header, Bytes<'_>), CarrierError>
         return Err(CarrierError::UnknownFlags { flags });
     }
     let (number, tick) = if flags & LONG != 0 {
-        (Wrapped::Whole(bytes.number(NUMBER_BYTES)?), Wrapped::Whole(bytes.number(4)? as u32))
+        (Wrapped::Full(bytes.number(NUMBER_BYTES)?), Wrapped::Full(bytes.number(4)? as u32))
     } else {
         (Wrapped::Low(bytes.number(2)? as u16), Wrapped::Low(bytes.number(2)? as u16))
     };
@@ -120,7 +124,7 @@ pub(super) fn read(datagram: &[u8]) -> Result<(Header, Bytes<'_>), CarrierError>
     Ok((Header { number, tick, ack, reliable: flags & RELIABLE != 0 }, bytes))
 }
 
-/// The value nearest to `near` whose low half is `low`; `None` below zero or where nothing is known to be near.
+/// Returns the value nearest to `near` whose low 16 bits are `low`; `None` if it is below zero or there is no reference.
 pub(super) fn widen(low: u16, near: Option<u64>) -> Option<u64> {
     let near = near?;
     near.checked_add_signed(i64::from(low.wrapping_sub(near as u16) as i16))
@@ -131,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_header_in_steady_use_is_seven_bytes() {
+    fn a_short_header_has_seven_bytes() {
         let mut out = Vec::new();
         write(&mut out, 70_000, Tick(90_000), false, Some(ReceivedPackets { newest: 65_540, mask: u32::MAX }));
         assert_eq!(out.len(), 7);
@@ -142,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hole_costs_one_byte_for_each_eight_packets() {
+    fn missing_packets_take_one_byte_per_eight() {
         let mask = !(1 << 3 | 1 << 30);
         let mut out = Vec::new();
         write(&mut out, 1, Tick(1), false, Some(ReceivedPackets { newest: 99, mask }));
@@ -151,16 +155,16 @@ mod tests {
     }
 
     #[test]
-    fn the_long_form_holds_everything() {
+    fn the_long_form_has_full_numbers() {
         let mut out = Vec::new();
         write(&mut out, (1 << 48) - 1, Tick(u32::MAX), true, Some(ReceivedPackets { newest: 7, mask: 0 }));
         assert_eq!(out.len(), 1 + 6 + 4 + 2 + 4);
         let (header, _) = read(&out).unwrap();
-        assert_eq!((header.number, header.tick), (Wrapped::Whole((1 << 48) - 1), Wrapped::Whole(u32::MAX)));
+        assert_eq!((header.number, header.tick), (Wrapped::Full((1 << 48) - 1), Wrapped::Full(u32::MAX)));
     }
 
     #[test]
-    fn every_cut_is_told_and_mask_without_acknowledgement_is_refused() {
+    fn truncated_headers_and_masks_without_ack_are_rejected() {
         let mut out = Vec::new();
         write(&mut out, 5, Tick(5), true, Some(ReceivedPackets { newest: 7, mask: 0 }));
         for length in 0..out.len() {
@@ -171,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_value_is_taken_and_none_below_zero() {
+    fn widening_takes_the_nearest_value_and_none_below_zero() {
         assert_eq!(widen(2, Some(65_535)), Some(65_538));
         assert_eq!(widen(65_535, Some(65_538)), Some(65_535));
         assert_eq!(widen(65_535, Some(3)), None);

@@ -1,14 +1,14 @@
-//! Reliable messages on their way in: fragments put in order within a window, joined into messages.
+//! Incoming reliable messages: fragments are ordered within a window and joined into messages.
 //!
-//! What a peer can make this hold is bounded by the window, the longest message and the limit on messages that nobody
-//! has taken yet. A section is looked at as a whole before any of it counts.
+//! Memory is bounded by the window, the longest message and the limit on messages that were not taken. A section is
+//! checked completely before any part of it is kept.
 
 use std::collections::VecDeque;
 
 use super::header::{Bytes, widen};
 use super::{CarrierError, FRAGMENT, MAX_MESSAGE, WINDOW};
 
-/// Bytes counted for a message besides its own, so that empty messages are bounded too.
+/// Bytes counted per message in addition to its own, so that the number of empty messages is bounded too.
 const OVERHEAD: usize = 32;
 
 #[derive(Clone, Debug, Default)]
@@ -20,28 +20,29 @@ struct Slot {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Inbox {
-    /// Sequence number of the fragment expected next.
+    /// The sequence number of the next fragment.
     next: u64,
-    /// Fragments from `next` on that came before their turn.
-    ahead: VecDeque<Slot>,
-    /// The message being joined; cleared and dropped to its end once it is longer than any may be.
+    /// Fragments from `next` on that arrived out of order.
+    early: VecDeque<Slot>,
+    /// The message being joined.
     joining: Vec<u8>,
+    /// Whether the message being joined is longer than [`MAX_MESSAGE`]; if so, its remaining fragments are dropped.
     overlong: bool,
     ready: VecDeque<Vec<u8>>,
-    /// Bytes in `ready`, with overhead.
-    held: usize,
+    /// Bytes of the messages in `ready`, with overhead.
+    ready_bytes: usize,
     spare: Vec<Vec<u8>>,
 }
 
-/// A fragment as it stands in a section.
-struct Piece<'d> {
+/// A fragment in a section.
+struct FragmentRef<'d> {
     sequence: u64,
     last: bool,
     bytes: &'d [u8],
 }
 
 impl Inbox {
-    /// Looks at a section without keeping any of it and gives what follows it.
+    /// Checks a section without keeping it. Returns the bytes after it.
     pub(super) fn check<'d>(&self, section: &'d [u8]) -> Result<&'d [u8], CarrierError> {
         let mut bytes = Bytes(section);
         let count = bytes.number(1)?;
@@ -49,56 +50,56 @@ impl Inbox {
             return Err(CarrierError::EmptySection);
         }
         for _ in 0..count {
-            piece(self.next, &mut bytes)?;
+            read_fragment(self.next, &mut bytes)?;
         }
         Ok(bytes.0)
     }
 
-    /// Keeps the fragments of a section that was checked. Gives how many messages were dropped for their length.
+    /// Keeps the fragments of a checked section. Returns how many messages were dropped because they were too long.
     pub(super) fn keep(&mut self, section: &[u8], limit: usize) -> u64 {
         let mut bytes = Bytes(section);
         let count = bytes.number(1).unwrap_or(0);
-        // Sequence numbers are read against the same place as they were checked against.
+        // The same reference as in `check`.
         let next = self.next;
         for _ in 0..count {
-            let Ok(piece) = piece(next, &mut bytes) else { break };
-            let Some(place) = piece.sequence.checked_sub(self.next) else { continue };
-            while self.ahead.len() <= place as usize {
-                self.ahead.push_back(Slot { bytes: self.spare.pop().unwrap_or_default(), ..Slot::default() });
+            let Ok(fragment) = read_fragment(next, &mut bytes) else { break };
+            let Some(offset) = fragment.sequence.checked_sub(self.next) else { continue };
+            while self.early.len() <= offset as usize {
+                self.early.push_back(Slot { bytes: self.spare.pop().unwrap_or_default(), ..Slot::default() });
             }
-            if let Some(slot) = self.ahead.get_mut(place as usize)
+            if let Some(slot) = self.early.get_mut(offset as usize)
                 && !slot.filled
             {
-                slot.bytes.extend_from_slice(piece.bytes);
-                slot.last = piece.last;
+                slot.bytes.extend_from_slice(fragment.bytes);
+                slot.last = fragment.last;
                 slot.filled = true;
             }
         }
         self.join(limit)
     }
 
-    /// The oldest message not yet taken.
+    /// Takes the oldest message. Also returns how many messages were dropped because they were too long.
     pub(super) fn take(&mut self, limit: usize) -> (Option<Vec<u8>>, u64) {
         let message = self.ready.pop_front();
         let mut dropped = 0;
         if let Some(message) = &message {
-            self.held -= message.len() + OVERHEAD;
+            self.ready_bytes -= message.len() + OVERHEAD;
             dropped = self.join(limit);
         }
         (message, dropped)
     }
 
-    /// Bytes of fragments and messages held.
+    /// Returns the bytes of all fragments and messages.
     pub(super) fn retained(&self) -> usize {
-        self.held + self.joining.len() + self.ahead.iter().map(|s| s.bytes.len()).sum::<usize>()
+        self.ready_bytes + self.joining.len() + self.early.iter().map(|s| s.bytes.len()).sum::<usize>()
     }
 
-    /// Joins what is in order. Stops where the messages nobody took reach the limit: the window then fills and the
-    /// peer's further fragments are refused until somebody takes them.
+    /// Joins the fragments that are in order. Stops when the messages that were not taken reach the limit: the window then
+    /// fills up, and further fragments are rejected until messages are taken.
     fn join(&mut self, limit: usize) -> u64 {
         let mut dropped = 0;
-        while self.held < limit && self.ahead.front().is_some_and(|slot| slot.filled) {
-            let Some(slot) = self.ahead.pop_front() else { break };
+        while self.ready_bytes < limit && self.early.front().is_some_and(|slot| slot.filled) {
+            let Some(slot) = self.early.pop_front() else { break };
             self.next += 1;
             self.overlong |= self.joining.len() + slot.bytes.len() > MAX_MESSAGE;
             if self.overlong {
@@ -110,7 +111,7 @@ impl Inbox {
                 if std::mem::take(&mut self.overlong) {
                     dropped += 1;
                 } else {
-                    self.held += self.joining.len() + OVERHEAD;
+                    self.ready_bytes += self.joining.len() + OVERHEAD;
                     self.ready.push_back(self.joining.clone());
                     self.joining.clear();
                 }
@@ -125,7 +126,8 @@ impl Inbox {
     }
 }
 
-fn piece<'d>(next: u64, bytes: &mut Bytes<'d>) -> Result<Piece<'d>, CarrierError> {
+/// Reads a fragment.
+fn read_fragment<'d>(next: u64, bytes: &mut Bytes<'d>) -> Result<FragmentRef<'d>, CarrierError> {
     let low = bytes.number(2)? as u16;
     let head = bytes.number(2)? as usize;
     let (length, last) = (head >> 1, head & 1 == 1);
@@ -135,12 +137,12 @@ fn piece<'d>(next: u64, bytes: &mut Bytes<'d>) -> Result<Piece<'d>, CarrierError
     if length == 0 && !last {
         return Err(CarrierError::EmptySection);
     }
-    // Before the first wrap a number below zero is one far ahead.
+    // A number below zero is beyond the window.
     let sequence = widen(low, Some(next)).unwrap_or(u64::MAX);
     if sequence >= next + WINDOW {
         return Err(CarrierError::FragmentAhead { expected: next as u16, found: low });
     }
-    Ok(Piece { sequence, last, bytes: bytes.take(length)? })
+    Ok(FragmentRef { sequence, last, bytes: bytes.take(length)? })
 }
 
 #[cfg(test)]
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn fragments_out_of_order_make_messages_in_order() {
+    fn fragments_out_of_order_become_messages_in_order() {
         let mut inbox = Inbox::default();
         inbox.keep(&section(&[(2, true, b"last"), (1, true, b"world")]), 9999);
         assert_eq!(inbox.take(9999).0, None);
@@ -168,13 +170,13 @@ mod tests {
     }
 
     #[test]
-    fn a_message_longer_than_any_may_be_is_dropped_and_the_next_one_arrives() {
+    fn a_message_that_is_too_long_is_dropped_and_the_next_one_arrives() {
         let mut inbox = Inbox::default();
-        let piece = [7; FRAGMENT];
+        let fragment = [7; FRAGMENT];
         let count = (MAX_MESSAGE / FRAGMENT + 2) as u16;
         let mut dropped = 0;
         for sequence in 0..count {
-            dropped += inbox.keep(&section(&[(sequence, sequence + 1 == count, &piece)]), usize::MAX);
+            dropped += inbox.keep(&section(&[(sequence, sequence + 1 == count, &fragment)]), usize::MAX);
             assert!(inbox.retained() <= MAX_MESSAGE + FRAGMENT);
         }
         inbox.keep(&section(&[(count, true, b"next")]), usize::MAX);
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_refused_before_anything_counts() {
+    fn a_malformed_section_is_rejected_completely() {
         let inbox = Inbox::default();
         let far = section(&[(0, true, b"good"), (WINDOW as u16, true, b"far")]);
         assert_eq!(inbox.check(&far).unwrap_err(), CarrierError::FragmentAhead { expected: 0, found: WINDOW as u16 });
@@ -193,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_nobody_takes_stop_the_window_and_taking_one_moves_it_on() {
+    fn messages_that_are_not_taken_block_the_window() {
         let mut inbox = Inbox::default();
         for sequence in 0..4 {
             inbox.keep(&section(&[(sequence, true, b"12345678")]), 80);

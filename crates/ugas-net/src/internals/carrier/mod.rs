@@ -1,10 +1,11 @@
-//! One connection: packet numbers, acknowledgements, reliable messages in order, the round trip.
+//! One connection: packet numbers, acknowledgements, reliable ordered messages, and the round trip time.
 //!
-//! Datagrams get lost, duplicated and reordered. A [`Carrier`] is one end of a connection. It reports which packets arrived, so
-//! that state can be sent as deltas, and delivers reliable messages once and in order. Both ends have the same type.
+//! Datagrams get lost, duplicated and reordered. A [`Carrier`] is one end of a connection. It reports which packets
+//! arrived, so that state can be sent as deltas, and delivers reliable messages once and in order. Both ends use the
+//! same type.
 //!
-//! Not here: encryption, checksums and authentication (the transport), and the send rate (the session). Memory is bounded
-//! whatever a peer sends; a rejected datagram is a typed error and counted.
+//! The transport is responsible for encryption, checksums and authentication, and the session for the send rate. Memory
+//! is bounded regardless of what a peer sends. A rejected datagram is counted and returned as a typed error.
 
 mod header;
 mod inbox;
@@ -16,7 +17,7 @@ use thiserror::Error;
 use ugas_core::SimTime;
 
 use crate::types::{MAX_DATAGRAM, Tick};
-use header::{ReceivedPackets, SHORT_REACH, Wrapped, widen};
+use header::{ReceivedPackets, SHORT_RANGE, Wrapped, widen};
 use inbox::Inbox;
 use outbox::Outbox;
 use round_trip::RoundTrip;
@@ -33,20 +34,20 @@ pub const WINDOW: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketNumber(pub u64);
 
-/// The receipt of a queued message.
+/// The receipt of a queued message, see [`Carrier::has_arrived`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Receipt(u64);
 
 /// Limits and timeouts of one end of a connection. The two ends may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// The most bytes of own reliable messages without an ack, with 32 per fragment.
+    /// The most bytes of own reliable messages that wait for an ack, counting 32 extra bytes per fragment.
     pub max_unacked_bytes: usize,
-    /// The most bytes of received reliable messages that were not taken, with 32 per message.
+    /// The most bytes of received reliable messages that were not taken, counting 32 extra bytes per message.
     pub max_unread_bytes: usize,
     /// The most bytes of reliable fragments in one datagram; the rest is for the payload.
     pub reliable_bytes_per_datagram: usize,
-    /// The longest time without a packet; then an empty one is sent.
+    /// The longest time without sending a packet; then an empty packet is sent.
     pub keep_alive: SimTime,
     /// The shortest time without an ack after which a packet counts as lost.
     pub min_loss_timeout: SimTime,
@@ -67,54 +68,56 @@ impl Default for ConnectionConfig {
     }
 }
 
-/// Why a message was not queued or a datagram was rejected. Nothing but the counters changes then.
+/// Why a message was not queued or a datagram was rejected. After an error only the counters have changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CarrierError {
-    /// A message, a datagram or a fragment in it.
+    /// A message, datagram or fragment is too long.
     #[error("{length} bytes are too long, expected at most {limit}; split the message")]
     TooLong {
-        /// What was found.
+        /// Its length.
         length: usize,
-        /// What is allowed.
+        /// The limit.
         limit: usize,
     },
-    /// The peer has not acknowledged enough of what was queued before.
-    #[error("{held} bytes wait for acks and {more} more exceed the limit of {limit}; wait, or disconnect the peer")]
+    /// The queue of unacknowledged messages is full.
+    #[error(
+        "{queued_bytes} bytes wait for acks and {more} more exceed the limit of {limit}; wait, or disconnect the peer"
+    )]
     BacklogFull {
-        /// Bytes that wait already.
-        held: usize,
+        /// Bytes in the queue.
+        queued_bytes: usize,
         /// Bytes the message would add.
         more: usize,
-        /// What may wait.
+        /// The limit of the queue.
         limit: usize,
     },
-    /// The datagram ends before what it announces.
+    /// The datagram ends early.
     #[error("the datagram is truncated: expected {needed} bytes, found {left}")]
     Truncated {
-        /// What was announced.
+        /// The bytes expected.
         needed: usize,
-        /// What is there.
+        /// The bytes found.
         left: usize,
     },
-    /// Flags this version does not know.
+    /// The first byte has unknown flags.
     #[error("unknown flags {flags:#04x}; the peer has another protocol version or the datagram is malformed")]
     UnknownFlags {
         /// The first byte.
         flags: u8,
     },
-    /// A section or fragment that says nothing.
+    /// A section or fragment is empty.
     #[error("a reliable section or fragment is empty")]
     EmptySection,
-    /// A shortened number without a reference.
+    /// A shortened number arrived before a full number.
     #[error("a shortened packet number or tick arrived before a full one")]
     NoReference,
-    /// The packet was read before.
+    /// The packet was received before.
     #[error("packet {number} is a duplicate")]
     Duplicate {
         /// The packet.
         number: u64,
     },
-    /// A newer tick was read before, so that what this one says is out of date.
+    /// A packet of a newer tick was received before; this one is out of date.
     #[error(
         "packet {number} of tick {tick} is out of date: packet {newest_number} of tick {newest_tick} arrived before"
     )]
@@ -123,45 +126,45 @@ pub enum CarrierError {
         number: u64,
         /// Its tick.
         tick: u32,
-        /// The newest packet read.
+        /// The newest packet received.
         newest_number: u64,
         /// Its tick.
         newest_tick: u32,
     },
-    /// The peer acknowledges what was never sent to it.
+    /// The peer acknowledged a packet that was never sent.
     #[error("the peer acknowledged packet {ack} (low 16 bits), but only {sent} were sent")]
     UnsentAcknowledged {
-        /// Low half of the number.
+        /// The low 16 bits of the number.
         ack: u16,
-        /// Packets sent so far.
+        /// The number of packets sent.
         sent: u64,
     },
-    /// A fragment beyond the window: a hostile peer, or received messages that are not taken.
+    /// A fragment is beyond the window: the peer is hostile, or received messages were not taken.
     #[error(
         "fragment {found} is beyond the window that starts at {expected} (low 16 bits); take the messages that wait"
     )]
     FragmentAhead {
-        /// Low half of the number expected next.
+        /// The low 16 bits of the number expected next.
         expected: u16,
-        /// Low half of the number found.
+        /// The low 16 bits of the number found.
         found: u16,
     },
 }
 
-/// Received and rejected datagrams, by reason.
+/// The numbers of received and rejected datagrams, by reason.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CarrierCounts {
     /// Datagrams received.
     pub read: u64,
-    /// Too long, cut short, empty where something must be, or with unknown flags.
+    /// Malformed datagrams: too long, truncated, empty sections or unknown flags.
     pub malformed: u64,
-    /// Duplicates.
+    /// Duplicate datagrams.
     pub duplicate: u64,
-    /// Older than the newest, or shortened without a reference.
+    /// Out-of-date datagrams, and datagrams with a shortened number before a full one.
     pub stale: u64,
-    /// Acknowledging packets that were never sent.
+    /// Datagrams that acknowledge packets that were never sent.
     pub unsent: u64,
-    /// With fragments beyond the window.
+    /// Datagrams with fragments beyond the window.
     pub ahead: u64,
     /// Reliable messages dropped because they were longer than [`MAX_MESSAGE`].
     pub overlong: u64,
@@ -183,8 +186,8 @@ impl CarrierCounts {
         *counter += 1;
     }
 
-    /// Returns all rejected datagrams.
-    pub fn refused(&self) -> u64 {
+    /// Returns the number of rejected datagrams.
+    pub fn rejected(&self) -> u64 {
         self.malformed + self.duplicate + self.stale + self.unsent + self.ahead
     }
 }
@@ -192,7 +195,7 @@ impl CarrierCounts {
 /// A received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opened<'d> {
-    /// The peer's number for it.
+    /// The number that the peer gave the packet.
     pub number: PacketNumber,
     /// Its tick.
     pub tick: Tick,
@@ -216,11 +219,11 @@ pub struct Opened<'d> {
 /// assert_eq!((opened.tick, opened.payload), (Tick(1), &b"state"[..]));
 /// assert_eq!(there.next_message().as_deref(), Some(&b"welcome"[..]));
 ///
-/// there.write(SimTime::millis(20), Tick(2), &mut datagram, &mut |_, _| ()).expect("an answer is owed");
+/// there.write(SimTime::millis(20), Tick(2), &mut datagram, &mut |_, _| ()).expect("an ack is due");
 /// here.read(SimTime::millis(40), &datagram)?;
-/// let mut verdicts = Vec::new();
-/// here.take_verdicts(&mut verdicts);
-/// assert_eq!(verdicts, [(number.unwrap(), true)]);
+/// let mut results = Vec::new();
+/// here.take_packet_results(&mut results);
+/// assert_eq!(results, [(number.unwrap(), true)]);
 /// assert_eq!(here.round_trip(), Some(SimTime::millis(40)));
 /// # Ok::<(), ugas_net::internals::carrier::CarrierError>(())
 /// ```
@@ -232,18 +235,19 @@ pub struct Carrier {
     sent: Sent,
     outbox: Outbox,
     inbox: Inbox,
-    heard: Option<(ReceivedPackets, Tick)>,
-    /// The same before the packet read last.
+    /// The received packets and the newest tick among them.
+    received: Option<(ReceivedPackets, Tick)>,
+    /// The value of `received` before the last packet, for [`Carrier::revoke_ack`].
     before: Option<(ReceivedPackets, Tick)>,
-    heard_at: Option<SimTime>,
-    spoke_at: Option<SimTime>,
-    answer_owed: bool,
+    last_received_at: Option<SimTime>,
+    last_sent_at: Option<SimTime>,
+    ack_due: bool,
     round_trip: RoundTrip,
     counts: CarrierCounts,
 }
 
 impl Carrier {
-    /// Creates an end without packets.
+    /// Creates an end of a connection that has not sent or received packets.
     pub fn new(config: ConnectionConfig) -> Carrier {
         Carrier {
             config,
@@ -251,44 +255,45 @@ impl Carrier {
             sent: Sent::default(),
             outbox: Outbox::default(),
             inbox: Inbox::default(),
-            heard: None,
+            received: None,
             before: None,
-            heard_at: None,
-            spoke_at: None,
-            answer_owed: false,
+            last_received_at: None,
+            last_sent_at: None,
+            ack_due: false,
             round_trip: RoundTrip::default(),
             counts: CarrierCounts::default(),
         }
     }
 
-    /// Queues a message that arrives once and in order, in as many fragments as it needs.
+    /// Queues a message, which is split into fragments and arrives once and in order.
     ///
-    /// Fails if it is longer than [`MAX_MESSAGE`] or too much waits already. [`Carrier::has_arrived`] returns whether it
-    /// arrived.
+    /// Fails if the message is longer than [`MAX_MESSAGE`] or the queue is full. [`Carrier::has_arrived`] returns
+    /// whether the message arrived.
     pub fn push(&mut self, message: &[u8]) -> Result<Receipt, CarrierError> {
         self.outbox.push(message, self.config.max_unacked_bytes).map(Receipt)
     }
 
-    /// Returns whether a queued message was acknowledged, and with it all earlier ones.
+    /// Returns whether a queued message and all earlier ones were acknowledged.
     pub fn has_arrived(&self, message: Receipt) -> bool {
         self.outbox.first() >= message.0
     }
 
-    /// Returns the bytes of own reliable messages without an ack, with 32 per fragment.
+    /// Returns the bytes of own reliable messages that wait for an ack, counting 32 extra bytes per fragment.
     pub fn queued(&self) -> usize {
         self.outbox.retained()
     }
 
-    /// Limits the bytes of reliable fragments per datagram, below the configured limit, for payloads that need the space.
+    /// Limits the bytes of reliable fragments per datagram to less than the configured limit, for payloads that need
+    /// the space.
     pub fn set_share(&mut self, most: usize) {
         self.share = most.min(self.config.reliable_bytes_per_datagram);
     }
 
-    /// Writes one datagram into `out`, whose earlier content is dropped: a header, reliable fragments that are new or
-    /// due again, then what `payload` appends; its argument is the number of bytes left, which it must not exceed.
+    /// Clears `out` and writes one datagram into it: a header, reliable fragments that are new or to be resent, then
+    /// the payload. `payload` must not append more bytes than its second argument allows.
     ///
-    /// Returns the packet's number, or `None` and an empty `out` if there is nothing to send: no fragment due, no payload, no
-    /// ack due and no keep-alive due. Ticks must not decrease, since the peer drops packets older than the newest one.
+    /// Returns the packet's number, or `None` and an empty `out` if nothing is due: no fragment, no payload, no ack
+    /// and no keep-alive. Ticks must not decrease, since the peer drops packets older than the newest one.
     ///
     /// A payload that is too long is not sent; debug builds panic.
     pub fn write(
@@ -301,42 +306,42 @@ impl Carrier {
         let number = self.sent.next();
         let known = self.sent.newest_arrived();
         let long = known.is_none_or(|(newest, newest_tick)| {
-            number - newest > SHORT_REACH || u64::from(tick.0.abs_diff(newest_tick.0)) > SHORT_REACH
+            number - newest > SHORT_RANGE || u64::from(tick.0.abs_diff(newest_tick.0)) > SHORT_RANGE
         });
         out.clear();
-        header::write(out, number, tick, long, self.heard.map(|(heard, _)| heard));
+        header::write(out, number, tick, long, self.received.map(|(received, _)| received));
 
         let room = (MAX_DATAGRAM - out.len()).min(self.share);
-        let patience = self.patience();
-        let fragments = self.outbox.write(number, now, patience, room, out, &mut self.sent.held);
+        let loss_timeout = self.loss_timeout();
+        let fragments = self.outbox.write(number, now, loss_timeout, room, out, &mut self.sent.fragments);
         if fragments > 0 {
             header::mark_reliable(out);
         }
 
         let before = out.len();
         payload(out, MAX_DATAGRAM - before);
-        let keeps = (before..=MAX_DATAGRAM).contains(&out.len());
-        debug_assert!(keeps, "a payload must keep to the room it was given");
-        if !keeps {
+        let fits = (before..=MAX_DATAGRAM).contains(&out.len());
+        debug_assert!(fits, "the payload is longer than the space left");
+        if !fits {
             out.resize(before, 0);
         }
 
-        let asks = fragments > 0 || out.len() > before;
-        let quiet = now - *self.spoke_at.get_or_insert(now);
-        if !asks && !self.answer_owed && quiet < self.config.keep_alive {
+        let needs_ack = fragments > 0 || out.len() > before;
+        let silence = now - *self.last_sent_at.get_or_insert(now);
+        if !needs_ack && !self.ack_due && silence < self.config.keep_alive {
             out.clear();
             return None;
         }
-        self.sent.push(now, tick, asks, fragments, &mut self.outbox);
-        self.spoke_at = Some(now);
-        self.answer_owed = false;
+        self.sent.push(now, tick, needs_ack, fragments, &mut self.outbox);
+        self.last_sent_at = Some(now);
+        self.ack_due = false;
         Some(PacketNumber(number))
     }
 
     /// Reads a datagram.
     ///
-    /// A duplicate or a packet of an earlier tick than the newest is rejected and not acknowledged: its sender resends the
-    /// content. After an error nothing but [`Carrier::counts`] has changed.
+    /// A duplicate or a packet of an earlier tick than the newest is rejected and not acknowledged, so its sender
+    /// resends the content. After an error only [`Carrier::counts`] has changed.
     pub fn read<'d>(&mut self, now: SimTime, datagram: &'d [u8]) -> Result<Opened<'d>, CarrierError> {
         let opened = self.open(now, datagram);
         match &opened {
@@ -349,50 +354,50 @@ impl Carrier {
     fn open<'d>(&mut self, now: SimTime, datagram: &'d [u8]) -> Result<Opened<'d>, CarrierError> {
         let (header, bytes) = header::read(datagram)?;
         let number = match header.number {
-            Wrapped::Whole(number) => number,
+            Wrapped::Full(number) => number,
             Wrapped::Low(low) => {
-                widen(low, self.heard.map(|(heard, _)| heard.newest)).ok_or(CarrierError::NoReference)?
+                widen(low, self.received.map(|(received, _)| received.newest)).ok_or(CarrierError::NoReference)?
             }
         };
         let tick = match header.tick {
-            Wrapped::Whole(tick) => Tick(tick),
-            Wrapped::Low(low) => widen(low, self.heard.map(|(_, tick)| u64::from(tick.0)))
+            Wrapped::Full(tick) => Tick(tick),
+            Wrapped::Low(low) => widen(low, self.received.map(|(_, tick)| u64::from(tick.0)))
                 .and_then(|tick| u32::try_from(tick).ok())
                 .map(Tick)
                 .ok_or(CarrierError::NoReference)?,
         };
-        let heard = self.after(number, tick)?;
-        let ack = header.ack.map(|(low, mask)| self.acknowledged(low, mask)).transpose()?;
+        let received = self.with_received(number, tick)?;
+        let ack = header.ack.map(|(low, mask)| self.resolve_ack(low, mask)).transpose()?;
         let payload = if header.reliable { self.inbox.check(bytes.0)? } else { bytes.0 };
 
         if let Some(ack) = ack {
-            let patience = self.patience();
-            if let Some(sample) = self.sent.heard(ack, now, patience, &mut self.outbox) {
-                self.round_trip.measured(sample);
+            let loss_timeout = self.loss_timeout();
+            if let Some(sample) = self.sent.on_ack(ack, now, loss_timeout, &mut self.outbox) {
+                self.round_trip.add_sample(sample);
             }
         }
         if header.reliable {
             self.counts.overlong += self.inbox.keep(bytes.0, self.config.max_unread_bytes);
         }
-        self.before = self.heard;
-        self.heard = Some((heard, tick.max(self.heard.map_or(tick, |(_, newest)| newest))));
-        self.heard_at = Some(now);
-        self.answer_owed |= header.reliable || !payload.is_empty();
+        self.before = self.received;
+        self.received = Some((received, tick.max(self.received.map_or(tick, |(_, newest)| newest))));
+        self.last_received_at = Some(now);
+        self.ack_due |= header.reliable || !payload.is_empty();
         Ok(Opened { number: PacketNumber(number), tick, payload })
     }
 
-    /// Revokes the ack of the last packet, because its payload could not be read: its sender resends the content. Its reliable
-    /// fragments stay; duplicates are recognised.
-    pub fn disown(&mut self) {
-        // The first packet is what numbers are counted from, read or not.
+    /// Revokes the ack of the last packet, because its payload could not be read, so its sender resends the content.
+    /// Its reliable fragments are kept; duplicates of them are recognised.
+    pub fn revoke_ack(&mut self) {
+        // The ack of the first packet stays: its number is the reference for shortened numbers.
         if let Some(before) = self.before.take() {
-            self.heard = Some(before);
+            self.received = Some(before);
         }
     }
 
-    /// The received packets including this one, if it is accepted.
-    fn after(&self, number: u64, tick: Tick) -> Result<ReceivedPackets, CarrierError> {
-        let Some((ReceivedPackets { newest, mask }, newest_tick)) = self.heard else {
+    /// Returns the received packets including this one; fails if it is a duplicate or out of date.
+    fn with_received(&self, number: u64, tick: Tick) -> Result<ReceivedPackets, CarrierError> {
+        let Some((ReceivedPackets { newest, mask }, newest_tick)) = self.received else {
             // Packets before the first are missing, except those before number zero.
             return Ok(ReceivedPackets { newest: number, mask: before_zero(number) });
         };
@@ -425,7 +430,8 @@ impl Carrier {
         Ok(ReceivedPackets { newest, mask: mask | bit })
     }
 
-    fn acknowledged(&self, low: u16, mask: u32) -> Result<ReceivedPackets, CarrierError> {
+    /// Returns the packets that the peer acknowledged; fails if they were never sent.
+    fn resolve_ack(&self, low: u16, mask: u32) -> Result<ReceivedPackets, CarrierError> {
         let sent = self.sent.next();
         let last = sent.checked_sub(1);
         match widen(low, last) {
@@ -434,10 +440,10 @@ impl Carrier {
         }
     }
 
-    /// Appends the results of own packets since the last call: arrived or lost. Every number is reported exactly once. A lost
-    /// packet may still have arrived; an arrived one did.
-    pub fn take_verdicts(&mut self, into: &mut Vec<(PacketNumber, bool)>) {
-        into.append(&mut self.sent.verdicts);
+    /// Appends the results of own packets since the last call: arrived or lost. Every number is reported exactly once.
+    /// A packet that is reported as lost may still have arrived; a packet that is reported as arrived did arrive.
+    pub fn take_packet_results(&mut self, into: &mut Vec<(PacketNumber, bool)>) {
+        into.append(&mut self.sent.results);
     }
 
     /// Returns the next reliable message of the peer.
@@ -457,7 +463,7 @@ impl Carrier {
         self.round_trip.variation()
     }
 
-    /// Returns how many of a thousand own packets were lost recently, including those that arrived too late.
+    /// Returns how many of a thousand own packets were lost recently, counting packets that arrived too late as lost.
     pub fn lost_share(&self) -> u32 {
         self.sent.lost_share()
     }
@@ -472,28 +478,29 @@ impl Carrier {
         PacketNumber(self.sent.next())
     }
 
-    /// When a datagram was last read.
-    pub fn heard_at(&self) -> Option<SimTime> {
-        self.heard_at
+    /// Returns when a datagram was last received.
+    pub fn last_received_at(&self) -> Option<SimTime> {
+        self.last_received_at
     }
 
-    /// Bytes of the peer's fragments and messages held: never more than `max_unread_bytes` of the config, one message and the
-    /// window.
+    /// Returns the bytes of received fragments and messages that are kept: at most `max_unread_bytes` of the config,
+    /// plus one message and the window.
     pub fn retained(&self) -> usize {
         self.inbox.retained()
     }
 
-    /// What was read and refused so far.
+    /// Returns the counters.
     pub fn counts(&self) -> &CarrierCounts {
         &self.counts
     }
 
-    fn patience(&self) -> SimTime {
-        self.round_trip.patience(self.config.min_loss_timeout, self.config.max_loss_timeout)
+    /// Returns the time without an ack after which a packet counts as lost.
+    fn loss_timeout(&self) -> SimTime {
+        self.round_trip.loss_timeout(self.config.min_loss_timeout, self.config.max_loss_timeout)
     }
 }
 
-/// The bits that stand for packets before number zero.
+/// Returns the mask bits of packets before number zero, which count as received.
 fn before_zero(newest: u64) -> u32 {
     u32::try_from(newest).ok().and_then(|newest| u32::MAX.checked_shl(newest)).unwrap_or(0)
 }

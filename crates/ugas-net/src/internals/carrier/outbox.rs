@@ -1,4 +1,4 @@
-//! Reliable messages on their way out: cut into fragments, sent until acknowledged, never more than the window.
+//! Outgoing reliable messages: split into fragments, which are resent until acknowledged, within a window.
 
 use std::collections::VecDeque;
 
@@ -6,9 +6,9 @@ use ugas_core::SimTime;
 
 use super::{CarrierError, FRAGMENT, MAX_MESSAGE, WINDOW};
 
-/// Bytes counted for a fragment besides its own, so that empty messages are bounded too.
+/// Bytes counted per fragment in addition to its own, so that the number of empty messages is bounded too.
 const OVERHEAD: usize = 32;
-/// What a fragment costs on the wire besides its bytes: sequence number and length.
+/// The bytes of a fragment header on the wire: sequence number and length.
 const HEAD: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,67 +27,67 @@ struct Fragment {
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Outbox {
-    /// Sequence number of the first fragment held.
+    /// The sequence number of the first fragment.
     first: u64,
     fragments: VecDeque<Fragment>,
-    /// Bytes held, with overhead.
-    held: usize,
+    /// Bytes of all fragments, with overhead.
+    queued_bytes: usize,
     spare: Vec<Vec<u8>>,
 }
 
 impl Outbox {
-    /// Gives the sequence number behind the message's last fragment.
+    /// Queues a message. Returns the sequence number after its last fragment.
     pub(super) fn push(&mut self, message: &[u8], limit: usize) -> Result<u64, CarrierError> {
         if message.len() > MAX_MESSAGE {
             return Err(CarrierError::TooLong { length: message.len(), limit: MAX_MESSAGE });
         }
-        let pieces = message.len().div_ceil(FRAGMENT).max(1);
-        let cost = message.len() + pieces * OVERHEAD;
-        if self.held + cost > limit {
-            return Err(CarrierError::BacklogFull { held: self.held, more: cost, limit });
+        let count = message.len().div_ceil(FRAGMENT).max(1);
+        let cost = message.len() + count * OVERHEAD;
+        if self.queued_bytes + cost > limit {
+            return Err(CarrierError::BacklogFull { queued_bytes: self.queued_bytes, more: cost, limit });
         }
-        self.held += cost;
-        for piece in 0..pieces {
-            let rest = &message[piece * FRAGMENT..];
+        self.queued_bytes += cost;
+        for index in 0..count {
+            let rest = &message[index * FRAGMENT..];
             let mut bytes = self.spare.pop().unwrap_or_default();
             bytes.clear();
             bytes.extend_from_slice(&rest[..rest.len().min(FRAGMENT)]);
-            self.fragments.push_back(Fragment { bytes, last: piece + 1 == pieces, state: State::Queued });
+            self.fragments.push_back(Fragment { bytes, last: index + 1 == count, state: State::Queued });
         }
         Ok(self.first + self.fragments.len() as u64)
     }
 
-    /// Everything before this sequence number has arrived.
+    /// Returns the first sequence number that was not acknowledged.
     pub(super) fn first(&self) -> u64 {
         self.first
     }
 
-    /// Bytes held, with overhead.
+    /// Returns the bytes of all fragments, with overhead.
     pub(super) fn retained(&self) -> usize {
-        self.held
+        self.queued_bytes
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.fragments.is_empty()
     }
 
-    /// Appends the fragments that are new or due again and fit into `room` bytes; says which by appending to `holds`.
-    /// Writes nothing, not even a count, if there are none.
+    /// Appends the fragments that are new or to be resent and fit into `room` bytes, and their numbers to `sequences`. Writes
+    /// nothing, not even a count, if there are none. Returns how many.
     pub(super) fn write(
         &mut self,
         packet: u64,
         now: SimTime,
-        patience: SimTime,
+        loss_timeout: SimTime,
         room: usize,
         out: &mut Vec<u8>,
-        holds: &mut VecDeque<u64>,
+        sequences: &mut VecDeque<u64>,
     ) -> u16 {
         let start = out.len();
         let mut count: u8 = 0;
         for (i, fragment) in self.fragments.iter_mut().take(WINDOW as usize).enumerate() {
             let due = match fragment.state {
                 State::Queued => true,
-                State::InFlight { at, .. } => now - at >= patience,
+                State::InFlight { at, .. } => now - at >= loss_timeout,
                 State::Arrived => false,
             };
             if !due {
@@ -107,7 +107,7 @@ impl Outbox {
             out.extend_from_slice(&length.to_le_bytes());
             out.extend_from_slice(&fragment.bytes);
             fragment.state = State::InFlight { packet, at: now };
-            holds.push_back(sequence);
+            sequences.push_back(sequence);
         }
         if count > 0 {
             out[start] = count;
@@ -115,7 +115,7 @@ impl Outbox {
         u16::from(count)
     }
 
-    /// A packet with the fragment arrived: it is not resent.
+    /// Records that a packet with the fragment arrived: it is not resent.
     pub(super) fn arrived(&mut self, sequence: u64) {
         if let Some(fragment) = self.get(sequence) {
             fragment.state = State::Arrived;
@@ -123,14 +123,14 @@ impl Outbox {
         while self.fragments.front().is_some_and(|f| f.state == State::Arrived) {
             let Some(fragment) = self.fragments.pop_front() else { break };
             self.first += 1;
-            self.held -= fragment.bytes.len() + OVERHEAD;
+            self.queued_bytes -= fragment.bytes.len() + OVERHEAD;
             if self.spare.len() < WINDOW as usize {
                 self.spare.push(fragment.bytes);
             }
         }
     }
 
-    /// A packet that held the fragment was lost: it is due again, unless a later packet holds it too.
+    /// Records that a packet with the fragment was lost: it is resent, unless a later packet contains it too.
     pub(super) fn lost(&mut self, sequence: u64, by: u64) {
         if let Some(fragment) = self.get(sequence)
             && matches!(fragment.state, State::InFlight { packet, .. } if packet == by)

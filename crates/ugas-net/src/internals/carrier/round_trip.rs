@@ -1,8 +1,8 @@
-//! How long the way there and back is: smoothed as in RFC 6298, with the time after which silence means loss.
+//! The round trip time, smoothed as in RFC 6298, and the timeout after which a packet counts as lost.
 
 use ugas_core::SimTime;
 
-/// The smoothed round trip and how much it varies.
+/// The smoothed round trip time and its variation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct RoundTrip {
     smoothed: Option<SimTime>,
@@ -10,7 +10,8 @@ pub(super) struct RoundTrip {
 }
 
 impl RoundTrip {
-    pub(super) fn measured(&mut self, sample: SimTime) {
+    /// Adds a measured round trip.
+    pub(super) fn add_sample(&mut self, sample: SimTime) {
         let sample = sample.max(SimTime::ZERO).0;
         match &mut self.smoothed {
             None => {
@@ -33,11 +34,12 @@ impl RoundTrip {
         self.variation
     }
 
-    /// After how long without word a packet is taken for lost. Never below `least`; `most` until something was measured.
-    pub(super) fn patience(&self, least: SimTime, most: SimTime) -> SimTime {
+    /// Returns the time without an ack after which a packet counts as lost, between `least` and `most`. Before the first
+    /// sample it is a quarter of `most`.
+    pub(super) fn loss_timeout(&self, least: SimTime, most: SimTime) -> SimTime {
         let Some(smoothed) = self.smoothed else { return least.max(SimTime(most.0 / 4)) };
-        let patience = SimTime(smoothed.0.saturating_add(self.variation.0.saturating_mul(4)));
-        patience.min(most).max(least)
+        let loss_timeout = SimTime(smoothed.0.saturating_add(self.variation.0.saturating_mul(4)));
+        loss_timeout.min(most).max(least)
     }
 }
 
@@ -48,22 +50,22 @@ mod tests {
     #[test]
     fn smoothing_follows_the_rfc() {
         let mut trip = RoundTrip::default();
-        trip.measured(SimTime::millis(100));
+        trip.add_sample(SimTime::millis(100));
         assert_eq!((trip.smoothed(), trip.variation()), (Some(SimTime::millis(100)), SimTime::millis(50)));
-        trip.measured(SimTime::millis(180));
+        trip.add_sample(SimTime::millis(180));
         // The variation moves by a quarter of |80 - 50|, the mean by an eighth of 80.
         assert_eq!(trip.smoothed(), Some(SimTime::millis(110)));
         assert_eq!(trip.variation(), SimTime(SimTime::millis(575).0 / 10));
     }
 
     #[test]
-    fn patience_stays_between_its_bounds() {
+    fn the_loss_timeout_stays_within_its_bounds() {
         let (least, most) = (SimTime::millis(50), SimTime::millis(1000));
         let mut trip = RoundTrip::default();
-        assert_eq!(trip.patience(least, most), SimTime::millis(250));
-        trip.measured(SimTime::millis(1));
-        assert_eq!(trip.patience(least, most), least);
-        trip.measured(SimTime::seconds(1e9));
-        assert_eq!(trip.patience(least, most), most);
+        assert_eq!(trip.loss_timeout(least, most), SimTime::millis(250));
+        trip.add_sample(SimTime::millis(1));
+        assert_eq!(trip.loss_timeout(least, most), least);
+        trip.add_sample(SimTime::seconds(1e9));
+        assert_eq!(trip.loss_timeout(least, most), most);
     }
 }

@@ -1,8 +1,8 @@
-//! Own packets in flight: when they were sent, which fragments they contain, whether they arrived.
+//! Own packets in flight: when they were sent, which fragments they contain, and whether they arrived.
 //!
-//! A peer refuses whatever is of an earlier tick than the newest it read. So an acknowledgement also says which packets
-//! can never arrive any more: those of an earlier tick that it leaves out. That is known one round trip after a loss,
-//! without waiting for time to pass.
+//! A peer rejects packets of an earlier tick than the newest one it received. An ack therefore also shows which packets
+//! are lost: the packets of an earlier tick that the ack does not contain. A loss is known after one round trip,
+//! without a timeout.
 
 use std::collections::VecDeque;
 
@@ -13,71 +13,73 @@ use super::header::ReceivedPackets;
 use super::outbox::Outbox;
 use crate::types::Tick;
 
-/// Packets without a verdict that are remembered; the oldest is given up beyond it.
-pub(super) const MOST: usize = 1024;
+/// The most packets in flight; if there are more, the oldest counts as lost.
+pub(super) const MAX_PACKETS: usize = 1024;
 
-/// How many packets back the share of lost ones remembers.
+/// The number of packets over which the loss rate is smoothed.
 const LOSS_MEMORY: u32 = 64;
-const WHOLE: u32 = 64_000_000;
+/// The value of `lost` at which every packet is lost.
+const LOSS_SCALE: u32 = 64_000_000;
 
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     at: SimTime,
     tick: Tick,
-    /// Whether the peer answers it without being asked again; only such packets measure the round trip.
-    asks: bool,
+    /// Whether the peer acknowledges it at once; only such packets measure the round trip.
+    needs_ack: bool,
     fragments: u16,
-    /// Place of its first fragment, counted from the first ever held.
-    held_from: u64,
+    /// The index of its first fragment, counted since the start of the connection.
+    first_fragment: u64,
+    /// Whether it is neither acknowledged nor lost.
     open: bool,
 }
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sent {
-    /// Number of the first packet remembered.
+    /// The number of the first packet in `packets`.
     first: u64,
     packets: VecDeque<Packet>,
-    /// Fragments of the packets remembered, in order of sending.
-    pub(super) held: VecDeque<u64>,
-    held_from: u64,
+    /// The sequence numbers of the fragments of these packets, in order of sending.
+    pub(super) fragments: VecDeque<u64>,
+    first_fragment: u64,
     newest_arrived: Option<(u64, Tick)>,
-    /// Smoothed share of packets that are lost, of [`WHOLE`].
+    /// The smoothed loss rate, as a part of [`LOSS_SCALE`].
     lost: u32,
-    pub(super) verdicts: Vec<(PacketNumber, bool)>,
+    pub(super) results: Vec<(PacketNumber, bool)>,
 }
 
 impl Sent {
-    /// The number the next packet gets.
+    /// Returns the number of the next packet.
     pub(super) fn next(&self) -> u64 {
         self.first + self.packets.len() as u64
     }
 
-    /// Number and tick of the newest packet the peer is known to have.
+    /// Returns number and tick of the newest acknowledged packet.
     pub(super) fn newest_arrived(&self) -> Option<(u64, Tick)> {
         self.newest_arrived
     }
 
-    /// Remembers a packet whose fragments were just appended to `held`.
-    pub(super) fn push(&mut self, at: SimTime, tick: Tick, asks: bool, fragments: u16, outbox: &mut Outbox) {
-        let held_from = self.held_from + (self.held.len() - usize::from(fragments)) as u64;
-        self.packets.push_back(Packet { at, tick, asks, fragments, held_from, open: true });
-        if self.packets.len() > MOST {
+    /// Adds a sent packet, whose fragments are the last ones in `fragments`.
+    pub(super) fn push(&mut self, at: SimTime, tick: Tick, needs_ack: bool, fragments: u16, outbox: &mut Outbox) {
+        let first_fragment = self.first_fragment + (self.fragments.len() - usize::from(fragments)) as u64;
+        self.packets.push_back(Packet { at, tick, needs_ack, fragments, first_fragment, open: true });
+        if self.packets.len() > MAX_PACKETS {
             self.close(0, false, outbox);
-            self.forget();
+            self.drop_closed();
         }
     }
 
-    /// Applies an acknowledgement, which must be of a packet that was sent. Gives the round trip it measures.
-    pub(super) fn heard(
+    /// Applies an ack of a sent packet. Returns the round trip it measures.
+    pub(super) fn on_ack(
         &mut self,
         ack: ReceivedPackets,
         now: SimTime,
-        patience: SimTime,
+        loss_timeout: SimTime,
         outbox: &mut Outbox,
     ) -> Option<SimTime> {
         let index = ack.newest.checked_sub(self.first)? as usize;
         let newest = *self.packets.get(index)?;
-        let sample = (newest.open && newest.asks).then(|| now - newest.at);
+        let sample = (newest.open && newest.needs_ack).then(|| now - newest.at);
         self.close(index, true, outbox);
         if self.newest_arrived.is_none_or(|(number, _)| number < ack.newest) {
             self.newest_arrived = Some((ack.newest, newest.tick));
@@ -85,44 +87,46 @@ impl Sent {
         for (i, back) in (0..index).rev().zip(0u32..) {
             let arrived = back < 32 && ack.mask & (1 << back) != 0;
             let Some(packet) = self.packets.get(i) else { break };
-            if arrived || back >= 32 || packet.tick < newest.tick || now - packet.at >= patience {
+            if arrived || back >= 32 || packet.tick < newest.tick || now - packet.at >= loss_timeout {
                 self.close(i, arrived, outbox);
             }
         }
-        self.forget();
+        self.drop_closed();
         sample
     }
 
+    /// Decides a packet: it arrived or was lost.
     fn close(&mut self, index: usize, arrived: bool, outbox: &mut Outbox) {
         let Some(packet) = self.packets.get_mut(index) else { return };
         if !std::mem::replace(&mut packet.open, false) {
             return;
         }
         let number = self.first + index as u64;
-        let from = (packet.held_from - self.held_from) as usize;
-        for sequence in self.held.range(from..from + usize::from(packet.fragments)) {
+        let from = (packet.first_fragment - self.first_fragment) as usize;
+        for sequence in self.fragments.range(from..from + usize::from(packet.fragments)) {
             if arrived {
                 outbox.arrived(*sequence);
             } else {
                 outbox.lost(*sequence, number);
             }
         }
-        self.verdicts.push((PacketNumber(number), arrived));
-        let step = if arrived { 0 } else { WHOLE / LOSS_MEMORY };
+        self.results.push((PacketNumber(number), arrived));
+        let step = if arrived { 0 } else { LOSS_SCALE / LOSS_MEMORY };
         self.lost = self.lost - self.lost / LOSS_MEMORY + step;
     }
 
-    /// How many of a thousand packets were lost of late.
+    /// Returns how many of a thousand packets were lost recently.
     pub(super) fn lost_share(&self) -> u32 {
-        self.lost / (WHOLE / 1000)
+        self.lost / (LOSS_SCALE / 1000)
     }
 
-    fn forget(&mut self) {
+    /// Drops decided packets from the front.
+    fn drop_closed(&mut self) {
         while let Some(packet) = self.packets.front()
             && !packet.open
         {
-            self.held.drain(..usize::from(packet.fragments));
-            self.held_from += u64::from(packet.fragments);
+            self.fragments.drain(..usize::from(packet.fragments));
+            self.first_fragment += u64::from(packet.fragments);
             self.packets.pop_front();
             self.first += 1;
         }

@@ -1,5 +1,5 @@
-//! Burst cues. A burst is sent for a few ticks and not resent after that. The same burst may arrive twice, from two packets or
-//! from a prediction and the server; a ring of the latest ones removes duplicates.
+//! Burst cues. A burst is sent for a few ticks and not resent after that. The same burst may arrive twice, from two
+//! packets or from a prediction and the server; duplicates are found by comparing with the latest bursts.
 
 use crate::types::Tick;
 use ugas_core::{EffectKey, TagId};
@@ -7,39 +7,39 @@ use ugas_core::{EffectKey, TagId};
 /// A burst cue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// The application; for a cue of an ability the birth is the op at its root.
+    /// The key of the effect application. For a cue of an ability, the origin id is that of the op that caused it.
     pub key: EffectKey,
     /// The cue.
     pub cue: TagId,
-    /// The number of this burst of the cue and application.
+    /// The ordinal of this burst among the bursts of the same cue and application.
     pub ordinal: u32,
     /// Its hit position, rounded to 1/64.
-    pub place: Option<[f64; 3]>,
-    /// Its tick.
+    pub position: Option<[f64; 3]>,
+    /// The tick of the burst.
     pub at: Tick,
 }
 
 /// How many applications the server counts per controller.
-const COUNTED: usize = 32;
-/// How many bursts of one controller a client keeps: fewer than are counted, so that a restarted count is not taken for an old
-/// burst.
-const REMEMBERED: usize = 16;
+const COUNTED_BURSTS: usize = 32;
+/// How many bursts of one controller a client keeps: fewer than the server counts, so that a burst after a restarted
+/// count is not taken for an old one.
+const KEPT_BURSTS: usize = 16;
 
 /// Numbers the bursts of one controller.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counter {
+pub(super) struct BurstCounter {
     /// The latest one is last.
     list: Vec<(EffectKey, TagId, u32)>,
 }
 
-impl Counter {
+impl BurstCounter {
     pub(super) fn next(&mut self, key: EffectKey, cue: TagId) -> u32 {
         let found = self.list.iter().position(|&(k, c, _)| (k, c) == (key, cue));
         let ordinal = match found {
             Some(at) => self.list.remove(at).2.wrapping_add(1),
             None => 0,
         };
-        if self.list.len() >= COUNTED {
+        if self.list.len() >= COUNTED_BURSTS {
             self.list.remove(0);
         }
         self.list.push((key, cue, ordinal));
@@ -54,12 +54,12 @@ impl Counter {
 
 /// The latest bursts of one controller.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Ring {
+pub(super) struct RecentBursts {
     list: Vec<(EffectKey, TagId, u32)>,
     next: usize,
 }
 
-impl Ring {
+impl RecentBursts {
     /// Records a burst. Returns whether it is new.
     pub(super) fn is_new(&mut self, name: (EffectKey, TagId, u32)) -> bool {
         if self.list.contains(&name) {
@@ -69,7 +69,7 @@ impl Ring {
             Some(old) => *old = name,
             None => self.list.push(name),
         }
-        self.next = (self.next + 1) % REMEMBERED;
+        self.next = (self.next + 1) % KEPT_BURSTS;
         true
     }
 

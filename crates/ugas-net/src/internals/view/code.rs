@@ -1,4 +1,4 @@
-//! The encoding of sections; the writer and reader of each part are next to each other.
+//! The encoding of sections. The writer and the reader of each part are next to each other.
 //!
 //! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A section
 //! starts with a prefix code for its content: attributes only, tags only, any combination, or a full section. Lists inside a
@@ -11,10 +11,10 @@ use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::number::{get_f64, get_int, get_time, get_uint, get_uint_to, put_f64, put_int, put_time, put_uint};
 use ugas_core::{ControllerId, EffectId, EffectKey, EffectState, OpId, RUNTIME_BIT, Rules, SimTime, TagId};
 
-/// Steps a unit of length has on the wire.
-pub(super) const STEPS: f64 = 64.0;
+/// The steps per unit of length on the wire.
+pub(super) const STEPS_PER_UNIT: f64 = 64.0;
 
-/// The context of encoding a section, known to both sides.
+/// The values, known to both sides, that encoding a section depends on.
 #[derive(Clone, Copy)]
 pub(super) struct Cx<'a> {
     pub(super) rules: &'a Rules,
@@ -50,7 +50,7 @@ pub struct ActorList {
 }
 
 impl ActorList {
-    /// The next actor; its section follows. Ids must rise.
+    /// Starts the next actor, whose section follows. Ids must rise.
     pub fn open(&mut self, who: ControllerId, out: &mut BitWriter) {
         let first = self.last.map_or(0, |last| last.0.saturating_add(1));
         debug_assert!(who.0 >= first, "actors are written by rising id");
@@ -64,7 +64,7 @@ impl ActorList {
         self.last = Some(who);
     }
 
-    /// No more actors.
+    /// Ends the list.
     pub fn close(self, out: &mut BitWriter) {
         out.bit(false);
     }
@@ -164,7 +164,7 @@ pub(super) fn put_list<T>(out: &mut BitWriter, list: impl Iterator<Item = T>, mu
     out.bit(false);
 }
 
-/// Reads a list of at most so many entries.
+/// Reads a list of at most `most` entries.
 pub(super) fn get_list<'d>(
     from: &mut BitReader<'d>,
     (max, what): (usize, &'static str),
@@ -181,7 +181,7 @@ pub(super) fn get_list<'d>(
 
 // Attributes -----------------------------------------------------------------------------------------------------
 
-/// An encoded value: the code of a rounded one, the bits of an exact one. Equal codes mean no change.
+/// An encoded value: the code of a rounded value, or the bits of an exact one. Equal codes mean no change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Coded(u64);
 
@@ -215,19 +215,19 @@ impl Coded {
     }
 }
 
-/// Writes which of `count` fields follow, as a mask or as a list of places, whichever is shorter.
-pub(super) fn put_places(
+/// Writes which of `count` fields follow, as a mask or as a list of indices, whichever is shorter.
+pub(super) fn put_indices(
     out: &mut BitWriter,
     (count, width): (usize, u32),
-    places: impl Iterator<Item = usize> + Clone,
+    indices: impl Iterator<Item = usize> + Clone,
 ) {
-    let listed = places.clone().count() * (width as usize + 1);
+    let listed = indices.clone().count() * (width as usize + 1);
     out.bit(listed < count);
     if listed < count {
-        return put_list(out, places, |out, at| out.bits(at as u64, width));
+        return put_list(out, indices, |out, at| out.bits(at as u64, width));
     }
     let (mut word, mut begin) = (0u64, 0);
-    for at in places {
+    for at in indices {
         while at >= begin + 64 {
             out.bits(word, 64);
             (word, begin) = (0, begin + 64);
@@ -241,26 +241,26 @@ pub(super) fn put_places(
 }
 
 /// Reads which of `count` fields follow.
-pub(super) fn get_places(
+pub(super) fn get_indices(
     from: &mut BitReader,
     (count, width): (usize, u32),
-    places: &mut Vec<usize>,
+    indices: &mut Vec<usize>,
 ) -> Result<(), WireError> {
-    places.clear();
+    indices.clear();
     if from.bit()? {
         return get_list(from, (count, "changed attributes"), |from| {
             let at = from.bits(width)? as usize;
-            if at >= count || places.last().is_some_and(|&last| last >= at) {
-                return Err(WireError::BadValue { what: "an attribute's place" });
+            if at >= count || indices.last().is_some_and(|&last| last >= at) {
+                return Err(WireError::BadValue { what: "an attribute's index" });
             }
-            places.push(at);
+            indices.push(at);
             Ok(())
         });
     }
     for begin in (0..count).step_by(64) {
         let mut word = from.bits((count - begin).min(64) as u32)?;
         while word != 0 {
-            places.push(begin + word.trailing_zeros() as usize);
+            indices.push(begin + word.trailing_zeros() as usize);
             word &= word - 1;
         }
     }
@@ -323,8 +323,8 @@ impl Cx<'_> {
                 2 => EffectState::Queued,
                 _ => return Err(WireError::BadValue { what: "an effect's state" }),
             };
-            item.start = self.get_moment(from)?;
-            item.end = self.get_moment(from)?;
+            item.start = self.get_time_of(from)?;
+            item.end = self.get_time_of(from)?;
         }
         Ok(Mark { item, on, at: self.tick })
     }
@@ -338,10 +338,10 @@ impl Cx<'_> {
         self.rules.effect_name(id).map(|_| id).ok_or(WireError::BadValue { what: "an effect" })
     }
 
-    fn get_moment(&self, from: &mut BitReader) -> Result<SimTime, WireError> {
+    fn get_time_of(&self, from: &mut BitReader) -> Result<SimTime, WireError> {
         let time = get_time(from, self.tick, self.length)?;
-        let is_sound = time == SimTime::NEVER || time.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
-        if is_sound { Ok(time) } else { Err(WireError::BadValue { what: "an effect's time" }) }
+        let is_valid = time == SimTime::NEVER || time.0.unsigned_abs() <= SimTime::LONGEST.0 as u64;
+        if is_valid { Ok(time) } else { Err(WireError::BadValue { what: "an effect's time" }) }
     }
 
     pub(super) fn put_burst(&self, out: &mut BitWriter, burst: &Burst) {
@@ -349,70 +349,70 @@ impl Cx<'_> {
         out.bits(burst.cue.0 as u64, self.tag_bits);
         put_uint(out, burst.ordinal as u64);
         put_uint(out, self.tick.0.saturating_sub(burst.at.0) as u64);
-        out.bit(burst.place.is_some());
-        burst.place.iter().for_each(|&place| put_place(out, steps(place)));
+        out.bit(burst.position.is_some());
+        burst.position.iter().for_each(|&position| put_position(out, steps(position)));
     }
 
     pub(super) fn get_burst(&self, from: &mut BitReader, who: ControllerId) -> Result<Burst, WireError> {
         let (key, cue) = (get_key(from, who)?, self.get_tag_id(from)?);
         let ordinal = get_uint_to(from, u32::MAX as u64, "a burst's number")? as u32;
         let age = get_uint_to(from, super::BURST_TICKS as u64, "a burst's age")? as u32;
-        let place = if from.bit()? { Some(units(get_place(from)?)) } else { None };
-        Ok(Burst { key, cue, ordinal, place, at: self.tick.minus(age) })
+        let position = if from.bit()? { Some(units(get_position(from)?)) } else { None };
+        Ok(Burst { key, cue, ordinal, position, at: self.tick.minus(age) })
     }
 }
 
-/// The target is the actor whose section it is.
+/// Writes a key without its target, which is the actor of the section.
 fn put_key(out: &mut BitWriter, key: EffectKey) {
-    let op = OpId(key.birth);
+    let op = OpId(key.origin_id);
     match op.client() {
         0 => {
             out.bit(false);
-            put_uint(out, key.birth);
+            put_uint(out, key.origin_id);
         }
-        // Births that are mixes of others look like ops with large numbers everywhere.
+        // An origin id derived from others looks like an op whose parts are all large.
         1..1024 if op.sub() < 1024 => {
             out.bits(0b01, 2);
             [op.client() as u64, op.base() as u64, op.sub() as u64].iter().for_each(|&part| put_uint(out, part));
         }
         _ => {
             out.bits(0b11, 2);
-            out.bits(key.birth, 64);
+            out.bits(key.origin_id, 64);
         }
     }
     put_uint(out, key.ordinal as u64);
 }
 
 fn get_key(from: &mut BitReader, target: ControllerId) -> Result<EffectKey, WireError> {
-    let birth = if !from.bit()? {
+    let origin_id = if !from.bit()? {
         get_uint_to(from, (1 << 48) - 1, "an op of the server")?
     } else if !from.bit()? {
         let client = get_uint_to(from, u16::MAX as u64, "a client's number")? as u16;
         let base = get_uint_to(from, u32::MAX as u64, "an input frame")? as u32;
-        OpId::new(client, base, get_uint_to(from, u16::MAX as u64, "an op's place")? as u16).0
+        OpId::new(client, base, get_uint_to(from, u16::MAX as u64, "an op's sub")? as u16).0
     } else {
         from.bits(64)?
     };
     let ordinal = get_uint_to(from, u32::MAX as u64, "an effect's number")? as u32;
-    Ok(EffectKey { birth, target, ordinal })
+    Ok(EffectKey { origin_id, target, ordinal })
 }
 
-// Places ---------------------------------------------------------------------------------------------------------
+// Positions ------------------------------------------------------------------------------------------------------
 
-/// The nearest step; beyond about 33 million units the last there is.
-pub(super) fn steps(place: [f64; 3]) -> [i32; 3] {
-    place.map(|v| (v * STEPS).round_ties_even() as i32)
+/// Rounds a position to steps; beyond about 33 million units it is clamped.
+pub(super) fn steps(position: [f64; 3]) -> [i32; 3] {
+    position.map(|v| (v * STEPS_PER_UNIT).round_ties_even() as i32)
 }
 
 pub(super) fn units(steps: [i32; 3]) -> [f64; 3] {
-    steps.map(|v| v as f64 / STEPS)
+    steps.map(|v| v as f64 / STEPS_PER_UNIT)
 }
 
-pub(super) fn put_place(out: &mut BitWriter, steps: [i32; 3]) {
+pub(super) fn put_position(out: &mut BitWriter, steps: [i32; 3]) {
     steps.iter().for_each(|&v| put_int(out, v as i64));
 }
 
-pub(super) fn get_place(from: &mut BitReader) -> Result<[i32; 3], WireError> {
+pub(super) fn get_position(from: &mut BitReader) -> Result<[i32; 3], WireError> {
     let mut next = || i32::try_from(get_int(from)?).map_err(|_| WireError::BadValue { what: "a position" });
     Ok([next()?, next()?, next()?])
 }

@@ -3,7 +3,7 @@
 use super::marks::Item;
 use ugas_core::{EffectId, EffectKey, EffectState, EffectView, SimTime};
 
-/// An active or queued effect of a remote actor. Times are absolute, so that nothing is sent while time passes.
+/// An active or queued effect of a remote actor. Times are absolute, so that the passing of time causes no updates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProxyEffect {
     /// Its key.
@@ -12,13 +12,13 @@ pub struct ProxyEffect {
     pub effect: EffectId,
     /// Its level.
     pub level: u32,
-    /// Its stacks.
+    /// Its number of stacks.
     pub stacks: u32,
     /// Its state.
     pub state: EffectState,
     /// When it started; [`SimTime::NEVER`] if it is queued or its controller's clock is paused.
     pub start: SimTime,
-    /// When it ends; [`SimTime::NEVER`] if it does not, is queued or its controller's clock is paused.
+    /// When it ends; [`SimTime::NEVER`] if it does not end, is queued or its controller's clock is paused.
     pub end: SimTime,
 }
 

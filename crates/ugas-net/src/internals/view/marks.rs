@@ -38,7 +38,7 @@ impl<T> Default for Marks<T> {
 
 /// What inserting a mark did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Put {
+pub(super) enum MarkChange {
     Nothing,
     Added,
     Changed,
@@ -51,7 +51,7 @@ impl<T: Item> Marks<T> {
         let (mut changed, mut at) = (false, 0);
         for item in now {
             while self.list.get(at).is_some_and(|m| m.item.key() < item.key()) {
-                changed |= self.end(at, tick);
+                changed |= self.mark_removed(at, tick);
                 at += 1;
             }
             let mark = Mark { item: *item, on: true, at: tick };
@@ -69,10 +69,10 @@ impl<T: Item> Marks<T> {
             }
             at += 1;
         }
-        (at..self.list.len()).fold(changed, |changed, at| changed | self.end(at, tick))
+        (at..self.list.len()).fold(changed, |changed, at| changed | self.mark_removed(at, tick))
     }
 
-    fn end(&mut self, at: usize, tick: Tick) -> bool {
+    fn mark_removed(&mut self, at: usize, tick: Tick) -> bool {
         match self.list.get_mut(at) {
             Some(m) if m.on => {
                 (m.on, m.at) = (false, tick);
@@ -82,35 +82,35 @@ impl<T: Item> Marks<T> {
         }
     }
 
-    /// Inserts a mark; one that is older than the known one is ignored.
-    pub(super) fn put(&mut self, mark: Mark<T>) -> Put {
+    /// Inserts a mark. A mark that is older than the known one is ignored.
+    pub(super) fn put(&mut self, mark: Mark<T>) -> MarkChange {
         match self.list.binary_search_by_key(&mark.item.key(), |m| m.item.key()) {
             Ok(at) => {
                 let old = &mut self.list[at];
                 if old.at > mark.at {
-                    return Put::Nothing;
+                    return MarkChange::Nothing;
                 }
                 let put = match (old.on, mark.on) {
-                    (false, true) => Put::Added,
-                    (true, false) => Put::Removed,
-                    (true, true) if old.item != mark.item => Put::Changed,
-                    (true, true) | (false, false) => Put::Nothing,
+                    (false, true) => MarkChange::Added,
+                    (true, false) => MarkChange::Removed,
+                    (true, true) if old.item != mark.item => MarkChange::Changed,
+                    (true, true) | (false, false) => MarkChange::Nothing,
                 };
                 *old = mark;
                 put
             }
             Err(at) => {
                 self.list.insert(at, mark);
-                if mark.on { Put::Added } else { Put::Nothing }
+                if mark.on { MarkChange::Added } else { MarkChange::Nothing }
             }
         }
     }
 
     /// Removes items that a full section of a tick did not contain.
-    pub(super) fn end_before(&mut self, tick: Tick, mut gone: impl FnMut(T)) {
+    pub(super) fn remove_before(&mut self, tick: Tick, mut on_removed: impl FnMut(T)) {
         for mark in self.list.iter_mut().filter(|m| m.on && m.at < tick) {
             (mark.on, mark.at) = (false, tick);
-            gone(mark.item);
+            on_removed(mark.item);
         }
     }
 
@@ -126,17 +126,17 @@ impl<T: Item> Marks<T> {
         self.list.clear();
     }
 
-    /// How many items are kept, including removed ones.
+    /// Returns how many items are kept, including removed ones.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// The changes after a tick.
+    /// Returns the changes after a tick.
     pub(super) fn after(&self, since: Tick) -> impl Iterator<Item = &Mark<T>> {
         self.list.iter().filter(move |m| m.at > since)
     }
 
-    /// The present items, by rising key.
+    /// Returns the present items, by rising key.
     pub(super) fn present(&self) -> impl Iterator<Item = &Mark<T>> {
         self.list.iter().filter(|m| m.on)
     }

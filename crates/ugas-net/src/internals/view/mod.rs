@@ -1,17 +1,18 @@
 //! The visible state of remote actors, and its encoding.
 //!
-//! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the tick of
-//! its last change. There are no snapshots per client: everything that changed after the client's tick is written in
-//! absolute values, and after a lost packet it is written from an older tick again. Written sections are reused for other
-//! clients.
+//! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the
+//! tick of its last change. There are no snapshots per client. Every field that changed after the tick that the client
+//! has is written as an absolute value; after a lost packet the fields are written again from an older tick. Written
+//! sections are reused for other clients.
 //!
-//! The client keeps a [`Proxy`] per remote actor. Each field has its tick, so packets may arrive in any order.
+//! The client keeps a [`Proxy`] per remote actor. Each field has its own tick, so packets may arrive in any order.
 //!
-//! The attributes of a section depend on the controller's sets and mode. A client learns these from a full section. Partial
-//! sections may be sent only after a full one of the present sets and mode is acknowledged
-//! ([`ReplicationStore::shaped`]); the schedule of [`crate::interest`] ensures that.
+//! The attributes of a section depend on the controller's attribute sets and replication mode. A client learns these
+//! from a full section. Partial sections may be sent only after the client acknowledged a full section with the current
+//! attribute sets and mode ([`ReplicationStore::shape_ticks`]); the schedule of [`crate::interest`] ensures that.
 //!
-//! Not here: which actors a client receives and when ([`crate::interest`]), and the exact state of owned controllers.
+//! This module does not decide which actors a client receives and when ([`crate::interest`]), and does not encode the
+//! exact state of owned controllers.
 
 mod burst;
 mod code;
@@ -38,16 +39,16 @@ pub(crate) use store::burst_key;
 
 use crate::types::Tick;
 
-/// How many ticks both sides keep removed items. A client that is further behind gets full sections.
+/// The number of ticks for which both sides keep removed items. A client that is further behind gets full sections.
 pub const HORIZON: u32 = 256;
 
-/// How many ticks a burst is still sent.
+/// The number of ticks for which a burst is sent.
 pub const BURST_TICKS: u32 = 8;
 
 /// The most active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;
 
-/// The oldest tick whose removed items are still kept at this tick.
+/// Returns the oldest tick whose removed items are still kept at this tick.
 fn horizon(tick: Tick) -> Tick {
     tick.minus(HORIZON)
 }

@@ -1,12 +1,12 @@
-//! Positions of actors. They have a channel of their own, since they change more often than anything else and are
+//! Positions of actors. They have a channel of their own, since they change more often than other state and are
 //! interpolated. Positions are rounded to 1/64 of a unit, facings to 1/127.
 
-use super::code::{get_place, put_place, steps, units};
+use super::code::{get_position, put_position, steps, units};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
 use ugas_core::{Anchor, SimTime};
 
 /// Steps of one part of a facing.
-const TURN: f64 = 127.0;
+const FACING_STEPS: f64 = 127.0;
 
 /// The rounded position and facing of an actor.
 ///
@@ -24,33 +24,34 @@ pub struct Pose {
 
 impl From<Anchor> for Pose {
     fn from(anchor: Anchor) -> Pose {
-        let facing = anchor.facing.map(|v| (v * TURN).round_ties_even().clamp(-TURN, TURN) as i8);
+        let facing =
+            anchor.facing.map(|v| (v * FACING_STEPS).round_ties_even().clamp(-FACING_STEPS, FACING_STEPS) as i8);
         Pose { position: steps(anchor.position), facing }
     }
 }
 
 impl Pose {
     /// The default facing, +Z.
-    const AHEAD: [i8; 3] = [0, 0, TURN as i8];
+    const DEFAULT_FACING: [i8; 3] = [0, 0, FACING_STEPS as i8];
 
-    /// Returns it in units.
+    /// Returns the position and facing in units.
     pub fn anchor(&self) -> Anchor {
-        Anchor { position: units(self.position), facing: self.facing.map(|v| v as f64 / TURN) }
+        Anchor { position: units(self.position), facing: self.facing.map(|v| v as f64 / FACING_STEPS) }
     }
 
-    /// Writes it.
+    /// Writes the position and facing.
     pub fn put(&self, out: &mut BitWriter) {
-        put_place(out, self.position);
-        out.bit(self.facing != Pose::AHEAD);
-        if self.facing != Pose::AHEAD {
+        put_position(out, self.position);
+        out.bit(self.facing != Pose::DEFAULT_FACING);
+        if self.facing != Pose::DEFAULT_FACING {
             self.facing.iter().for_each(|&v| out.bits(v as u8 as u64, 8));
         }
     }
 
-    /// Reads one.
+    /// Reads a position and facing.
     pub fn get(from: &mut BitReader) -> Result<Pose, WireError> {
-        let position = get_place(from)?;
-        let mut facing = Pose::AHEAD;
+        let position = get_position(from)?;
+        let mut facing = Pose::DEFAULT_FACING;
         if from.bit()? {
             for part in &mut facing {
                 *part = from.bits(8)? as u8 as i8;
@@ -80,12 +81,12 @@ pub struct Track {
 }
 
 impl Track {
-    /// Inserts a position at a time; late ones are sorted in.
+    /// Inserts a position at a time. A position that arrives late is inserted in order of time.
     pub fn push(&mut self, at: SimTime, pose: Pose) {
-        let place = self.samples.partition_point(|s| s.0 < at);
-        match self.samples.get_mut(place) {
+        let position = self.samples.partition_point(|s| s.0 < at);
+        match self.samples.get_mut(position) {
             Some(same) if same.0 == at => same.1 = pose,
-            _ => self.samples.insert(place, (at, pose)),
+            _ => self.samples.insert(position, (at, pose)),
         }
         if self.samples.len() > KEPT {
             self.samples.remove(0);

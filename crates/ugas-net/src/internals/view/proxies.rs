@@ -50,7 +50,7 @@ pub struct Proxies {
     /// Skipped actors, with the shapes needed to skip their sections.
     skipped: BTreeMap<ControllerId, ShapeHistory>,
     refused: u64,
-    places: Vec<usize>,
+    indices: Vec<usize>,
 }
 
 /// A removed proxy.
@@ -59,7 +59,7 @@ struct RemovedProxy {
     who: ControllerId,
     /// Sections up to this tick belong to the removed actor.
     at: Tick,
-    /// Empty if it was removed before anything was received.
+    /// The shapes of the actor; empty if it was removed before a section was received.
     history: ShapeHistory,
 }
 
@@ -74,7 +74,7 @@ impl Proxies {
             most: usize::MAX,
             skipped: BTreeMap::new(),
             refused: 0,
-            places: Vec::new(),
+            indices: Vec::new(),
         }
     }
 
@@ -89,7 +89,7 @@ impl Proxies {
         self.refused
     }
 
-    /// Returns whether actors were skipped and an eighth of the slots is free now.
+    /// Returns whether actors were skipped and at least an eighth of the slots is free now.
     pub fn has_free_slots(&self) -> bool {
         !self.skipped.is_empty() && self.list.len() + self.most / 8 < self.most
     }
@@ -129,8 +129,8 @@ impl Proxies {
         self.skipped.remove(&who);
         let history = match self.find(who) {
             // A later full section arrived: the actor has returned already.
-            Ok(place) if self.list[place].full_tick() > at => return,
-            Ok(place) => self.list.remove(place).into_history(),
+            Ok(position) if self.list[position].full_tick() > at => return,
+            Ok(position) => self.list.remove(position).into_history(),
             // Its sections may still be in flight.
             Err(_) => ShapeHistory::default(),
         };
@@ -140,9 +140,10 @@ impl Proxies {
         self.removed.push(RemovedProxy { who, at, history });
     }
 
-    /// Reads the section of an actor at a tick and adds the changes to the list. The section of a recently removed actor is
-    /// skipped. The section of an unknown actor cannot be read, nor can the rest of its packet; the session then requests
-    /// everything again. After an error part of the section may have been applied.
+    /// Reads the section of an actor at a tick and adds the changes to the list. The section of a recently removed
+    /// actor is skipped. The section of an unknown actor cannot be read, and neither can the rest of its packet; the
+    /// session then requests the state of all remote actors again. After an error part of the section may have been
+    /// applied.
     pub fn read(
         &mut self,
         from: &mut BitReader,
@@ -158,12 +159,12 @@ impl Proxies {
             tick,
             length: self.length,
         };
-        let mut news = ChangeSink { changes, places: &mut self.places };
+        let mut sink = ChangeSink { changes, indices: &mut self.indices };
         let found = self.list.binary_search_by_key(&who, Proxy::who);
         if let Ok(at) = found {
             return match all {
-                Some(shape) => self.list[at].read_all(from, &cx, shape, &mut news),
-                None => self.list[at].read(from, &cx, parts, &mut news),
+                Some(shape) => self.list[at].read_all(from, &cx, shape, &mut sink),
+                None => self.list[at].read(from, &cx, parts, &mut sink),
             };
         }
         let removed_proxy = self.removed.iter().rev().find(|g| g.who == who);
@@ -171,24 +172,24 @@ impl Proxies {
         let (Some(shape), Err(at)) = (all, found) else {
             let unknown = WireError::BadValue { what: "a partial section of an unknown actor" };
             let shape = history.newest().ok_or(unknown)?;
-            let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
-            return Proxy::new(who, shape, history).read(from, &cx, parts, &mut unseen);
+            let mut ignored = ChangeSink { changes: &mut Vec::new(), indices: sink.indices };
+            return Proxy::new(who, shape, history).read(from, &cx, parts, &mut ignored);
         };
         let mut proxy = Proxy::new(who, shape.clone(), history);
         if removed_proxy.is_some_and(|g| tick <= g.at) {
-            let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
-            return proxy.read_all(from, &cx, shape, &mut unseen);
+            let mut ignored = ChangeSink { changes: &mut Vec::new(), indices: sink.indices };
+            return proxy.read_all(from, &cx, shape, &mut ignored);
         }
         if self.list.len() >= self.most {
-            let mut unseen = ChangeSink { changes: &mut Vec::new(), places: news.places };
-            proxy.read_all(from, &cx, shape, &mut unseen)?;
+            let mut ignored = ChangeSink { changes: &mut Vec::new(), indices: sink.indices };
+            proxy.read_all(from, &cx, shape, &mut ignored)?;
             self.refused += 1;
             if self.skipped.len() < MAX_SKIPPED || self.skipped.contains_key(&who) {
                 self.skipped.insert(who, proxy.into_history());
             }
             return Ok(());
         }
-        proxy.read_all(from, &cx, shape, &mut news)?;
+        proxy.read_all(from, &cx, shape, &mut sink)?;
         self.list.insert(at, proxy);
         self.skipped.remove(&who);
         Ok(())

@@ -1,9 +1,9 @@
 //! A remote actor on a client: the last received value of each field with its tick. Packets may arrive late and in any order;
 //! a value older than the known one is ignored.
 
-use super::burst::{Counter, Ring};
-use super::code::{Coded, Cx, Head, Parts, get_list, get_places};
-use super::marks::{Item, Mark, Marks, Put};
+use super::burst::{BurstCounter, RecentBursts};
+use super::code::{Coded, Cx, Head, Parts, get_indices, get_list};
+use super::marks::{Item, Mark, MarkChange, Marks};
 use super::{BURST_TICKS, Burst, HORIZON, MAX_EFFECTS, ProxyEffect, ProxySnapshot, Shape, Shapes, horizon};
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
@@ -15,15 +15,15 @@ use ugas_doc::ControllerReplication;
 /// A change of a proxy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ProxyChange {
-    /// It is new, or its sets or mode changed.
+    /// The proxy is new, or its attribute sets or replication mode changed.
     Shaped,
     /// The current value of an attribute changed.
     Attribute {
         /// The attribute.
         attribute: AttributeId,
-        /// The value before; `None` if it was not known.
+        /// The previous value; `None` if it was not known.
         old: Option<f64>,
-        /// Its value.
+        /// The new value.
         new: f64,
     },
     /// A tag was added or removed.
@@ -36,7 +36,7 @@ pub enum ProxyChange {
     /// An effect was applied or changed.
     Effect(ProxyEffect),
     /// An effect was removed.
-    EffectGone(EffectKey),
+    EffectRemoved(EffectKey),
     /// A looping cue started or stopped.
     Loop {
         /// The cue.
@@ -48,7 +48,7 @@ pub enum ProxyChange {
     Burst(Burst),
 }
 
-/// A remote actor, as far as it is visible to this client.
+/// A remote actor with the state that is replicated to this client.
 #[derive(Clone, Debug)]
 pub struct Proxy {
     who: ControllerId,
@@ -63,9 +63,9 @@ pub struct Proxy {
     tags: Marks<TagId>,
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
-    ring: Ring,
+    ring: RecentBursts,
     /// Numbers the predicted bursts, as the server does.
-    predicted: Counter,
+    predicted: BurstCounter,
 }
 
 /// The latest shapes of an actor, each with the first received tick.
@@ -83,7 +83,7 @@ impl ShapeHistory {
         self.0.push((tick, shape));
     }
 
-    /// The shape at a tick, and its first tick.
+    /// Returns the shape at a tick, and its first tick.
     fn at(&self, tick: Tick) -> Option<(Tick, Arc<Shape>)> {
         self.0.iter().rev().find(|s| s.0 <= tick).cloned()
     }
@@ -100,11 +100,11 @@ impl ShapeHistory {
 /// Collects changes, with reused memory.
 pub(super) struct ChangeSink<'a> {
     pub(super) changes: &'a mut Vec<(ControllerId, ProxyChange)>,
-    pub(super) places: &'a mut Vec<usize>,
+    pub(super) indices: &'a mut Vec<usize>,
 }
 
 impl Proxy {
-    /// A proxy without values, with the shapes of an earlier one.
+    /// Returns a proxy without values, with the shapes of an earlier one.
     pub(super) fn new(who: ControllerId, shape: Arc<Shape>, history: ShapeHistory) -> Proxy {
         Proxy {
             who,
@@ -116,8 +116,8 @@ impl Proxy {
             tags: Marks::default(),
             loops: Marks::default(),
             effects: Marks::default(),
-            ring: Ring::default(),
-            predicted: Counter::default(),
+            ring: RecentBursts::default(),
+            predicted: BurstCounter::default(),
         }
     }
 
@@ -141,18 +141,18 @@ impl Proxy {
         self.newest
     }
 
-    /// The tick of the last full section.
+    /// Returns the tick of the last full section.
     pub(super) fn full_tick(&self) -> Tick {
         self.full_tick
     }
 
-    /// Returns the current value of an attribute, rounded for observers; `None` if it is hidden.
+    /// Returns the current value of an attribute, rounded for observers; `None` if it is not replicated.
     pub fn value(&self, attribute: AttributeId) -> Option<f64> {
         let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;
         Some(self.values.get(at)?.0.value(&self.shape.fields[at]))
     }
 
-    /// Returns whether an attribute is visible.
+    /// Returns whether an attribute is replicated.
     pub fn shows(&self, attribute: AttributeId) -> bool {
         self.shape.shows(attribute)
     }
@@ -195,12 +195,12 @@ impl Proxy {
     }
 
     /// Records a predicted burst, so that the server's burst is not emitted again.
-    pub fn note_predicted(&mut self, key: EffectKey, cue: TagId) {
+    pub fn record_predicted_burst(&mut self, key: EffectKey, cue: TagId) {
         let ordinal = self.predicted.next(key, cue);
         self.ring.is_new((key, cue, ordinal));
     }
 
-    /// Forgets a mispredicted burst: if the server sends it later, it is emitted.
+    /// Forgets a mispredicted burst, so that it is emitted if the server sends it later.
     pub fn forget(&mut self, key: EffectKey, cue: TagId) {
         self.predicted.forget(key, cue);
         self.ring.forget(key, cue);
@@ -212,23 +212,23 @@ impl Proxy {
         from: &mut BitReader,
         cx: &Cx,
         parts: Parts,
-        news: &mut ChangeSink,
+        sink: &mut ChangeSink,
     ) -> Result<(), WireError> {
         let (from_tick, shape) = self.history.at(cx.tick).ok_or(WireError::BadValue { what: "an actor's section" })?;
         // Older than the last full section: only read to skip it.
         let counts = from_tick == self.history.last() && cx.tick > self.full_tick;
         if parts.attributes {
-            get_places(from, (shape.fields.len(), shape.index_bits()), news.places)?;
-            for &at in news.places.iter() {
-                let field = shape.fields.get(at).ok_or(WireError::BadValue { what: "an attribute's place" })?;
+            get_indices(from, (shape.fields.len(), shape.index_bits()), sink.indices)?;
+            for &at in sink.indices.iter() {
+                let field = shape.fields.get(at).ok_or(WireError::BadValue { what: "an attribute's index" })?;
                 let coded = Coded::get(from, field)?;
                 if counts {
-                    self.take_value(at, coded, cx.tick, news.changes);
+                    self.take_value(at, coded, cx.tick, sink.changes);
                 }
             }
         }
-        self.read_lists(from, cx, (parts, counts), news.changes)?;
-        self.note_tick(cx.tick);
+        self.read_lists(from, cx, (parts, counts), sink.changes)?;
+        self.record_tick(cx.tick);
         Ok(())
     }
 
@@ -238,31 +238,31 @@ impl Proxy {
         from: &mut BitReader,
         cx: &Cx,
         shape: Arc<Shape>,
-        news: &mut ChangeSink,
+        sink: &mut ChangeSink,
     ) -> Result<(), WireError> {
         let tick = cx.tick;
         let is_same = *shape == *self.shape && self.full_tick != Tick(0);
         // Older than the last full section.
         let counts = tick > self.full_tick;
         if counts && !is_same {
-            self.reshape(shape.clone(), tick, news.changes);
+            self.reshape(shape.clone(), tick, sink.changes);
         }
         let parts = Parts::get_flags(from)?;
         for (at, field) in shape.fields.iter().enumerate() {
             let coded = Coded::get(from, field)?;
             if counts {
-                self.take_value(at, coded, tick, news.changes);
+                self.take_value(at, coded, tick, sink.changes);
             }
         }
-        self.read_lists(from, cx, (Parts { attributes: false, ..parts }, counts), news.changes)?;
+        self.read_lists(from, cx, (Parts { attributes: false, ..parts }, counts), sink.changes)?;
         if counts {
-            let (who, changes) = (self.who, &mut *news.changes);
-            self.tags.end_before(tick, |tag| changes.push((who, ProxyChange::Tag { tag, added: false })));
-            self.loops.end_before(tick, |cue| changes.push((who, ProxyChange::Loop { cue, added: false })));
-            self.effects.end_before(tick, |effect| changes.push((who, ProxyChange::EffectGone(effect.key))));
+            let (who, changes) = (self.who, &mut *sink.changes);
+            self.tags.remove_before(tick, |tag| changes.push((who, ProxyChange::Tag { tag, added: false })));
+            self.loops.remove_before(tick, |cue| changes.push((who, ProxyChange::Loop { cue, added: false })));
+            self.effects.remove_before(tick, |effect| changes.push((who, ProxyChange::EffectRemoved(effect.key))));
             self.full_tick = tick;
         }
-        self.note_tick(tick);
+        self.record_tick(tick);
         Ok(())
     }
 
@@ -279,8 +279,8 @@ impl Proxy {
         if known.1 > tick {
             return;
         }
-        let (old, heard) = std::mem::replace(known, (coded, tick));
-        let old = (heard != Tick(0)).then_some(old);
+        let (old, received) = std::mem::replace(known, (coded, tick));
+        let old = (received != Tick(0)).then_some(old);
         if old != Some(coded) {
             let (old, new) = (old.map(|o| o.value(field)), coded.value(field));
             changes.push((self.who, ProxyChange::Attribute { attribute: field.attribute, old, new }));
@@ -299,7 +299,7 @@ impl Proxy {
         if parts.tags {
             get_list(from, (many, "tags"), |from| {
                 let mark = cx.get_tag(from)?;
-                if let Some(added) = took(counts, &mut self.tags, mark) {
+                if let Some(added) = apply_mark(counts, &mut self.tags, mark) {
                     changes.push((who, ProxyChange::Tag { tag: mark.item, added }));
                 }
                 Ok(())
@@ -311,9 +311,9 @@ impl Proxy {
                 if self.effects.len() >= 2 * MAX_EFFECTS {
                     return Err(WireError::TooLong { what: "effects", max: 2 * MAX_EFFECTS as u64 });
                 }
-                match took(counts, &mut self.effects, mark) {
+                match apply_mark(counts, &mut self.effects, mark) {
                     Some(true) => changes.push((who, ProxyChange::Effect(mark.item))),
-                    Some(false) => changes.push((who, ProxyChange::EffectGone(mark.item.key))),
+                    Some(false) => changes.push((who, ProxyChange::EffectRemoved(mark.item.key))),
                     None => {}
                 }
                 Ok(())
@@ -322,7 +322,7 @@ impl Proxy {
         if parts.loops {
             get_list(from, (many, "looping cues"), |from| {
                 let mark = cx.get_tag(from)?;
-                if let Some(added) = took(counts, &mut self.loops, mark) {
+                if let Some(added) = apply_mark(counts, &mut self.loops, mark) {
                     changes.push((who, ProxyChange::Loop { cue: mark.item, added }));
                 }
                 Ok(())
@@ -343,7 +343,7 @@ impl Proxy {
     }
 
     /// Records a received tick and drops old removed items.
-    fn note_tick(&mut self, tick: Tick) {
+    fn record_tick(&mut self, tick: Tick) {
         self.newest = self.newest.max(tick);
         // Not every time, since most sections change little.
         if self.newest.0.is_multiple_of(HORIZON / 4) || self.effects.len() > MAX_EFFECTS {
@@ -356,18 +356,18 @@ impl Proxy {
 }
 
 /// Inserts a mark if it counts. Returns whether the item was added or changed (`true`) or removed (`false`).
-fn took<T: Item>(counts: bool, marks: &mut Marks<T>, mark: Mark<T>) -> Option<bool> {
+fn apply_mark<T: Item>(counts: bool, marks: &mut Marks<T>, mark: Mark<T>) -> Option<bool> {
     if !counts {
         return None;
     }
     match marks.put(mark) {
-        Put::Nothing => None,
-        Put::Added | Put::Changed => Some(true),
-        Put::Removed => Some(false),
+        MarkChange::Nothing => None,
+        MarkChange::Added | MarkChange::Changed => Some(true),
+        MarkChange::Removed => Some(false),
     }
 }
 
-/// Reads the sets and mode of a shape.
+/// Reads the attribute sets and mode of a shape.
 pub(super) fn get_shape(from: &mut BitReader, shapes: &mut Shapes) -> Result<Arc<Shape>, WireError> {
     let mode = match from.bits(2)? {
         1 => ControllerReplication::Minimal,
@@ -387,7 +387,7 @@ pub(super) fn get_shape(from: &mut BitReader, shapes: &mut Shapes) -> Result<Arc
     Ok(shapes.of(&sets, mode))
 }
 
-/// The most sets of an actor.
+/// The most attribute sets of an actor.
 const MAX_SETS: u64 = 256;
 
 /// Reads the head of a section.

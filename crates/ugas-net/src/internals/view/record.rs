@@ -1,7 +1,7 @@
 //! The server's record of one controller: each visible field with the tick of its last change, independent of clients.
 
-use super::burst::Counter;
-use super::code::{Coded, Cx, Head, Parts, put_list, put_places};
+use super::burst::BurstCounter;
+use super::code::{Coded, Cx, Head, Parts, put_indices, put_list};
 use super::marks::{Item, Marks};
 use super::{BURST_TICKS, Burst, ProxyEffect, Shape, Shapes, horizon};
 use crate::types::Tick;
@@ -34,8 +34,9 @@ pub(super) struct Record {
     loops: Marks<TagId>,
     effects: Marks<ProxyEffect>,
     bursts: Vec<Burst>,
-    counter: Counter,
-    /// Clients with an older tick get a full section: the shape is of this tick, or removed items are no longer kept.
+    counter: BurstCounter,
+    /// The tick before which a client gets a full section: the shape is of this tick, or removed items are no longer
+    /// kept.
     pub(super) full: Tick,
     /// The tick of the last change of its shape.
     pub(super) shaped: Tick,
@@ -45,7 +46,7 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// An empty record.
+    /// Returns an empty record.
     pub(super) fn new(shape: Arc<Shape>, tick: Tick) -> Record {
         Record {
             shape,
@@ -54,7 +55,7 @@ impl Record {
             loops: Marks::default(),
             effects: Marks::default(),
             bursts: Vec::new(),
-            counter: Counter::default(),
+            counter: BurstCounter::default(),
             full: tick,
             shaped: tick,
             memo_of: Tick(0),
@@ -125,23 +126,23 @@ impl Record {
     }
 
     /// Records a burst cue.
-    pub(super) fn burst(&mut self, key: EffectKey, cue: TagId, place: Option<[f64; 3]>, tick: Tick) {
+    pub(super) fn burst(&mut self, key: EffectKey, cue: TagId, position: Option<[f64; 3]>, tick: Tick) {
         let ordinal = self.counter.next(key, cue);
         self.bursts.retain(|b| b.at.plus(BURST_TICKS) > tick);
-        self.bursts.push(Burst { key, cue, ordinal, place, at: tick });
+        self.bursts.push(Burst { key, cue, ordinal, position, at: tick });
     }
 
     fn bursts_after(&self, since: Tick, tick: Tick) -> impl Iterator<Item = &Burst> {
         self.bursts.iter().filter(move |b| b.at > since && b.at.plus(BURST_TICKS) > tick)
     }
 
-    /// Writes the changes after a tick, or a full section. Returns whether there was anything.
+    /// Writes the changes after a tick, or a full section. Returns whether anything was written.
     pub(super) fn write(&self, cx: &Cx, since: Tick, out: &mut BitWriter) -> bool {
         let everything = since < self.full || since == Tick(0);
         let since = if everything { Tick(0) } else { since };
-        let places = self.values.iter().enumerate().filter(|(_, v)| v.1 > since).map(|(at, _)| at);
+        let indices = self.values.iter().enumerate().filter(|(_, v)| v.1 > since).map(|(at, _)| at);
         let parts = Parts {
-            attributes: places.clone().next().is_some(),
+            attributes: indices.clone().next().is_some(),
             tags: self.tags.after(since).any(|m| m.on || !everything),
             effects: self.effects.after(since).any(|m| m.on || !everything),
             loops: self.loops.after(since).any(|m| m.on || !everything),
@@ -160,8 +161,8 @@ impl Record {
         } else {
             Head::Some(parts).put(out);
             if parts.attributes {
-                put_places(out, (fields.len(), self.shape.index_bits()), places.clone());
-                places.for_each(|at| self.values[at].0.put(out, &fields[at]));
+                put_indices(out, (fields.len(), self.shape.index_bits()), indices.clone());
+                indices.for_each(|at| self.values[at].0.put(out, &fields[at]));
             }
         }
         if parts.tags {
@@ -183,7 +184,7 @@ impl Record {
     }
 }
 
-/// Writes the sets and mode of a shape.
+/// Writes the attribute sets and mode of a shape.
 fn put_shape(out: &mut BitWriter, shape: &Shape) {
     let mode = match shape.mode {
         ControllerReplication::None => 0,

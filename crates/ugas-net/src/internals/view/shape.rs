@@ -1,5 +1,5 @@
-//! The shape of a controller: which attributes observers receive, in which order and with which rounding. Both sides derive it
-//! from the rules, the sets and the mode.
+//! The shape of a controller: which attributes observers receive, in which order and with which rounding. Both sides
+//! derive it from the rules, the attribute sets and the replication mode.
 
 use crate::mask::{Mask, Recipient};
 use crate::wire::number::Quantizer;
@@ -26,12 +26,12 @@ impl From<&AttributeDef> for Field {
     }
 }
 
-/// What observers receive of a controller.
+/// The parts of a controller that observers receive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Its sets, as registered.
+    /// Its attribute sets, in the order of registration.
     pub sets: Box<[SetId]>,
-    /// Its mode.
+    /// Its replication mode.
     pub mode: ControllerReplication,
     /// The visible attributes.
     pub fields: Box<[Field]>,
@@ -53,23 +53,23 @@ impl Shape {
         Shape { sets: sets.into(), mode, fields, effects, tags, cues }
     }
 
-    /// Whether an attribute is visible.
+    /// Returns whether an attribute is replicated to observers.
     pub(crate) fn shows(&self, attribute: AttributeId) -> bool {
         self.fields.iter().any(|f| f.attribute == attribute)
     }
 
-    /// The bits of an attribute index.
+    /// Returns the bits of an attribute index.
     pub(super) fn index_bits(&self) -> u32 {
         width(self.fields.len())
     }
 }
 
-/// The bits of an index below `count`.
+/// Returns the bits of an index below `count`.
 fn width(count: usize) -> u32 {
     count.saturating_sub(1).checked_ilog2().map_or(0, |w| w + 1)
 }
 
-/// The shapes of some rules, each made once, and the bit widths of ids.
+/// The shapes for some rules, each created once, and the bit widths of ids.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -103,7 +103,7 @@ impl Shapes {
         &self.rules
     }
 
-    /// Returns the shape of these sets in this mode.
+    /// Returns the shape of these attribute sets in this mode.
     pub fn of(&mut self, sets: &[SetId], mode: ControllerReplication) -> Arc<Shape> {
         if let Some(known) = self.list.iter().find(|s| s.mode == mode && *s.sets == *sets) {
             return known.clone();

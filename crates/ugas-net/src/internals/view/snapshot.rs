@@ -1,5 +1,5 @@
-//! The complete visible state of a controller, made from a sim by the slow path or from a proxy. If both are equal,
-//! replication is right.
+//! The complete visible state of a controller, taken directly from a sim or from a proxy. If both are equal,
+//! replication is correct.
 
 use super::code::Coded;
 use super::{Field, ProxyEffect};
@@ -10,7 +10,7 @@ use ugas_doc::ControllerReplication;
 /// The visible state of a controller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProxySnapshot {
-    /// Its sets.
+    /// Its attribute sets.
     pub sets: Vec<SetId>,
     /// Attributes with their rounded current values.
     pub values: Vec<(AttributeId, f64)>,

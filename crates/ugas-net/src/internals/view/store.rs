@@ -80,10 +80,10 @@ impl ReplicationStore {
         }
     }
 
-    // Who ---------------------------------------------------------------------------------------------------------
+    // Controllers -------------------------------------------------------------------------------------------------
 
-    /// Adds a controller, or changes its mode, at the current tick, before anything is written for it. Returns whether the
-    /// controller is replicated.
+    /// Adds a controller, or changes its mode, at the current tick, before a section of it is written. Returns whether
+    /// the controller is replicated.
     pub fn add(
         &mut self,
         sim: &Sim,
@@ -125,7 +125,7 @@ impl ReplicationStore {
         self.poses.insert(at, None);
         self.moved.insert(at, Tick(0));
         self.slots.insert(at, slot);
-        self.rearranged();
+        self.invalidate_indices();
     }
 
     /// Removes a controller; does nothing if it is unknown.
@@ -139,11 +139,11 @@ impl ReplicationStore {
         self.shaped.remove(at);
         self.poses.remove(at);
         self.moved.remove(at);
-        self.rearranged();
+        self.invalidate_indices();
     }
 
-    /// The list of controllers changed: indices of earlier changes are invalid.
-    fn rearranged(&mut self) {
+    /// Drops the recorded changes: after a change of the list of controllers their indices are invalid.
+    fn invalidate_indices(&mut self) {
         self.roster += 1;
         self.first_change = self.change_count() + 1;
         self.changes.clear();
@@ -156,18 +156,18 @@ impl ReplicationStore {
     }
 
     /// Returns the tick of the last visible change for each of [`ReplicationStore::ids`].
-    pub fn stamps(&self) -> &[Tick] {
+    pub fn changed_ticks(&self) -> &[Tick] {
         &self.stamps
     }
 
-    /// Returns the tick of the last change of sets or mode for each of [`ReplicationStore::ids`]. A client may get partial
-    /// sections only after it acknowledged a section of that tick or later.
-    pub fn shaped(&self) -> &[Tick] {
+    /// Returns the tick of the last change of attribute sets or mode for each of [`ReplicationStore::ids`]. A client
+    /// may get partial sections only after it acknowledged a section of that tick or later.
+    pub fn shape_ticks(&self) -> &[Tick] {
         &self.shaped
     }
 
     /// Returns the tick of the last move for each of [`ReplicationStore::ids`].
-    pub fn moved(&self) -> &[Tick] {
+    pub fn moved_ticks(&self) -> &[Tick] {
         &self.moved
     }
 
@@ -181,8 +181,9 @@ impl ReplicationStore {
         self.first_change + self.changes.len() as u64
     }
 
-    /// Returns the indices into [`ReplicationStore::ids`] of what changed or moved since the change count was `count`, in no
-    /// order and possibly repeated. `None` if that was before the last tick or the list changed since; 0 is before everything.
+    /// Returns the indices into [`ReplicationStore::ids`] of the controllers that changed or moved since the change
+    /// count was `count`, unordered and possibly repeated. Returns `None` if that was before the last tick or if
+    /// controllers were added or removed since; 0 is before all changes.
     pub fn changes_after(&self, count: u64) -> Option<&[u32]> {
         self.changes.get(usize::try_from(count.checked_sub(self.first_change)?).ok()?..)
     }
@@ -198,14 +199,14 @@ impl ReplicationStore {
         self.pose_at(self.ids.binary_search(&who).ok()?)
     }
 
-    /// The same by index into [`ReplicationStore::ids`].
+    /// Returns the position of a controller by its index into [`ReplicationStore::ids`].
     pub fn pose_at(&self, at: usize) -> Option<Pose> {
         self.poses.get(at).copied().flatten()
     }
 
-    // What --------------------------------------------------------------------------------------------------------
+    // Changes -----------------------------------------------------------------------------------------------------
 
-    /// Begins a tick: sections of the last one are dropped.
+    /// Begins a tick: sections written in the last tick are dropped.
     fn begin(&mut self, tick: Tick) {
         if self.tick != tick {
             self.tick = tick;
@@ -248,14 +249,20 @@ impl ReplicationStore {
     }
 
     /// Records the burst cues of a tick, after [`ReplicationStore::update`].
-    pub fn bursts(&mut self, facts: &Facts) {
+    pub fn record_bursts(&mut self, facts: &Facts) {
         for fact in &facts.list {
             if let FactKind::Cue { tag, cue: CueType::Execute, .. } = fact.kind {
-                let place = facts.params(fact).find_map(|(name, value)| match value {
-                    ParamValue::Vector(place) if name == "Position" => Some(place),
-                    _ => None,
+                let position = facts.params(fact).find_map(|(name, value)| match value {
+                    ParamValue::Vector(position) if name == "Position" => Some(position),
+                    ParamValue::Null
+                    | ParamValue::Bool(_)
+                    | ParamValue::Number(_)
+                    | ParamValue::Text(_)
+                    | ParamValue::Vector(_)
+                    | ParamValue::Tag(_)
+                    | ParamValue::Controller(_) => None,
                 });
-                self.burst(fact.who, burst_key(fact.key, fact.root, fact.who), tag, place);
+                self.record_burst(fact.who, burst_key(fact.key, fact.root, fact.who), tag, position);
             }
         }
     }
@@ -267,17 +274,17 @@ impl ReplicationStore {
     }
 
     /// Records a burst cue.
-    pub fn burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, place: Option<[f64; 3]>) {
+    pub fn record_burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, position: Option<[f64; 3]>) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
         if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
-            record.burst(key, cue, place, self.tick);
+            record.burst(key, cue, position, self.tick);
             record.memos.clear();
             self.stamps[at] = self.tick;
             self.changes.push(at as u32);
         }
     }
 
-    // Bits --------------------------------------------------------------------------------------------------------
+    // Sections ----------------------------------------------------------------------------------------------------
 
     /// Writes the visible changes of a controller after a tick. Values are absolute, so they can be written again from an
     /// older tick. From tick 0, or a tick that is too old, a full section is written. Writes nothing and returns `false` if
@@ -294,12 +301,12 @@ impl ReplicationStore {
         self.section(who, since).map_or(0, |memo| memo.bits)
     }
 
-    /// The same by index into [`ReplicationStore::ids`].
+    /// Returns how many bits would be written, by index into [`ReplicationStore::ids`].
     pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
         self.section_at(at, since).map_or(0, |memo| memo.bits)
     }
 
-    /// Where the section of a controller for clients at a tick is stored; it is written if it is missing.
+    /// Returns where the section of a controller for clients at a tick is stored; it is written if it is missing.
     fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
         self.section_at(self.ids.binary_search(&who).ok()?, since)
     }
@@ -331,10 +338,10 @@ impl ReplicationStore {
     }
 }
 
-/// The key of a burst. A cue of an ability has no application; the op at its root is used instead.
+/// Returns the key of a burst. A cue of an ability has no effect application; the op that caused it is used instead.
 pub(crate) fn burst_key(key: EffectKey, root: OpId, who: ControllerId) -> EffectKey {
     if key == EffectKey::NONE {
-        EffectKey { birth: root.0, target: who, ordinal: 0 }
+        EffectKey { origin_id: root.0, target: who, ordinal: 0 }
     } else {
         EffectKey { target: who, ..key }
     }

@@ -1,13 +1,13 @@
-//! Single bits, written and read.
+//! A writer and a reader of single bits.
 //!
-//! A delta is mostly flags and small numbers; whole bytes would double it. The writer is reused from packet to packet
-//! and can be cut back when the last thing written no longer fits. The reader checks every length before it looks:
-//! any bytes give values or an error. The first bit is the lowest of the first byte. Neither knows what a number means;
-//! see [`number`](super::number).
+//! A delta consists mostly of flags and small numbers; encoded in whole bytes it would be twice as long. The writer is
+//! reused for all packets and can be truncated when the last value does not fit. The reader checks every length before
+//! it reads, so arbitrary bytes give values or an error. The first bit is the lowest bit of the first byte. The
+//! encoding of numbers is in [`number`](super::number).
 
 use thiserror::Error;
 
-/// What was wrong with bytes from outside.
+/// Why received bytes could not be decoded.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, WireError};
@@ -18,33 +18,33 @@ pub enum WireError {
     /// The data ends inside a value.
     #[error("the data ends early: {needed} more bits were expected, {left} are left")]
     Truncated {
-        /// Bits the value needs.
+        /// The bits that the value needs.
         needed: u64,
-        /// Bits there are.
+        /// The bits that are left.
         left: u64,
     },
     /// A count or a length is above its limit.
     #[error("{what}: more than the {max} allowed; the sender is damaged, hostile or of another release")]
     TooLong {
-        /// What is too long.
+        /// The name of the value.
         what: &'static str,
-        /// The most that is allowed.
+        /// The limit.
         max: u64,
     },
-    /// A value no sender writes.
-    #[error("{what}: the value is none a sound sender writes; the data is damaged or hostile")]
+    /// A value that no valid sender writes.
+    #[error("{what}: invalid value; the data is damaged or hostile")]
     BadValue {
-        /// Which value.
+        /// The name of the value.
         what: &'static str,
     },
 }
 
-/// Keeps the lowest `count` bits.
+/// Returns the lowest `count` bits.
 fn low(value: u64, count: u32) -> u64 {
     if count >= 64 { value } else { value & ((1 << count) - 1) }
 }
 
-/// Collects bits. Clearing keeps the memory.
+/// A writer of bits. [`BitWriter::clear`] keeps the memory.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -59,39 +59,39 @@ fn low(value: u64, count: u32) -> u64 {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct BitWriter {
-    /// Whole words, then what [`BitWriter::finish`] added for its reader.
+    /// Complete words, then the bytes that [`BitWriter::finish`] added.
     bytes: Vec<u8>,
-    /// Bytes that are whole words.
-    whole: usize,
-    /// Bits not yet stored.
+    /// The number of bytes in complete words.
+    stored: usize,
+    /// Bits that are not stored yet.
     word: u64,
-    /// How many; below 64.
+    /// The number of these bits, below 64.
     used: u32,
 }
 
 impl BitWriter {
-    /// An empty one.
+    /// Creates an empty writer.
     pub fn new() -> BitWriter {
         BitWriter::default()
     }
 
-    /// Forgets everything but its memory.
+    /// Removes all bits and keeps the memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
-        (self.whole, self.word, self.used) = (0, 0, 0);
+        (self.stored, self.word, self.used) = (0, 0, 0);
     }
 
-    /// Bits written so far.
+    /// Returns the number of bits written.
     pub fn bit_len(&self) -> usize {
-        self.whole * 8 + self.used as usize
+        self.stored * 8 + self.used as usize
     }
 
-    /// Bytes needed for the bits written so far.
+    /// Returns the number of bytes that the written bits need.
     pub fn byte_len(&self) -> usize {
         self.bit_len().div_ceil(8)
     }
 
-    /// Writes the lowest `count` bits of a value; at most 64.
+    /// Writes the lowest `count` bits of a value, at most 64.
     #[inline]
     pub fn bits(&mut self, value: u64, count: u32) {
         let count = count.min(64);
@@ -103,7 +103,7 @@ impl BitWriter {
             return;
         }
         self.store();
-        // The shift is 64 only where nothing is left over.
+        // A shift by 64 gives `None`; nothing is left over then.
         self.word = value.checked_shr(64 - self.used).unwrap_or(0);
         self.used = used - 64;
     }
@@ -122,7 +122,7 @@ impl BitWriter {
         }
     }
 
-    /// Writes bytes, wherever the writer stands.
+    /// Writes bytes without aligning them.
     pub fn bytes(&mut self, bytes: &[u8]) {
         let mut words = bytes.chunks_exact(8);
         for word in &mut words {
@@ -133,7 +133,7 @@ impl BitWriter {
         }
     }
 
-    /// Copies a run of bits from data written before. What the data does not have is an error and nothing is written.
+    /// Copies a range of bits from other data. Fails without writing anything if the data is shorter.
     ///
     /// ```
     /// use ugas_net::internals::wire::bits::BitWriter;
@@ -155,36 +155,36 @@ impl BitWriter {
         Ok(())
     }
 
-    /// Takes back everything after the first `bit_len` bits.
+    /// Removes everything after the first `bit_len` bits.
     pub fn truncate(&mut self, bit_len: usize) {
         if bit_len >= self.bit_len() {
             return;
         }
-        let whole = bit_len / 64 * 8;
-        if whole < self.whole {
-            self.word = word_at(&self.bytes, whole);
-            self.whole = whole;
+        let stored = bit_len / 64 * 8;
+        if stored < self.stored {
+            self.word = word_at(&self.bytes, stored);
+            self.stored = stored;
         }
         self.used = (bit_len % 64) as u32;
         self.word = low(self.word, self.used);
     }
 
-    /// The bytes so far, the last filled up with zeros. Writing can go on afterwards.
+    /// Returns the written bytes, the last one padded with zeros. More can be written afterwards.
     pub fn finish(&mut self) -> &[u8] {
-        self.bytes.truncate(self.whole);
+        self.bytes.truncate(self.stored);
         let tail = self.word.to_le_bytes();
         self.bytes.extend_from_slice(&tail[..self.used.div_ceil(8) as usize]);
         &self.bytes
     }
 
     fn store(&mut self) {
-        self.bytes.truncate(self.whole);
+        self.bytes.truncate(self.stored);
         self.bytes.extend_from_slice(&self.word.to_le_bytes());
-        self.whole += 8;
+        self.stored += 8;
     }
 }
 
-/// Eight bytes from `at` on; zeros after the end.
+/// Returns the eight bytes from `at` on, with zeros after the end.
 #[inline]
 fn word_at(bytes: &[u8], at: usize) -> u64 {
     let rest = bytes.get(at..).unwrap_or(&[]);
@@ -194,53 +194,53 @@ fn word_at(bytes: &[u8], at: usize) -> u64 {
     }
 }
 
-/// Reads bits in the order they were written.
+/// A reader of bits in the order they were written.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::BitReader;
 /// let mut from = BitReader::new(&[0b1010_0110, 7]);
 /// assert_eq!(from.bits(4), Ok(0b0110));
 /// assert_eq!(from.left(), 12);
-/// assert_eq!(from.slice(1), Ok(&[7][..])); // from the next whole byte on
+/// assert_eq!(from.slice(1), Ok(&[7][..])); // from the next stored byte on
 /// ```
 #[derive(Clone, Debug)]
 pub struct BitReader<'d> {
     data: &'d [u8],
-    /// The next bit.
+    /// The position of the next bit.
     at: u64,
 }
 
 impl<'d> BitReader<'d> {
-    /// From the first bit on.
+    /// Creates a reader at the first bit.
     pub fn new(data: &'d [u8]) -> BitReader<'d> {
         BitReader { data, at: 0 }
     }
 
-    /// Bits left, padding included.
+    /// Returns the number of bits left, including padding.
     #[inline]
     pub fn left(&self) -> u64 {
         (self.data.len() as u64 * 8).saturating_sub(self.at)
     }
 
-    /// Bits read.
+    /// Returns the number of bits read.
     pub fn position(&self) -> u64 {
         self.at
     }
 
-    /// An error unless so many bits are left.
+    /// Fails if fewer than `bits` bits are left.
     #[inline]
     pub fn need(&self, bits: u64) -> Result<(), WireError> {
         if bits > self.left() { Err(WireError::Truncated { needed: bits, left: self.left() }) } else { Ok(()) }
     }
 
-    /// Goes on so many bits.
+    /// Skips bits.
     pub fn skip(&mut self, bits: u64) -> Result<(), WireError> {
         self.need(bits)?;
         self.at += bits;
         Ok(())
     }
 
-    /// The next `count` bits; at most 64.
+    /// Reads the next `count` bits, at most 64.
     #[inline]
     pub fn bits(&mut self, count: u32) -> Result<u64, WireError> {
         if count > 64 {
@@ -257,13 +257,14 @@ impl<'d> BitReader<'d> {
         Ok(low(value, count))
     }
 
-    /// The next bit.
+    /// Reads the next bit.
     #[inline]
     pub fn bit(&mut self) -> Result<bool, WireError> {
         Ok(self.bits(1)? != 0)
     }
 
-    /// How many ones come next, at most `most` (up to 32). Goes past them, and past the zero that ends fewer.
+    /// Reads a unary number: consecutive ones, at most `most` (up to 32), and the zero that ends them if there are fewer.
+    /// Returns the number of ones.
     ///
     /// ```
     /// use ugas_net::internals::wire::bits::BitReader;
@@ -280,12 +281,12 @@ impl<'d> BitReader<'d> {
         Ok(ones)
     }
 
-    /// Goes to the next whole byte.
+    /// Skips to the next whole byte.
     pub fn align(&mut self) {
         self.at = self.at.next_multiple_of(8);
     }
 
-    /// Adds the next `count` bytes to a list, wherever the reader stands. Nothing is added unless all are there.
+    /// Appends the next `count` bytes, which need not be aligned, to a list. Fails without appending if there are fewer.
     pub fn bytes(&mut self, count: usize, into: &mut Vec<u8>) -> Result<(), WireError> {
         self.need((count as u64).saturating_mul(8))?;
         into.reserve(count);
@@ -298,7 +299,7 @@ impl<'d> BitReader<'d> {
         Ok(())
     }
 
-    /// Goes to the next whole byte and borrows `count` bytes from there.
+    /// Skips to the next whole byte and borrows `count` bytes from there.
     pub fn slice(&mut self, count: usize) -> Result<&'d [u8], WireError> {
         self.align();
         let from = (self.at / 8) as usize;

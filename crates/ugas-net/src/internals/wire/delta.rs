@@ -1,13 +1,13 @@
-//! The difference of two token lists, in bits.
+//! The delta between two token lists, in bits.
 //!
-//! A controller changes in two or three numbers a tick out of hundreds. The writer walks both lists once: what is equal
-//! costs nothing but its absence from a list of changed members, a whole number is written as its difference, a fraction
-//! as decimals against the old one, one equal to the fraction before it as one bit. Lists are matched by the first leaf
-//! of their elements that is no fraction (ids and numbers come first), so that an element that left does not shift the rest; a new element
-//! is written against the one it replaced or follows.
+//! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists in one pass.
+//! Equal members are left out of the list of changed members. An integer is written as its difference, a float as a difference
+//! of decimals, or as one bit if it equals the float before it. The elements of lists are matched by an identity: their first
+//! leaf that is not a float, since ids come first. A removed element therefore does not shift the others. A new element is
+//! written as a delta to the element it replaces or follows.
 //!
-//! Where both know that a value changed, the code for "it did not" is free: it says that something of another kind
-//! follows in full.
+//! Where both sides know that a value changed, the code for "no change" has no use. It then announces a value of
+//! another kind, which follows in full.
 //!
 //! ```
 //! use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -30,7 +30,7 @@ mod set;
 use super::bits::{BitReader, BitWriter, WireError};
 use super::token::{Kind, Token, Tokens};
 
-/// The most a decoded value may hold, whatever the bytes say.
+/// The limits of a decoded value.
 ///
 /// ```
 /// use ugas_net::internals::wire::delta::Limits;
@@ -38,20 +38,20 @@ use super::token::{Kind, Token, Tokens};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Tokens: numbers, flags, texts and groups.
+    /// The most tokens: numbers, flags, texts and groups.
     pub tokens: usize,
-    /// Bytes of all texts and blobs.
+    /// The most bytes of all texts and blobs.
     pub bytes: usize,
 }
 
 impl Default for Limits {
-    /// Far more than a controller with a hundred effects: about one mebibyte of memory.
+    /// Returns limits far above a controller with a hundred effects: about one mebibyte of memory.
     fn default() -> Limits {
         Limits { tokens: 1 << 16, bytes: 1 << 18 }
     }
 }
 
-/// Writes and reads differences with memory it keeps. Have one per place that does so every tick.
+/// Writes and reads deltas with reused memory.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::BitWriter;
@@ -65,20 +65,20 @@ impl Default for Limits {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Coder {
-    /// Members that changed, of each group being written.
+    /// The changed members of each group being written.
     changed: Vec<encode::Member>,
-    /// Places and matches, of each list being written; picked members, of each group being read.
+    /// The indices and matches of each list being written; the selected members of each group being read.
     stack: Vec<u32>,
 }
 
 impl Coder {
-    /// Writes what makes `new` out of `old`. Either may be empty.
+    /// Writes the delta from `old` to `new`. Either may be empty.
     pub fn encode(&mut self, old: &Tokens, new: &Tokens, out: &mut BitWriter) {
         encode::encode(self, old, new, out);
     }
 
-    /// Makes the new value out of the old one and what was written. On an error `into` is empty. The old value must be
-    /// the one it was written against; another gives an error or some value within the limits.
+    /// Reads a delta and applies it to `old`, which must be the value that the delta was written against. With another
+    /// value, the result is an error or an arbitrary value within the limits. On an error `into` is empty.
     pub fn decode(
         &mut self,
         old: &Tokens,
@@ -96,24 +96,24 @@ impl Coder {
     }
 }
 
-/// [`Coder::encode`] once.
+/// Writes a delta once, see [`Coder::encode`].
 pub fn encode(old: &Tokens, new: &Tokens, out: &mut BitWriter) {
     Coder::default().encode(old, new, out);
 }
 
-/// [`Coder::decode`] once.
+/// Reads a delta once, see [`Coder::decode`].
 pub fn decode(old: &Tokens, from: &mut BitReader, limits: Limits, into: &mut Tokens) -> Result<(), WireError> {
     Coder::default().decode(old, from, limits, into)
 }
 
-/// Bits of a kind written in full.
+/// The bits of a kind.
 const KIND_BITS: u32 = 4;
-/// In the place of a kind: no value at all.
+/// The code for no value, instead of a kind.
 const NOTHING: u64 = 15;
-/// Bits of a character.
+/// The bits of a character.
 const CHAR_BITS: u32 = 21;
 
-/// The fraction right before the next token: base and current value of an attribute are mostly equal.
+/// Returns the float right before the next token: the base and the current value of an attribute are usually equal.
 fn fraction_before(before: Option<Token>) -> Option<u64> {
     before.filter(|t| t.kind == Kind::Float).map(|t| t.bits)
 }

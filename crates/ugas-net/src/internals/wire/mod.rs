@@ -1,4 +1,4 @@
-//! Bits, numbers and structural differences: how values become few bytes.
+//! The compact encoding of values: bits, numbers, tokens and deltas.
 
 pub mod bits;
 pub mod delta;

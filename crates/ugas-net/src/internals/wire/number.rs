@@ -1,18 +1,18 @@
-//! Whole numbers and fractions in as few bits as they need, exactly.
+//! Lossless variable-length encoding of integers and floats.
 //!
-//! Replicated numbers are mostly small: a counter went up by two, health fell by 17, a tick is three behind. A code
-//! begins with ones that say its size class and a zero; each class starts where the one before ends, so that no number
-//! has two codes of one kind. A fraction is written as a difference of decimals where that gives back the very same
-//! bits, which the writer checks. Values that may lose precision go through a [`Quantizer`].
+//! Replicated numbers are mostly small: a counter rose by two, health fell by 17, a tick is three ticks ago. A code
+//! starts with its size class in unary. Each class starts where the previous one ends, so that each number has exactly
+//! one code. A float is written as the difference of two decimals if that restores exactly the same bits, which the
+//! writer checks. Values that may lose precision use a [`Quantizer`].
 
 use super::bits::{BitReader, BitWriter, WireError};
 use crate::types::Tick;
 use ugas_core::SimTime;
 
-/// Size classes, smallest first. The last takes any value.
+/// Size classes, smallest first. The last one fits any value.
 struct Classes {
     bits: [u32; 8],
-    /// The first value of each.
+    /// The first value of each class.
     first: [u64; 8],
 }
 
@@ -28,16 +28,16 @@ impl Classes {
     }
 }
 
-/// For counts, gaps and differences of counters.
+/// Classes for counts, gaps and differences of counters.
 const COUNTS: Classes = Classes::new([3, 6, 10, 16, 24, 32, 48, 64]);
-/// For differences of decimals, which are seldom near zero.
+/// Classes for differences of decimals, which are rarely near zero.
 const DECIMALS: Classes = Classes::new([4, 6, 8, 12, 18, 28, 44, 64]);
-/// The class from which on a number says whether it has a shorter form: a multiple of [`STEP`], one with zeros below, or
-/// one near the largest, like "never".
+/// The class from which on a code has a flag for a shorter form: a multiple of [`STEP`], a number whose low bits are zero, or a
+/// number near the largest one, such as "never".
 const LARGE: usize = 4;
-/// What milliseconds and frames at all usual rates have in common, in flicks: most large differences are times.
+/// A common divisor, in flicks, of milliseconds and of frames at all usual rates: most large differences are times.
 const STEP: u64 = 39_200;
-/// Large numbers with so many zeros below are counters in the upper part of a word: written without the zeros.
+/// The number of zero bits that are left out of large numbers that end with them, such as counters in the upper part of a word.
 const SHIFTED: u32 = 12;
 
 fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
@@ -79,7 +79,7 @@ fn len_in(value: u64, classes: &Classes) -> u32 {
     (class as u32 + 1).min(7) + classes.bits[class]
 }
 
-/// Writes a number that is small more often than not: below 8 in four bits, below 72 in eight.
+/// Writes a number that is usually small: below 8 in four bits, below 72 in eight.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -119,7 +119,7 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
     }
 }
 
-/// Reads what [`put_uint`] wrote.
+/// Reads a number written by [`put_uint`].
 pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
     let class = get_class(from)?;
     if class < LARGE || !from.bit()? {
@@ -140,7 +140,7 @@ pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
     if value << shift >> shift == value { Ok(value << shift) } else { Err(bad) }
 }
 
-/// Reads a number of at most `max`; `what` is for the error.
+/// Reads a number of at most `max`; `what` is its name in the error.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter, WireError};
@@ -155,7 +155,7 @@ pub fn get_uint_to(from: &mut BitReader, max: u64, what: &'static str) -> Result
     if value > max { Err(WireError::TooLong { what, max }) } else { Ok(value) }
 }
 
-/// Small numbers of either sign as small numbers: 0, −1, 1, −2 … become 0, 1, 2, 3 ….
+/// Maps signed numbers near zero to small unsigned ones: 0, −1, 1, −2 … become 0, 1, 2, 3 ….
 ///
 /// ```
 /// use ugas_net::internals::wire::number::{unzigzag, zigzag};
@@ -165,12 +165,12 @@ pub fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63) as u64
 }
 
-/// The reverse of [`zigzag`].
+/// Reverses [`zigzag`].
 pub fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }
 
-/// Writes a number that is near zero more often than not.
+/// Writes a number that is usually near zero.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -184,33 +184,33 @@ pub fn put_int(out: &mut BitWriter, value: i64) {
     put_uint(out, zigzag(value));
 }
 
-/// Reads what [`put_int`] wrote.
+/// Reads a number written by [`put_int`].
 pub fn get_int(from: &mut BitReader) -> Result<i64, WireError> {
     get_uint(from).map(unzigzag)
 }
 
-/// Powers of ten a decimal may have after the point.
+/// The powers of ten of the possible numbers of decimal places.
 const TENS: [f64; 5] = [1.0, 10.0, 100.0, 1_000.0, 10_000.0];
-/// Above this a double has no fraction; a decimal has fewer digits than that.
-const WHOLE: f64 = 9_007_199_254_740_992.0;
+/// The largest number of units of a decimal: above it a double has no fraction.
+const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// How many units of a decimal with these places lie nearest; zero where there are none.
+/// Rounds a value to units of a decimal with these places; zero if it is out of range.
 fn units(value: f64, places: usize) -> i64 {
     let scaled = value * TENS.get(places).copied().unwrap_or(1.0);
-    if scaled.abs() <= WHOLE { scaled.round_ties_even() as i64 } else { 0 }
+    if scaled.abs() <= MAX_EXACT { scaled.round_ties_even() as i64 } else { 0 }
 }
 
 fn of_units(units: i64, places: usize) -> f64 {
     units as f64 / TENS.get(places).copied().unwrap_or(1.0)
 }
 
-/// The decimal that is this value to the last bit, if there is one: places and units.
+/// Returns the decimal that equals a value exactly, as places and units, if there is one.
 fn decimal(value: f64) -> Option<(usize, i64)> {
     (0..TENS.len()).map(|p| (p, units(value, p))).find(|&(p, u)| of_units(u, p).to_bits() == value.to_bits())
 }
 
-/// Writes a fraction, exactly, given one that was there before. 83 after 100 takes nine bits; a value that is no short
-/// decimal takes 35 or 67.
+/// Writes a float exactly, relative to its previous value. 83 after 100 takes nine bits; a value that is not a short decimal
+/// takes 35 or 67.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -241,7 +241,7 @@ pub fn put_f64(out: &mut BitWriter, value: f64, before: f64) {
     }
 }
 
-/// Reads what [`put_f64`] wrote, given the same value from before.
+/// Reads a float written by [`put_f64`] with the same previous value.
 pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
     let places = if !from.bit()? {
         0
@@ -256,8 +256,7 @@ pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
     Ok(of_units(units(before, places).wrapping_add(change), places))
 }
 
-/// Writes a time. One at the end of a tick takes few bits if the tick is near `base`; "never" takes two; any other is
-/// exact too.
+/// Writes a time exactly. The end of a tick near `base` takes few bits, "never" takes two.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -282,7 +281,7 @@ pub fn put_time(out: &mut BitWriter, time: SimTime, base: Tick, length: SimTime)
     }
 }
 
-/// Reads what [`put_time`] wrote, given the same base and length.
+/// Reads a time written by [`put_time`] with the same base and length.
 pub fn get_time(from: &mut BitReader, base: Tick, length: SimTime) -> Result<SimTime, WireError> {
     if !from.bit()? {
         let tick = get_int(from)?.wrapping_add(base.0 as i64);
@@ -294,7 +293,7 @@ pub fn get_time(from: &mut BitReader, base: Tick, length: SimTime) -> Result<Sim
     Ok(SimTime(get_int(from)?.wrapping_add(base.time(length).0)))
 }
 
-/// A value between two bounds in a few bits: what observers see of health or mana.
+/// A lossy encoding of values between two bounds in a few bits, for attributes sent to observers.
 ///
 /// ```
 /// use ugas_net::internals::wire::number::Quantizer;
@@ -310,13 +309,14 @@ pub struct Quantizer {
 }
 
 impl Quantizer {
-    /// None unless the bounds are finite and rising, their distance too, and 1 to 32 bits are given.
+    /// Creates a quantizer with 1 to 32 bits. Returns `None` if the bounds or their distance are not finite, or if
+    /// `min` is not below `max`.
     pub fn new(min: f64, max: f64, bits: u32) -> Option<Quantizer> {
-        let is_sound = min < max && (max - min).is_finite() && min.is_finite() && (1..=32).contains(&bits);
-        is_sound.then_some(Quantizer { min, max, bits })
+        let is_valid = min < max && (max - min).is_finite() && min.is_finite() && (1..=32).contains(&bits);
+        is_valid.then_some(Quantizer { min, max, bits })
     }
 
-    /// Bits of a code.
+    /// Returns the bits of a code.
     pub fn bits(&self) -> u32 {
         self.bits
     }
@@ -325,20 +325,20 @@ impl Quantizer {
         ((1u64 << self.bits) - 1) as f64
     }
 
-    /// The nearest code. A value outside the bounds counts as the bound, one that is no number as the lower.
+    /// Returns the nearest code. Values outside the bounds are clamped; NaN becomes the lower bound.
     pub fn encode(&self, value: f64) -> u32 {
         let share = (value.clamp(self.min, self.max) - self.min) / (self.max - self.min);
         (share * self.steps()).round_ties_even() as u32
     }
 
-    /// The value a code stands for. The first and the last code are exactly the bounds.
+    /// Returns the value of a code. The first and the last code are exactly the bounds.
     pub fn decode(&self, code: u32) -> f64 {
         let share = code as f64 / self.steps();
         if share >= 1.0 { self.max } else { self.min + share * (self.max - self.min) }
     }
 
-    /// The furthest a decoded value is from the one within the bounds that was encoded: half a step, and what doubles
-    /// of this size round by.
+    /// Returns the largest difference between a value within the bounds and its decoded value: half a step plus the
+    /// rounding error of doubles of this size.
     pub fn max_error(&self) -> f64 {
         let rounding = (self.min.abs().max(self.max.abs()) + (self.max - self.min)) * 4.0 * f64::EPSILON;
         (self.max - self.min) / self.steps() / 2.0 + rounding

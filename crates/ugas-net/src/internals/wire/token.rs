@@ -1,10 +1,10 @@
 //! Any serialisable value as a flat list of tokens.
 //!
-//! What two machines keep of a controller has many types and changes with the rules of the game; writing its difference
-//! by hand would be one more place for each. Instead a value is flattened: one token a number, flag or text, one in
-//! front of each group with the length of all it holds. Two lists are compared in one pass, and
-//! [`delta`](super::delta) writes one against the other. Names of fields are absent: both sides have the same types.
-//! A type whose fields may be left out (`skip_serializing_if`) cannot be read back.
+//! The state of a controller has many types. A hand-written delta would have to be updated with each change of these
+//! types. Instead a value is flattened: each number, flag or text is one token, and each group starts with a token that
+//! contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one relative to the other.
+//! Field names are left out, since both sides have the same types. A type with optional fields (`skip_serializing_if`)
+//! cannot be read back.
 //!
 //! ```
 //! use ugas_net::internals::wire::token::Tokens;
@@ -20,38 +20,38 @@ mod write;
 use serde::{Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-/// How deep values may nest.
+/// The deepest nesting of values.
 pub const MAX_DEPTH: usize = 64;
 
-/// Why a value could not become tokens or tokens not a value.
+/// Why a value could not be converted to tokens or back.
 #[derive(Clone, Debug, PartialEq, Error)]
 pub enum TokenError {
-    /// What the value's type found, in its words.
+    /// An error of the value's own implementation of `Serialize` or `Deserialize`.
     #[error("{0}")]
     Value(String),
-    /// Groups within groups.
+    /// The value is nested too deeply.
     #[error("the value nests more than {MAX_DEPTH} deep")]
     TooDeep,
-    /// More than fits into the lengths kept.
+    /// The value is too long for 32-bit lengths.
     #[error("the value has more than four billion parts or bytes")]
     TooLarge,
-    /// Another type was written.
+    /// The tokens belong to another type.
     #[error("{found} was found where {expected} was expected: both sides need the same types")]
     Unexpected {
-        /// What the tokens hold.
+        /// The kind of the token.
         found: &'static str,
-        /// What the type asked for.
+        /// The kind that the type expects.
         expected: &'static str,
     },
     /// A group has more members than its type.
     #[error("a group has {left} members more than its type: both sides need the same types")]
     LeftOver {
-        /// How many were not read.
+        /// The number of unread members.
         left: usize,
     },
 }
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Unit,
@@ -64,7 +64,7 @@ pub(super) enum Kind {
     Float,
     Float32,
     Char,
-    /// Text; its bits say where it lies among the bytes.
+    /// Text; its bits are its position and length in the bytes.
     Str,
     Bytes,
     /// A list; its bits are the number of children.
@@ -73,7 +73,7 @@ pub(super) enum Kind {
     Tuple,
     /// Pairs of key and value, each a tuple; like a list.
     Map,
-    /// One of an enum; its bits are the index and the number of children.
+    /// A variant of an enum; its bits are the index and the number of children.
     Variant,
 }
 
@@ -102,7 +102,7 @@ impl Kind {
             Kind::None => "an absent value",
             Kind::Some => "a present value",
             Kind::Bool => "a flag",
-            Kind::Unsigned | Kind::Signed => "a whole number",
+            Kind::Unsigned | Kind::Signed => "an integer",
             Kind::Float | Kind::Float32 => "a fraction",
             Kind::Char => "a character",
             Kind::Str => "a text",
@@ -115,11 +115,11 @@ impl Kind {
     }
 }
 
-/// One number, flag or text, or the head of a group.
+/// A number, flag or text, or the head of a group.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Token {
     pub(super) bits: u64,
-    /// Tokens of this value, this one included.
+    /// The number of tokens of this value, including this one.
     pub(super) size: u32,
     pub(super) kind: Kind,
 }
@@ -131,30 +131,39 @@ impl Token {
         Token { bits, size: 1, kind }
     }
 
-    /// Of a group, how many children.
+    /// Returns the number of children of a group.
     #[inline]
     pub(super) fn count(self) -> usize {
         match self.kind {
             Kind::Seq | Kind::Tuple | Kind::Map => self.bits as usize,
             Kind::Variant => (self.bits >> 32) as usize,
             Kind::Some => 1,
-            _ => 0,
+            Kind::Unit
+            | Kind::None
+            | Kind::Bool
+            | Kind::Unsigned
+            | Kind::Signed
+            | Kind::Float
+            | Kind::Float32
+            | Kind::Char
+            | Kind::Str
+            | Kind::Bytes => 0,
         }
     }
 
-    /// Of a variant, which.
+    /// Returns the index of a variant.
     pub(super) fn index(self) -> u32 {
         self.bits as u32
     }
 
-    /// Whether its bits say where something lies.
+    /// Returns whether its bits are a location in the bytes.
     #[inline]
     pub(super) fn is_stored(self) -> bool {
         matches!(self.kind, Kind::Str | Kind::Bytes)
     }
 }
 
-/// A value as tokens. Writing another into it keeps the memory; without a value it is empty.
+/// A value as tokens; empty if there is no value. Writing another value reuses the memory.
 #[derive(Debug, Default)]
 pub struct Tokens {
     pub(super) list: Vec<Token>,
@@ -162,33 +171,33 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Without a value.
+    /// Creates an empty list.
     pub fn new() -> Tokens {
         Tokens::default()
     }
 
-    /// Forgets its value but not its memory.
+    /// Removes the value and keeps the memory.
     pub fn clear(&mut self) {
         self.list.clear();
         self.bytes.clear();
     }
 
-    /// How many tokens.
+    /// Returns the number of tokens.
     pub fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// How many bytes of text and blobs.
+    /// Returns the number of bytes of texts and blobs.
     pub fn byte_len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Takes the place of what was there; on an error it is empty.
+    /// Replaces the value. After an error the list is empty.
     pub fn write<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), TokenError> {
         self.clear();
         let written = write::write(self, value);
@@ -198,7 +207,7 @@ impl Tokens {
         written
     }
 
-    /// The value, if it is of this type.
+    /// Converts the tokens to a value of this type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, TokenError> {
         read::read(self)
     }
@@ -208,22 +217,22 @@ impl Tokens {
         self.list.get(at).copied().unwrap_or(Token::UNIT)
     }
 
-    /// The bytes of a text or blob.
+    /// Returns the bytes of a text or blob.
     #[inline]
     pub(super) fn stored(&self, token: Token) -> &[u8] {
         let (from, len) = ((token.bits >> 32) as usize, token.bits as u32 as usize);
         self.bytes.get(from..from.saturating_add(len)).unwrap_or(&[])
     }
 
-    /// Whether two tokens say the same; of groups only the heads.
+    /// Returns whether two tokens are equal; of groups only the heads are compared.
     #[inline]
     pub(super) fn is_same(&self, at: usize, other: &Tokens, there: usize) -> bool {
         let (a, b) = (self.at(at), other.at(there));
         a.kind == b.kind && (a.bits == b.bits && !a.is_stored() || a.is_stored() && self.stored(a) == other.stored(b))
     }
 
-    /// How many tokens of two values agree before the first that does not. Heads agree if they have as many children,
-    /// so that up to there both have the same shape, and two values that agree all along are equal.
+    /// Returns the number of equal tokens before the first difference. Heads are equal if they have the same number of
+    /// children, so the values have the same structure up to there.
     #[inline]
     pub(super) fn common(&self, at: usize, other: &Tokens, there: usize) -> usize {
         let most = self.at(at).size.min(other.at(there).size) as usize;
@@ -247,7 +256,7 @@ impl Clone for Tokens {
     }
 }
 
-/// Equal bit for bit: a value that is not a number equals itself, zero does not equal minus zero.
+/// Compares bit for bit: NaN equals itself, zero does not equal minus zero.
 impl PartialEq for Tokens {
     fn eq(&self, other: &Tokens) -> bool {
         self.len() == other.len() && (self.is_empty() || self.common(0, other, 0) == self.len())

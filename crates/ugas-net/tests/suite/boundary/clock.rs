@@ -1,4 +1,4 @@
-//! Too early, too late, and lies about when.
+//! Commands that are too early, too late, or have a wrong tick.
 
 use super::rig::{Rig, refused, refused_in};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ use ugas_net::server::ServerConfig;
 use ugas_net::types::Tick;
 
 #[test]
-fn a_cooldown_that_runs_refuses() {
+fn an_ability_on_cooldown_is_rejected() {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         rig
@@ -22,7 +22,7 @@ fn a_cooldown_that_runs_refuses() {
 }
 
 #[test]
-fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
+fn a_global_cooldown_rejects_every_ability_of_its_group() {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         rig.ask(rig.activate("GA_Jab", Target::Controller(rig.foe)));
         rig
@@ -35,7 +35,7 @@ fn a_global_cooldown_that_runs_refuses_every_ability_of_its_group() {
 }
 
 #[test]
-fn ticks_of_the_future_are_refused() {
+fn ticks_too_far_in_the_future_are_rejected() {
     refused(&[(RejectReason::Future, 3)], |rig| {
         let ahead = ServerConfig::default().max_early_ticks;
         for tick in [rig.server.tick().plus(ahead + 1), Tick(1_000_000), Tick(u32::MAX)] {
@@ -46,7 +46,7 @@ fn ticks_of_the_future_are_refused() {
 }
 
 #[test]
-fn ticks_of_the_past_are_refused() {
+fn ticks_too_far_in_the_past_are_rejected() {
     refused(&[(RejectReason::Past, 3)], |rig| {
         let behind = ServerConfig::default().max_late_ticks;
         for tick in [Tick(0), Tick(1), rig.server.tick().minus(behind)] {
@@ -57,14 +57,14 @@ fn ticks_of_the_past_are_refused() {
 }
 
 #[test]
-fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
+fn a_command_rejected_for_its_tick_uses_the_command_budget() {
     let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
     refused(&[(RejectReason::Past, most), (RejectReason::CommandRate, 1)], |rig| {
         let late = |rig: &mut Rig| Command { tick: Tick(1), ..rig.command(rig.activate("GA_Risky", Target::None)) };
         for _ in 0..4 {
             let commands: Vec<Command> = (0..most / 4).map(|_| late(rig)).collect();
             rig.give(&commands);
-            // Said again they are no others.
+            // Resent, they do not count again.
             rig.give(&commands);
         }
         let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
@@ -73,11 +73,11 @@ fn what_is_refused_for_its_tick_is_paid_for_like_what_is_done() {
 }
 
 #[test]
-fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
+fn a_rejected_activation_is_cleaned_up_once() {
     let mut rig = Rig::new();
     let (who, ability, target) = (rig.rogue, rig.ability("GA_Risky"), Target::None);
     let mana = |rig: &Rig| rig.server.sim().get(who, rig.rules.attribute("Mana").unwrap()).unwrap();
-    // Under high keys, so that what is done meanwhile has lower ones.
+    // Under high keys, so that later commands have lower ones.
     let request = rig.activate("GA_Risky", target);
     let late = |base| Command { tick: Tick(1), base, sub: 0, request: request.clone(), aim: None };
     let sorry = Request::Mispredicted { who, base: 500, sub: 0, ability, target };
@@ -92,12 +92,12 @@ fn a_refused_use_is_cleaned_up_once_however_many_came_since() {
     rig.give(&[late(500)]);
     rig.ask(sorry);
     assert_eq!(mana(&rig), 999.0, "once");
-    assert_eq!(rig.count(RejectReason::Key), 2, "the command that came again, and the second wish to clean up");
+    assert_eq!(rig.count(RejectReason::Key), 2, "the resent command and the second clean-up request");
 }
 
 #[test]
-fn a_late_command_that_claims_a_moment_of_its_cooldown_is_refused() {
-    // The cooldown of half a second ends at the tick; the claim lies before.
+fn a_late_command_from_within_its_cooldown_is_rejected() {
+    // The cooldown of half a second ends at the tick; the claimed tick is earlier.
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
         let end = rig.server.tick().0 + 31;
@@ -112,7 +112,7 @@ fn a_late_command_that_claims_a_moment_of_its_cooldown_is_refused() {
 }
 
 #[test]
-fn a_command_heard_late_counts_from_its_own_tick() {
+fn a_late_command_counts_from_its_own_tick() {
     let mut rig = Rig::new();
     let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
     rig.give(&[Command { tick: rig.server.tick().minus(9), ..command }]);
@@ -120,33 +120,33 @@ fn a_command_heard_late_counts_from_its_own_tick() {
     let grants = rig.server.sim().grants(rig.rogue).unwrap();
     let grant = grants.iter().find(|g| g.ability == rig.ability("GA_Bolt")).unwrap().id;
     let left = rig.server.sim().cooldown(rig.rogue, grant).unwrap().unwrap().remaining;
-    // Thirty ticks from its own tick: ten have passed before it was heard, one since.
+    // Thirty ticks from its own tick: ten passed before it arrived, one since.
     assert_eq!(left, ugas_core::SimTime::frames(30 - 10 - 1, 60));
     assert!(rig.server.counts().iter().next().is_none());
 }
 
-/// What a liar tries: waits a little, then asks for something and says it was so many ticks ago.
+/// A wrong tick: waits, then sends a request that claims to be this many ticks old.
 #[derive(Clone, Copy, Debug)]
-struct Lie {
+struct WrongTick {
     wait: u32,
     ago: u32,
     what: usize,
 }
 
-fn lie(kinds: std::ops::Range<usize>) -> impl Strategy<Value = Lie> {
+fn wrong_tick(kinds: std::ops::Range<usize>) -> impl Strategy<Value = WrongTick> {
     (prop_oneof![3 => 0..4u32, 1 => 0..40u32], prop_oneof![1 => 0..18u32, 1 => Just(15), 1 => Just(0)], kinds)
-        .prop_map(|(wait, ago, what)| Lie { wait, ago, what })
+        .prop_map(|(wait, ago, what)| WrongTick { wait, ago, what })
 }
 
 const NAMES: [&str; 4] = ["GA_Bolt", "GA_Jab", "GA_Kick", "GA_Dash"];
 
-/// Lets a liar play; gives the server's tick and the claimed tick of each activation.
-fn play(lies: &[Lie]) -> Vec<(AbilityId, u32, u32)> {
+/// Plays requests with wrong ticks. Returns the server's tick and the claimed tick of each activation.
+fn play(wrong_ticks: &[WrongTick]) -> Vec<(AbilityId, u32, u32)> {
     let mut rig = Rig::new();
     let mut facts = Facts::default();
     let (mut done, mut claims) = (Vec::new(), std::collections::BTreeMap::new());
     rig.server.take_facts(&mut facts);
-    for &Lie { wait, ago, what } in lies {
+    for &WrongTick { wait, ago, what } in wrong_ticks {
         let target = Target::Controller(rig.foe);
         let request = match NAMES.get(what) {
             Some(name) => rig.activate(name, target),
@@ -206,17 +206,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn lies_about_ticks_win_no_more_than_the_time_a_command_may_be_late(lies in prop::collection::vec(lie(0..5), 1..80)) {
-        let done = play(&lies);
+    fn wrong_ticks_gain_at_most_the_allowed_lateness(wrong_ticks in prop::collection::vec(wrong_tick(0..5), 1..80)) {
+        let done = play(&wrong_ticks);
         if let Err(error) = check(&done, &Rig::silent()) {
             prop_assert!(false, "{}", error);
         }
     }
 
     #[test]
-    fn activations_are_a_cooldown_apart_by_their_own_ticks(lies in prop::collection::vec(lie(0..3), 1..80)) {
+    fn activations_are_a_cooldown_apart_by_their_own_ticks(wrong_ticks in prop::collection::vec(wrong_tick(0..3), 1..80)) {
         let rig = Rig::silent();
-        let done = play(&lies);
+        let done = play(&wrong_ticks);
         for names in [&["GA_Bolt"][..], &["GA_Jab", "GA_Kick"]] {
             let ids: Vec<AbilityId> = names.iter().map(|n| rig.ability(n)).collect();
             let claimed: Vec<u32> = done.iter().filter(|d| ids.contains(&d.0)).map(|d| d.2).collect();
@@ -226,10 +226,10 @@ proptest! {
 }
 
 #[test]
-fn the_best_liar_gains_one_lateness_in_all() {
+fn the_best_wrong_ticks_gain_the_allowed_lateness_once() {
     for what in [0, 1, 3, 4] {
-        let lies = vec![Lie { wait: 0, ago: 15, what }; 600];
-        let done = play(&lies);
+        let wrong_ticks = vec![WrongTick { wait: 0, ago: 15, what }; 600];
+        let done = play(&wrong_ticks);
         assert!(done.len() >= 10, "{} activations", done.len());
         check(&done, &Rig::silent()).unwrap();
     }

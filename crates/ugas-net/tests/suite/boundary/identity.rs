@@ -1,4 +1,4 @@
-//! In whose name, by what ability, with which effect.
+//! Ownership of controllers, abilities and effects.
 
 use super::rig::{Rig, refused};
 use ugas_core::{AbilityId, ControllerId, EffectId, InputId, Op, OpId, Target};
@@ -7,7 +7,7 @@ use ugas_net::client::{Client, ClientConfig, CommandStatus};
 use ugas_net::message::{Command, Request};
 use ugas_net::types::{PeerId, Tick};
 
-/// Every kind of request in somebody's name.
+/// Every kind of request for a controller.
 fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
     let (ability, target) = (rig.ability("GA_Bolt"), Target::Controller(rig.foe));
     let key = ugas_core::TaskKey { seq: 1, who };
@@ -22,7 +22,7 @@ fn all_requests(rig: &Rig, who: ControllerId) -> Vec<Request> {
         Request::Complete { key, answer: ugas_core::Answer::default() },
         Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 2.0, 3.0]) },
         Request::Mispredicted { who, base: 1, sub: 0, ability, target },
-        Request::Aim { key: ugas_core::ActivationKey { birth: 1, who, ordinal: 0 }, target },
+        Request::Aim { key: ugas_core::ActivationKey { origin_id: 1, who, ordinal: 0 }, target },
     ]
 }
 
@@ -37,7 +37,7 @@ fn foreign_controllers_are_not_moved() {
 }
 
 #[test]
-fn stale_and_forged_handles_are_refused() {
+fn stale_and_forged_handles_are_rejected() {
     refused(&[(RejectReason::Authority, 44)], |rig| {
         for who in
             [ControllerId(0x00ff_ffff), ControllerId(rig.rogue.0 ^ 1 << 24), ControllerId(1 << 31), ControllerId::NONE]
@@ -48,7 +48,7 @@ fn stale_and_forged_handles_are_refused() {
 }
 
 #[test]
-fn a_controller_that_was_ones_own_and_is_gone_is_refused() {
+fn a_removed_own_controller_is_rejected() {
     let [calm, hit] = [Rig::new(), Rig::new()].map(|mut rig| {
         let rogue = rig.rogue;
         rig.server.sim_mut().despawn(rogue).unwrap();
@@ -93,7 +93,7 @@ fn an_ability_applies_its_own_effects_and_no_others() {
 
 // covers: UGAS-13.7-13, UGAS-13.7-14
 #[test]
-fn effects_for_the_authority_are_the_authoritys_even_where_the_ability_names_them() {
+fn effects_for_the_authority_are_rejected_even_if_the_ability_has_them() {
     let rig = Rig::new();
     assert!(rig.rules.is_for_authority(rig.effect("GE_InstantKill")), "by its tag");
     assert!(!rig.rules.is_for_authority(rig.effect("GE_Bolt")));
@@ -104,15 +104,15 @@ fn effects_for_the_authority_are_the_authoritys_even_where_the_ability_names_the
 }
 
 #[test]
-fn an_ability_that_does_not_run_applies_nothing() {
+fn an_inactive_ability_applies_nothing() {
     refused(&[(RejectReason::Idle, 2)], |rig| {
         rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.foe));
         rig.ask(rig.apply("GA_Bolt", "GE_Bolt", rig.foe));
     });
 }
 
-/// Ann holds an ability that strikes; Bob looks on. Ann strikes the foe with it, ahead of the server.
-fn ann_strikes(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
+/// Ann applies damage to the foe by an active ability, predicted; Bob observes.
+fn ann_applies(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
     let mut rig = Rig::new();
     let mut bob = Client::new(rig.rules.clone(), ClientConfig::default());
     rig.server.connect(BOB, &[]).unwrap();
@@ -123,7 +123,7 @@ fn ann_strikes(before: impl Fn(&mut Rig)) -> (Rig, Client, OpId) {
     before(&mut rig);
     let ask = Request::Apply { who, ability, effect: rig.effect("GE_Bolt"), target: rig.foe };
     let seen = seen(&rig.ann, &rig);
-    let Ok(CommandStatus::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may play it ahead") };
+    let Ok(CommandStatus::Predicted(id, _)) = rig.ann.command(ask) else { panic!("Ann may predict it") };
     assert_eq!(self::seen(&rig.ann, &rig), seen - 25.0, "at once");
     assert!(rig.ann.is_predicted(id.0), "not yet confirmed");
     watch(&mut rig, &mut bob, 20);
@@ -136,7 +136,7 @@ fn seen(client: &Client, rig: &Rig) -> f64 {
     client.sim().get(rig.foe, rig.rules.attribute("Health").unwrap()).unwrap()
 }
 
-/// Ticks in which Bob is there too.
+/// Runs ticks with Bob.
 fn watch(rig: &mut Rig, bob: &mut Client, ticks: u32) {
     for _ in 0..ticks {
         rig.step_with(|peer, datagram| {
@@ -151,8 +151,8 @@ fn watch(rig: &mut Rig, bob: &mut Client, ticks: u32) {
 
 // covers: UGAS-13.7-11
 #[test]
-fn a_sound_application_is_done_shown_to_all_and_confirmed() {
-    let (rig, bob, id) = ann_strikes(|_| ());
+fn a_valid_application_runs_is_replicated_and_confirmed() {
+    let (rig, bob, id) = ann_applies(|_| ());
     let health = rig.health(rig.foe);
     assert_eq!(seen(&rig.ann, &rig), health);
     assert_eq!(seen(&bob, &rig), health, "Bob sees it too");
@@ -162,20 +162,20 @@ fn a_sound_application_is_done_shown_to_all_and_confirmed() {
 
 // covers: UGAS-4.5-06
 #[test]
-fn an_application_by_an_ability_that_was_taken_away_is_undone() {
-    let (rig, bob, id) = ann_strikes(|rig| {
+fn an_application_by_a_revoked_ability_is_undone() {
+    let (rig, bob, id) = ann_applies(|rig| {
         let (who, ability) = (rig.hero, rig.ability("GA_Hold"));
         rig.server.sim_mut().run(Op::Revoke { who, which: ugas_core::Which::Ability(ability) }).unwrap();
     });
     assert_eq!(rig.count(RejectReason::Ability), 1);
     let health = rig.health(rig.foe);
-    assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as if it had never been");
+    assert_eq!((seen(&rig.ann, &rig), seen(&bob, &rig)), (health, health), "as before the application");
     assert!(!rig.ann.is_predicted(id.0) && rig.ann.counts().rejected == 1);
 }
 
 // covers: SAI-2.1-04
 #[test]
-fn a_sound_command_is_answered_with_what_the_server_made_of_it() {
+fn a_valid_command_is_answered_with_its_outcome() {
     let mut rig = Rig::new();
     let (who, jab) = (rig.hero, rig.ability("GA_Jab"));
     while rig.server.tick().0 % 40 != 39 {
@@ -193,8 +193,8 @@ fn a_sound_command_is_answered_with_what_the_server_made_of_it() {
 
 // covers: UGAS-13.7-01, UGAS-13.7-02
 #[test]
-fn level_and_magnitude_cannot_be_said() {
-    // What a request can become has no room for either: an application has the level of its grant and nothing more.
+fn a_client_cannot_send_level_or_magnitude() {
+    // The op of a request has neither: an application has the level of its grant.
     let rig = Rig::new();
     for request in all_requests(&rig, rig.rogue) {
         match request.op(3) {
@@ -204,10 +204,10 @@ fn level_and_magnitude_cannot_be_said() {
             }
             Op::Press { .. } | Op::Release { .. } | Op::Activate { .. } | Op::Cancel { .. } | Op::End { .. } => {}
             Op::Commit { .. } | Op::Complete { .. } | Op::Move { .. } | Op::Mispredicted { .. } | Op::Aim { .. } => {}
-            other => panic!("a client can say {other:?}"),
+            other => panic!("a client can send {other:?}"),
         }
     }
-    // More bytes behind a request, a foreign op or an unknown kind in its place are no request.
+    // Extra bytes after a request, another op or an unknown kind are rejected.
     refused(&[(RejectReason::Payload, 3)], |rig| {
         let tail = |bytes: &mut Vec<u8>| bytes.extend_from_slice(&99.0f64.to_le_bytes());
         let command = rig.command(rig.apply("GA_Beam", "GE_Beam", rig.foe));

@@ -1,11 +1,11 @@
-//! Keys: one for each command, rising, in one's own name.
+//! Command keys: one per command, rising, for the own client.
 
 use super::rig::{MOST_HELD, Rig, refused, refused_in};
 use ugas_core::{FactKind, Facts, Target};
 use ugas_net::authority::RejectReason;
 use ugas_net::message::{Command, Request};
 
-/// Sessions in which Mallory has thrown a bolt under a key; the command.
+/// Sessions in which Mallory activated Bolt; returns the command.
 fn thrown() -> ([Rig; 2], Command) {
     let mut first = None;
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
@@ -19,7 +19,7 @@ fn thrown() -> ([Rig; 2], Command) {
 }
 
 #[test]
-fn a_command_said_again_is_done_once() {
+fn a_resent_command_runs_once() {
     let (pair, command) = thrown();
     refused_in(pair, &[], |rig| {
         for _ in 0..60 {
@@ -38,7 +38,7 @@ fn a_key_that_was_used_is_not_used_again() {
         let other = Request::Move { who, anchor: ugas_core::Anchor::at([0.0; 3]) };
         rig.give(&[Command { request: other.clone(), ..command.clone() }]);
         rig.step();
-        // Older than the last one done, and never seen.
+        // Older than the last one that ran, and never received.
         let tick = rig.server.tick().plus(1);
         rig.give(&[Command { tick, base: 0, sub: 7, request: other.clone(), aim: None }]);
         rig.step();
@@ -55,8 +55,8 @@ fn a_key_that_was_used_is_not_used_again() {
 }
 
 #[test]
-fn a_forged_key_at_the_end_of_all_keys_is_refused() {
-    // Whoever has the number next goes on from the last base: nobody may use them up.
+fn a_forged_key_near_the_last_one_is_rejected() {
+    // The next client with the number continues from the last Base: one client must not use them up.
     refused(&[(RejectReason::Key, 2)], |rig| {
         for base in [u32::MAX, 0] {
             let request = Request::Release { who: rig.rogue, input: super::rig::FIRE };
@@ -68,8 +68,8 @@ fn a_forged_key_at_the_end_of_all_keys_is_refused() {
 }
 
 #[test]
-fn a_stolen_key_is_ones_own() {
-    // Keys on the wire have no client in them: Ann's next key in Mallory's hands names something of Mallory's.
+fn a_key_of_another_client_belongs_to_its_sender() {
+    // Keys on the wire have no client number: Ann's next key sent by Mallory is a key of Mallory.
     let (mut calm, mut hit) = (Rig::new(), Rig::new());
     let mut facts = Facts::default();
     hit.server.take_facts(&mut facts);
@@ -96,22 +96,22 @@ fn a_stolen_key_is_ones_own() {
 }
 
 #[test]
-fn keys_whose_verdicts_are_never_acknowledged_pile_up_no_further_than_a_limit() {
+fn unacknowledged_verdicts_are_bounded() {
     refused(&[(RejectReason::Ability, 600)], |rig| {
-        // A carrier that never hears anything acknowledges nothing.
+        // A connection that receives nothing acknowledges nothing.
         for _ in 0..150 {
             let asks: Vec<Command> = (0..4).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();
             let bytes: Vec<Vec<u8>> = asks.iter().map(Command::to_bytes).collect();
             let datagram = rig.datagram(rig.server.tick(), &super::rig::payload(&bytes));
-            rig.send(&deaf(&datagram));
+            rig.send(&without_ack(&datagram));
             rig.step();
         }
         assert!(rig.server.retained() < MOST_HELD, "{}", rig.server.retained());
     });
 }
 
-/// The datagram without its acknowledgement: flags, number and tick as they are.
-fn deaf(datagram: &[u8]) -> Vec<u8> {
+/// Returns the datagram without its ack, with the same flags, number and tick.
+fn without_ack(datagram: &[u8]) -> Vec<u8> {
     let flags = datagram[0];
     let head = if flags & 1 << 6 != 0 { 11 } else { 5 };
     let acks = if flags & 1 != 0 { 2 + (flags >> 2 & 15).count_ones() as usize } else { 0 };

@@ -1,5 +1,5 @@
-//! The boundary of the server: every line of the list of what a client could try, as a test of its own. An attack is
-//! counted by reason and changes nothing else.
+//! The boundary of the server: one test per entry of the list of attacks. An attack is counted by reason and changes nothing
+//! else.
 
 mod clock;
 mod identity;

@@ -1,7 +1,7 @@
-//! Recorded packets, damaged in every way there is, against one warm server on which somebody else plays.
+//! Recorded packets, mutated in many ways, against a running server with another client.
 //!
-//! The attacker owns a pebble: a controller without abilities that nobody looks at. Whatever it does to the pebble is its
-//! own affair; every other controller is compared with a server that never heard of it.
+//! The attacker owns a pebble: a controller without abilities that no other client receives. It may change the pebble; every
+//! other controller is compared with a server without the attacker.
 
 use super::rig::{LENGTH, payload, rules};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const PACKETS: u64 = 100_000;
 const COMPARED: u64 = 10_000;
 /// Packets in one tick; the server's limits are put so that it reads them all.
 const A_TICK: u64 = 32;
-/// Packets after which the attacker connects anew: one that closed its own door is no test of what is behind it.
+/// The packets after which the attacker reconnects, since a rejected connection does not test what follows.
 const A_LIFE: u64 = 128;
 const ANN: PeerId = PeerId(1);
 
@@ -65,8 +65,8 @@ impl Session {
         Session { server, ann, rules, hero, foe, pebble }
     }
 
-    /// One tick: Ann plays, the host does something of its own, the attacker hears nothing.
-    fn step(&mut self, mut heard: impl FnMut(PeerId, &[u8])) {
+    /// Runs a tick: Ann plays, the host runs ops, the attacker receives nothing.
+    fn step(&mut self, mut on_datagram: impl FnMut(PeerId, &[u8])) {
         let Session { server, ann, rules, hero, foe, .. } = self;
         if server.tick().0 % 50 == 7 {
             let hit = Spec::new(rules.effect("GE_Beam").unwrap(), *hero).from(*foe);
@@ -75,26 +75,26 @@ impl Session {
         server.step(&mut NoHost);
         server.send(&mut |peer, datagram| match peer {
             ANN => ann.receive(datagram),
-            other => heard(other, datagram),
+            other => on_datagram(other, datagram),
         });
         ann.update(LENGTH);
         let name = ["GA_Jab", "GA_Dash"][server.tick().0 as usize / 20 % 2];
         if server.tick().0 % 20 == 5 {
             let ability = rules.ability(name).unwrap();
-            // Before she is in she cannot.
+            // Fails before she has joined.
             let _ = ann.command(Request::Activate { who: *hero, ability, target: Target::Controller(*foe) });
         }
         ann.send(&mut |datagram| server.receive(ANN, datagram));
     }
 
-    /// What may not depend on the attacker.
+    /// The state that must not depend on the attacker.
     fn others(&self) -> (u64, u64, Option<u64>, ugas_net::client::ClientCounts) {
         let row = |who| self.server.sim().row_hash(who).unwrap();
         (row(self.hero), row(self.foe), self.ann.confirmed_hash(self.hero), self.ann.counts())
     }
 }
 
-/// What somebody who plays honestly with the pebble sends.
+/// Records the packets of a valid client that owns the pebble.
 fn record() -> Vec<Vec<u8>> {
     let mut session = Session::new();
     let (eve, who) = (PeerId(2), session.pebble);
@@ -112,7 +112,7 @@ fn record() -> Vec<Vec<u8>> {
             Request::Move { who, anchor: Anchor::at([f64::from(tick), 1.5, -3.0]) },
         ];
         for ask in asks.into_iter().take(tick as usize % 4) {
-            // Before it is in it cannot.
+            // Fails before it has joined.
             let _ = client.command(ask);
         }
         client.send(&mut |datagram| {
@@ -149,8 +149,8 @@ impl Chance {
     }
 }
 
-/// Any request about anybody.
-fn wish(chance: &mut Chance, session: &Session) -> Request {
+/// Returns a random request for a random controller.
+fn random_request(chance: &mut Chance, session: &Session) -> Request {
     let all = [session.pebble, session.pebble, session.hero, session.foe, ControllerId(99), ControllerId::NONE];
     let (who, target) = (*chance.of(&all), *chance.of(&all));
     let ability = ugas_core::AbilityId(chance.below(14) as u32);
@@ -196,7 +196,7 @@ fn mutate(chance: &mut Chance, bytes: &mut Vec<u8>, others: &[Vec<u8>]) {
     }
 }
 
-/// A datagram with a header that will be read, and this behind it.
+/// Returns a datagram with a valid header and this content.
 fn fresh(number: u64, tick: Tick, is_reliable: bool, rest: &[u8]) -> Vec<u8> {
     let mut out = vec![1 << 6 | u8::from(is_reliable) << 1];
     out.extend_from_slice(&number.to_le_bytes()[..6]);
@@ -205,7 +205,7 @@ fn fresh(number: u64, tick: Tick, is_reliable: bool, rest: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The attacker, from one connection to the next.
+/// The attacker, across its connections.
 struct Attacker {
     peer: PeerId,
     number: u64,
@@ -230,14 +230,14 @@ impl Attacker {
                 mutate(chance, &mut bytes, recorded);
                 bytes
             }
-            // What stands behind a recorded header, behind one that is read.
+            // The content of a recorded packet after a valid header.
             1 => {
                 let old = chance.of(recorded);
                 let mut rest = old.get(9..).unwrap_or_default().to_vec();
                 mutate(chance, &mut rest, recorded);
                 fresh(self.number, tick, chance.below(8) == 0, &rest)
             }
-            // A message in the ordered stream: a hello of somebody's, or what is left of it.
+            // A reliable message: a hello, or a part of it.
             2 => {
                 let mut message = self.hello.clone();
                 if chance.below(2) == 0 {
@@ -251,7 +251,7 @@ impl Attacker {
                 self.sequence = self.sequence.wrapping_add(1);
                 fresh(self.number, tick, true, &section)
             }
-            // Commands about anything, damaged or not.
+            // Random commands, mutated or not.
             _ => {
                 let count = 1 + chance.below(3);
                 let commands: Vec<Vec<u8>> = (0..count)
@@ -259,7 +259,7 @@ impl Attacker {
                         self.base += 1;
                         let any = tick.plus(chance.below(80) as u32).minus(10);
                         let tick = if chance.below(32) == 0 { any } else { tick.plus(1) };
-                        let request = wish(chance, session);
+                        let request = random_request(chance, session);
                         let command = Command { tick, base: self.base, sub: 0, request, aim: None };
                         let mut bytes = command.to_bytes();
                         if chance.below(3) == 0 {
@@ -304,7 +304,7 @@ fn mutated_packets_change_nothing_but_the_counts() {
                 }
                 attacker = Attacker::new(PeerId(attacker.peer.0 + 1), &hit.rules);
                 hit.server.connect(attacker.peer, &[hit.pebble]).unwrap();
-                // One life in eight begins with a damaged hello.
+                // One connection in eight starts with a mutated hello.
                 if chance.below(8) > 0 {
                     hit.server.receive(attacker.peer, &recorded[0]);
                 }
@@ -338,7 +338,7 @@ fn mutated_packets_change_nothing_but_the_counts() {
         RejectReason::Message,
         RejectReason::Target,
     ]) {
-        assert!(counts.of(reason) >= 30, "too few packets come as far as {reason:?}: {counts:?}");
+        assert!(counts.of(reason) >= 30, "too few packets are rejected as {reason:?}: {counts:?}");
     }
     assert!(hit.server.sim().get(hit.foe, hit.rules.attribute("Health").unwrap()).unwrap() < 1000.0, "Ann does play");
     if soak {

@@ -11,7 +11,7 @@ use ugas_net::server::ServerConfig;
 use ugas_net::types::{PeerId, Tick};
 
 #[test]
-fn a_flood_of_packets_is_cut_off_before_it_is_read() {
+fn a_flood_of_packets_is_dropped_unread() {
     let most = u64::from(ServerConfig::default().packets_per_tick) * 4;
     refused(&[(RejectReason::PacketRate, 5_000 - most)], |rig| {
         for _ in 0..5_000 {
@@ -22,7 +22,7 @@ fn a_flood_of_packets_is_cut_off_before_it_is_read() {
 }
 
 #[test]
-fn a_flood_of_activations_is_cut_off() {
+fn a_flood_of_activations_is_limited() {
     let most = u64::from(ServerConfig::default().commands_per_tick) * 16;
     refused(&[(RejectReason::CommandRate, 128 - most), (RejectReason::Ability, most)], |rig| {
         for _ in 0..4 {
@@ -33,7 +33,7 @@ fn a_flood_of_activations_is_cut_off() {
 }
 
 #[test]
-fn commands_beyond_what_a_packet_may_hold_are_not_read() {
+fn commands_beyond_the_limit_of_a_packet_are_not_read() {
     refused(&[(RejectReason::Payload, 1)], |rig| {
         let command = rig.command(rig.activate("GA_Never", Target::None)).to_bytes();
         let datagram = rig.datagram(rig.server.tick(), &payload(&vec![command; 65]));
@@ -73,7 +73,7 @@ fn a_flood_of_fragments_fills_a_window_and_no_more() {
     let piece = [7u8; 400];
     let begin = hit.mallory.next_number().0 + 1;
     for n in 0..800u64 {
-        // Everything but the first, so that nothing can be joined; then far beyond the window.
+        // All fragments but the first, so that nothing can be joined; then fragments far beyond the window.
         let sequence = 2 + (n % 600) as u16;
         let tick = hit.server.tick();
         hit.send(&fragments(begin + n, tick, &[(sequence, n % 7 == 0, &piece), (sequence + 1, false, &piece)]));
@@ -105,7 +105,7 @@ fn a_message_without_an_end_is_dropped_at_the_limit() {
 
 // covers: UGAS-13.7-02
 #[test]
-fn messages_that_a_client_may_not_say_are_counted() {
+fn messages_that_a_client_may_not_send_are_counted() {
     refused(&[(RejectReason::Message, 4)], |rig| {
         rig.push(b"");
         rig.push(&[0; 300]);
@@ -127,7 +127,7 @@ fn messages_that_a_client_may_not_say_are_counted() {
 }
 
 #[test]
-fn a_datagram_cut_anywhere_changes_nothing() {
+fn a_truncated_datagram_changes_nothing() {
     let [mut calm, mut hit] = [Rig::new(), Rig::new()];
     let asks: Vec<Command> = (0..6).map(|_| hit.command(hit.activate("GA_Never", Target::None))).collect();
     let bytes: Vec<Vec<u8>> = asks.iter().map(Command::to_bytes).collect();
@@ -145,7 +145,7 @@ fn a_datagram_cut_anywhere_changes_nothing() {
 }
 
 #[test]
-fn every_cut_of_a_payload_is_told() {
+fn every_truncated_payload_is_counted() {
     let mut rig = Rig::new();
     let asks: Vec<Command> = (0..3).map(|_| rig.command(rig.activate("GA_Never", Target::None))).collect();
     let whole = payload(&asks.iter().map(Command::to_bytes).collect::<Vec<_>>());
@@ -159,7 +159,7 @@ fn every_cut_of_a_payload_is_told() {
 }
 
 #[test]
-fn oversized_datagrams_are_refused() {
+fn oversized_datagrams_are_rejected() {
     refused(&[(RejectReason::Packet, 3)], |rig| {
         let honest = rig.datagram(rig.server.tick(), &payload(&[]));
         for length in [1_201, 65_507, 1 << 20] {
@@ -171,7 +171,7 @@ fn oversized_datagrams_are_refused() {
 }
 
 #[test]
-fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
+fn wrong_lengths_are_rejected_before_memory_is_allocated() {
     refused(&[(RejectReason::Payload, 4)], |rig| {
         let mut bombs = Vec::new();
         for count in [u64::MAX, 1 << 40] {
@@ -185,7 +185,7 @@ fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
         put_uint(&mut out, 1);
         put_uint(&mut out, u64::MAX);
         bombs.push(out.finish().to_vec());
-        // An answer that says it has four thousand million targets.
+        // An answer with a count of four billion targets.
         let key = TaskKey { seq: 1, who: rig.rogue };
         let command = rig.command(Request::Complete { key, answer: ugas_core::Answer::default() });
         let mut bytes = command.to_bytes();
@@ -202,7 +202,7 @@ fn lengths_that_lie_are_refused_before_anything_is_made_for_them() {
 
 // covers: UGAS-13.7-14
 #[test]
-fn replayed_packets_are_refused() {
+fn replayed_packets_are_rejected() {
     refused(&[(RejectReason::Duplicate, 40), (RejectReason::AuthoritativeOnly, 1)], |rig| {
         let command = rig.command(rig.apply("GA_Beam", "GE_InstantKill", rig.foe));
         let recorded = rig.datagram(rig.server.tick(), &payload(&[command.to_bytes()]));
@@ -215,7 +215,7 @@ fn replayed_packets_are_refused() {
 }
 
 #[test]
-fn what_networks_double_and_overtake_is_not_called_damaged() {
+fn duplicates_and_overtaken_packets_are_not_counted_as_malformed() {
     let mut rig = Rig::new();
     let [first, second] = [(); 2].map(|()| {
         rig.step();
@@ -227,45 +227,45 @@ fn what_networks_double_and_overtake_is_not_called_damaged() {
     let after = [RejectReason::Packet, RejectReason::Duplicate, RejectReason::Outdated].map(|reason| rig.count(reason));
     assert_eq!(after, [before[0], before[1] + 1, before[2] + 1]);
 
-    // The client tells them apart too.
+    // The client distinguishes them too.
     let rules = super::rig::rules();
     let mut ben = Client::new(rules, ClientConfig::default());
     rig.server.connect(PeerId(9), &[]).unwrap();
-    let (mut told, mut held) = (Vec::new(), Vec::new());
+    let (mut delivered, mut delayed) = (Vec::new(), Vec::new());
     for tick in 0..20 {
         ben.send(&mut |datagram| rig.server.receive(PeerId(9), datagram));
         rig.server.step(&mut ugas_core::NoHost);
         rig.server.send(&mut |peer, datagram| {
             if peer == PeerId(9) {
                 match tick {
-                    10 => held.push(datagram.to_vec()),
+                    10 => delayed.push(datagram.to_vec()),
                     _ => ben.receive(datagram),
                 }
-                told.push(datagram.to_vec());
+                delivered.push(datagram.to_vec());
             }
         });
         ben.update(super::rig::LENGTH);
     }
-    let (late, last) = (held.first().unwrap(), told.last().unwrap());
+    let (late, last) = (delayed.first().unwrap(), delivered.last().unwrap());
     [last, late].into_iter().for_each(|datagram| ben.receive(datagram));
     let counts = ben.counts();
     assert_eq!((counts.duplicate, counts.outdated, counts.malformed), (1, 1, 0));
 }
 
 #[test]
-fn what_ann_said_says_nothing_in_mallorys_mouth() {
+fn packets_of_one_client_sent_by_another_do_nothing() {
     let [mut calm, mut hit] = [Rig::new(), Rig::new()];
-    // What Ann would say next, from a copy of her session.
+    // The next packet of Ann, from a copy of her session.
     let mut twin = Rig::new();
-    let mut heard = Vec::new();
+    let mut recorded = Vec::new();
     for _ in 0..60 {
         twin.step();
         let ability = twin.ability("GA_Bolt");
         let (who, target) = (twin.hero, Target::Controller(twin.foe));
         let _ = twin.ann.command(Request::Activate { who, ability, target });
-        twin.ann.send(&mut |datagram| heard.push(datagram.to_vec()));
+        twin.ann.send(&mut |datagram| recorded.push(datagram.to_vec()));
     }
-    for datagram in &heard {
+    for datagram in &recorded {
         hit.send(datagram);
         hit.step();
     }
@@ -277,7 +277,7 @@ fn what_ann_said_says_nothing_in_mallorys_mouth() {
 }
 
 #[test]
-fn datagrams_of_nobody_are_counted() {
+fn datagrams_of_unknown_peers_are_counted() {
     refused(&[(RejectReason::Packet, 3)], |rig| {
         for peer in [0, 3, u32::MAX] {
             rig.server.receive(PeerId(peer), &[64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -285,7 +285,7 @@ fn datagrams_of_nobody_are_counted() {
     });
 }
 
-/// What the server answers to a hello of Mallory's.
+/// The server's answer to a hello of Mallory.
 fn answer(protocol: u32, rules: u64) -> (Option<ToClient>, usize) {
     let mut rig = Rig::silent();
     rig.hello(protocol, rules);
@@ -300,9 +300,9 @@ fn answer(protocol: u32, rules: u64) -> (Option<ToClient>, usize) {
 fn another_version_is_denied_with_both_numbers() {
     let rules = super::rig::rules().fingerprint();
     for client in [0, PROTOCOL - 1, PROTOCOL + 1, u32::MAX] {
-        let (told, playing) = answer(client, rules);
+        let (answer_message, playing) = answer(client, rules);
         let denial = Denial::Protocol { server: PROTOCOL, client };
-        assert_eq!(told, Some(ToClient::Denied(denial.clone())));
+        assert_eq!(answer_message, Some(ToClient::Denied(denial.clone())));
         assert_eq!(playing, 1, "only Ann");
         assert!(denial.to_string().contains(&client.to_string()) && denial.to_string().contains("install"));
     }
@@ -310,10 +310,13 @@ fn another_version_is_denied_with_both_numbers() {
 }
 
 #[test]
-fn other_rules_are_denied_with_both_hashes_and_the_client_says_so() {
+fn other_rules_are_denied_with_both_hashes_on_both_sides() {
     let rules = super::rig::rules().fingerprint();
-    let (told, playing) = answer(PROTOCOL, rules ^ 1);
-    assert_eq!((told, playing), (Some(ToClient::Denied(Denial::Rules { server: rules, client: rules ^ 1 })), 1));
+    let (answer_message, playing) = answer(PROTOCOL, rules ^ 1);
+    assert_eq!(
+        (answer_message, playing),
+        (Some(ToClient::Denied(Denial::Rules { server: rules, client: rules ^ 1 })), 1)
+    );
 
     let mut rig = Rig::silent();
     rig.server.connect(PeerId(9), &[]).unwrap();
@@ -330,16 +333,16 @@ fn other_rules_are_denied_with_both_hashes_and_the_client_says_so() {
         client.update(super::rig::LENGTH);
     }
     let denial = Denial::Rules { server: rules, client: other.fingerprint() };
-    assert_eq!(rig.server.denied().collect::<Vec<_>>(), [(PeerId(9), &denial)], "the host can tell it too");
+    assert_eq!(rig.server.denied().collect::<Vec<_>>(), [(PeerId(9), &denial)], "the host can read it too");
     assert_eq!(*client.state(), ClientState::Denied(denial));
 }
 
 #[test]
-fn who_has_not_said_hello_never_gets_more_than_he_gave() {
+fn a_peer_without_hello_never_receives_more_than_it_sent() {
     let rules = super::rig::rules().fingerprint();
     let short = ToServer::Hello { protocol: 0, rules: 0, padding: Vec::new() };
-    // Nothing at all, an empty packet, one that asks for an answer, a hello too short to be answered, a hello of
-    // another version said once and said often.
+    // Nothing, an empty packet, a packet that needs an ack, a hello that is too short, and a hello of another version, sent
+    // once and repeatedly.
     for case in 0..6 {
         let (mut rig, mut given) = (Rig::silent(), 0);
         for tick in 0..600 {
@@ -367,14 +370,14 @@ fn who_has_not_said_hello_never_gets_more_than_he_gave() {
                 rig.server.receive(MALLORY, &datagram);
             }
             rig.step();
-            assert!(rig.told <= given, "case {case}, tick {tick}: {} bytes for {given}", rig.told);
+            assert!(rig.sent_bytes <= given, "case {case}, tick {tick}: {} bytes for {given}", rig.sent_bytes);
         }
-        assert!(case != 4 || rig.told > 0, "the denial itself is told");
+        assert!(case != 4 || rig.sent_bytes > 0, "the denial is sent");
     }
 }
 
 #[test]
-fn what_is_said_before_hello_is_not_done() {
+fn commands_before_hello_are_ignored() {
     let pair = [Rig::silent(), Rig::silent()];
     refused_in(pair, &[(RejectReason::Message, 1)], |rig| {
         rig.run_to(30);

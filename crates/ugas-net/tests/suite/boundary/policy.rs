@@ -20,7 +20,7 @@ fn abilities_of_the_server_and_of_the_client_are_not_run_at_a_clients_request() 
 }
 
 #[test]
-fn an_input_that_a_server_ability_is_bound_to_does_not_start_it() {
+fn an_input_does_not_activate_a_server_ability() {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         let grant = AbilityGrant::new(rig.ability("GA_Server")).input(InputId(1));
         let who = rig.rogue;
@@ -34,7 +34,7 @@ fn an_input_that_a_server_ability_is_bound_to_does_not_start_it() {
 
 // covers: PEER-10
 #[test]
-fn what_a_client_may_not_cancel_goes_on() {
+fn an_ability_that_a_client_may_not_cancel_stays_active() {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         rig.ask(rig.activate("GA_Kept", Target::None));
         assert_eq!(rig.server.sim().activations(rig.rogue).unwrap().count(), 1);

@@ -1,4 +1,4 @@
-//! What a refusal tells its client: that it is one. Why may be something the client is not shown.
+//! A rejection does not contain its reason, which may be hidden from the client.
 
 use super::rig::LENGTH;
 use ugas_core::{AbilityGrant, NoHost, Op, Rules, Sim, SimConfig, SpawnSpec, Spec, Target};
@@ -11,9 +11,9 @@ use ugas_net::types::PeerId;
 
 const ANN: PeerId = PeerId(1);
 
-/// A session whose foe bears an effect that its attacker is not shown. Everything the attacker is sent from when it asks
-/// to hit the foe, and is refused.
-fn told(shield: &str) -> Vec<Vec<u8>> {
+/// A session whose foe has an effect that is hidden from its attacker. Returns everything that is sent to the attacker after its
+/// request to hit the foe, which is rejected.
+fn sent_bytes(shield: &str) -> Vec<Vec<u8>> {
     let set = AttributeSet::new("S").with(Attribute::new("Open", 100.0));
     let tagged = |mut effect: Effect| {
         effect.effect_tags.push("Damage".into());
@@ -60,12 +60,12 @@ fn told(shield: &str) -> Vec<Vec<u8>> {
     assert_eq!(
         (server.counts().of(RejectReason::Rules), client.counts().rejected),
         (1, 1),
-        "it was refused, and told so"
+        "it was rejected, with a verdict"
     );
     sent
 }
 
 #[test]
-fn a_refusal_does_not_tell_of_effects_that_are_hidden() {
-    assert!(told("ShieldA") == told("ShieldB"), "the bytes do not tell which effect it was");
+fn a_rejection_does_not_reveal_hidden_effects() {
+    assert!(sent_bytes("ShieldA") == sent_bytes("ShieldB"), "the bytes do not depend on the effect");
 }

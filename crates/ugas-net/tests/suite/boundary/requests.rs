@@ -9,7 +9,7 @@ const BAD: [f64; 8] =
     [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN, f64::MIN_POSITIVE / 2.0, 1e10, -f64::NAN];
 
 #[test]
-fn numbers_that_are_none_are_refused_wherever_they_stand() {
+fn invalid_numbers_are_rejected_in_every_field() {
     refused(&[(RejectReason::Number, 8 * 6)], |rig| {
         let who = rig.rogue;
         for bad in BAD {
@@ -27,7 +27,7 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
 }
 
 #[test]
-fn a_value_in_an_answer_that_is_no_number_is_refused() {
+fn an_answer_with_an_invalid_number_is_rejected() {
     refused(&[(RejectReason::Number, 5)], |rig| {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MIN_POSITIVE / 4.0, -f64::NAN] {
             let key = TaskKey { seq: 1, who: rig.rogue };
@@ -38,7 +38,7 @@ fn a_value_in_an_answer_that_is_no_number_is_refused() {
 
 // covers: UGAS-13.7-05, UGAS-13.7-08, UGAS-4.5-06
 #[test]
-fn targets_out_of_range_are_refused_and_those_within_are_not() {
+fn targets_out_of_range_are_rejected_and_those_within_are_accepted() {
     refused(&[(RejectReason::Target, 3)], |rig| {
         rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.far)));
         rig.ask(rig.apply("GA_Beam", "GE_Beam", rig.far));
@@ -66,7 +66,7 @@ impl TargetPolicy for Nobody {
 
 // covers: UGAS-13.7-05
 #[test]
-fn the_host_may_refuse_any_target_and_any_place() {
+fn the_host_may_reject_any_target_and_any_position() {
     let mut rig = Rig::new();
     rig.server.set_target_policy(Nobody);
     rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
@@ -80,7 +80,7 @@ fn the_host_may_refuse_any_target_and_any_place() {
 }
 
 #[test]
-fn dead_and_forged_targets_are_refused() {
+fn removed_and_forged_targets_are_rejected() {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         let far = rig.far;
         rig.server.sim_mut().despawn(far).unwrap();
@@ -88,15 +88,15 @@ fn dead_and_forged_targets_are_refused() {
         rig
     });
     refused_in(pair, &[(RejectReason::Target, 9)], |rig| {
-        for gone in [rig.far, ControllerId(77_777), ControllerId::NONE] {
-            rig.ask(rig.activate("GA_Bolt", Target::Controller(gone)));
-            rig.ask(rig.apply("GA_Beam", "GE_Beam", gone));
-            rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(gone) });
+        for invalid in [rig.far, ControllerId(77_777), ControllerId::NONE] {
+            rig.ask(rig.activate("GA_Bolt", Target::Controller(invalid)));
+            rig.ask(rig.apply("GA_Beam", "GE_Beam", invalid));
+            rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(invalid) });
         }
     });
 }
 
-/// Sessions in which Mallory aims: her ability waits for targets.
+/// Sessions in which an ability of Mallory waits for targets.
 fn aiming() -> ([Rig; 2], TaskKey) {
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         let aim = rig.activate("GA_Aim", Target::None);
@@ -108,7 +108,7 @@ fn aiming() -> ([Rig; 2], TaskKey) {
 }
 
 #[test]
-fn targets_of_an_answer_are_named_once_exist_and_are_within_reach() {
+fn targets_of_an_answer_must_be_unique_exist_and_be_in_range() {
     let (pair, key) = aiming();
     refused_in(pair, &[(RejectReason::Target, 4)], |rig| {
         let foe = rig.foe;
@@ -127,7 +127,7 @@ fn targets_of_an_answer_are_named_once_exist_and_are_within_reach() {
 }
 
 #[test]
-fn answers_to_what_was_not_asked_are_refused() {
+fn answers_to_unknown_tasks_are_rejected() {
     refused(&[(RejectReason::Task, 3)], |rig| {
         for seq in [0, 1, u64::MAX] {
             let key = TaskKey { seq, who: rig.rogue };
@@ -153,7 +153,7 @@ fn a_client_does_not_answer_its_own_validation() {
 }
 
 #[test]
-fn tags_of_a_hit_that_do_not_exist_are_refused() {
+fn unknown_tags_of_a_hit_are_rejected() {
     let (pair, key) = aiming();
     refused_in(pair, &[(RejectReason::Rules, 1)], |rig| {
         let hit = Some(Hit { position: None, distance: None, tags: vec![ugas_core::TagId(60_000)] });
@@ -161,7 +161,7 @@ fn tags_of_a_hit_that_do_not_exist_are_refused() {
     });
 }
 
-/// Sessions in which an ability of Mallory's runs at Ann, who is marked.
+/// Sessions in which an ability of Mallory is active with Ann, who is marked, as its target.
 fn at_ann(name: &str) -> [Rig; 2] {
     [Rig::new(), Rig::new()].map(|mut rig| {
         let (mark, hero) = (rig.effect("GE_Mark"), rig.hero);
@@ -178,14 +178,14 @@ fn aim(rig: &Rig, target: Target) -> Request {
 }
 
 #[test]
-fn a_running_ability_aims_only_at_whom_it_might_be_used_on() {
+fn an_active_ability_aims_only_at_valid_targets() {
     refused_in(at_ann("GA_Seek"), &[(RejectReason::Target, 3)], |rig| {
         // Not marked, out of range, no controller.
         for target in [Target::Controller(rig.foe), Target::Controller(rig.far), Target::Point([1.0, 0.0, 0.0])] {
             rig.ask(aim(rig, target));
         }
     });
-    // It may aim at another who is marked.
+    // Another marked target is valid.
     let [mut rig, _] = at_ann("GA_Seek");
     let (mark, foe) = (rig.effect("GE_Mark"), rig.foe);
     rig.server.sim_mut().apply(&Spec::new(mark, foe)).unwrap();
@@ -195,7 +195,7 @@ fn a_running_ability_aims_only_at_whom_it_might_be_used_on() {
 }
 
 #[test]
-fn only_an_ability_that_leaves_the_choice_to_its_client_is_aimed_by_it() {
+fn a_client_aims_only_abilities_that_allow_it() {
     for name in ["GA_Hex", "GA_Led"] {
         refused_in(at_ann(name), &[(RejectReason::Policy, 2)], |rig| {
             rig.ask(aim(rig, Target::None));
@@ -205,16 +205,16 @@ fn only_an_ability_that_leaves_the_choice_to_its_client_is_aimed_by_it() {
 }
 
 #[test]
-fn nothing_that_does_not_run_is_aimed() {
+fn an_inactive_ability_cannot_be_aimed() {
     refused(&[(RejectReason::Idle, 1)], |rig| {
-        let key = ugas_core::ActivationKey { birth: 77, who: rig.rogue, ordinal: 0 };
+        let key = ugas_core::ActivationKey { origin_id: 77, who: rig.rogue, ordinal: 0 };
         rig.ask(Request::Aim { key, target: Target::Controller(rig.foe) });
     });
 }
 
 #[test]
-fn what_a_command_says_its_first_tick_chose_is_looked_at_too() {
-    // It has no tick that chooses; it does not choose; nobody is there; it activates nothing.
+fn the_target_of_the_first_predicted_tick_is_validated_too() {
+    // No predicted tick; the client may not choose; the target does not exist; nothing is activated.
     let pair = [Rig::new(), Rig::new()].map(|mut rig| {
         let (mark, hero) = (rig.effect("GE_Mark"), rig.hero);
         rig.server.sim_mut().apply(&Spec::new(mark, hero)).unwrap();
@@ -239,5 +239,5 @@ fn what_a_command_says_its_first_tick_chose_is_looked_at_too() {
     }
     let counts: Vec<_> = hit.server.counts().iter().collect();
     assert_eq!(counts, [(RejectReason::Policy, 1), (RejectReason::Target, 3)]);
-    assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash(), "each use counts, at whom it asked for");
+    assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash(), "each activation uses the requested target");
 }

@@ -1,4 +1,4 @@
-//! One warm server, an honest player, and Mallory, who writes what she likes into her datagrams.
+//! A running server, a valid client (Ann), and Mallory, who sends arbitrary datagrams.
 
 use std::sync::Arc;
 use ugas_core::{
@@ -18,7 +18,7 @@ use ugas_net::types::{PeerId, Tick};
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
 pub(crate) const ANN: PeerId = PeerId(1);
 pub(crate) const MALLORY: PeerId = PeerId(2);
-/// Ticks of a session before anybody attacks.
+/// The ticks of a session before the attack.
 const WARM: u32 = 60;
 /// The tick at which sessions are compared.
 const END: u32 = 240;
@@ -37,7 +37,7 @@ fn cast() -> Cast {
     Cast { length: 1.0, ticks: Some(1), ..Cast::default() }
 }
 
-/// An ability whose client chooses whom its tick hits, among those who are marked.
+/// An ability whose client chooses the target of its tick among the marked actors.
 fn seeker(name: &str, net: NetExecution) -> Ability {
     let mut seeker = Ability::new(name).cast_as(cast()).net(net).range(500.0);
     seeker.target_required_tags.push("State.Marked".into());
@@ -109,7 +109,7 @@ pub(crate) fn rules() -> Arc<Rules> {
 pub(crate) struct Rig {
     pub(crate) server: Server,
     pub(crate) rules: Arc<Rules>,
-    /// Ann's, Mallory's, nobody's near and nobody's far away.
+    /// The controllers of Ann and Mallory, and two without an owner: near and far away.
     pub(crate) hero: ControllerId,
     pub(crate) rogue: ControllerId,
     pub(crate) foe: ControllerId,
@@ -117,10 +117,10 @@ pub(crate) struct Rig {
     pub(crate) ann: Client,
     pub(crate) mallory: Carrier,
     base: u32,
-    /// The most the server held for its peers at once.
+    /// The most that the server retained for its peers.
     pub(crate) held: usize,
     /// Bytes the server sent to Mallory.
-    pub(crate) told: usize,
+    pub(crate) sent_bytes: usize,
 }
 
 impl Rig {
@@ -129,11 +129,11 @@ impl Rig {
         let mut rig = Rig::silent();
         rig.hello(PROTOCOL, rig.rules.fingerprint());
         rig.run_to(WARM);
-        assert_eq!(rig.server.playing().count(), 2, "both are in");
+        assert_eq!(rig.server.playing().count(), 2, "both have joined");
         rig
     }
 
-    /// Mallory is connected and has said nothing.
+    /// Mallory is connected and has sent nothing.
     pub(crate) fn silent() -> Rig {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -157,7 +157,7 @@ impl Rig {
         server.connect(MALLORY, &[rogue]).unwrap();
         let ann = Client::new(rules.clone(), ClientConfig::default());
         let mallory = Carrier::new(ConnectionConfig::default());
-        Rig { server, rules, hero, rogue, foe, far, ann, mallory, base: 0, held: 0, told: 0 }
+        Rig { server, rules, hero, rogue, foe, far, ann, mallory, base: 0, held: 0, sent_bytes: 0 }
     }
 
     pub(crate) fn ability(&self, name: &str) -> AbilityId {
@@ -176,28 +176,28 @@ impl Rig {
         self.server.tick().time(LENGTH)
     }
 
-    /// One tick; Ann strikes now and then.
+    /// Runs a tick; Ann activates an ability from time to time.
     pub(crate) fn step(&mut self) {
         self.step_with(|_, _| ());
     }
 
-    /// The same; others hear what is said to them.
-    pub(crate) fn step_with(&mut self, mut heard: impl FnMut(PeerId, &[u8])) {
+    /// Runs a tick and passes the datagrams to other peers to a function.
+    pub(crate) fn step_with(&mut self, mut on_datagram: impl FnMut(PeerId, &[u8])) {
         let now = self.now();
         self.server.step(&mut NoHost);
-        let Rig { server, ann, mallory, told, .. } = self;
+        let Rig { server, ann, mallory, sent_bytes, .. } = self;
         server.send(&mut |peer, datagram| match peer {
             ANN => ann.receive(datagram),
             MALLORY => {
-                *told += datagram.len();
+                *sent_bytes += datagram.len();
                 let _ = mallory.read(now, datagram);
             }
-            other => heard(other, datagram),
+            other => on_datagram(other, datagram),
         });
         ann.update(LENGTH);
         if server.tick().0 % 40 == 5 {
             let ability = self.rules.ability("GA_Jab").unwrap();
-            // Before she is in she cannot.
+            // Fails before she has joined.
             let _ = ann.command(Request::Activate { who: self.hero, ability, target: Target::Controller(self.foe) });
         }
         ann.send(&mut |datagram| server.receive(ANN, datagram));
@@ -225,7 +225,7 @@ impl Rig {
         self.held = self.held.max(self.server.retained());
     }
 
-    /// Mallory says hello.
+    /// Sends the hello of Mallory.
     pub(crate) fn hello(&mut self, protocol: u32, rules: u64) {
         let hello = ToServer::Hello { protocol, rules, padding: vec![0; 256] };
         self.push(&hello.to_bytes());
@@ -252,7 +252,7 @@ impl Rig {
         self.send(&datagram);
     }
 
-    /// Mallory asks for something now, and the tick passes.
+    /// Sends a request of Mallory and runs the tick.
     pub(crate) fn ask(&mut self, request: Request) {
         let command = self.command(request);
         self.give(&[command]);
@@ -284,8 +284,8 @@ pub(crate) fn payload(commands: &[Vec<u8>]) -> Vec<u8> {
     out.finish().to_vec()
 }
 
-/// Plays two sessions that differ in one attack. What it sent is counted under these reasons and no others, the server's
-/// state is that of the session without it, and little was held for it.
+/// Plays two sessions that differ in one attack. The attack is counted under these reasons only, the server's state equals that
+/// of the session without it, and the retained memory is bounded.
 pub(crate) fn refused(reasons: &[(RejectReason, u64)], attack: impl Fn(&mut Rig)) {
     refused_in([Rig::new(), Rig::new()], reasons, attack);
 }
@@ -298,12 +298,12 @@ pub(crate) fn refused_in([mut calm, mut hit]: [Rig; 2], reasons: &[(RejectReason
     let mut expected = reasons.to_vec();
     expected.sort();
     assert_eq!(counts, expected, "what was refused, by reason");
-    assert!(calm.server.counts().iter().next().is_none(), "nobody does wrong without Mallory");
+    assert!(calm.server.counts().iter().next().is_none(), "nothing is rejected without Mallory");
     assert_eq!(hit.server.sim_mut().hash(), calm.server.sim_mut().hash(), "the state is as without the attack");
-    assert_eq!(hit.ann.counts(), calm.ann.counts(), "Ann plays on as without it");
-    assert!(hit.health(hit.foe) < 1000.0, "she does play");
+    assert_eq!(hit.ann.counts(), calm.ann.counts(), "Ann plays as without the attack");
+    assert!(hit.health(hit.foe) < 1000.0, "Ann plays");
     assert!(hit.held < calm.held + 2 * MOST_HELD, "{} held, {} without the attack", hit.held, calm.held);
 }
 
-/// What one client can make a server hold: commands, verdicts, packets, a window of fragments and a message.
+/// The most that a server retains for one client: commands, verdicts, packets, a window of fragments and a message.
 pub(crate) const MOST_HELD: usize = 256 * 480 + 64 * 1024 + 2048;

@@ -18,7 +18,7 @@ fn apply(effect: &str) -> AbilityTask {
     AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
 }
 
-/// What the small game has.
+/// The rules of the small game.
 pub(crate) fn builder() -> RulesBuilder {
     let set = AttributeSet::new("Vitals")
         .with(Attribute::new("Health", 100.0).min(0.0))
@@ -64,7 +64,7 @@ pub(crate) fn builder() -> RulesBuilder {
         })
 }
 
-/// A session with one hero of Ana's, one of Ben's if he plays, and a foe of nobody's.
+/// A session with a hero of Ana, one of Ben if he plays, and a foe without an owner.
 pub(crate) struct Game {
     pub(crate) rules: Arc<Rules>,
     pub(crate) net: Harness,
@@ -144,23 +144,23 @@ impl Game {
         self.rules.attribute(name).unwrap()
     }
 
-    /// What Ana sees.
+    /// Returns a value as Ana sees it.
     pub(crate) fn seen(&self, who: ControllerId, name: &str) -> f64 {
         self.ana().sim().get(who, self.attribute(name)).unwrap()
     }
 
-    /// What is true.
+    /// Returns a value on the server.
     pub(crate) fn truth(&self, who: ControllerId, name: &str) -> f64 {
         self.net.server().sim().get(who, self.attribute(name)).unwrap()
     }
 
-    /// Ana uses an ability.
+    /// Activates an ability of Ana.
     pub(crate) fn cast(&mut self, name: &str, target: Target) -> Result<CommandStatus, Refusal> {
         let request = Request::Activate { who: self.hero, ability: self.ability(name), target };
         self.net.client_mut("Ana").command(request)
     }
 
-    /// Ana uses an ability on the foe, played ahead.
+    /// Activates an ability of Ana on the foe, predicted.
     pub(crate) fn bolt(&mut self) -> (OpId, Outcome) {
         let target = Target::Controller(self.foe);
         match self.cast("GA_Bolt", target) {
@@ -169,19 +169,23 @@ impl Game {
         }
     }
 
-    /// Ana's facts since they were last asked for.
+    /// Takes Ana's facts since the last call.
     pub(crate) fn facts(&mut self) -> Vec<(ugas_core::Fact, Certainty)> {
         let mut facts = NetFacts::default();
         self.net.client_mut("Ana").take_facts(&mut facts);
         facts.iter().map(|(f, c)| (*f, c)).collect()
     }
 
-    /// Whether what Ana holds of her own as settled is what the server holds.
+    /// Checks that Ana's confirmed state equals the server's.
     pub(crate) fn assert_equal(&mut self) {
         self.net.restore_links();
         self.net.run(60);
         let server = self.net.server().sim().row_hash(self.hero).unwrap();
         assert_eq!(self.ana().confirmed_hash(self.hero), Some(server));
-        assert_eq!(self.ana().sim().row_hash(self.hero).unwrap(), server, "nothing runs, so now is as then");
+        assert_eq!(
+            self.ana().sim().row_hash(self.hero).unwrap(),
+            server,
+            "nothing is active, so the predicted state is equal too"
+        );
     }
 }

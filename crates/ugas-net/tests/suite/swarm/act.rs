@@ -1,4 +1,4 @@
-//! What happens in a session: what players ask for, what the host does to the world, and what becomes of links.
+//! The random events of a session: requests of clients, ops of the host, and changes of links.
 
 use super::make::{self, MARK_SECONDS, TAGS};
 use super::play::{Mark, NAMES, Swarm};
@@ -29,7 +29,7 @@ impl Swarm {
 
     pub(crate) fn players_act(&mut self) {
         let length = self.net.server().tick_length();
-        // As many requests in a second, whatever the tick.
+        // The same number of requests per second at every tick length.
         let seldom = ((SimTime::seconds(1.0).0 / length.0) / 6).max(1) as usize;
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
             if self.dice.roll(seldom) != 0 {
@@ -58,7 +58,7 @@ impl Swarm {
                 }
                 _ => Request::Activate { who, ability, target },
             };
-            // Refused here and there: cooldowns, costs, closed windows, players who are away.
+            // Some are rejected: cooldowns, costs, closed windows, disconnected clients.
             match self.net.client_mut(name).command(request) {
                 Ok(_) => self.tally.put("played ahead", 1),
                 Err(_) => self.tally.put("refused here", 1),
@@ -66,7 +66,7 @@ impl Swarm {
         }
     }
 
-    /// A player does what can be counted.
+    /// Applies the counted effect.
     fn mark(&mut self, player: usize, who: ControllerId) {
         let before = self.marks_on(self.net.client(NAMES[player]).sim(), who);
         let ability = self.made.rules.ability("GA_Mark").unwrap();
@@ -79,8 +79,8 @@ impl Swarm {
         let now = self.net.client(NAMES[player]).sim().now();
         let after = self.marks_on(self.net.client(NAMES[player]).sim(), who);
         let new: Vec<EffectKey> = after.into_iter().filter(|key| !before.contains(key)).collect();
-        assert_eq!(new.len(), 1, "seed {}: {} plays ahead what appears at once", self.seed, NAMES[player]);
-        // A tick of slack for ends that fall between ticks.
+        assert_eq!(new.len(), 1, "seed {}: {} predicts it at once", self.seed, NAMES[player]);
+        // One tick of tolerance for ends between ticks.
         let until = now + SimTime::seconds(MARK_SECONDS) - self.net.server().tick_length();
         self.marks.push(Mark { player, op, key: new[0], until });
         self.tally.put("marks", 1);
@@ -118,7 +118,7 @@ impl Swarm {
             }
             14 => Op::SetRate { who, rate: Rate::new(*self.dice.pick(&[0.5, 1.0])).unwrap() },
             15 => match self.others.first() {
-                // A hero that stands still can do nothing, and what was played ahead would rightly go.
+                // A paused hero cannot act, and its predictions would be undone.
                 Some(&who) => Op::SetActive { who, active: self.dice.percent(70) },
                 None => return,
             },
@@ -146,11 +146,11 @@ impl Swarm {
             }
             _ => return self.define(who),
         };
-        // Refused here and there: a set that is there already, a blocked effect.
+        // Some are refused: a set that is present already, a blocked effect.
         let _ = self.net.server_mut().sim_mut().run(op);
     }
 
-    /// An effect that nobody knew when the session began.
+    /// Defines an effect at run time.
     fn define(&mut self, who: ControllerId) {
         self.defined += 1;
         let name = format!("GE_Found{}", self.defined);

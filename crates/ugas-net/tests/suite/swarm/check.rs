@@ -1,4 +1,4 @@
-//! What must hold, in every tick and at the end.
+//! The invariants of every tick and of the end.
 
 use super::play::{NAMES, Swarm};
 use ugas_core::{ControllerId, OpId, Refusal, Target, Which};
@@ -6,13 +6,13 @@ use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientState, PredictionStatus};
 use ugas_net::internals::view::ProxySnapshot;
 
-/// What a client may hold of what is not settled: ticks, journals, facts told ahead.
+/// The most unconfirmed data that a client retains: ticks, journals, predicted facts.
 const MOST_HELD: usize = 4_000;
-/// What the server may hold for one client: packets in flight, commands, verdicts, messages.
+/// The most that the server retains for one client: packets in flight, commands, verdicts, messages.
 const MOST_HELD_FOR_ONE: usize = 4_000;
 
 impl Swarm {
-    /// What the server has at the end of its tick.
+    /// Records the state of the server at the end of its tick.
     pub(crate) fn note(&mut self) {
         let tick = self.net.tick().0;
         for &hero in &self.heroes {
@@ -32,8 +32,8 @@ impl Swarm {
         }
     }
 
-    /// From the moment it was played ahead until it ends a modifier is there once: not twice when the server's word
-    /// comes, and at no tick in between not at all.
+    /// A predicted modifier is present exactly once from its prediction until it ends: never twice when the confirmation arrives,
+    /// and never missing in between.
     pub(crate) fn what_was_accepted_is_there_once(&mut self) {
         let marks = std::mem::take(&mut self.marks);
         let seed = self.seed;
@@ -56,10 +56,10 @@ impl Swarm {
             let here = self.marks_on(client.sim(), hero).iter().filter(|&&key| key == mark.key).count();
             let tick = self.net.tick();
             if status == Some(PredictionStatus::Rejected) {
-                assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was refused", mark.key);
+                assert_eq!(here, 0, "seed {seed}: {name} at {tick:?} keeps {:?}, which was rejected", mark.key);
                 continue;
             }
-            // Who died by the server's word rightly takes back what he would have done since.
+            // If the server reports a death, the predictions since are undone.
             let (mark_it, mut reasons) = (self.made.rules.ability("GA_Mark").unwrap(), Vec::new());
             let asked = client.sim().why_not(hero, Which::Ability(mark_it), Target::None, &mut reasons);
             let is_dead = asked.is_ok() && reasons.iter().any(|r| matches!(r.refusal, Refusal::Dead { .. }));
@@ -82,7 +82,7 @@ impl Swarm {
         assert!(held <= most, "seed {seed}: the server holds {held} at {tick:?}");
     }
 
-    /// No command is open and none would be run again.
+    /// Checks that no command is pending and none would be resimulated.
     pub(crate) fn nothing_is_open(&self) {
         let seed = self.seed;
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
@@ -91,17 +91,17 @@ impl Swarm {
             assert_eq!(client.pending_commands(), 0, "seed {seed}: {name} waits for verdicts");
             for &who in self.heroes.iter().chain(&self.others) {
                 let ops = client.sim().journal(who).map_or(0, |j| j.ops().count());
-                assert_eq!(ops, 0, "seed {seed}: {name} would ask something of {who:?} again");
+                assert_eq!(ops, 0, "seed {seed}: {name} would resimulate an op of {who:?}");
             }
             let behind = client.tick().0 - client.confirmed_tick(hero).unwrap().0;
             assert!(
                 behind <= client.prediction_window(),
-                "seed {seed}: {name} is {behind} ticks ahead of what is settled"
+                "seed {seed}: {name} is {behind} ticks ahead of the confirmed tick"
             );
         }
     }
 
-    /// Whether nothing goes on by itself any more.
+    /// Returns whether nothing is active any more.
     pub(crate) fn is_still(&self) -> bool {
         let sim = self.net.server().sim();
         let rests = |who: &ControllerId| {
@@ -114,11 +114,11 @@ impl Swarm {
     pub(crate) fn journals_are_empty(&self) {
         for name in &NAMES[..self.heroes.len()] {
             let noted = self.net.client(name).journal_entries();
-            assert_eq!(noted, 0, "seed {}: {name} would run something again", self.seed);
+            assert_eq!(noted, 0, "seed {}: {name} would resimulate something", self.seed);
         }
     }
 
-    /// Everybody knows of his own what the server has, up to the tick that is under way.
+    /// Checks that every client agrees with the server about its own controllers, up to the tick in flight.
     pub(crate) fn owners_are_told(&self) {
         let (seed, tick) = (self.seed, self.net.tick());
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
@@ -127,7 +127,7 @@ impl Swarm {
         }
     }
 
-    /// Everybody knows of everybody else what the server shows.
+    /// Checks that every client has the visible state of all other controllers.
     pub(crate) fn everybody_agrees(&self) {
         let (seed, tick, server) = (self.seed, self.net.tick(), self.net.server());
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
@@ -145,7 +145,7 @@ impl Swarm {
             let shown = self.heroes.iter().chain(&self.others);
             let shown =
                 shown.filter(|&&who| who != own && server.replication(who) != ControllerReplication::None).count();
-            assert_eq!(known, shown, "seed {seed}: {name} knows of somebody who is gone");
+            assert_eq!(known, shown, "seed {seed}: {name} has a removed actor");
         }
     }
 }

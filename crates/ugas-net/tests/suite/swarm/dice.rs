@@ -1,4 +1,4 @@
-//! SplitMix64, so that a seed is a session on every machine.
+//! SplitMix64, so that a seed gives the same session on every machine.
 
 pub(crate) struct Dice(u64);
 
@@ -14,7 +14,7 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to but not including `sides`.
+    /// Returns a number from 0 to below `sides`.
     pub(crate) fn roll(&mut self, sides: usize) -> usize {
         (self.next() % sides as u64) as usize
     }

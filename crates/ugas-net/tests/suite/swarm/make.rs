@@ -11,7 +11,7 @@ use ugas_doc::{
 
 pub(crate) const TAGS: [&str; 5] = ["State.Hot", "State.Cold", "State.Fast", "Team.Red", "Mood"];
 pub(crate) const CUES: [&str; 2] = ["GameplayCue.Glow", "GameplayCue.Smoke"];
-/// How long the effect lasts that is counted.
+/// The duration of the counted effect.
 pub(crate) const MARK_SECONDS: f64 = 0.7;
 
 /// The rules and the names of what is random in them.
@@ -48,7 +48,7 @@ pub(crate) fn rules(dice: &mut Dice) -> Made {
         .add(Effect::instant("GE_Roll").execute("Calc_Hit"))
         .add(Effect::infinite("GE_Worn").add("Armor", 7.0).grants("State.Worn"))
         .add(Effect::lasting("GE_Mark", MARK_SECONDS).add("Mark", 1.0))
-        // Nothing the server does keeps anybody from it: what is played ahead stands.
+        // No op of the server prevents it, so its prediction is confirmed.
         .add(Ability::new("GA_Mark").task(to_owner("GE_Mark")));
     for (i, name) in effects.iter().enumerate() {
         builder = builder.add(effect(dice, name, &attributes, &effects[i + 1..]));
@@ -142,7 +142,7 @@ pub(crate) fn effect(dice: &mut Dice, name: &str, attributes: &[String], later: 
         });
     }
     if e.stacking.is_some() || e.execution_policy == ExecutionPolicy::RunInMerge {
-        // An application that would remove the very instance it joins.
+        // An application that would remove the instance it stacks on.
         e.remove_effects_with_tags.clear();
     }
     e

@@ -1,9 +1,9 @@
 //! One server and up to eight clients under random rules, with random play over random links, cuts, disconnects and
-//! reconnects. Whatever a client holds as settled is what the server had at that tick, in every tick; what was played
-//! ahead and accepted is there exactly once in every tick until it ends; and once the links heal everybody knows what
-//! the server would show them, journals are empty one round trip after the last command, and nothing grew.
+//! reconnects. In every tick the confirmed state of a client equals the server's state of that tick, and an accepted prediction
+//! is present exactly once until it ends. Once the links are restored, every client has the state that is visible to it,
+//! journals are empty one round trip after the last command, and retained memory is bounded.
 //!
-//! `UGAS_SEED=<n>` replays one session; `UGAS_SURVEY=<n>` runs so many and lists all that fail; `UGAS_SOAK=1` runs the
+//! `UGAS_SEED=<n>` replays one session; `UGAS_SURVEY=<n>` runs that many and lists all that fail; `UGAS_SOAK=1` runs the
 //! long form, a minute each.
 
 mod act;
@@ -28,7 +28,7 @@ fn session(seed: u64, seconds: f64) -> Tally {
 
 // covers: PEER-12, UGAS-13.2-03
 #[test]
-fn after_the_links_heal_everybody_agrees() {
+fn all_clients_agree_after_the_links_are_restored() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let soak = number("UGAS_SOAK") == Some(1);
     let seconds = if soak { 60.0 } else { 20.0 };
@@ -59,6 +59,9 @@ fn after_the_links_heal_everybody_agrees() {
     );
     tally.check(count);
     if soak {
-        println!("soak: name=after_the_links_heal_everybody_agrees seeds={from}..{} cases={count}", from + count);
+        println!(
+            "soak: name=all_clients_agree_after_the_links_are_restored seeds={from}..{} cases={count}",
+            from + count
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A session: who is in it, and how it goes on from tick to tick.
+//! A session: its members and its ticks.
 
 use super::dice::Dice;
 use super::make::{self, Made};
@@ -16,7 +16,7 @@ use ugas_net::server::{Secret, Server, ServerConfig};
 
 pub(crate) const NAMES: [&str; 8] = ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay", "Gus", "Hal"];
 
-/// What sessions did, so that none passes because nothing happened.
+/// Counts what sessions did, so that a session without events does not pass.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) list: BTreeMap<&'static str, u64>,
@@ -31,7 +31,7 @@ impl Tally {
         other.list.iter().for_each(|(what, n)| self.put(what, *n));
     }
 
-    /// Everything there is must have happened in this many sessions, again and again.
+    /// Checks that every kind of event happened often enough in this many sessions.
     pub(crate) fn check(&self, sessions: u64) {
         let all = [
             "played ahead",
@@ -56,7 +56,7 @@ impl Tally {
     }
 }
 
-/// An application of the effect that is counted, played ahead.
+/// A predicted application of the counted effect.
 #[derive(Debug)]
 pub(crate) struct Mark {
     pub(crate) player: usize,
@@ -75,9 +75,9 @@ pub(crate) struct Swarm {
     pub(crate) net: Harness,
     /// One for each player.
     pub(crate) heroes: Vec<ControllerId>,
-    /// Everybody who was ever there but the heroes.
+    /// All actors that ever existed, except the heroes.
     pub(crate) others: Vec<ControllerId>,
-    /// Hashes of the heroes as their owners may know them, at the end of each tick of the server's.
+    /// The hashes of the heroes without hidden attributes, at the end of each tick of the server.
     pub(crate) hashes: BTreeMap<(ControllerId, u32), u64>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) defined: u32,
@@ -93,7 +93,7 @@ impl Swarm {
         let mode = *dice.pick(&[ControllerReplication::Full, ControllerReplication::Mixed]);
         let config = ServerConfig { replication: mode, tick_length: length, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(seed));
-        // Every tick, so that what is compared is of one tick; the others go at the usual rates.
+        // Every tick, so that the compared states are of one tick; the others are sent at the usual rates.
         let prompt = seed.is_multiple_of(2);
         if prompt {
             let often = 60..=100;
@@ -135,7 +135,7 @@ impl Swarm {
         swarm
     }
 
-    /// Somebody new, with every ability.
+    /// Spawns an actor with every ability.
     pub(crate) fn spawn(&mut self, hero: bool) -> ControllerId {
         let rules = self.made.rules.clone();
         let mut sets = vec![rules.set("Core").unwrap()];
@@ -146,7 +146,7 @@ impl Swarm {
         let anchor = Some(Anchor::at(place));
         let names = self.made.abilities.iter().map(String::as_str).chain(["GA_Mark"]).enumerate();
         let grant = |(i, name): (usize, &str)| {
-            let input = if i < 3 { InputId(i as u32) } else { InputId::NONE };
+            let input = (i < 3).then_some(InputId(i as u32));
             AbilityGrant { input, ..AbilityGrant::new(rules.ability(name).unwrap()) }
         };
         let abilities = names.map(grant).collect();
@@ -158,7 +158,7 @@ impl Swarm {
             ControllerReplication::Minimal,
             ControllerReplication::None,
         ];
-        // Who owns an exact row plays ahead; the others only watch.
+        // The owner of an exact row predicts; the others only observe.
         let modes = if hero { &all[..2] } else { &all[..] };
         if self.dice.percent(50) {
             let mode = *self.dice.pick(modes);
@@ -181,7 +181,7 @@ impl Swarm {
         }
     }
 
-    /// The links become perfect and everybody comes back; then play goes on for a while.
+    /// Restores the links and reconnects all clients, then continues for a while.
     pub(crate) fn restore_links(&mut self) {
         self.net.restore_links();
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
@@ -199,15 +199,15 @@ impl Swarm {
         }
     }
 
-    /// As long as what is under way takes: as far as players are ahead, and a tick each way.
+    /// The ticks until all packets in flight have arrived.
     fn round_trip(&self) -> u32 {
         let now = self.net.tick().0;
         let ahead = |name: &&str| self.net.client(name).tick().0.saturating_sub(now);
         NAMES[..self.heroes.len()].iter().map(ahead).max().unwrap_or(0) + 4
     }
 
-    /// Nobody does anything any more. One round trip later nothing is open, and one round trip after the last effect is
-    /// over journals are empty.
+    /// Stops all requests. One round trip later no command is pending, and one round trip after the last effect ended the journals
+    /// are empty.
     pub(crate) fn quiet(&mut self) {
         for _ in 0..self.round_trip() {
             self.step();
@@ -226,11 +226,11 @@ impl Swarm {
             }
             for who in self.heroes.iter().chain(&self.others).copied().collect::<Vec<_>>() {
                 let all = EffectFilter::default();
-                // Whoever stands still would keep what he has for ever.
+                // A paused controller would keep its effects for ever.
                 let sim = self.net.server_mut().sim_mut();
                 let _ = sim.run(Op::SetActive { who, active: true });
                 let _ = sim.run(Op::RemoveMatching { who, filter: all });
-                // Rules whose abilities answer the end of an effect with another one never come to rest by themselves.
+                // Rules in which the end of an effect triggers another effect never stop by themselves.
                 for grant in sim.grants(who).unwrap_or_default().into_iter().filter(|_| round >= 10) {
                     let _ = sim.run(Op::Revoke { who, which: Which::Grant(grant.id) });
                 }
@@ -240,12 +240,12 @@ impl Swarm {
                 self.step();
             }
         }
-        assert!(self.is_still(), "seed {}: something goes on for ever", self.seed);
+        assert!(self.is_still(), "seed {}: something stays active for ever", self.seed);
         for _ in 0..self.round_trip() {
             self.step();
         }
         self.journals_are_empty();
-        // Views go at rates of their own.
+        // Remote actors are sent at their own rates.
         for _ in 0..self.ticks(0.5) {
             self.step();
         }

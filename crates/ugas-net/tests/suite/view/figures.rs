@@ -1,4 +1,4 @@
-//! How many bytes things take, and that what did not change takes none.
+//! The size of updates; unchanged actors take no bytes.
 
 use super::rig::{LENGTH, Observer, Rig, moded, rounded, setters};
 use ugas_core::{ControllerId, Rules, SimTime};
@@ -7,7 +7,7 @@ use ugas_net::internals::view::{ActorList, ProxyChange};
 use ugas_net::internals::wire::bits::BitWriter;
 use ugas_net::types::Tick;
 
-/// Bits of the sections of these actors for somebody one tick behind, with their ids.
+/// Returns the bits of the sections of these actors, with their ids, for a client one tick behind.
 fn sections(rig: &mut Rig, actors: &[ControllerId]) -> usize {
     let (mut out, mut list) = (BitWriter::new(), ActorList::default());
     for &who in actors {
@@ -17,7 +17,7 @@ fn sections(rig: &mut Rig, actors: &[ControllerId]) -> usize {
     out.bit_len()
 }
 
-/// One set of so many rounded attributes `A0`, `A1` ….
+/// One set with this many rounded attributes `A0`, `A1` ….
 fn wide(count: usize, bits: u8) -> std::sync::Arc<Rules> {
     let names: Vec<String> = (0..count).map(|i| format!("A{i}")).collect();
     let set = names.iter().map(|n| rounded(n, 100.0, bits)).fold(AttributeSet::new("Vitals"), AttributeSet::with);
@@ -33,7 +33,7 @@ fn two_of_eight_attributes_are_a_mask_and_two_values() {
     rig.set(who, "A5", 700.0);
     rig.step();
     let (bytes, bits) = rig.section(who, rig.tick.minus(1)).unwrap();
-    // One bit says attributes only, one says mask, then the mask, then two values of ten bits.
+    // One bit for attributes only, one for the mask, then the mask, then two values of ten bits.
     assert_eq!(bits, 1 + 1 + 8 + 2 * 10);
     assert_eq!((bytes[0] >> 2 | bytes[1] << 6).count_ones(), 2);
     rig.step();
@@ -73,16 +73,16 @@ fn one_tag_takes_three_bytes_at_most() {
 
 // covers: UGAS-13.3-02
 #[test]
-fn only_a_real_change_is_sent_and_only_once() {
+fn only_visible_changes_are_sent_and_only_once() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     rig.set(who, "A0", 250.0);
     rig.step();
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
-    let stamp = rig.store.stamps()[0];
+    let stamp = rig.store.changed_ticks()[0];
     rig.set(who, "A0", 250.0);
     rig.step();
-    assert_eq!((rig.section(who, observer.since), rig.store.stamps()[0]), (None, stamp));
+    assert_eq!((rig.section(who, observer.since), rig.store.changed_ticks()[0]), (None, stamp));
     rig.set(who, "A0", 400.0);
     rig.step();
     assert_eq!(observer.look(&mut rig, who).len(), 1);
@@ -100,15 +100,15 @@ fn the_fortieth_attribute_of_a_set_arrives() {
     rig.set(who, "A39", 777.0);
     rig.step();
     let (_, bits) = rig.section(who, observer.since).unwrap();
-    assert_eq!(bits, 1 + 1 + (6 + 1) + 10, "a place is shorter than a mask of forty");
-    let news = observer.look(&mut rig, who);
+    assert_eq!(bits, 1 + 1 + (6 + 1) + 10, "an index is shorter than a mask of forty");
+    let changes = observer.look(&mut rig, who);
     let last = rig.rules.attribute("A39").unwrap();
-    assert!(matches!(news[..], [ProxyChange::Attribute { attribute, .. }] if attribute == last), "{news:?}");
+    assert!(matches!(changes[..], [ProxyChange::Attribute { attribute, .. }] if attribute == last), "{changes:?}");
     assert_eq!(observer.seen(who), rig.truth(who));
 }
 
 #[test]
-fn any_number_of_changed_attributes_arrives_by_the_shorter_of_the_two_ways() {
+fn any_number_of_changed_attributes_uses_the_shorter_encoding() {
     for count in [1, 2, 7, 8, 40, 63, 64, 65, 130] {
         let mut rig = Rig::new(wide(count, 8));
         let who = rig.spawn(&["Vitals"], ControllerReplication::Full);
@@ -136,7 +136,7 @@ fn one_of_twenty_stats_is_sent_alone_and_hidden_ones_never() {
     for name in &names[..20] {
         set = set.with(rounded(name, 10.0, 8));
     }
-    // One that never changes and one that changes but is the server's own.
+    // One that never changes, and one that changes but is hidden.
     set = set.with(rounded("Static", 1.0, 8)).with(moded(Attribute::new("Inner", 1.0), ReplicationMode::None));
     let rules = setters(&names).into_iter().fold(Rules::builder().add(set), |b, e: Effect| b.add(e)).build().unwrap();
     let mut rig = Rig::new(rules);
@@ -147,9 +147,9 @@ fn one_of_twenty_stats_is_sent_alone_and_hidden_ones_never() {
         rig.set(who, &format!("S{i}"), 500.0);
         rig.set(who, "Inner", 500.0 + i as f64);
         rig.step();
-        let news = observer.look(&mut rig, who);
+        let changes = observer.look(&mut rig, who);
         let stat = rig.rules.attribute(&format!("S{i}")).unwrap();
-        assert!(matches!(news[..], [ProxyChange::Attribute { attribute, .. }] if attribute == stat), "{news:?}");
+        assert!(matches!(changes[..], [ProxyChange::Attribute { attribute, .. }] if attribute == stat), "{changes:?}");
     }
     rig.set(who, "Inner", 9.0);
     rig.step();
@@ -164,11 +164,11 @@ fn two_changes_in_one_tick_are_one_update_with_the_last_value() {
     observer.look(&mut rig, who);
     rig.set(who, "Exact", 40.0);
     rig.set(who, "Exact", 25.0);
-    assert_eq!(rig.section(who, observer.since), None, "nothing goes out before the tick is over");
+    assert_eq!(rig.section(who, observer.since), None, "nothing is sent before the tick ends");
     rig.step();
     let exact = rig.rules.attribute("Exact").unwrap();
-    let news = observer.look(&mut rig, who);
-    assert_eq!(news, [ProxyChange::Attribute { attribute: exact, old: Some(3.0), new: 25.0 }]);
+    let changes = observer.look(&mut rig, who);
+    assert_eq!(changes, [ProxyChange::Attribute { attribute: exact, old: Some(3.0), new: 25.0 }]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use ugas_net::internals::view::{Pose, Proxies, read_next};
 use ugas_net::internals::wire::bits::BitReader;
 use ugas_net::types::Tick;
 
-/// Reads lists of actors as a session would, as long as there is anything.
+/// Reads lists of actors as a session does, until the data ends.
 fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {
     let (mut from, mut last, mut changes) = (BitReader::new(bytes), None, Vec::new());
     while let Ok(Some(who)) = read_next(&mut from, &mut last) {
@@ -22,13 +22,13 @@ fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {
 
 proptest! {
     #[test]
-    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300), tick in any::<u32>()) {
+    fn arbitrary_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..300), tick in any::<u32>()) {
         let mut proxies = Proxies::new(rules(), LENGTH);
         read_all(&mut proxies, &bytes, Tick(tick));
     }
 
     #[test]
-    fn a_damaged_section_is_read_or_refused(
+    fn a_damaged_section_is_read_or_rejected(
         flips in prop::collection::vec((any::<usize>(), 0..8u32), 1..6),
         cut in any::<usize>(),
         full in any::<bool>(),
@@ -49,17 +49,17 @@ proptest! {
         bytes.truncate(1 + cut % bytes.len());
         let mut changes = Vec::new();
         let _ = observer.proxies.read(&mut BitReader::new(&bytes), who, rig.tick, &mut changes);
-        // Whatever that was, a section that tells everything mends it.
+        // A full section repairs the state.
         rig.set(who, "A3", 19.0);
         rig.step();
-        let (sound, _) = rig.section(who, Tick(0)).unwrap();
-        observer.proxies.read(&mut BitReader::new(&sound), who, rig.tick, &mut changes).unwrap();
+        let (full_section, _) = rig.section(who, Tick(0)).unwrap();
+        observer.proxies.read(&mut BitReader::new(&full_section), who, rig.tick, &mut changes).unwrap();
         prop_assert_eq!(observer.seen(who), rig.truth(who));
     }
 }
 
 #[test]
-fn a_delta_about_somebody_unknown_is_refused_in_words() {
+fn a_partial_section_of_an_unknown_actor_is_rejected_with_a_message() {
     let mut proxies = Proxies::new(rules(), LENGTH);
     let error = proxies.read(&mut BitReader::new(&[0; 8]), ControllerId(3), Tick(9), &mut Vec::new()).unwrap_err();
     assert!(error.to_string().contains("a partial section of an unknown actor"), "{error}");

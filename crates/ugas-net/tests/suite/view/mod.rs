@@ -1,4 +1,4 @@
-//! What observers are sent, byte for byte, and what becomes of it on the other side.
+//! The data sent to observers, byte for byte, and the proxies made from it.
 
 mod figures;
 mod hidden;

@@ -1,5 +1,5 @@
-//! Random play over a line that loses, delays, doubles and reorders: as soon as it is whole again, each client knows
-//! exactly what the slow way says observers may know, of everybody who is relevant to it and of nobody else.
+//! Random play over a link that loses, delays, duplicates and reorders: after the link is restored, each client has exactly the
+//! visible state that the slow model computes, of the relevant actors and no others.
 
 use super::rig::{LENGTH, Rig, rules};
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ const MODES: [ControllerReplication; 4] = [
 const EFFECTS: [&str; 5] = ["GE_Mark", "GE_Ward", "GE_Slow", "GE_Hit", "GE_Burn"];
 
 #[derive(Clone, Debug)]
-enum Deed {
+enum Action {
     Set { actor: usize, attribute: usize, value: u16 },
     Apply { actor: usize, effect: usize },
     Remove { which: usize },
@@ -37,12 +37,12 @@ enum Deed {
     Step { fates: [Fate; 4] },
 }
 
-/// What becomes of a packet: when it arrives, twice perhaps, and when the server hears of it.
+/// The fate of a packet: when it arrives, whether twice, and when the server receives the ack.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
     arrives: Option<u32>,
     again: Option<u32>,
-    /// Whether the server is told that it arrived; else it is taken for lost.
+    /// Whether the ack arrives; otherwise the packet counts as lost.
     is_told: bool,
     answer: u32,
 }
@@ -58,44 +58,44 @@ fn fate() -> impl Strategy<Value = Fate> {
     })
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn action() -> impl Strategy<Value = Action> {
     let actor = 0..6usize;
     prop_oneof![
         6 => (actor.clone(), 0..12usize, 0..1000u16)
-            .prop_map(|(actor, attribute, value)| Deed::Set { actor, attribute, value }),
-        3 => (actor.clone(), 0..EFFECTS.len()).prop_map(|(actor, effect)| Deed::Apply { actor, effect }),
-        2 => (0..64usize).prop_map(|which| Deed::Remove { which }),
-        1 => actor.clone().prop_map(|actor| Deed::AddSet { actor }),
-        1 => actor.clone().prop_map(|actor| Deed::RemoveSet { actor }),
-        1 => (actor.clone(), any::<u8>()).prop_map(|(actor, rate)| Deed::Rate { actor, rate }),
-        2 => (actor.clone(), any::<u8>()).prop_map(|(actor, x)| Deed::Place { actor, x }),
-        1 => (0..MODES.len()).prop_map(|mode| Deed::Spawn { mode }),
-        1 => actor.clone().prop_map(|actor| Deed::Despawn { actor }),
-        1 => (actor, 0..MODES.len()).prop_map(|(actor, mode)| Deed::Mode { actor, mode }),
-        1 => any::<u8>().prop_map(|x| Deed::Look { x }),
-        8 => [fate(), fate(), fate(), fate()].prop_map(|fates| Deed::Step { fates }),
+            .prop_map(|(actor, attribute, value)| Action::Set { actor, attribute, value }),
+        3 => (actor.clone(), 0..EFFECTS.len()).prop_map(|(actor, effect)| Action::Apply { actor, effect }),
+        2 => (0..64usize).prop_map(|which| Action::Remove { which }),
+        1 => actor.clone().prop_map(|actor| Action::AddSet { actor }),
+        1 => actor.clone().prop_map(|actor| Action::RemoveSet { actor }),
+        1 => (actor.clone(), any::<u8>()).prop_map(|(actor, rate)| Action::Rate { actor, rate }),
+        2 => (actor.clone(), any::<u8>()).prop_map(|(actor, x)| Action::Place { actor, x }),
+        1 => (0..MODES.len()).prop_map(|mode| Action::Spawn { mode }),
+        1 => actor.clone().prop_map(|actor| Action::Despawn { actor }),
+        1 => (actor, 0..MODES.len()).prop_map(|(actor, mode)| Action::Mode { actor, mode }),
+        1 => any::<u8>().prop_map(|x| Action::Look { x }),
+        8 => [fate(), fate(), fate(), fate()].prop_map(|fates| Action::Step { fates }),
     ]
 }
 
-/// One client and its line.
+/// One client and its link.
 struct Client {
     interest: Interest,
     schedule: Schedule,
     plan: PacketPlan,
     proxies: Proxies,
     places: BTreeMap<ControllerId, Track>,
-    /// Sections and words that somebody went, by when they arrive. The words come in order, as reliable messages do.
-    under_way: Vec<(Tick, Letter)>,
-    /// What the server will hear, and when.
+    /// Sections and removals, by arrival. Removals arrive in order, as reliable messages do.
+    in_flight: Vec<(Tick, Section)>,
+    /// The acks on their way to the server, with their arrival.
     answers: Vec<Answer>,
     word_due: Tick,
-    /// Where it looks from.
+    /// Its position.
     place: [f64; 3],
-    /// Whether its line is known to lose much.
+    /// Whether its link is lossy.
     lossy: bool,
 }
 
-/// What becomes of a packet, as the server comes to know it.
+/// The result of a packet, as the server receives it.
 struct Answer {
     due: Tick,
     state: Vec<PlannedUpdate>,
@@ -106,7 +106,7 @@ struct Answer {
 }
 
 #[derive(Clone)]
-enum Letter {
+enum Section {
     State { of: Tick, bytes: Vec<u8> },
     Left { at: Tick, who: Vec<ControllerId> },
 }
@@ -120,7 +120,7 @@ impl Client {
             plan: PacketPlan::default(),
             proxies: Proxies::new(rig.rules.clone(), LENGTH),
             places: BTreeMap::new(),
-            under_way: Vec::new(),
+            in_flight: Vec::new(),
             answers: Vec::new(),
             word_due: Tick(0),
             place: [0.0; 3],
@@ -128,47 +128,47 @@ impl Client {
         }
     }
 
-    /// The server writes, the line does what it does, the client reads.
+    /// The server writes, the link delivers, the client reads.
     fn tick(&mut self, rig: &mut Rig, fate: Fate) {
         let now = rig.tick;
         for Answer { state, poses, of, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
             match arrived {
-                Some(tick) => state.iter().for_each(|p| self.schedule.confirmed(p, tick)),
+                Some(tick) => state.iter().for_each(|p| self.schedule.on_acked(p, tick)),
                 None => {
-                    state.iter().for_each(|p| self.schedule.lost(p, of));
-                    poses.iter().for_each(|p| self.schedule.lost_pose(p.who, p.since));
+                    state.iter().for_each(|p| self.schedule.on_lost(p, of));
+                    poses.iter().for_each(|p| self.schedule.on_pose_lost(p.who, p.since));
                 }
             }
         }
-        let viewer = Viewer { place: Some(self.place), ..Viewer::default() };
+        let viewer = Viewer { position: Some(self.place), ..Viewer::default() };
         let (length, round_trip) = (LENGTH, SimTime::millis(50));
         let ask = ScheduleRequest { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
-        self.schedule.pick(&mut rig.store, &self.interest, &ask, &mut self.plan);
+        self.schedule.select(&mut rig.store, &self.interest, &ask, &mut self.plan);
         assert!(self.plan.large.is_empty());
         let mut out = BitWriter::new();
         self.plan.write_state(&mut rig.store, &mut out);
-        assert!(out.byte_len() <= 151, "the room is kept: {}", out.byte_len());
+        assert!(out.byte_len() <= 151, "the space is not exceeded: {}", out.byte_len());
         self.plan.write_poses(&rig.store, &mut out);
-        let letter = Letter::State { of: now, bytes: out.finish().to_vec() };
+        let section = Section::State { of: now, bytes: out.finish().to_vec() };
         for late in [fate.arrives, fate.again].into_iter().flatten() {
-            self.under_way.push((now.plus(late), letter.clone()));
+            self.in_flight.push((now.plus(late), section.clone()));
         }
         let PacketPlan { state, poses, .. } = self.plan.clone();
         let (due, arrived) = (now.plus(fate.answer), fate.is_told.then_some(now));
         self.answers.push(Answer { due, state, poses, of: now, arrived });
         if !self.plan.left.is_empty() {
             self.word_due = self.word_due.max(now.plus(fate.answer));
-            self.under_way.push((self.word_due, Letter::Left { at: now, who: self.plan.left.clone() }));
+            self.in_flight.push((self.word_due, Section::Left { at: now, who: self.plan.left.clone() }));
         }
-        for (_, letter) in self.under_way.extract_if(.., |l| l.0 <= now).collect::<Vec<_>>() {
-            self.read(letter);
+        for (_, section) in self.in_flight.extract_if(.., |l| l.0 <= now).collect::<Vec<_>>() {
+            self.read(section);
         }
     }
 
-    fn read(&mut self, letter: Letter) {
-        match letter {
-            Letter::Left { at, who } => who.into_iter().for_each(|who| self.proxies.remove(who, at)),
-            Letter::State { of, bytes } => {
+    fn read(&mut self, section: Section) {
+        match section {
+            Section::Left { at, who } => who.into_iter().for_each(|who| self.proxies.remove(who, at)),
+            Section::State { of, bytes } => {
                 let (mut from, mut last) = (BitReader::new(&bytes), None);
                 let mut changes: Vec<(ControllerId, ProxyChange)> = Vec::new();
                 while let Some(who) = read_next(&mut from, &mut last).unwrap() {
@@ -184,57 +184,57 @@ impl Client {
     }
 }
 
-fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>, deed: &Deed) {
+fn play(rig: &mut Rig, actors: &mut Vec<ControllerId>, keys: &mut Vec<EffectKey>, action: &Action) {
     let at = |actor: usize| actors.get(actor % actors.len().max(1)).copied();
     let of = |actor: &usize| at(*actor).unwrap_or(ControllerId(u32::MAX - 1));
-    match deed {
-        Deed::Set { actor, attribute, value } => {
+    match action {
+        Action::Set { actor, attribute, value } => {
             let own = ["Hidden", "Own", "Exact", "Edge"].map(String::from);
             let name = own.get(attribute.wrapping_sub(8)).cloned().unwrap_or(format!("A{attribute}"));
             rig.set(of(actor), &name, *value as f64);
         }
-        Deed::Apply { actor, effect } => keys.extend(rig.apply(of(actor), EFFECTS[*effect])),
-        Deed::Remove { which } => {
+        Action::Apply { actor, effect } => keys.extend(rig.apply(of(actor), EFFECTS[*effect])),
+        Action::Remove { which } => {
             if let Some(key) = keys.get(which % keys.len().max(1)) {
                 let _ = rig.sim.remove(*key);
             }
         }
-        Deed::AddSet { actor } => drop(rig.sim.run(Op::AddSet { who: of(actor), set: rig.set_id("Item") })),
-        Deed::RemoveSet { actor } => {
+        Action::AddSet { actor } => drop(rig.sim.run(Op::AddSet { who: of(actor), set: rig.set_id("Item") })),
+        Action::RemoveSet { actor } => {
             drop(rig.sim.run(Op::RemoveSet { who: of(actor), set: rig.set_id("Item"), force: true }));
         }
-        Deed::Rate { actor, rate } => {
+        Action::Rate { actor, rate } => {
             drop(rig.sim.run(Op::SetRate { who: of(actor), rate: Rate::new(*rate as f64 / 100.0).unwrap() }));
         }
-        Deed::Place { actor, x } => {
+        Action::Place { actor, x } => {
             if let Some(who) = at(*actor) {
                 rig.place(who, [*x as f64, 0.0, 0.0]);
             }
         }
-        Deed::Spawn { mode } if actors.len() < 12 => {
+        Action::Spawn { mode } if actors.len() < 12 => {
             actors.push(rig.spawn(&["Vitals", "Purse"], MODES[*mode]));
         }
-        Deed::Despawn { actor } => {
+        Action::Despawn { actor } => {
             if let Some(who) = at(*actor) {
                 rig.sim.despawn(who).unwrap();
                 rig.store.remove(who);
                 actors.retain(|&a| a != who);
             }
         }
-        Deed::Mode { actor, mode } => {
+        Action::Mode { actor, mode } => {
             if let Some(who) = at(*actor) {
                 rig.store.add(&rig.sim, who, MODES[*mode], rig.tick.plus(1)).unwrap();
             }
         }
-        Deed::Spawn { .. } | Deed::Look { .. } | Deed::Step { .. } => {}
+        Action::Spawn { .. } | Action::Look { .. } | Action::Step { .. } => {}
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
     #[test]
-    fn whoever_the_line_does_to_it_a_client_ends_with_what_it_may_know(
-        deeds in prop::collection::vec(deed(), 1..160),
+    fn a_client_ends_with_the_visible_state_over_any_link(
+        actions in prop::collection::vec(action(), 1..160),
     ) {
         let mut rig = Rig::new(rules());
         let mut actors: Vec<ControllerId> = MODES.iter().map(|&m| rig.spawn(&["Vitals", "Purse"], m)).collect();
@@ -246,17 +246,17 @@ proptest! {
             Client::new(&rig, Arc::new(AllRelevant), true),
             Client::new(&rig, near(), true),
         ];
-        for deed in &deeds {
-            play(&mut rig, &mut actors, &mut keys, deed);
-            if let Deed::Look { x } = deed {
+        for action in &actions {
+            play(&mut rig, &mut actors, &mut keys, action);
+            if let Action::Look { x } = action {
                 clients.iter_mut().for_each(|c| c.place[0] = f64::from(*x));
             }
-            if let Deed::Step { fates } = deed {
+            if let Action::Step { fates } = action {
                 rig.step();
                 clients.iter_mut().zip(*fates).for_each(|(c, fate)| c.tick(&mut rig, fate));
             }
         }
-        // At their usual pace all effects that end do so before the end.
+        // At the usual clock rate all effects end before the comparison.
         actors.iter().for_each(|&who| drop(rig.sim.run(Op::SetRate { who, rate: Rate::ONE })));
         clients.iter_mut().for_each(|c| c.place = [0.0; 3]);
         for _ in 0..80 {
@@ -280,7 +280,7 @@ proptest! {
                     prop_assert_eq!(client.places[&who].last().unwrap().1.anchor().position, place);
                 }
             }
-            prop_assert!(seen.iter().all(|who| rig.store.ids().contains(who)), "somebody who is gone is still seen");
+            prop_assert!(seen.iter().all(|who| rig.store.ids().contains(who)), "a removed actor is still present");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Replication modes, as others than the owner meet them on the wire, and as the masks give them to the owner.
+//! Replication modes: what observers receive on the wire, and what the masks allow the owner.
 
 use super::rig::{Observer, Rig, moded, setters};
 use ugas_core::{EffectState, Rules, SimTime};
@@ -7,8 +7,8 @@ use ugas_net::internals::view::{ProxyChange, ProxySnapshot};
 use ugas_net::mask::{Mask, Recipient};
 use ugas_net::types::Tick;
 
-/// A controller with everything that can be seen, in one mode, and what an observer hears of what happens to it.
-fn heard(mode: ControllerReplication) -> (Rig, ProxySnapshot, Vec<ProxyChange>) {
+/// A controller with every visible kind of state in one mode, and the changes that an observer receives.
+fn observed(mode: ControllerReplication) -> (Rig, ProxySnapshot, Vec<ProxyChange>) {
     let (mut rig, who) = Rig::with(&["Vitals", "Purse"], mode);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -22,15 +22,15 @@ fn heard(mode: ControllerReplication) -> (Rig, ProxySnapshot, Vec<ProxyChange>) 
     (rig, seen, changes)
 }
 
-fn mask(rig: &Rig, mode: ControllerReplication, eye: Recipient) -> Mask {
-    Mask::new(&rig.rules, &[rig.set_id("Vitals"), rig.set_id("Purse")], mode, eye)
+fn mask(rig: &Rig, mode: ControllerReplication, recipient: Recipient) -> Mask {
+    Mask::new(&rig.rules, &[rig.set_id("Vitals"), rig.set_id("Purse")], mode, recipient)
 }
 
 fn is_of_attributes_or_effects(change: &ProxyChange) -> bool {
-    matches!(change, ProxyChange::Attribute { .. } | ProxyChange::Effect(_) | ProxyChange::EffectGone(_))
+    matches!(change, ProxyChange::Attribute { .. } | ProxyChange::Effect(_) | ProxyChange::EffectRemoved(_))
 }
 
-fn has_signs(rig: &Rig, seen: &ProxySnapshot, changes: &[ProxyChange]) {
+fn assert_tags_and_cues(rig: &Rig, seen: &ProxySnapshot, changes: &[ProxyChange]) {
     let (tag, ward, hit) = ["State.Warded", "Cue.Ward", "Cue.Hit"].map(|t| rig.rules.tag(t).unwrap()).into();
     assert_eq!((&seen.tags[..], &seen.loops[..]), (&[tag][..], &[ward][..]));
     assert!(changes.contains(&ProxyChange::Tag { tag, added: true }));
@@ -40,9 +40,9 @@ fn has_signs(rig: &Rig, seen: &ProxySnapshot, changes: &[ProxyChange]) {
 
 // covers: UGAS-13.2-01
 #[test]
-fn minimal_sends_tags_and_cues_and_nothing_else_to_anybody() {
-    let (rig, seen, changes) = heard(ControllerReplication::Minimal);
-    has_signs(&rig, &seen, &changes);
+fn minimal_sends_only_tags_and_cues() {
+    let (rig, seen, changes) = observed(ControllerReplication::Minimal);
+    assert_tags_and_cues(&rig, &seen, &changes);
     assert!(!changes.iter().any(is_of_attributes_or_effects));
     assert!(seen.values.is_empty() && seen.effects.is_empty());
     let own = mask(&rig, ControllerReplication::Minimal, Recipient::Owner);
@@ -52,8 +52,8 @@ fn minimal_sends_tags_and_cues_and_nothing_else_to_anybody() {
 // covers: UGAS-13.2-02
 #[test]
 fn mixed_sends_attributes_and_effects_to_the_owner_only() {
-    let (rig, seen, changes) = heard(ControllerReplication::Mixed);
-    has_signs(&rig, &seen, &changes);
+    let (rig, seen, changes) = observed(ControllerReplication::Mixed);
+    assert_tags_and_cues(&rig, &seen, &changes);
     assert!(!changes.iter().any(is_of_attributes_or_effects));
     assert!(seen.values.is_empty() && seen.effects.is_empty());
     let own = mask(&rig, ControllerReplication::Mixed, Recipient::Owner);
@@ -62,16 +62,16 @@ fn mixed_sends_attributes_and_effects_to_the_owner_only() {
 
 // covers: UGAS-13.2-03
 #[test]
-fn full_sends_everything_to_everybody() {
-    let (rig, seen, changes) = heard(ControllerReplication::Full);
-    has_signs(&rig, &seen, &changes);
+fn full_sends_everything_to_all_clients() {
+    let (rig, seen, changes) = observed(ControllerReplication::Full);
+    assert_tags_and_cues(&rig, &seen, &changes);
     let who = rig.sim.controllers().next().unwrap();
     let value = |name: &str| seen.values.iter().find(|v| v.0 == rig.rules.attribute(name).unwrap()).unwrap().1;
     for name in ["A0", "A1", "A3", "Exact"] {
         let truth = rig.sim.get(who, rig.rules.attribute(name).unwrap()).unwrap();
         assert!((value(name) - truth).abs() <= 0.5, "{name}: {} is shown for {truth}", value(name));
     }
-    assert_eq!(seen.values.len(), 9, "two of the eleven are not for all");
+    assert_eq!(seen.values.len(), 9, "two of the eleven are hidden from observers");
     let keys: Vec<_> = rig.sim.effects(who).unwrap().iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect();
     assert_eq!(seen.effects.iter().map(|e| (e.key, e.effect, e.level, e.stacks)).collect::<Vec<_>>(), keys);
     assert_eq!((seen.effects[0].state, seen.effects[0].end), (EffectState::Active, SimTime::NEVER));
@@ -81,7 +81,7 @@ fn full_sends_everything_to_everybody() {
 
 // covers: UGAS-13.2-04
 #[test]
-fn none_sends_nothing_to_anybody() {
+fn none_sends_nothing() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::None);
     rig.apply(who, "GE_Ward").unwrap();
     rig.apply(who, "GE_Hit").unwrap();
@@ -96,7 +96,7 @@ fn none_sends_nothing_to_anybody() {
 
 // covers: UGAS-5.5-02
 #[test]
-fn attributes_narrow_what_the_mode_lets_through() {
+fn attribute_modes_narrow_the_controller_mode() {
     let names = ["Nobody", "Owner", "Everybody"].map(String::from);
     let modes = [ReplicationMode::None, ReplicationMode::OwnerOnly, ReplicationMode::All];
     let of = |(name, mode): (&String, ReplicationMode)| moded(Attribute::new(name.clone(), 1.0), mode);
@@ -111,16 +111,16 @@ fn attributes_narrow_what_the_mode_lets_through() {
     }
     rig.step();
     let open = rig.rules.attribute("Everybody").unwrap();
-    let news = observer.look(&mut rig, who);
-    assert_eq!(news, [ProxyChange::Attribute { attribute: open, old: Some(1.0), new: 5.0 }]);
+    let changes = observer.look(&mut rig, who);
+    assert_eq!(changes, [ProxyChange::Attribute { attribute: open, old: Some(1.0), new: 5.0 }]);
     assert_eq!(observer.seen(who).values, [(open, 5.0)]);
-    let seen = |eye| Mask::new(&rig.rules, &[rig.set_id("S")], ControllerReplication::Full, eye).attributes;
+    let seen = |recipient| Mask::new(&rig.rules, &[rig.set_id("S")], ControllerReplication::Full, recipient).attributes;
     assert_eq!(seen(Recipient::Owner).iter().collect::<Vec<_>>(), [1, 2]);
     assert_eq!(seen(Recipient::Observer).iter().collect::<Vec<_>>(), [2]);
 }
 
 #[test]
-fn another_mode_in_flight_tells_everything_anew() {
+fn a_mode_change_sends_a_full_section() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     rig.apply(who, "GE_Ward").unwrap();
     rig.step();

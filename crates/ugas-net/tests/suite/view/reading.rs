@@ -1,4 +1,4 @@
-//! Packets that come late, twice or not at all; cues that play once; sets and definitions in flight; places.
+//! Late, duplicate and lost packets; cues that play once; sets and definitions in flight; positions.
 
 use super::rig::{LENGTH, Observer, Rig};
 use ugas_core::{Anchor, ControllerId, DefId, Op, SimTime, Spec};
@@ -7,28 +7,28 @@ use ugas_net::internals::view::{BURST_TICKS, HORIZON, Pose, ProxyChange, Track};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
 use ugas_net::types::Tick;
 
-/// A section, the tick it is of.
-type Letter = (Vec<u8>, Tick);
+/// A section and its tick.
+type Section = (Vec<u8>, Tick);
 
-fn post(rig: &mut Rig, who: ControllerId, since: Tick) -> Letter {
+fn post(rig: &mut Rig, who: ControllerId, since: Tick) -> Section {
     let (bytes, _) = rig.section(who, since).unwrap();
     (bytes, rig.tick)
 }
 
 /// What changed in the last tick.
-fn last(rig: &mut Rig, who: ControllerId) -> Letter {
+fn last(rig: &mut Rig, who: ControllerId) -> Section {
     let since = rig.tick.minus(1);
     post(rig, who, since)
 }
 
-fn open(observer: &mut Observer, who: ControllerId, (bytes, tick): &Letter) -> Vec<(ControllerId, ProxyChange)> {
+fn open(observer: &mut Observer, who: ControllerId, (bytes, tick): &Section) -> Vec<(ControllerId, ProxyChange)> {
     let mut changes = Vec::new();
     observer.proxies.read(&mut BitReader::new(bytes), who, *tick, &mut changes).unwrap();
     changes
 }
 
 #[test]
-fn what_comes_late_never_overwrites_what_is_newer() {
+fn a_late_section_never_overwrites_newer_values() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -48,7 +48,7 @@ fn what_comes_late_never_overwrites_what_is_newer() {
 }
 
 #[test]
-fn a_lost_section_is_made_good_by_writing_from_the_older_tick() {
+fn a_lost_section_is_repaired_by_writing_from_the_older_tick() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -64,7 +64,7 @@ fn a_lost_section_is_made_good_by_writing_from_the_older_tick() {
 }
 
 #[test]
-fn whoever_is_far_behind_is_told_everything() {
+fn a_client_far_behind_gets_a_full_section() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let key = rig.apply(who, "GE_Ward").unwrap();
     rig.step();
@@ -72,15 +72,15 @@ fn whoever_is_far_behind_is_told_everything() {
     observer.look(&mut rig, who);
     rig.sim.remove(key).unwrap();
     (0..HORIZON + 10).for_each(|_| rig.step());
-    let letter = post(&mut rig, who, observer.since);
-    assert_eq!(letter.0[0] & 0b111, 0b111, "the tombstones are gone, so it must be everything");
-    open(&mut observer, who, &letter);
+    let section = post(&mut rig, who, observer.since);
+    assert_eq!(section.0[0] & 0b111, 0b111, "removed items are no longer kept, so the section must be full");
+    open(&mut observer, who, &section);
     assert_eq!(observer.seen(who), rig.truth(who));
     assert!(observer.seen(who).effects.is_empty());
 }
 
 #[test]
-fn sets_come_and_go_in_flight() {
+fn sets_are_added_and_removed_with_sections_in_flight() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -90,10 +90,10 @@ fn sets_come_and_go_in_flight() {
     let set = rig.set_id("Item");
     rig.sim.run(Op::AddSet { who, set }).unwrap();
     rig.step();
-    let news = open(&mut observer, who, &last(&mut rig, who));
-    assert_eq!(news[0].1, ProxyChange::Shaped);
+    let changes = open(&mut observer, who, &last(&mut rig, who));
+    assert_eq!(changes[0].1, ProxyChange::Shaped);
     assert_eq!(observer.seen(who), rig.truth(who));
-    assert!(open(&mut observer, who, &old_shape).is_empty(), "it is read in the shape it was written in");
+    assert!(open(&mut observer, who, &old_shape).is_empty(), "it is read with the shape it was written with");
     assert_eq!(observer.seen(who), rig.truth(who));
     rig.set(who, "Edge", 900.0);
     rig.sim.run(Op::RemoveSet { who, set, force: true }).unwrap();
@@ -118,7 +118,7 @@ fn effects_defined_at_run_time_keep_their_ids() {
 }
 
 #[test]
-fn who_went_is_not_brought_back_by_what_was_under_way() {
+fn a_removed_actor_is_not_restored_by_sections_in_flight() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let mut observer = Observer::new(&rig);
     let everything = post(&mut rig, who, Tick(0));
@@ -132,7 +132,7 @@ fn who_went_is_not_brought_back_by_what_was_under_way() {
     rig.step();
     open(&mut observer, who, &post(&mut rig, who, Tick(0)));
     observer.proxies.remove(who, rig.tick.minus(1));
-    assert_eq!(observer.seen(who), rig.truth(who), "it is back; the word that it went is about before");
+    assert_eq!(observer.seen(who), rig.truth(who), "it has returned; the removal is older");
 }
 
 #[test]
@@ -144,20 +144,21 @@ fn a_burst_plays_once_however_often_it_is_sent() {
     rig.apply(who, "GE_Hit").unwrap();
     rig.apply(who, "GE_Hit").unwrap();
     rig.step();
-    let bursts =
-        |news: &[(ControllerId, ProxyChange)]| news.iter().filter(|n| matches!(n.1, ProxyChange::Burst(_))).count();
-    let letter = post(&mut rig, who, had);
-    assert_eq!(bursts(&open(&mut observer, who, &letter)), 2);
-    assert_eq!(bursts(&open(&mut observer, who, &letter)), 0);
+    let bursts = |changes: &[(ControllerId, ProxyChange)]| {
+        changes.iter().filter(|n| matches!(n.1, ProxyChange::Burst(_))).count()
+    };
+    let section = post(&mut rig, who, had);
+    assert_eq!(bursts(&open(&mut observer, who, &section)), 2);
+    assert_eq!(bursts(&open(&mut observer, who, &section)), 0);
     rig.step();
     let again = post(&mut rig, who, had);
     assert_eq!(bursts(&open(&mut observer, who, &again)), 0);
     (0..BURST_TICKS).for_each(|_| rig.step());
-    assert_eq!(rig.section(who, had), None, "old bursts are not worth sending");
+    assert_eq!(rig.section(who, had), None, "old bursts are not sent");
 }
 
 #[test]
-fn every_execution_of_one_effect_is_a_burst_of_its_own() {
+fn every_execution_of_an_effect_is_a_separate_burst() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Mixed);
     let mut observer = Observer::new(&rig);
     observer.look(&mut rig, who);
@@ -165,8 +166,8 @@ fn every_execution_of_one_effect_is_a_burst_of_its_own() {
     let mut numbers = Vec::new();
     for _ in 0..40 {
         rig.step();
-        let news = observer.look(&mut rig, who);
-        numbers.extend(news.iter().filter_map(|c| match c {
+        let changes = observer.look(&mut rig, who);
+        numbers.extend(changes.iter().filter_map(|c| match c {
             ProxyChange::Burst(b) => Some(b.ordinal),
             _ => None,
         }));
@@ -175,23 +176,23 @@ fn every_execution_of_one_effect_is_a_burst_of_its_own() {
 }
 
 #[test]
-fn a_burst_that_was_foreseen_is_no_news() {
+fn a_predicted_burst_is_not_emitted_again() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Mixed);
     let (mut seer, mut other) = (Observer::new(&rig), Observer::new(&rig));
     seer.look(&mut rig, who);
     other.look(&mut rig, who);
     rig.apply(who, "GE_Hit").unwrap();
     rig.step();
-    let news = other.look(&mut rig, who);
-    let burst = news.iter().find_map(|c| if let ProxyChange::Burst(b) = c { Some(*b) } else { None }).unwrap();
-    seer.proxies.get_mut(who).unwrap().note_predicted(burst.key, burst.cue);
+    let changes = other.look(&mut rig, who);
+    let burst = changes.iter().find_map(|c| if let ProxyChange::Burst(b) = c { Some(*b) } else { None }).unwrap();
+    seer.proxies.get_mut(who).unwrap().record_predicted_burst(burst.key, burst.cue);
     assert!(seer.look(&mut rig, who).is_empty());
-    // What was foreseen and then taken back is news when it comes.
+    // A burst that was predicted and undone is emitted when it arrives.
     let mut seer = Observer::new(&rig);
     seer.look(&mut rig, who);
-    seer.proxies.get_mut(who).unwrap().note_predicted(burst.key, burst.cue);
+    seer.proxies.get_mut(who).unwrap().record_predicted_burst(burst.key, burst.cue);
     seer.proxies.get_mut(who).unwrap().forget(burst.key, burst.cue);
-    rig.store.burst(who, burst.key, burst.cue, None);
+    rig.store.record_burst(who, burst.key, burst.cue, None);
     let (mut out, mut changes) = (BitWriter::new(), Vec::new());
     assert!(rig.store.write(who, rig.tick.minus(1), &mut out));
     seer.proxies.read(&mut BitReader::new(out.finish()), who, rig.tick, &mut changes).unwrap();
@@ -200,7 +201,7 @@ fn a_burst_that_was_foreseen_is_no_news() {
 
 // covers: UGAS-13.6-04
 #[test]
-fn between_two_samples_a_receiver_shows_the_way_between_them() {
+fn positions_are_interpolated_between_samples() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Mixed);
     let mut track = Track::default();
     let mut samples = Vec::new();

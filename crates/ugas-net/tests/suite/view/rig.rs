@@ -1,4 +1,4 @@
-//! A sim with a board, and an observer that reads what the board writes.
+//! A sim with a replication store, and an observer that reads its sections.
 
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, EffectKey, Facts, Op, Rules, SetId, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -20,12 +20,12 @@ pub(crate) fn moded(attribute: Attribute, mode: ReplicationMode) -> Attribute {
     Attribute { replication_mode: mode, ..attribute }
 }
 
-/// An instant effect `Set_X` for each attribute, which sets it to what the caller says.
+/// An instant effect `Set_X` for each attribute, which sets it to a caller value.
 pub(crate) fn setters(names: &[String]) -> Vec<Effect> {
     names.iter().map(|n| Effect::instant(format!("Set_{n}")).set(n.clone(), Magnitude::set_by_caller("V"))).collect()
 }
 
-/// Sets `Vitals` (eight attributes of ten bits), `Purse` (hidden, own, open and exact) and `Item` (one of its own), and
+/// Sets `Vitals` (eight attributes of ten bits), `Purse` (hidden, owner only, visible and exact) and `Item` (one attribute), and
 /// effects with tags, cues, ends and stacks.
 pub(crate) fn rules() -> Arc<Rules> {
     let mut vitals = AttributeSet::new("Vitals");
@@ -101,17 +101,17 @@ impl Rig {
         self.sim.run(Op::Move { who, anchor: Some(Anchor::at(position)) }).unwrap();
     }
 
-    /// The tick ends; the board takes over what the rows show. All of them count as changed.
+    /// Ends the tick: updates the store from all rows.
     pub(crate) fn step(&mut self) {
         self.tick = self.tick.plus(1);
         self.sim.advance_to(self.tick.time(LENGTH));
         let all: Vec<ControllerId> = self.sim.controllers().collect();
         self.store.update(&self.sim, self.tick, &all);
         self.sim.take_facts(&mut self.facts);
-        self.store.bursts(&self.facts);
+        self.store.record_bursts(&self.facts);
     }
 
-    /// The section of a controller for somebody who has a tick; none if there is none.
+    /// Returns the section of a controller for a client at a tick, if there is one.
     pub(crate) fn section(&mut self, who: ControllerId, since: Tick) -> Option<(Vec<u8>, usize)> {
         let mut out = BitWriter::new();
         let is_written = self.store.write(who, since, &mut out);
@@ -119,13 +119,13 @@ impl Rig {
         is_written.then(|| (out.finish().to_vec(), out.bit_len()))
     }
 
-    /// What an observer should know, by the slow way.
+    /// Returns the visible state by the slow path.
     pub(crate) fn truth(&self, who: ControllerId) -> ProxySnapshot {
         ProxySnapshot::of(&self.sim, who, self.store.mode(who).unwrap()).unwrap()
     }
 }
 
-/// Somebody who looks at one controller over a perfect line.
+/// An observer of one controller over a perfect link.
 pub(crate) struct Observer {
     pub(crate) proxies: Proxies,
     pub(crate) since: Tick,
@@ -136,7 +136,7 @@ impl Observer {
         Observer { proxies: Proxies::new(rig.rules.clone(), LENGTH), since: Tick(0) }
     }
 
-    /// Takes in what is new, gives what changed.
+    /// Reads the newest section. Returns the changes.
     pub(crate) fn look(&mut self, rig: &mut Rig, who: ControllerId) -> Vec<ProxyChange> {
         let mut changes = Vec::new();
         if let Some((bytes, bits)) = rig.section(who, self.since) {

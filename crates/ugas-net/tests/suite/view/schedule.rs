@@ -21,7 +21,7 @@ fn ask<'a>(rig: &Rig, viewer: Viewer<'a>) -> ScheduleRequest<'a> {
     ScheduleRequest { viewer, tick: rig.tick, length: LENGTH, round_trip: LAN, room: 1000, packet: 1000, lossy: false }
 }
 
-/// Everybody is of one kind, with weights by id.
+/// All actors are of one kind, with weights by id.
 struct Kind(ActorKind, Vec<u32>);
 
 impl Priority for Kind {
@@ -38,7 +38,7 @@ fn interest(kind: ActorKind) -> Interest {
     Interest { relevance, priority, rates: RateTable::default() }
 }
 
-/// How often in a second of sixty ticks an actor that moves and changes in each of them is sent: places, sections.
+/// Returns how often an actor that moves and changes in every tick is sent per second: positions, sections.
 fn sent_in_a_second(kind: ActorKind, round_trip: SimTime) -> (usize, usize) {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let (interest, mut schedule, mut plan) = (interest(kind), Schedule::default(), PacketPlan::default());
@@ -48,7 +48,7 @@ fn sent_in_a_second(kind: ActorKind, round_trip: SimTime) -> (usize, usize) {
         rig.set(who, "A0", (i * 10) as f64);
         rig.step();
         let ask = ScheduleRequest { length: SIXTY, round_trip, ..ask(&rig, Viewer::default()) };
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
         poses += plan.poses.len();
         sections += plan.state.len();
     }
@@ -80,7 +80,7 @@ fn each_kind_of_actor_has_its_rate() {
         }
         rig.step();
         let ask = ask(&rig, Viewer::default());
-        schedule.pick(&mut rig.store, &still, &ask, &mut plan);
+        schedule.select(&mut rig.store, &still, &ask, &mut plan);
         assert_eq!(plan.state.len(), (i == 0 || i == 50) as usize, "after {i} ticks");
         assert_eq!(plan.poses.len(), (i == 0) as usize, "after {i} ticks");
     }
@@ -107,34 +107,34 @@ fn a_rate_is_whole_ticks_and_never_above_its_range() {
 
 // covers: UGAS-13.6-03
 #[test]
-fn attributes_are_sent_less_often_than_places() {
+fn attributes_are_sent_less_often_than_positions() {
     let (poses, sections) = sent_in_a_second(ActorKind::Player, LAN);
     assert_eq!((poses, sections), (60, 30));
 }
 
 #[test]
-fn who_comes_near_enters_and_who_is_clearly_away_leaves() {
+fn actors_enter_when_near_and_leave_when_clearly_away() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let interest = Interest { relevance: Arc::new(DistanceRelevance::new(50.0, 60.0)), ..Interest::default() };
     let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
-    let viewer = Viewer { place: Some([0.0; 3]), ..Viewer::default() };
-    let mut told = Vec::new();
+    let viewer = Viewer { position: Some([0.0; 3]), ..Viewer::default() };
+    let mut transitions = Vec::new();
     for x in [70.0, 55.0, 50.0, 55.0, 60.0, 61.0, 55.0, 40.0] {
         rig.place(who, [x, 0.0, 0.0]);
         rig.step();
         let ask = ask(&rig, viewer);
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
-        told.push((plan.entered.len(), plan.left.len()));
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
+        transitions.push((plan.entered.len(), plan.left.len()));
         if !plan.entered.is_empty() {
-            assert_eq!(plan.state, [PlannedUpdate { who, since: Tick(0) }], "it is told everything");
+            assert_eq!(plan.state, [PlannedUpdate { who, since: Tick(0) }], "a full section is sent");
         }
     }
     let (enters, leaves, nothing) = ((1, 0), (0, 1), (0, 0));
-    assert_eq!(told, [nothing, nothing, enters, nothing, nothing, leaves, nothing, enters]);
+    assert_eq!(transitions, [nothing, nothing, enters, nothing, nothing, leaves, nothing, enters]);
 }
 
 #[test]
-fn the_owner_is_not_told_by_this_way_unless_its_mode_tells_it_no_more() {
+fn an_owner_receives_observer_updates_only_without_exact_state() {
     let mut rig = Rig::new(rules());
     let modes = [ControllerReplication::Minimal, ControllerReplication::Mixed, ControllerReplication::Full];
     let own = modes.map(|m| rig.spawn(&["Vitals"], m));
@@ -142,21 +142,21 @@ fn the_owner_is_not_told_by_this_way_unless_its_mode_tells_it_no_more() {
     let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let viewer = Viewer { owned: &own, ..Viewer::default() };
     let ask = ask(&rig, viewer);
-    schedule.pick(&mut rig.store, &Interest::default(), &ask, &mut plan);
+    schedule.select(&mut rig.store, &Interest::default(), &ask, &mut plan);
     assert_eq!(plan.state, [PlannedUpdate { who: own[0], since: Tick(0) }]);
 }
 
 #[test]
-fn until_the_shape_is_confirmed_everything_is_sent_each_time() {
+fn full_sections_are_sent_until_the_shape_is_acknowledged() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let (interest, mut schedule, mut plan) = (interest(ActorKind::Static), Schedule::default(), PacketPlan::default());
     let mut since = |rig: &mut Rig, value: f64, confirm: bool| {
         rig.set(who, "A0", value);
         rig.step();
         let ask = ask(rig, Viewer::default());
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
         if confirm {
-            schedule.confirmed(&plan.state[0], rig.tick);
+            schedule.on_acked(&plan.state[0], rig.tick);
         }
         (plan.state[0].since, rig.tick)
     };
@@ -171,7 +171,7 @@ fn until_the_shape_is_confirmed_everything_is_sent_each_time() {
 }
 
 #[test]
-fn a_section_longer_than_a_packet_goes_another_way() {
+fn a_section_longer_than_a_packet_uses_the_reliable_stream() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     for _ in 0..100 {
         rig.apply(who, "GE_Mark").unwrap();
@@ -179,12 +179,12 @@ fn a_section_longer_than_a_packet_goes_another_way() {
     rig.step();
     let (mut schedule, mut plan) = (Schedule::default(), PacketPlan::default());
     let ask = ScheduleRequest { packet: 200, room: 200, ..ask(&rig, Viewer::default()) };
-    schedule.pick(&mut rig.store, &Interest::default(), &ask, &mut plan);
+    schedule.select(&mut rig.store, &Interest::default(), &ask, &mut plan);
     assert_eq!((plan.state.len(), &plan.large[..]), (0, &[PlannedUpdate { who, since: Tick(0) }][..]));
     assert!(rig.store.size(who, Tick(0)) > 200 * 8);
 }
 
-/// Counts what it is asked.
+/// Counts the evaluations of relevance.
 struct Counting(RelevanceUpdate, Arc<AtomicUsize>);
 
 impl Relevance for Counting {
@@ -197,8 +197,8 @@ impl Relevance for Counting {
     }
 }
 
-/// How often relevance was asked in each of these ticks: nothing happens, one of a hundred moves, the client moves, it
-/// aims at one of them, nothing happens again.
+/// Returns how often relevance was evaluated in each of these ticks: nothing happens, one of a hundred actors moves, the client
+/// moves, it targets one of them, nothing happens.
 fn asks(when: RelevanceUpdate) -> [usize; 5] {
     let mut rig = Rig::new(rules());
     let all: Vec<ControllerId> = (0..100).map(|_| rig.spawn(&["Vitals"], ControllerReplication::Full)).collect();
@@ -213,20 +213,20 @@ fn asks(when: RelevanceUpdate) -> [usize; 5] {
         }
         rig.step();
         let ask = ScheduleRequest { room: 9000, ..ask(&rig, viewer) };
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
-        plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
+        plan.state.iter().for_each(|pick| schedule.on_acked(pick, rig.tick));
         count.swap(0, Ordering::Relaxed)
     };
-    let still = Viewer { place: here, ..Viewer::default() };
-    assert_eq!(tick(still, false), 100, "everybody is asked about once");
+    let still = Viewer { position: here, ..Viewer::default() };
+    assert_eq!(tick(still, false), 100, "every actor is evaluated once");
     tick(still, false);
-    let gone = Viewer { place: there, ..Viewer::default() };
-    let aiming = Viewer { targets: &aim, ..gone };
-    [tick(still, false), tick(still, true), tick(gone, false), tick(aiming, false), tick(aiming, false)]
+    let moved = Viewer { position: there, ..Viewer::default() };
+    let aiming = Viewer { targets: &aim, ..moved };
+    [tick(still, false), tick(still, true), tick(moved, false), tick(aiming, false), tick(aiming, false)]
 }
 
 #[test]
-fn relevance_is_asked_when_something_it_looks_at_is_another() {
+fn relevance_is_evaluated_when_its_inputs_change() {
     assert_eq!(asks(RelevanceUpdate::Once), [0, 0, 0, 1, 0]);
     assert_eq!(asks(RelevanceUpdate::OnChange), [0, 1, 100, 1, 0]);
     assert_eq!(asks(RelevanceUpdate::Every(1)), [100, 101, 100, 101, 100]);
@@ -234,15 +234,15 @@ fn relevance_is_asked_when_something_it_looks_at_is_another() {
 }
 
 #[test]
-fn over_a_lossy_line_what_was_sent_is_sent_again_until_it_arrived() {
+fn over_a_lossy_link_updates_are_resent_until_acknowledged() {
     let (mut rig, who) = Rig::with(&["Vitals"], ControllerReplication::Full);
     let (interest, mut schedule, mut plan) = (interest(ActorKind::Player), Schedule::default(), PacketPlan::default());
     let mut sent = |rig: &mut Rig, lossy: bool, arrives: bool| {
         rig.step();
         let ask = ScheduleRequest { length: SIXTY, lossy, ..ask(rig, Viewer::default()) };
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
         if arrives {
-            plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+            plan.state.iter().for_each(|pick| schedule.on_acked(pick, rig.tick));
         }
         plan.state.first().map(|pick| pick.since)
     };
@@ -258,11 +258,14 @@ fn over_a_lossy_line_what_was_sent_is_sent_again_until_it_arrived() {
     assert!((0..9).all(|_| sent(&mut rig, true, true).is_none()), "it is known to have arrived");
     rig.set(who, "A0", 6.0);
     assert!(sent(&mut rig, false, false).is_some());
-    assert!((0..9).all(|_| sent(&mut rig, false, false).is_none()), "over a sound line a loss is waited for");
+    assert!(
+        (0..9).all(|_| sent(&mut rig, false, false).is_none()),
+        "on a good link an update is resent only after a loss report"
+    );
 }
 
 #[test]
-fn what_was_sent_before_waits_for_what_was_not() {
+fn resends_wait_for_new_updates() {
     let mut rig = Rig::new(rules());
     let [old, new] = [(); 2].map(|()| rig.spawn(&["Vitals"], ControllerReplication::Full));
     let interest = interest(ActorKind::Static);
@@ -270,10 +273,10 @@ fn what_was_sent_before_waits_for_what_was_not() {
     let mut sent = |rig: &mut Rig, room: usize| {
         rig.step();
         let ask = ScheduleRequest { room, lossy: true, ..ask(rig, Viewer::default()) };
-        schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
+        schedule.select(&mut rig.store, &interest, &ask, &mut plan);
         let list: Vec<ControllerId> = plan.state.iter().map(|pick| pick.who).collect();
         if room > 100 {
-            plan.state.iter().for_each(|pick| schedule.confirmed(pick, rig.tick));
+            plan.state.iter().for_each(|pick| schedule.on_acked(pick, rig.tick));
         }
         list
     };
@@ -288,10 +291,9 @@ fn what_was_sent_before_waits_for_what_was_not() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// However unlike the weights and however small the room: everybody who changes is sent again and again, and nobody
-    /// waits longer than the heaviest ones can keep him back.
+    /// With any weights and any space every changing actor is sent repeatedly, and its waiting time is bounded by the weights.
     #[test]
-    fn nobody_starves(
+    fn no_actor_starves(
         weights in prop::collection::vec(0..40u32, 2..20),
         room in 40..120usize,
         lossy in any::<bool>(),
@@ -310,7 +312,7 @@ proptest! {
             }
             rig.step();
             let ask = ScheduleRequest { room, packet: 1000, lossy, ..ask(&rig, Viewer::default()) };
-            schedule.pick(&mut rig.store, &interest, &ask, &mut plan);
+            schedule.select(&mut rig.store, &interest, &ask, &mut plan);
             for pick in &plan.state {
                 last[all.binary_search(&pick.who).unwrap()] = rig.tick;
             }
@@ -322,29 +324,29 @@ proptest! {
     }
 
     #[test]
-    fn a_line_never_takes_more_than_it_earns(
+    fn a_bandwidth_never_exceeds_its_rate(
         per_second in 100..100_000u32,
         sends in prop::collection::vec((0..3000usize, 1..50i64), 1..100),
     ) {
-        let mut line = Bandwidth::new(per_second, 1200);
+        let mut bandwidth = Bandwidth::new(per_second, 1200);
         let (mut spent, mut time) = (0usize, 0i64);
         for (want, millis) in sends {
-            let sent = want.min(line.left());
-            line.spend(sent);
+            let sent = want.min(bandwidth.left());
+            bandwidth.spend(sent);
             spent += sent;
-            line.pass(SimTime::millis(millis));
+            bandwidth.advance(SimTime::millis(millis));
             time += millis;
-            prop_assert!(line.left() <= 1200);
+            prop_assert!(bandwidth.left() <= 1200);
             prop_assert!(spent as i64 <= 1200 + per_second as i64 * time / 1000 + 1);
         }
     }
 }
 
 #[test]
-fn targets_before_near_before_far() {
+fn targets_have_priority_over_near_and_far_actors() {
     let order = DistancePriority::default();
     let target = [ControllerId(9)];
-    let viewer = Viewer { targets: &target, place: Some([0.0; 3]), ..Viewer::default() };
+    let viewer = Viewer { targets: &target, position: Some([0.0; 3]), ..Viewer::default() };
     let weight = |who: u32, x: f64| order.weight(&viewer, ControllerId(who), Some([x, 0.0, 0.0]));
     assert!(
         weight(9, 900.0) > weight(1, 1.0) && weight(1, 1.0) > weight(1, 50.0) && weight(1, 50.0) > weight(1, 900.0)

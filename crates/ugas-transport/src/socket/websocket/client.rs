@@ -1,4 +1,4 @@
-//! The side that calls. The connection is made when the transport is; the handshake waits for netcode's first packet.
+//! The WebSocket client. The TCP connection is made with the transport; the handshake starts with the first packet of netcode.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
@@ -25,33 +25,35 @@ enum Stage {
 }
 
 impl WebSocketClient {
-    /// Waits for the connection at most so long.
-    pub(crate) fn connect(server: SocketAddr, patience: Duration) -> io::Result<WebSocketClient> {
-        let stream = TcpStream::connect_timeout(&server, patience)?;
+    /// Connects, with a timeout.
+    pub(crate) fn connect(server: SocketAddr, connect_timeout: Duration) -> io::Result<WebSocketClient> {
+        let stream = TcpStream::connect_timeout(&server, connect_timeout)?;
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
         Ok(WebSocketClient { server, stage: Stage::Connected(stream) })
     }
 
-    fn ask(server: SocketAddr, stream: TcpStream, request: &[u8]) -> Stage {
+    /// Starts the handshake with the connection request in the URL.
+    fn start_handshake(server: SocketAddr, stream: TcpStream, request: &[u8]) -> Stage {
         let address = format!("ws://{server}/?{}", to_query(request));
         let Ok(request) = address.into_client_request() else { return Stage::Closed };
         match client_with_config(request, stream, Some(config())) {
-            Ok((line, _)) => Stage::Open(Box::new(line)),
+            Ok((socket, _)) => Stage::Open(Box::new(socket)),
             Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(handshake),
             Err(HandshakeError::Failure(_)) => Stage::Closed,
         }
     }
 
-    fn go_on(&mut self) {
+    /// Continues the handshake, or flushes the open connection.
+    fn advance(&mut self) {
         self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
             Stage::Handshake(handshake) => match handshake.handshake() {
-                Ok((line, _)) => Stage::Open(Box::new(line)),
+                Ok((socket, _)) => Stage::Open(Box::new(socket)),
                 Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(handshake),
                 Err(HandshakeError::Failure(_)) => Stage::Closed,
             },
-            Stage::Open(mut line) => match flush(&mut line) {
-                true => Stage::Open(line),
+            Stage::Open(mut socket) => match flush(&mut socket) {
+                true => Stage::Open(socket),
                 false => Stage::Closed,
             },
             stage @ (Stage::Connected(_) | Stage::Closed) => stage,
@@ -61,10 +63,10 @@ impl WebSocketClient {
 
 impl ClientSocket for WebSocketClient {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>> {
-        self.go_on();
+        self.advance();
         let read = match &mut self.stage {
             Stage::Connected(_) | Stage::Handshake(_) => Ok(None),
-            Stage::Open(line) => read(line, buffer),
+            Stage::Open(socket) => read(socket, buffer),
             Stage::Closed => Err(ErrorKind::ConnectionAborted.into()),
         };
         if read.is_err() {
@@ -75,13 +77,13 @@ impl ClientSocket for WebSocketClient {
 
     fn send(&mut self, _to: SocketAddr, packet: &[u8]) -> io::Result<()> {
         match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Connected(stream) => self.stage = WebSocketClient::ask(self.server, stream, packet),
-            // Netcode asks again until it is answered; the first request is on its way.
+            Stage::Connected(stream) => self.stage = WebSocketClient::start_handshake(self.server, stream, packet),
+            // Netcode repeats its request until it is answered; the first one is in flight.
             Stage::Handshake(handshake) => self.stage = Stage::Handshake(handshake),
-            Stage::Open(mut line) => {
-                let sent = write(&mut line, packet);
+            Stage::Open(mut socket) => {
+                let sent = write(&mut socket, packet);
                 if sent.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::WouldBlock) {
-                    self.stage = Stage::Open(line);
+                    self.stage = Stage::Open(socket);
                 }
                 return sent;
             }

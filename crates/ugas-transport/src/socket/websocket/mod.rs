@@ -1,9 +1,9 @@
-//! WebSocket without threads: each packet is one binary message. The first packet of a client, its request to connect,
-//! stands in the address it asks for (`/?creq=…`), so that a server knows whom it talks to before the line is open; this
-//! is what the browser client of `renet2` does too.
+//! WebSocket without threads: each packet is one binary message. The first packet of a client, its connection request, is in
+//! the URL (`/?creq=…`), so that the server can check it before the WebSocket is open. The browser client of `renet2` does the
+//! same.
 //!
-//! `renet2` has a server of its own on an asynchronous runtime. This one takes its place because it bounds what a
-//! stranger can hold: lines that are not open yet, their age, and the length of a message.
+//! `renet2` has a WebSocket server on an asynchronous runtime. This server is used instead because it limits the
+//! resources that an unknown peer can occupy: the number and age of unopened connections, and the length of a message.
 
 mod client;
 mod server;
@@ -21,25 +21,25 @@ use super::put;
 
 /// The longest packet of netcode.
 const MAX_PACKET: usize = 1_400;
-/// What may wait for a reader that is slow; then datagrams are dropped.
-const MAX_WAITING: usize = 256 * 1_024;
-/// How many messages that are no packets one read passes over.
-const PASSED_OVER: usize = 16;
+/// The most bytes queued for a slow reader; further datagrams are dropped.
+const MAX_QUEUED_BYTES: usize = 256 * 1_024;
+/// The most messages without a packet that one read skips.
+const MAX_SKIPPED_MESSAGES: usize = 16;
 const REQUEST_KEY: &str = "creq=";
 
 fn config() -> WebSocketConfig {
     WebSocketConfig::default()
         .read_buffer_size(4 * 1_024)
         .write_buffer_size(0)
-        .max_write_buffer_size(MAX_WAITING)
+        .max_write_buffer_size(MAX_QUEUED_BYTES)
         .max_message_size(Some(MAX_PACKET))
         .max_frame_size(Some(MAX_PACKET))
 }
 
-/// The next packet on an open line; an error ends it.
-fn read(line: &mut WebSocket<TcpStream>, buffer: &mut [u8]) -> io::Result<Option<usize>> {
-    for _ in 0..PASSED_OVER {
-        match line.read() {
+/// Reads the next packet. An error ends the connection.
+fn read(socket: &mut WebSocket<TcpStream>, buffer: &mut [u8]) -> io::Result<Option<usize>> {
+    for _ in 0..MAX_SKIPPED_MESSAGES {
+        match socket.read() {
             Ok(Message::Binary(packet)) => {
                 if let Some(length) = put(&packet, buffer) {
                     return Ok(Some(length));
@@ -55,10 +55,10 @@ fn read(line: &mut WebSocket<TcpStream>, buffer: &mut [u8]) -> io::Result<Option
     Ok(None)
 }
 
-fn write(line: &mut WebSocket<TcpStream>, packet: &[u8]) -> io::Result<()> {
-    match line.send(Message::binary(packet.to_vec())) {
+fn write(socket: &mut WebSocket<TcpStream>, packet: &[u8]) -> io::Result<()> {
+    match socket.send(Message::binary(packet.to_vec())) {
         Ok(()) => Ok(()),
-        // It is in the buffer and goes with the next write or flush.
+        // It is in the buffer and is sent with the next write or flush.
         Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => Ok(()),
         Err(Error::WriteBufferFull(_)) => Err(ErrorKind::WouldBlock.into()),
         Err(Error::Io(error)) => Err(error),
@@ -66,16 +66,16 @@ fn write(line: &mut WebSocket<TcpStream>, packet: &[u8]) -> io::Result<()> {
     }
 }
 
-/// Whether the line still stands after writing what waits.
-fn flush(line: &mut WebSocket<TcpStream>) -> bool {
-    match line.flush() {
+/// Sends queued bytes. Returns whether the connection is still open.
+fn flush(socket: &mut WebSocket<TcpStream>) -> bool {
+    match socket.flush() {
         Ok(()) => true,
         Err(Error::Io(error)) => error.kind() == ErrorKind::WouldBlock,
         Err(_) => false,
     }
 }
 
-/// A packet in the query of an address: letters, digits and `-_.~` as they are, the rest as `%XX`.
+/// Encodes a packet as the query of a URL: letters, digits and `-_.~` unchanged, the rest as `%XX`.
 fn to_query(packet: &[u8]) -> String {
     let mut text = String::with_capacity(REQUEST_KEY.len() + packet.len() * 3);
     text.push_str(REQUEST_KEY);
@@ -91,7 +91,7 @@ fn to_query(packet: &[u8]) -> String {
     text
 }
 
-/// The packet in the query of an address, if there is one of possible length.
+/// Decodes the packet in the query of a URL. `None` if there is none or it is too long.
 fn from_query(query: &str) -> Option<Vec<u8>> {
     let (_, text) = query.split_once(REQUEST_KEY)?;
     let mut packet = Vec::with_capacity(text.len().min(MAX_PACKET));
@@ -117,21 +117,21 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_packet_survives_the_query(packet in prop::collection::vec(any::<u8>(), 0..MAX_PACKET)) {
+        fn a_packet_round_trips_through_the_query(packet in prop::collection::vec(any::<u8>(), 0..MAX_PACKET)) {
             let query = to_query(&packet);
             prop_assert!(query.bytes().all(|byte| byte.is_ascii_graphic()));
             prop_assert_eq!(from_query(&query), Some(packet));
         }
 
         #[test]
-        fn any_query_is_read_without_harm(query in ".{0,200}") {
+        fn arbitrary_queries_do_not_panic(query in ".{0,200}") {
             let _ = from_query(&query);
             let _ = from_query(&format!("creq={query}"));
         }
     }
 
     #[test]
-    fn a_query_too_long_or_cut_is_none() {
+    fn a_query_that_is_too_long_or_truncated_is_rejected() {
         assert_eq!(from_query(&to_query(&[7; MAX_PACKET + 1])), None);
         assert_eq!(from_query("creq=%4"), None);
         assert_eq!(from_query("a=b"), None);

@@ -1,5 +1,5 @@
-//! The side that listens. Every connection is one line: first a handshake under a deadline, then open until netcode or
-//! the other side closes it.
+//! The WebSocket server. Each connection starts with a handshake under a deadline and is open until netcode or the peer closes
+//! it.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -16,41 +16,41 @@ use tungstenite::http::StatusCode;
 use super::super::{ServerSocket, put};
 use super::{config, flush, from_query, read, write};
 
-/// A line that is not open after this long is closed: who does not speak holds no place.
-const HANDSHAKE_TIME: Duration = Duration::from_secs(5);
-/// An open line on which no player has shown up after this long is closed too.
-const JOIN_TIME: Duration = Duration::from_secs(5);
-/// Lines of strangers, beyond the players'.
-const WAITING_LINES: usize = 64;
-/// New lines in one update; the others wait in the system's queue.
-const ACCEPTS: usize = 64;
+/// The longest handshake. A connection that takes longer is closed, so that idle peers do not occupy it.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time for which a connection may be open without a player; then it is closed.
+const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
+/// The most connections without a player, in addition to the connections of players.
+const MAX_WITHOUT_PLAYER: usize = 64;
+/// The most new connections per update; further ones wait in the queue of the system.
+const MAX_ACCEPTS: usize = 64;
 
 pub(crate) struct WebSocketServer {
     listener: TcpListener,
-    most: usize,
-    lines: BTreeMap<SocketAddr, Line>,
-    /// Where the round of reading goes on, so that nobody's flood comes before another's word.
+    max_connections: usize,
+    connections: BTreeMap<SocketAddr, Connection>,
+    /// The connection that was read last. Reading continues after it, so that one peer's flood does not delay the others.
     last_read: Option<SocketAddr>,
     lost: Vec<SocketAddr>,
 }
 
-struct Line {
+struct Connection {
     stage: Stage,
     age: Duration,
     is_player: bool,
 }
 
 enum Stage {
-    Handshake(Box<MidHandshake<ServerHandshake<TcpStream, Wish>>>, Wish),
-    Open { line: Box<WebSocket<TcpStream>>, request: Option<Vec<u8>> },
+    Handshake(Box<MidHandshake<ServerHandshake<TcpStream, ConnectRequest>>>, ConnectRequest),
+    Open { socket: Box<WebSocket<TcpStream>>, request: Option<Vec<u8>> },
     Closed,
 }
 
-/// Takes the request to connect out of the address that the client asks for.
+/// Reads the connection request from the URL of the handshake.
 #[derive(Clone, Default)]
-struct Wish(Arc<OnceLock<Vec<u8>>>);
+struct ConnectRequest(Arc<OnceLock<Vec<u8>>>);
 
-impl Callback for Wish {
+impl Callback for ConnectRequest {
     fn on_request(self, request: &Request, response: Response) -> Result<Response, ErrorResponse> {
         match request.uri().query().and_then(from_query) {
             Some(packet) => {
@@ -58,60 +58,72 @@ impl Callback for Wish {
                 Ok(response)
             }
             None => {
-                let mut refusal = ErrorResponse::new(Some("expected a request to connect in the query\n".into()));
-                *refusal.status_mut() = StatusCode::BAD_REQUEST;
-                Err(refusal)
+                let mut rejection = ErrorResponse::new(Some("expected a request to connect in the query\n".into()));
+                *rejection.status_mut() = StatusCode::BAD_REQUEST;
+                Err(rejection)
             }
         }
     }
 }
 
 impl WebSocketServer {
-    /// Listens for at most so many players (and some who would be).
+    /// Binds a listener for this many players, and some connections without a player.
     pub(crate) fn bind(address: SocketAddr, players: usize) -> io::Result<(WebSocketServer, SocketAddr)> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let most = players.saturating_add(WAITING_LINES);
-        Ok((WebSocketServer { listener, most, lines: BTreeMap::new(), last_read: None, lost: Vec::new() }, address))
+        let max_connections = players.saturating_add(MAX_WITHOUT_PLAYER);
+        Ok((
+            WebSocketServer {
+                listener,
+                max_connections,
+                connections: BTreeMap::new(),
+                last_read: None,
+                lost: Vec::new(),
+            },
+            address,
+        ))
     }
 
     fn accept(&mut self) {
-        for _ in 0..ACCEPTS {
-            // An error here is one line's (reset before it was taken) or the system's shortage; the next update sees.
+        for _ in 0..MAX_ACCEPTS {
+            // A connection that was reset before it was accepted, or a lack of resources; the next update tries again.
             let Ok((stream, who)) = self.listener.accept() else { return };
             let is_ready = stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok();
-            if self.lines.len() >= self.most || !is_ready {
+            if self.connections.len() >= self.max_connections || !is_ready {
                 continue;
             }
-            let wish = Wish::default();
-            let handshake = ServerHandshake::start(stream, wish.clone(), Some(config()));
-            let line =
-                Line { stage: Stage::Handshake(Box::new(handshake), wish), age: Duration::ZERO, is_player: false };
-            self.lines.insert(who, line);
+            let connect_request = ConnectRequest::default();
+            let handshake = ServerHandshake::start(stream, connect_request.clone(), Some(config()));
+            let connection = Connection {
+                stage: Stage::Handshake(Box::new(handshake), connect_request),
+                age: Duration::ZERO,
+                is_player: false,
+            };
+            self.connections.insert(who, connection);
         }
     }
 
-    /// The next line that has something, after the one that was read last.
+    /// Reads a packet from the next connection that has one, after `start`.
     fn read_after(&mut self, start: Option<SocketAddr>, buffer: &mut [u8]) -> Option<(usize, SocketAddr)> {
         let range = (start.map_or(Unbounded, Excluded), Unbounded);
-        for (&who, line) in self.lines.range_mut(range) {
-            match line.receive(buffer) {
+        for (&who, connection) in self.connections.range_mut(range) {
+            match connection.receive(buffer) {
                 Ok(Some(length)) => return Some((length, who)),
                 Ok(None) => {}
-                Err(_) => line.stage = Stage::Closed,
+                Err(_) => connection.stage = Stage::Closed,
             }
         }
         None
     }
 }
 
-impl Line {
+impl Connection {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.stage {
-            Stage::Open { line, request } => match request.take() {
+            Stage::Open { socket, request } => match request.take() {
                 Some(packet) => Ok(put(&packet, buffer)),
-                None => read(line, buffer),
+                None => read(socket, buffer),
             },
             Stage::Handshake(..) | Stage::Closed => Ok(None),
         }
@@ -120,18 +132,18 @@ impl Line {
     fn update(&mut self, elapsed: Duration) {
         self.age = self.age.saturating_add(elapsed);
         self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Handshake(..) if self.age > HANDSHAKE_TIME => Stage::Closed,
-            Stage::Handshake(handshake, wish) => match handshake.handshake() {
-                Ok(line) => {
+            Stage::Handshake(..) if self.age > HANDSHAKE_TIMEOUT => Stage::Closed,
+            Stage::Handshake(handshake, connect_request) => match handshake.handshake() {
+                Ok(socket) => {
                     self.age = Duration::ZERO;
-                    Stage::Open { line: Box::new(line), request: wish.0.get().cloned() }
+                    Stage::Open { socket: Box::new(socket), request: connect_request.0.get().cloned() }
                 }
-                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(Box::new(handshake), wish),
+                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(Box::new(handshake), connect_request),
                 Err(HandshakeError::Failure(_)) => Stage::Closed,
             },
-            Stage::Open { .. } if !self.is_player && self.age > JOIN_TIME => Stage::Closed,
-            Stage::Open { mut line, request } => match flush(&mut line) {
-                true => Stage::Open { line, request },
+            Stage::Open { .. } if !self.is_player && self.age > JOIN_TIMEOUT => Stage::Closed,
+            Stage::Open { mut socket, request } => match flush(&mut socket) {
+                true => Stage::Open { socket, request },
                 false => Stage::Closed,
             },
             Stage::Closed => Stage::Closed,
@@ -141,14 +153,14 @@ impl Line {
 
 impl ServerSocket for WebSocketServer {
     fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>) {
-        for line in self.lines.values_mut() {
-            line.update(elapsed);
+        for connection in self.connections.values_mut() {
+            connection.update(elapsed);
         }
-        let gone = &mut self.lost;
-        self.lines.retain(|&who, line| {
-            let is_open = !matches!(line.stage, Stage::Closed);
+        let ended = &mut self.lost;
+        self.connections.retain(|&who, connection| {
+            let is_open = !matches!(connection.stage, Stage::Closed);
             if !is_open {
-                gone.push(who);
+                ended.push(who);
             }
             is_open
         });
@@ -167,27 +179,29 @@ impl ServerSocket for WebSocketServer {
     }
 
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()> {
-        let Some(line) = self.lines.get_mut(&to) else { return Err(ErrorKind::ConnectionAborted.into()) };
-        let Stage::Open { line: open, .. } = &mut line.stage else { return Err(ErrorKind::ConnectionAborted.into()) };
+        let Some(connection) = self.connections.get_mut(&to) else { return Err(ErrorKind::ConnectionAborted.into()) };
+        let Stage::Open { socket: open, .. } = &mut connection.stage else {
+            return Err(ErrorKind::ConnectionAborted.into());
+        };
         let sent = write(open, packet);
         if sent.as_ref().is_err_and(|error| error.kind() != ErrorKind::WouldBlock) {
-            line.stage = Stage::Closed;
+            connection.stage = Stage::Closed;
         }
         sent
     }
 
     fn joined(&mut self, who: SocketAddr) {
-        if let Some(line) = self.lines.get_mut(&who) {
-            line.is_player = true;
+        if let Some(connection) = self.connections.get_mut(&who) {
+            connection.is_player = true;
         }
     }
 
     fn close(&mut self, who: SocketAddr) {
-        if let Some(mut line) = self.lines.remove(&who)
-            && let Stage::Open { line, .. } = &mut line.stage
+        if let Some(mut connection) = self.connections.remove(&who)
+            && let Stage::Open { socket, .. } = &mut connection.stage
         {
-            let _ = line.close(None);
-            let _ = line.flush();
+            let _ = socket.close(None);
+            let _ = socket.flush();
         }
     }
 }

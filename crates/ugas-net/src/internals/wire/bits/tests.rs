@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn a_whole_word_leaves_nothing_over() {
+fn a_complete_word_leaves_no_pending_bits() {
     let mut out = BitWriter::new();
     out.bits(u64::MAX, 64);
     assert_eq!(out.bit_len(), 64);
@@ -13,7 +13,7 @@ fn a_whole_word_leaves_nothing_over() {
 }
 
 #[test]
-fn writing_goes_on_after_the_bytes_were_seen() {
+fn writing_continues_after_finish() {
     let mut out = BitWriter::new();
     out.bits(1, 3);
     assert_eq!(out.finish(), [1]);
@@ -25,7 +25,7 @@ fn writing_goes_on_after_the_bytes_were_seen() {
 }
 
 #[test]
-fn a_reader_never_goes_past_its_end() {
+fn a_reader_does_not_read_past_the_end() {
     let mut from = BitReader::new(&[255]);
     assert!(from.bits(65).is_err());
     assert!(from.skip(9).is_err());
@@ -38,7 +38,7 @@ fn a_reader_never_goes_past_its_end() {
     assert_eq!(from.left(), 0);
 }
 
-/// One thing written.
+/// A write operation.
 #[derive(Clone, Debug)]
 enum Step {
     Bits(u64, u32),
@@ -64,7 +64,7 @@ fn packed(bits: &[bool]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn a_writer_is_a_list_of_bits(steps in prop::collection::vec(step(), 0..60)) {
+    fn a_writer_equals_a_list_of_bits(steps in prop::collection::vec(step(), 0..60)) {
         let (mut out, mut model) = (BitWriter::new(), Vec::<bool>::new());
         for step in steps {
             match step {
@@ -93,7 +93,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reader_gives_what_lies_there(
+    fn a_reader_returns_the_bits_of_the_data(
         data in prop::collection::vec(any::<u8>(), 0..40),
         counts in prop::collection::vec(0u32..=64, 0..40),
     ) {
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn a_run_of_bits_is_copied(
+    fn a_range_of_bits_is_copied(
         data in prop::collection::vec(any::<u8>(), 0..40),
         before in 0u32..64,
         from in 0usize..330,
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn ones_are_counted_bit_by_bit(data in prop::collection::vec(any::<u8>(), 0..6), at in 0u64..50, most in 0u32..=32) {
+    fn ones_equals_counting_bit_by_bit(data in prop::collection::vec(any::<u8>(), 0..6), at in 0u64..50, most in 0u32..=32) {
         let mut slow = BitReader::new(&data);
         prop_assume!(slow.skip(at).is_ok());
         let (mut fast, mut ones) = (slow.clone(), Ok(0));

@@ -1,5 +1,5 @@
-//! Bits and an old token list into a new one. The bits come from a stranger: every count is checked against what is
-//! left of the limits before anything is made of it, and nesting against the depth a writer may reach.
+//! Applies a delta to an old token list. The bits may come from a hostile peer: every count is checked against the rest of the
+//! limits before it is used, and nesting is checked against the depth that a writer may reach.
 
 use super::super::bits::{BitReader, WireError};
 use super::super::number::{get_f64, get_int, get_uint, get_uint_to};
@@ -24,7 +24,7 @@ pub(super) fn decode(
     }
 }
 
-/// A value another one is written against: one of the old list, or one of the new list that is already there.
+/// A value that a delta is relative to: one of the old list, or an earlier one of the new list.
 #[derive(Clone, Copy)]
 struct Model {
     is_old: bool,
@@ -38,7 +38,7 @@ impl Model {
 }
 
 struct Pass<'p, 'd> {
-    /// Members picked, of each group being read.
+    /// The selected members of each group being read.
     stack: &'p mut Vec<u32>,
     old: &'p Tokens,
     from: &'p mut BitReader<'d>,
@@ -54,22 +54,22 @@ impl Pass<'_, '_> {
         if m.is_old { self.old.at(m.at) } else { self.into.at(m.at) }
     }
 
-    /// The sibling after a model.
+    /// Returns the sibling after a model.
     fn next(&self, m: Model) -> Model {
         m.after(self.model(m).size as usize)
     }
 
-    /// An error unless so many tokens may be added.
+    /// Fails if the tokens would exceed the limit.
     fn room(&self, tokens: usize) -> Result<(), WireError> {
         match self.limits.tokens.min(u32::MAX as usize).checked_sub(self.into.len()) {
-            Some(left) if tokens <= left => Ok(()),
+            Some(removed) if tokens <= removed => Ok(()),
             _ => Err(WireError::TooLong { what: "the parts of a value", max: self.limits.tokens as u64 }),
         }
     }
 
     fn room_for_bytes(&self, bytes: usize) -> Result<(), WireError> {
         match self.limits.bytes.min(u32::MAX as usize).checked_sub(self.into.bytes.len()) {
-            Some(left) if bytes <= left => Ok(()),
+            Some(removed) if bytes <= removed => Ok(()),
             _ => Err(WireError::TooLong { what: "the texts of a value", max: self.limits.bytes as u64 }),
         }
     }
@@ -80,7 +80,7 @@ impl Pass<'_, '_> {
         Ok(())
     }
 
-    /// Writes the head of a group, then what `fill` adds, and the size into the head.
+    /// Adds a group: its head, then the children that `fill` adds; the size is then written into the head.
     fn group(
         &mut self,
         kind: Kind,
@@ -102,7 +102,7 @@ impl Pass<'_, '_> {
         Ok(())
     }
 
-    /// Adds a value as it is.
+    /// Copies a value.
     fn copy(&mut self, m: Model) -> Result<(), WireError> {
         let size = self.model(m).size as usize;
         self.room(size)?;
@@ -111,7 +111,7 @@ impl Pass<'_, '_> {
             if range.end > self.into.len() {
                 return Err(BAD_LIST);
             }
-            // Texts may lie in one place for several tokens.
+            // Several tokens may share one text.
             self.into.list.extend_from_within(range);
             return Ok(());
         }
@@ -124,7 +124,7 @@ impl Pass<'_, '_> {
         Ok(())
     }
 
-    /// Keeps bytes; says where, as a token does.
+    /// Stores bytes. Returns their location as in a token.
     fn store(&mut self, bytes: &[u8]) -> Result<u64, WireError> {
         self.room_for_bytes(bytes.len())?;
         let from = self.into.bytes.len();
@@ -132,7 +132,7 @@ impl Pass<'_, '_> {
         Ok((from as u64) << 32 | bytes.len() as u64)
     }
 
-    /// Reads a value that is not the model.
+    /// Reads a value that differs from the model.
     fn change(&mut self, m: Model) -> Result<(), WireError> {
         let was = self.model(m);
         match was.kind {
@@ -166,7 +166,7 @@ impl Pass<'_, '_> {
                 } else if was.kind == Kind::Variant {
                     self.variant()
                 } else {
-                    self.script(m)
+                    self.list_edit(m)
                 }
             }
         }
@@ -254,7 +254,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// The number of children of a group. Each is a token at least.
+    /// Reads the number of children of a group. Each has at least one token.
     fn count(&mut self) -> Result<usize, WireError> {
         let count = get_uint_to(self.from, self.limits.tokens as u64, "the members of a group")? as usize;
         self.room(count)?;
@@ -282,7 +282,7 @@ impl Pass<'_, '_> {
         if self.from.bit()? { self.change(model) } else { self.copy(model) }
     }
 
-    /// Reads the changed ones of members that stand in the same places. Without any, another value follows instead.
+    /// Reads the changed members of a group with the same members. If there are none, a value of another kind follows.
     fn members(&mut self, m: Model) -> Result<(), WireError> {
         let was = self.model(m);
         let base = self.stack.len();
@@ -311,8 +311,8 @@ impl Pass<'_, '_> {
         if of > 0 && self.from.bit()? { set::get(self.from, of, self.stack) } else { Ok(0) }
     }
 
-    /// Reads a list some elements of which left, came or changed.
-    fn script(&mut self, m: Model) -> Result<(), WireError> {
+    /// Reads a list in which elements were removed, added or changed.
+    fn list_edit(&mut self, m: Model) -> Result<(), WireError> {
         let was = self.model(m);
         let base = self.stack.len();
         let is = (was.count() as i64).checked_add(get_int(self.from)?).and_then(|n| usize::try_from(n).ok());
@@ -321,16 +321,16 @@ impl Pass<'_, '_> {
         if is == 0 {
             return self.group(was.kind, 0, |_| Ok(()));
         }
-        let left = self.picked(was.count())?;
-        let kept = was.count().checked_sub(left).ok_or(BAD_LIST)?;
-        let came = is.checked_sub(kept).ok_or(BAD_LIST)?;
+        let removed = self.picked(was.count())?;
+        let kept = was.count().checked_sub(removed).ok_or(BAD_LIST)?;
+        let added = is.checked_sub(kept).ok_or(BAD_LIST)?;
         let come_from = self.stack.len();
-        if came > 0 && kept > 0 && set::get(self.from, is, self.stack)? != came {
+        if added > 0 && kept > 0 && set::get(self.from, is, self.stack)? != added {
             return Err(BAD_LIST);
         }
         let changed_from = self.stack.len();
         self.picked(kept)?;
-        let places = ElementRanges { left: base..come_from, came: come_from..changed_from, changed: changed_from };
+        let places = ElementRanges { removed: base..come_from, added: come_from..changed_from, changed: changed_from };
         let kept_any = kept > 0;
         self.group(was.kind, is as u64, |p| p.elements(m, is, kept_any, places))?;
         self.stack.truncate(base);
@@ -338,28 +338,28 @@ impl Pass<'_, '_> {
     }
 
     fn elements(&mut self, m: Model, is: usize, kept_any: bool, places: ElementRanges) -> Result<(), WireError> {
-        let ElementRanges { mut left, mut came, mut changed } = places;
+        let ElementRanges { mut removed, mut added, mut changed } = places;
         let changed_end = self.stack.len();
         let (mut old, mut old_index, mut stayed) = (m.after(1), 0u32, 0u32);
         let mut previous = None;
         for index in 0..is as u32 {
             let here = Model { is_old: false, at: self.into.len() };
-            let is_new = !kept_any || came.clone().next().is_some_and(|at| self.stack.get(at) == Some(&index));
-            let has_left = |p: &Self, left: &std::ops::Range<usize>, i: u32| {
-                left.clone().next().is_some_and(|at| p.stack.get(at) == Some(&i))
+            let is_new = !kept_any || added.clone().next().is_some_and(|at| self.stack.get(at) == Some(&index));
+            let has_left = |p: &Self, removed: &std::ops::Range<usize>, i: u32| {
+                removed.clone().next().is_some_and(|at| p.stack.get(at) == Some(&i))
             };
             if is_new {
-                came.next();
-                if has_left(self, &left, old_index) {
-                    left.next();
+                added.next();
+                if has_left(self, &removed, old_index) {
+                    removed.next();
                     self.against(old)?;
                     (old, old_index) = (self.next(old), old_index + 1);
                 } else {
                     self.element(previous)?;
                 }
             } else {
-                while has_left(self, &left, old_index) {
-                    left.next();
+                while has_left(self, &removed, old_index) {
+                    removed.next();
                     (old, old_index) = (self.next(old), old_index + 1);
                 }
                 if changed < changed_end && self.stack.get(changed) == Some(&stayed) {
@@ -376,9 +376,9 @@ impl Pass<'_, '_> {
     }
 }
 
-/// Where on the stack the members lie that left, came or changed.
+/// The ranges on the stack of the elements that were removed, added or changed.
 struct ElementRanges {
-    left: std::ops::Range<usize>,
-    came: std::ops::Range<usize>,
+    removed: std::ops::Range<usize>,
+    added: std::ops::Range<usize>,
     changed: usize,
 }

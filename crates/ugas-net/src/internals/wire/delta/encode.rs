@@ -1,4 +1,4 @@
-//! Two token lists into bits.
+//! Writes the delta between two token lists.
 
 use super::super::bits::BitWriter;
 use super::super::number::{put_f64, put_int, put_uint};
@@ -11,14 +11,14 @@ pub(super) struct Member {
     index: u32,
     old: u32,
     new: u32,
-    /// Leading tokens that are known to agree.
+    /// The number of leading tokens that are equal.
     same: u32,
 }
 
-/// How far ahead in the old list a new element's partner is looked for.
-const LOOK_AHEAD: usize = 32;
-/// In the place of a partner: the element is new.
-const ALONE: u32 = u32::MAX;
+/// How many old elements are searched for the match of a new one.
+const MATCH_RANGE: usize = 32;
+/// The match of an element that is new.
+const UNMATCHED: u32 = u32::MAX;
 
 pub(super) fn encode(coder: &mut Coder, old: &Tokens, new: &Tokens, out: &mut BitWriter) {
     coder.changed.clear();
@@ -48,9 +48,9 @@ impl Pass<'_> {
     /// Writes a value that differs from the old one from token `same` on.
     fn change(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let (was, is) = (old.at(o), self.new.at(n));
-        let is_alike = was.kind == is.kind && (is.kind != Kind::Tuple || was.bits == is.bits);
+        let has_same_kind = was.kind == is.kind && (is.kind != Kind::Tuple || was.bits == is.bits);
         let before = n.checked_sub(1).map(|b| self.new.at(b));
-        if !is_alike {
+        if !has_same_kind {
             self.escape(old, o, fraction_before(before));
             return self.full(n);
         }
@@ -82,7 +82,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes that a value of another kind follows: the code for a change to the old value itself.
+    /// Announces a value of another kind, by the code for no change.
     fn escape(&mut self, old: &Tokens, o: usize, before: Option<u64>) {
         let was = old.at(o);
         match was.kind {
@@ -165,7 +165,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes a new element of a list, against the one before it if there is one.
+    /// Writes a new element of a list, as a delta to the one before it if there is one.
     fn element(&mut self, previous: Option<usize>, n: usize) {
         match previous {
             Some(previous) => self.against(self.new, previous, n),
@@ -173,7 +173,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes a value that may equal a model.
+    /// Writes a value as a delta to a model, which may be equal.
     fn against(&mut self, model: &Tokens, m: usize, n: usize) {
         let same = model.common(m, self.new, n);
         let is_equal = same == self.new.at(n).size as usize;
@@ -183,14 +183,14 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes the changed ones of members that stand in the same places.
+    /// Writes the changed members of two groups with the same members.
     fn members(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let base = self.coder.changed.len();
         self.compare(old, o, n, same);
         self.put_members(old, n, base);
     }
 
-    /// Notes the changed ones of members that stand in the same places.
+    /// Collects the changed members of two groups with the same members.
     fn compare(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let (mut old_child, mut child) = (o + 1, n + 1);
         for index in 0..self.new.at(n).count() {
@@ -203,14 +203,14 @@ impl Pass<'_> {
                 old.common(old_child, self.new, child)
             };
             if known < size {
-                self.note(index, old_child, child, known);
+                self.push_changed(index, old_child, child, known);
             }
             old_child += old.at(old_child).size as usize;
             child += size;
         }
     }
 
-    /// Writes the changes noted from `base` on, of the members of a group, and forgets them.
+    /// Writes the collected changes of a group from `base` on and removes them.
     fn put_members(&mut self, old: &Tokens, n: usize, base: usize) {
         set::put(self.out, self.new.at(n).count(), self.coder.changed[base..].iter().map(|m| m.index as usize));
         for at in base..self.coder.changed.len() {
@@ -220,7 +220,7 @@ impl Pass<'_> {
         self.coder.changed.truncate(base);
     }
 
-    fn note(&mut self, index: usize, old: usize, new: usize, same: usize) {
+    fn push_changed(&mut self, index: usize, old: usize, new: usize, same: usize) {
         let (index, old, new, same) = (index as u32, old as u32, new as u32, same as u32);
         self.coder.changed.push(Member { index, old, new, same });
     }
@@ -231,25 +231,25 @@ impl Pass<'_> {
         if was == is {
             self.compare(old, o, n, same);
             let changed = &self.coder.changed[base..];
-            let renamed = changed.iter().filter(|m| is_renamed(old, m.old, self.new, m.new));
-            if renamed.take(2).count() < 2 || self.pair(old, o, n) {
+            let replaced = changed.iter().filter(|m| has_other_identity(old, m.old, self.new, m.new));
+            if replaced.take(2).count() < 2 || self.match_elements(old, o, n) {
                 self.coder.stack.truncate(stack);
                 self.out.bit(false);
                 return self.put_members(old, n, base);
             }
             self.coder.changed.truncate(base);
         } else {
-            self.pair(old, o, n);
+            self.match_elements(old, o, n);
         }
         self.out.bits(0b01, 2);
         put_int(self.out, is as i64 - was as i64);
-        Script { base: stack, was, is }.write(self, old);
+        ListEdit { base: stack, was, is }.write(self, old);
         self.coder.stack.truncate(stack);
     }
 
-    /// Puts the places of all old and new elements on the stack and then the partner of each new one. True if as many
-    /// would agree by their places alone.
-    fn pair(&mut self, old: &Tokens, o: usize, n: usize) -> bool {
+    /// Pushes the positions of all old and new elements on the stack, then the match of each new one. Returns whether as many
+    /// elements would match by index alone.
+    fn match_elements(&mut self, old: &Tokens, o: usize, n: usize) -> bool {
         let stack = &mut self.coder.stack;
         let base = stack.len();
         let (was, is) = (old.at(o).count(), self.new.at(n).count());
@@ -262,11 +262,11 @@ impl Pass<'_> {
         }
         let (mut next, mut matched, mut in_place) = (0, 0, 0);
         for j in 0..is {
-            let key = name_of(self.new, stack[base + was + j]);
-            let is_partner = |i: &usize| self.new.is_same(key, old, name_of(old, stack[base + i]));
-            in_place += (j < was && is_partner(&j)) as usize;
-            let found = (next..was.min(next + LOOK_AHEAD)).find(is_partner);
-            stack.push(found.map_or(ALONE, |i| i as u32));
+            let key = identity_of(self.new, stack[base + was + j]);
+            let is_match = |i: &usize| self.new.is_same(key, old, identity_of(old, stack[base + i]));
+            in_place += (j < was && is_match(&j)) as usize;
+            let found = (next..was.min(next + MATCH_RANGE)).find(is_match);
+            stack.push(found.map_or(UNMATCHED, |i| i as u32));
             if let Some(i) = found {
                 next = i + 1;
                 matched += 1;
@@ -276,14 +276,14 @@ impl Pass<'_> {
     }
 }
 
-/// How far into an element its name is looked for.
-const LOOK_IN: usize = 6;
+/// How many tokens of an element are searched for its identity.
+const IDENTITY_RANGE: usize = 6;
 
-/// Where that stands by which an element is known: its first leaf that is no fraction, or else its first leaf.
-fn name_of(tokens: &Tokens, element: u32) -> usize {
+/// Returns the position of the identity of an element: its first leaf that is not a float, or else its first leaf.
+fn identity_of(tokens: &Tokens, element: u32) -> usize {
     let element = element as usize;
     let mut first = None;
-    for at in element..element + (tokens.at(element).size as usize).min(LOOK_IN) {
+    for at in element..element + (tokens.at(element).size as usize).min(IDENTITY_RANGE) {
         let token = tokens.at(at);
         if token.count() == 0 && token.kind != Kind::Float {
             return at;
@@ -293,20 +293,20 @@ fn name_of(tokens: &Tokens, element: u32) -> usize {
     first.unwrap_or(element)
 }
 
-/// Whether two elements in the same place are known by different names, so that one may have taken the other's place.
-fn is_renamed(old: &Tokens, o: u32, new: &Tokens, n: u32) -> bool {
-    let (was, is) = (name_of(old, o), name_of(new, n));
+/// Returns whether two elements at the same index have different identities, so that one may have replaced the other.
+fn has_other_identity(old: &Tokens, o: u32, new: &Tokens, n: u32) -> bool {
+    let (was, is) = (identity_of(old, o), identity_of(new, n));
     new.at(is).kind != Kind::Float && !new.is_same(is, old, was)
 }
 
-/// How a list changed: places and partners on the stack from `base` on.
-struct Script {
+/// The edit of a list: positions and matches on the stack from `base` on.
+struct ListEdit {
     base: usize,
     was: usize,
     is: usize,
 }
 
-impl Script {
+impl ListEdit {
     fn old_at(&self, pass: &Pass, i: usize) -> usize {
         pass.coder.stack[self.base + i] as usize
     }
@@ -315,13 +315,13 @@ impl Script {
         pass.coder.stack[self.base + self.was + j] as usize
     }
 
-    fn partner(&self, pass: &Pass, j: usize) -> Option<usize> {
+    fn match_of(&self, pass: &Pass, j: usize) -> Option<usize> {
         let i = pass.coder.stack[self.base + self.was + self.is + j];
-        (i != ALONE).then_some(i as usize)
+        (i != UNMATCHED).then_some(i as usize)
     }
 
-    /// Writes which old elements left, which are new, which of those that stayed changed; then what is new or changed,
-    /// in the new order.
+    /// Writes which old elements were removed, which elements are new and which of the others changed; then the new and changed
+    /// elements in the new order.
     fn write(&self, pass: &mut Pass, old: &Tokens) {
         let base = pass.coder.changed.len();
         if self.is == 0 {
@@ -329,9 +329,9 @@ impl Script {
         }
         let (mut next, mut kept) = (0, 0);
         for j in 0..=self.is {
-            let until = if j == self.is { Some(self.was) } else { self.partner(pass, j) };
+            let until = if j == self.is { Some(self.was) } else { self.match_of(pass, j) };
             for i in next..until.unwrap_or(next) {
-                pass.note(i, 0, 0, 0);
+                pass.push_changed(i, 0, 0, 0);
             }
             next = until.map_or(next, |i| i + 1);
             kept += (j < self.is && until.is_some()) as usize;
@@ -341,23 +341,23 @@ impl Script {
 
         if kept > 0 && kept < self.is {
             for j in 0..self.is {
-                if self.partner(pass, j).is_none() {
-                    pass.note(j, 0, 0, 0);
+                if self.match_of(pass, j).is_none() {
+                    pass.push_changed(j, 0, 0, 0);
                 }
             }
             set::put(pass.out, self.is, pass.coder.changed[base..].iter().map(|m| m.index as usize));
             pass.coder.changed.truncate(base);
         }
 
-        let mut stayed = 0;
+        let mut kept_index = 0;
         for j in 0..self.is {
-            if let Some(i) = self.partner(pass, j) {
+            if let Some(i) = self.match_of(pass, j) {
                 let (o, n) = (self.old_at(pass, i), self.new_at(pass, j));
                 let same = old.common(o, pass.new, n);
                 if same < pass.new.at(n).size as usize {
-                    pass.note(stayed, o, n, same);
+                    pass.push_changed(kept_index, o, n, same);
                 }
-                stayed += 1;
+                kept_index += 1;
             }
         }
         self.put_picked(pass, kept, base);
@@ -368,10 +368,10 @@ impl Script {
     fn elements(&self, pass: &mut Pass, old: &Tokens, base: usize) {
         let mut change = base;
         let end = pass.coder.changed.len();
-        let (mut next, mut ahead) = (0, 0);
+        let (mut next, mut next_kept) = (0, 0);
         for j in 0..self.is {
             let n = self.new_at(pass, j);
-            if let Some(i) = self.partner(pass, j) {
+            if let Some(i) = self.match_of(pass, j) {
                 if change < end && pass.coder.changed[change].new as usize == n {
                     let m = pass.coder.changed[change];
                     pass.change(old, m.old as usize, n, m.same as usize);
@@ -380,11 +380,11 @@ impl Script {
                 next = i + 1;
                 continue;
             }
-            // The old element that stood here and left is the best model.
-            while ahead < self.is && (ahead < j || self.partner(pass, ahead).is_none()) {
-                ahead += 1;
+            // The element that was removed at this index is the best model.
+            while next_kept < self.is && (next_kept < j || self.match_of(pass, next_kept).is_none()) {
+                next_kept += 1;
             }
-            let until = if ahead < self.is { self.partner(pass, ahead) } else { None };
+            let until = if next_kept < self.is { self.match_of(pass, next_kept) } else { None };
             if next < until.unwrap_or(self.was) {
                 pass.against(old, self.old_at(pass, next), n);
                 next += 1;

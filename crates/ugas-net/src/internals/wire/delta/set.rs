@@ -1,19 +1,19 @@
-//! Which of so many members: one bit each, or a list where few of many are meant.
+//! The encoding of a set of members: one bit each, or a list if few of many are selected.
 
 use super::super::bits::{BitReader, BitWriter, WireError};
 use super::super::number::{get_uint, put_uint};
 
-/// Bits that tell `choices` apart.
+/// Returns the bits that distinguish `choices` values.
 fn width(choices: usize) -> u32 {
     usize::BITS - choices.saturating_sub(1).leading_zeros()
 }
 
 const BAD: WireError = WireError::BadValue { what: "the members of a group" };
 
-/// From this many members a choice, a list of gaps is shorter than a bit each.
+/// The ratio of members to selected ones from which on a list of gaps is shorter than one bit each.
 const SPARSE: usize = 8;
 
-/// Writes members of `0..of`, rising. None of them has a code of its own.
+/// Writes selected members of `0..of`, by rising index. The empty set has a separate code.
 ///
 /// | Members | Of two | Of more |
 /// |---|---|---|
@@ -70,7 +70,7 @@ fn zeros(out: &mut BitWriter, mut count: usize) {
     }
 }
 
-/// Reads members and adds them to a list; says how many. There are never more than bits were read or three.
+/// Reads selected members and appends them to a list. Returns how many: at most the number of bits read, or three.
 pub(super) fn get(from: &mut BitReader, of: usize, into: &mut Vec<u32>) -> Result<usize, WireError> {
     let base = into.len();
     let ones = from.ones([0, 1, 3].get(of).copied().unwrap_or(5))?;
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn few_of_many_cost_little() {
+    fn few_of_many_take_few_bits() {
         assert_eq!([bits(1, &[0]), bits(2, &[0, 1]), bits(2, &[0]), bits(3, &[1])], [1, 1, 2, 3]);
         assert_eq!([bits(7, &[4]), bits(16, &[1, 6]), bits(16, &[0, 1])], [4, 10, 10]);
         assert!(bits(1000, &[1, 2, 3, 4, 500]) < 60);
@@ -138,7 +138,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_set_comes_back(of in 0usize..300, seed in prop::collection::vec(any::<prop::sample::Index>(), 0..40)) {
+        fn a_set_round_trips(of in 0usize..300, seed in prop::collection::vec(any::<prop::sample::Index>(), 0..40)) {
             let mut picked: Vec<usize> = seed.iter().filter(|_| of > 0).map(|i| i.index(of.max(1))).collect();
             picked.sort();
             picked.dedup();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde::ser::{SerializeMap, SerializeSeq, SerializeTuple, SerializeTupleVariant};
 use serde::{Serialize, Serializer};
 
-/// Any value a serialiser can be given.
+/// An arbitrary serializable value.
 #[derive(Clone, Debug)]
 enum Value {
     Unit,
@@ -94,13 +94,13 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A list as games have them: each element begins with its number.
+/// A typical list: each element starts with its number.
 fn numbered(list: Vec<Value>, from: u64) -> Vec<Value> {
     let pair = |(n, v)| Value::Tuple(vec![Value::Unsigned(from + n as u64), v]);
     list.into_iter().enumerate().map(pair).collect()
 }
 
-/// A stream of choices, so that an edit can go anywhere in a value.
+/// A random number generator that decides where a value is edited.
 struct Dice(u64);
 
 impl Dice {
@@ -110,7 +110,7 @@ impl Dice {
     }
 }
 
-/// Changes something somewhere.
+/// Changes a value at a random position.
 fn edit(value: &mut Value, dice: &mut Dice, fresh: &Value) {
     match value {
         Value::Maybe(Some(inner)) if dice.roll(4) > 0 => edit(inner, dice, fresh),
@@ -164,8 +164,8 @@ fn written(old: &Tokens, new: &Tokens) -> BitWriter {
     out
 }
 
-/// Whether the sizes in the heads are those of what follows.
-fn is_sound(tokens: &Tokens) -> bool {
+/// Returns whether the sizes in the heads match the tokens that follow.
+fn is_well_formed(tokens: &Tokens) -> bool {
     fn end_of(tokens: &Tokens, at: usize, depth: usize) -> usize {
         assert!(depth <= MAX_DEPTH);
         let token = tokens.list[at];
@@ -176,8 +176,8 @@ fn is_sound(tokens: &Tokens) -> bool {
     tokens.is_empty() || end_of(tokens, 0, 0) == tokens.len()
 }
 
-/// Writes, reads and compares; says how many bits it took.
-fn goes_over(old: &Tokens, new: &Tokens) -> usize {
+/// Writes a delta, reads it and compares. Returns its bits.
+fn round_trip(old: &Tokens, new: &Tokens) -> usize {
     let mut out = written(old, new);
     let bits = out.bit_len();
     let mut from = BitReader::new(out.finish());
@@ -185,25 +185,25 @@ fn goes_over(old: &Tokens, new: &Tokens) -> usize {
     decode(old, &mut from, Limits::default(), &mut back).unwrap();
     assert_eq!(from.position(), bits as u64);
     assert_eq!(&back, new);
-    assert!(is_sound(&back));
+    assert!(is_well_formed(&back));
     bits
 }
 
 fn bits(old: &impl Serialize, new: &impl Serialize) -> usize {
-    goes_over(&tokens(old), &tokens(new))
+    round_trip(&tokens(old), &tokens(new))
 }
 
 #[test]
-fn nothing_new_is_one_bit() {
+fn no_change_takes_one_bit() {
     assert_eq!(bits(&vec![(1, "a", 0.5); 100], &vec![(1, "a", 0.5); 100]), 1);
-    assert_eq!(goes_over(&Tokens::new(), &Tokens::new()), 1);
+    assert_eq!(round_trip(&Tokens::new(), &Tokens::new()), 1);
 }
 
 #[test]
-fn a_value_can_begin_and_end() {
-    goes_over(&Tokens::new(), &tokens(&(1, 2)));
+fn a_value_can_appear_and_disappear() {
+    round_trip(&Tokens::new(), &tokens(&(1, 2)));
     for old in [Value::Unit, Value::Float(0.5), Value::Tuple(vec![]), Value::Seq(vec![]), Value::Str("a".into())] {
-        goes_over(&tokens(&old), &Tokens::new());
+        round_trip(&tokens(&old), &Tokens::new());
     }
 }
 
@@ -235,7 +235,7 @@ fn a_value_can_become_any_other_kind() {
     for old in &of_each {
         for new in &of_each {
             bits(old, new);
-            // After a fraction, where a bit more is written.
+            // After a float, where one more bit is written.
             let in_pair = |v: &Value| Value::Tuple(vec![Value::Float(1.0), v.clone()]);
             bits(&in_pair(old), &in_pair(new));
         }
@@ -243,7 +243,7 @@ fn a_value_can_become_any_other_kind() {
 }
 
 #[test]
-fn one_of_many_costs_little() {
+fn one_change_of_many_takes_few_bits() {
     let old: Vec<(u32, f64, f64)> = (0..16).map(|n| (n, 100.0, 100.0)).collect();
     let mut new = old.clone();
     (new[9].1, new[9].2) = (83.0, 83.0);
@@ -251,7 +251,7 @@ fn one_of_many_costs_little() {
 }
 
 #[test]
-fn an_element_that_leaves_or_comes_costs_little() {
+fn a_removed_or_added_element_takes_few_bits() {
     let list: Vec<(u64, i64, Vec<u8>)> = (0..20).map(|n| (900 + n, n as i64 * 705_600_000, vec![n as u8; 3])).collect();
     for at in 0..20 {
         let mut less = list.clone();
@@ -266,8 +266,8 @@ fn an_element_that_leaves_or_comes_costs_little() {
 }
 
 #[test]
-fn a_bomb_is_stopped_by_the_limits() {
-    // A list of elements each of which equals the one before: one bit for a thousand tokens.
+fn expansion_beyond_the_limits_is_rejected() {
+    // Each element equals the one before: one bit expands to a thousand tokens.
     let new = tokens(&vec![vec![0u8; 1000]; 1000]);
     let mut out = written(&Tokens::new(), &new);
     let mut back = Tokens::new();
@@ -296,22 +296,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn any_value_after_any_other_comes_back(old in value(), new in value()) {
-        goes_over(&tokens(&old), &tokens(&new));
-        goes_over(&Tokens::new(), &tokens(&new));
+    fn any_two_values_round_trip(old in value(), new in value()) {
+        round_trip(&tokens(&old), &tokens(&new));
+        round_trip(&Tokens::new(), &tokens(&new));
     }
 
     #[test]
-    fn an_edited_value_comes_back(old in value(), fresh in value(), seed in any::<u64>(), edits in 1usize..8) {
+    fn an_edited_value_round_trips(old in value(), fresh in value(), seed in any::<u64>(), edits in 1usize..8) {
         let (mut new, mut dice) = (old.clone(), Dice(seed));
         for _ in 0..edits {
             edit(&mut new, &mut dice, &fresh);
         }
-        goes_over(&tokens(&old), &tokens(&new));
+        round_trip(&tokens(&old), &tokens(&new));
     }
 
     #[test]
-    fn any_bytes_over_any_value_are_harmless(
+    fn arbitrary_bytes_with_any_baseline_are_handled(
         old in value(),
         data in prop::collection::vec(any::<u8>(), 0..80),
         limit in 0usize..400,
@@ -319,7 +319,7 @@ proptest! {
         let (old, mut back) = (tokens(&old), Tokens::new());
         let limits = Limits { tokens: limit, bytes: limit };
         let read = decode(&old, &mut BitReader::new(&data), limits, &mut back);
-        prop_assert!(is_sound(&back));
+        prop_assert!(is_well_formed(&back));
         prop_assert!(back.len() <= limit && back.byte_len() <= limit);
         prop_assert!(read.is_ok() || back.is_empty());
         let _ = back.read::<Vec<(u32, String)>>();
@@ -327,21 +327,21 @@ proptest! {
     }
 
     #[test]
-    fn damaged_bits_are_harmless(old in value(), new in value(), other in value(), flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
+    fn corrupted_bits_are_handled(old in value(), new in value(), other in value(), flips in prop::collection::vec(any::<prop::sample::Index>(), 1..4)) {
         let (old, new, other) = (tokens(&old), tokens(&new), tokens(&other));
         let mut data = written(&old, &new).finish().to_vec();
         let mut back = Tokens::new();
-        // Over another value than it was written against, then with bits turned, then cut.
+        // With another baseline, then with flipped bits, then truncated.
         let _ = decode(&other, &mut BitReader::new(&data), Limits::default(), &mut back);
-        prop_assert!(is_sound(&back));
+        prop_assert!(is_well_formed(&back));
         for flip in flips {
             let at = flip.index(data.len() * 8);
             data[at / 8] ^= 1 << (at % 8);
         }
         let _ = decode(&old, &mut BitReader::new(&data), Limits::default(), &mut back);
-        prop_assert!(is_sound(&back));
+        prop_assert!(is_well_formed(&back));
         data.truncate(data.len() / 2);
         let _ = decode(&old, &mut BitReader::new(&data), Limits::default(), &mut back);
-        prop_assert!(is_sound(&back));
+        prop_assert!(is_well_formed(&back));
     }
 }

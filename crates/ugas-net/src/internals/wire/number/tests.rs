@@ -19,15 +19,15 @@ fn fraction_bits(value: f64, before: f64) -> usize {
 fn small_numbers_are_short_and_large_ones_bounded() {
     assert_eq!([uint_bits(0), uint_bits(7), uint_bits(8), uint_bits(71), uint_bits(72)], [4, 4, 8, 8, 13]);
     assert!(uint_bits(u64::MAX / 3) <= 72);
-    // A second in flicks, and the end of an effect that never ends.
+    // A second in flicks, and "never".
     assert!(uint_bits(zigzag(SimTime::seconds(1.0).0)) <= 27);
     assert!(uint_bits(zigzag(SimTime::NEVER.0)) <= 12);
-    // The next number of an effect, which lies in the upper part of a word.
+    // A counter in the upper part of a word.
     assert!(uint_bits(zigzag(1 << 19)) <= 18);
 }
 
 #[test]
-fn every_edge_of_a_size_class_comes_back() {
+fn numbers_at_the_edges_of_size_classes_round_trip() {
     let edges = (0..64).flat_map(|shift| (0..160).map(move |d| (1u64 << shift).wrapping_add(d).wrapping_sub(80)));
     let sums = [8, 72, 1096, 66632, 16843848, 4311811144, 281479288521800].iter().flat_map(|&e| [e - 1, e, e + 1]);
     for value in edges.chain(sums) {
@@ -40,7 +40,7 @@ fn every_edge_of_a_size_class_comes_back() {
 }
 
 #[test]
-fn fractions_of_a_game_are_short() {
+fn typical_floats_are_short() {
     assert_eq!(fraction_bits(83.0, 100.0), 9);
     assert_eq!(fraction_bits(41.5, 50.0), 15);
     assert!(fraction_bits(99.95, 100.0) <= 12);
@@ -49,7 +49,7 @@ fn fractions_of_a_game_are_short() {
 }
 
 #[test]
-fn every_bit_of_a_fraction_comes_back() {
+fn floats_round_trip_bit_for_bit() {
     let nan = |payload: u64| f64::from_bits(0x7ff0_0000_0000_0000 | payload);
     let values = [
         0.0,
@@ -81,7 +81,7 @@ fn every_bit_of_a_fraction_comes_back() {
 
 // covers: UGAS-13.3-04
 #[test]
-fn health_in_one_byte() {
+fn health_fits_into_one_byte() {
     let health = Quantizer::new(0.0, 100.0, 8).unwrap();
     let code = health.encode(50.0);
     assert!(code == 127 || code == 128, "{code}");
@@ -94,7 +94,7 @@ fn health_in_one_byte() {
 }
 
 #[test]
-fn a_quantizer_refuses_bounds_without_a_distance() {
+fn a_quantizer_rejects_bounds_without_a_distance() {
     let bounds = [(1.0, 1.0, 8), (2.0, 1.0, 8), (f64::NAN, 1.0, 8), (f64::MIN, f64::MAX, 8), (0.0, f64::INFINITY, 8)];
     for (min, max, bits) in bounds.into_iter().chain([(0.0, 1.0, 0), (0.0, 1.0, 33)]) {
         assert_eq!(Quantizer::new(min, max, bits), None);
@@ -114,7 +114,7 @@ fn a_time_that_overflows_is_an_error() {
     assert_eq!(read, Err(WireError::BadValue { what: "a time in ticks" }));
 }
 
-/// Values like those of a game, and any bits.
+/// Typical values of a game, and arbitrary bits.
 fn fraction() -> impl Strategy<Value = f64> {
     prop_oneof![
         3 => any::<u64>().prop_map(f64::from_bits),
@@ -126,7 +126,7 @@ fn fraction() -> impl Strategy<Value = f64> {
 
 proptest! {
     #[test]
-    fn numbers_come_back(values in prop::collection::vec((any::<u64>(), 0u32..64), 0..30)) {
+    fn numbers_round_trip(values in prop::collection::vec((any::<u64>(), 0u32..64), 0..30)) {
         let mut out = BitWriter::new();
         for &(value, shift) in &values {
             put_uint(&mut out, value >> shift);
@@ -140,14 +140,14 @@ proptest! {
     }
 
     #[test]
-    fn fractions_come_back(value in fraction(), before in fraction()) {
+    fn floats_round_trip(value in fraction(), before in fraction()) {
         let mut out = written(|out| put_f64(out, value, before));
         prop_assert!(out.bit_len() <= 67);
         prop_assert_eq!(get_f64(&mut BitReader::new(out.finish()), before).unwrap().to_bits(), value.to_bits());
     }
 
     #[test]
-    fn times_come_back(
+    fn times_round_trip(
         time in prop_oneof![any::<i64>(), (-500i64..500).prop_map(|n| n * 14_112_000), Just(i64::MAX), Just(i64::MIN)],
         base in any::<u32>(),
         length in prop_oneof![Just(14_112_000), any::<i64>()],
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn a_quantized_value_is_as_near_as_promised(
+    fn a_quantized_value_is_within_the_maximum_error(
         min in -1e6f64..1e6,
         distance in 1e-3f64..1e6,
         bits in 1u32..=32,

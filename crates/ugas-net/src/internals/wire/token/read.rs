@@ -1,4 +1,4 @@
-//! Tokens into values. The tokens may come from a stranger: their shape is sound, what they hold may be anything.
+//! Converts tokens to values. The tokens may come from a hostile peer: they are well-formed, but their values may be anything.
 
 use super::{Kind, Token, TokenError, Tokens};
 use serde::de::{
@@ -34,14 +34,14 @@ impl<'t> Reader<'t> {
         Ok(found)
     }
 
-    /// The sixteen bytes of a wide number.
+    /// Reads the sixteen bytes of a 128-bit number.
     fn wide(&mut self) -> Result<[u8; 16], TokenError> {
         let token = self.next("a wide number")?;
         let bytes = if token.kind == Kind::Bytes { self.from.stored(token) } else { &[] };
         bytes.try_into().map_err(|_| unexpected(token, "a wide number"))
     }
 
-    /// Lets a visitor read the children of a group; it must read all.
+    /// Lets a visitor read the children of a group. Fails if it does not read all of them.
     fn group<V>(
         &mut self,
         count: usize,
@@ -56,7 +56,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Forwards methods that need no hint: tokens know what they are.
+/// Forwards methods that need no hint, since tokens have a kind.
 macro_rules! as_any {
     ($($method:ident)*) => {
         $(fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TokenError> {
@@ -150,9 +150,10 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
         visitor: V,
     ) -> Result<V::Value, TokenError> {
         let token = self.next("a variant")?;
-        match token.kind {
-            Kind::Variant => visitor.visit_enum(Chosen { from: self, token }),
-            _ => Err(unexpected(token, "a variant")),
+        if let Kind::Variant = token.kind {
+            visitor.visit_enum(VariantReader { from: self, token })
+        } else {
+            Err(unexpected(token, "a variant"))
         }
     }
 
@@ -163,7 +164,7 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
     }
 }
 
-/// The children of a group not yet read.
+/// The unread children of a group.
 struct Members<'r, 't> {
     from: &'r mut Reader<'t>,
     left: usize,
@@ -209,13 +210,13 @@ impl<'de> MapAccess<'de> for &mut Members<'_, 'de> {
     }
 }
 
-/// The variant that was written.
-struct Chosen<'r, 't> {
+/// A variant of an enum being read.
+struct VariantReader<'r, 't> {
     from: &'r mut Reader<'t>,
     token: Token,
 }
 
-impl<'de> EnumAccess<'de> for Chosen<'_, 'de> {
+impl<'de> EnumAccess<'de> for VariantReader<'_, 'de> {
     type Error = TokenError;
     type Variant = Self;
 
@@ -225,7 +226,7 @@ impl<'de> EnumAccess<'de> for Chosen<'_, 'de> {
     }
 }
 
-impl<'de> VariantAccess<'de> for Chosen<'_, 'de> {
+impl<'de> VariantAccess<'de> for VariantReader<'_, 'de> {
     type Error = TokenError;
 
     fn unit_variant(self) -> Result<(), TokenError> {

@@ -24,40 +24,40 @@ enum Shape {
     Wrapped(()),
 }
 
-fn there_and_back<T: Serialize + DeserializeOwned>(value: &T) -> T {
+fn round_trip<T: Serialize + DeserializeOwned>(value: &T) -> T {
     let mut tokens = Tokens::new();
     tokens.write(value).unwrap();
     tokens.read().unwrap()
 }
 
-fn stays<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
-    assert_eq!(there_and_back(&value), value);
+fn assert_round_trip<T: Serialize + DeserializeOwned + PartialEq + Debug>(value: T) {
+    assert_eq!(round_trip(&value), value);
 }
 
 #[test]
-fn every_form_of_value_comes_back() {
-    stays((u8::MAX, u16::MAX, u32::MAX, u64::MAX, u128::MAX));
-    stays((i8::MIN, i16::MIN, i32::MIN, i64::MIN, i128::MIN));
-    stays((true, false, 'x', '\u{10ffff}', String::new(), "größer".to_string()));
-    stays(((), Marker, Id(7), Some(Id(8)), None::<u8>, Some(None::<u8>), Some(())));
-    stays([Some(Some(1u8)), Some(None), None]);
-    stays(vec![vec![1u8, 2], vec![], vec![3]]);
-    stays(BTreeMap::from([("a".to_string(), vec![1]), ("b".to_string(), vec![])]));
-    stays(BTreeMap::<u8, BTreeMap<(u8, u8), bool>>::from([(1, BTreeMap::from([((2, 3), true)]))]));
-    stays(std::num::NonZero::new(5i64));
+fn values_of_every_kind_round_trip() {
+    assert_round_trip((u8::MAX, u16::MAX, u32::MAX, u64::MAX, u128::MAX));
+    assert_round_trip((i8::MIN, i16::MIN, i32::MIN, i64::MIN, i128::MIN));
+    assert_round_trip((true, false, 'x', '\u{10ffff}', String::new(), "größer".to_string()));
+    assert_round_trip(((), Marker, Id(7), Some(Id(8)), None::<u8>, Some(None::<u8>), Some(())));
+    assert_round_trip([Some(Some(1u8)), Some(None), None]);
+    assert_round_trip(vec![vec![1u8, 2], vec![], vec![3]]);
+    assert_round_trip(BTreeMap::from([("a".to_string(), vec![1]), ("b".to_string(), vec![])]));
+    assert_round_trip(BTreeMap::<u8, BTreeMap<(u8, u8), bool>>::from([(1, BTreeMap::from([((2, 3), true)]))]));
+    assert_round_trip(std::num::NonZero::new(5i64));
     let line = Shape::Line(Point { x: 0.1, y: 0.2 }, Point { x: -0.0, y: f32::INFINITY });
     let named = |at| Shape::Named { name: "n".into(), at };
-    stays(vec![Shape::Nothing, Shape::Dot(Id(0)), line.clone(), named(None), named(Some(Box::new(line)))]);
-    stays(Shape::Wrapped(()));
+    assert_round_trip(vec![Shape::Nothing, Shape::Dot(Id(0)), line.clone(), named(None), named(Some(Box::new(line)))]);
+    assert_round_trip(Shape::Wrapped(()));
 }
 
 #[test]
-fn fractions_keep_every_bit() {
+fn floats_keep_every_bit() {
     for bits in [f64::NAN.to_bits(), 0x7ff0_0000_0000_0001, 0xfff8_0000_dead_beef, (-0.0f64).to_bits(), 1] {
-        assert_eq!(there_and_back(&f64::from_bits(bits)).to_bits(), bits);
+        assert_eq!(round_trip(&f64::from_bits(bits)).to_bits(), bits);
     }
     for bits in [f32::NAN.to_bits(), 0x7fc0_0001, (-0.0f32).to_bits()] {
-        assert_eq!(there_and_back(&f32::from_bits(bits)).to_bits(), bits);
+        assert_eq!(round_trip(&f32::from_bits(bits)).to_bits(), bits);
     }
 }
 
@@ -88,12 +88,12 @@ fn an_enum_reads_only_its_own_variants() {
     }
 }
 
-/// A value within values.
+/// A nested value.
 #[derive(Serialize, Deserialize)]
 struct Nest(Option<Box<Nest>>);
 
 #[test]
-fn nesting_has_an_end() {
+fn nesting_is_limited() {
     let deep = |n| (0..n).fold(Nest(None), |inner, _| Nest(Some(Box::new(inner))));
     let mut tokens = Tokens::new();
     assert_eq!(tokens.write(&deep(MAX_DEPTH)), Ok(()));
@@ -103,7 +103,7 @@ fn nesting_has_an_end() {
 }
 
 #[test]
-fn equal_is_bit_for_bit() {
+fn equality_is_bit_for_bit() {
     let tokens = |value: &(f64, Vec<&str>)| {
         let mut tokens = Tokens::new();
         tokens.write(value).unwrap();
@@ -117,7 +117,7 @@ fn equal_is_bit_for_bit() {
 }
 
 #[test]
-fn writing_again_takes_no_memory() {
+fn writing_again_does_not_allocate() {
     let mut tokens = Tokens::new();
     tokens.write(&vec![("text", 1.0); 50]).unwrap();
     let before = (tokens.list.as_ptr(), tokens.bytes.as_ptr());

@@ -1,4 +1,4 @@
-//! Values into tokens.
+//! Converts values to tokens.
 
 use super::{Kind, MAX_DEPTH, Token, TokenError, Tokens};
 use serde::ser::{self, Serialize};
@@ -36,7 +36,7 @@ impl Writer<'_> {
         self.leaf(kind, (from as u64) << 32 | bytes.len() as u64)
     }
 
-    /// Begins a group; says where its head is.
+    /// Starts a group. Returns the position of its head.
     fn open(&mut self, kind: Kind, bits: u64) -> Result<usize, TokenError> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
@@ -59,7 +59,7 @@ impl Writer<'_> {
 struct Group<'w, 't> {
     to: &'w mut Writer<'t>,
     head: usize,
-    /// The pair being written, of a map.
+    /// The key-value pair of a map being written.
     pair: usize,
     count: u64,
 }
@@ -88,7 +88,7 @@ impl<'w, 't> Group<'w, 't> {
     }
 }
 
-/// The methods of a number type that fits into the bits.
+/// Implements the methods of number types that fit into 64 bits.
 macro_rules! leaves {
     ($($method:ident $type:ty, $kind:ident, $bits:expr;)*) => {
         $(#[inline]
@@ -225,7 +225,7 @@ impl<'w, 't> ser::Serializer for &'w mut Writer<'t> {
     }
 }
 
-/// The traits of groups whose members have no key.
+/// Implements the traits of groups whose members have no key.
 macro_rules! groups {
     ($($trait:ident $method:ident)*) => {
         $(impl ser::$trait for Group<'_, '_> {
@@ -250,7 +250,7 @@ groups! {
     SerializeTupleVariant serialize_field
 }
 
-/// The traits of groups whose members have names, which both sides know.
+/// Implements the traits of groups with named members; the names are not written.
 macro_rules! named_groups {
     ($($trait:ident)*) => {
         $(impl ser::$trait for Group<'_, '_> {

@@ -1,0 +1,81 @@
+//! Diagnostics: likely mistakes in the data that the sim worked around.
+
+use super::field::event_kinds;
+use super::{Cause, FieldValue};
+use crate::{AttributeId, ControllerId, EffectId, KeyId, Refusal, SimTime, TagId};
+use serde::{Deserialize, Serialize};
+
+event_kinds! {
+    /// A likely mistake in data that the sim worked around.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[non_exhaustive]
+    pub enum DiagnosticKind {
+        /// A tag should have been removed, but the controller does not have it.
+        TagUnderflow {
+            /// The tag.
+            tag: TagId = "Tag",
+        },
+        /// A modifier was skipped because its set-by-caller value is missing.
+        MissingSetByCaller {
+            /// The key.
+            key: KeyId = "Key",
+        },
+        /// A derived value or a live magnitude is not finite and is ignored.
+        NonFinite {
+            /// The attribute.
+            attribute: AttributeId = "Attribute",
+        },
+        /// A number in a condition is not finite, so the condition is false.
+        NonFiniteCondition,
+        /// A computed value overflowed and was clamped to the finite range.
+        Saturated {
+            /// The attribute.
+            attribute: AttributeId = "Attribute",
+        },
+        /// A duration was zero or less, so the effect was applied and removed immediately.
+        ZeroDuration,
+        /// A spec overrides the duration of an effect that has none. The override was ignored.
+        DurationOverrideIgnored,
+        /// A controller document states a current value that differs from the computed one.
+        ValueMismatch {
+            /// The attribute.
+            attribute: AttributeId = "Attribute",
+            /// The value in the document.
+            stated: f64 = "Stated",
+            /// The computed value.
+            found: f64 = "Found",
+        },
+        /// A tag that allows only one grant at a time was granted several times.
+        MultipleGrants {
+            /// The tag.
+            tag: TagId = "Tag",
+        },
+        /// A reaction was refused.
+        ReactionRefused {
+            /// The refusal.
+            refusal: Refusal = "Refusal",
+        },
+        /// The ongoing requirements of an effect keep turning it off and on.
+        Cycle,
+        /// A limit was reached in a reaction, or the log is full.
+        Limit,
+        /// A document requires something that is missing at run time, e.g. the position of a controller without an
+        /// anchor.
+        MissingTarget,
+    }
+}
+
+/// A diagnostic with its context.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// The time.
+    pub at: SimTime,
+    /// The controller.
+    pub who: ControllerId,
+    /// The effect definition that caused the diagnostic.
+    pub effect: EffectId,
+    /// The cause.
+    pub cause: Cause,
+    /// What happened.
+    pub kind: DiagnosticKind,
+}

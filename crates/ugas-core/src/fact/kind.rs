@@ -1,0 +1,285 @@
+//! The table of fact kinds. Scenarios and tools see a field under the name after `=`. Fields without a name are handles
+//! for code.
+
+use super::field::event_kinds;
+use super::{CastStep, CueType, EffectChange, FieldValue, RemoveReason, Span, TaskResult};
+use crate::{
+    AbilityId, AbilitySetId, ActivationKey, ActorId, AttributeId, ControllerId, EffectId, EffectKey, GrantId, GroupId,
+    InputId, SetId, SimTime, TagId, TaskKey, TaskKindId,
+};
+use serde::{Deserialize, Serialize};
+use ugas_doc::{CombatKind, CombatStyle};
+
+event_kinds! {
+    /// What happened.
+    #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+    #[repr(C)]
+    #[non_exhaustive]
+    pub enum FactKind {
+        /// The base or current value of an attribute changed.
+        AttributeChanged {
+            /// The attribute.
+            attribute: AttributeId = "Attribute",
+            /// The current value before.
+            old: f64 = "Old",
+            /// The current value after.
+            new: f64 = "New",
+            /// The base value before.
+            old_base: f64 = "OldBase",
+            /// The base value after.
+            new_base: f64 = "NewBase",
+        },
+        /// A tag was added or removed. Ancestors of the tag that change with it get their own fact.
+        TagChanged {
+            /// The tag.
+            tag: TagId = "Tag",
+            /// Whether the tag was added.
+            added: bool = "Added",
+            /// Whether the count of this tag itself became zero or nonzero; false if only a descendant's count did.
+            exact: bool = "Exact",
+            /// Whether the result of `Sim::has_tag` changed. False only if the tag itself was granted or removed while
+            /// a descendant is present.
+            presence: bool = "Presence",
+        },
+        /// An effect was applied. An instant effect was executed.
+        EffectApplied {
+            /// Its level.
+            level: u32 = "Level",
+            /// Its stacks.
+            stacks: u32 = "Stacks",
+        },
+        /// A periodic execution of an effect ran.
+        EffectExecuted {
+            /// The index of the execution, from 0.
+            execution: u32 = "Execution",
+        },
+        /// A combat rule prevented an execution of an active effect. Nothing was written. The times of later executions
+        /// are unchanged.
+        ExecutionRestricted {
+            /// The index of the execution, from 0. Executions that ran are counted too.
+            execution: u32 = "Execution",
+        },
+        /// An effect ended.
+        EffectRemoved {
+            /// The reason.
+            reason: RemoveReason = "Reason",
+        },
+        /// An active effect changed.
+        EffectChanged {
+            /// The change.
+            what: EffectChange = "What",
+            /// The number of stacks now.
+            stacks: u32 = "Stacks",
+            /// The level now.
+            level: u32 = "Level",
+        },
+        /// An effect was refused because its target is immune. [`Fact::effect`](crate::Fact::effect) is the refused
+        /// effect.
+        Immune {
+            /// The active effect that grants the immunity.
+            blocker: EffectKey,
+            /// The definition of the effect that grants the immunity.
+            by: EffectId = "By",
+        },
+        /// An ability was granted.
+        Granted {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The id of the grant on this controller.
+            grant: GrantId = "Grant",
+            /// Its level.
+            level: u32 = "Level",
+            /// The input that the ability is bound to.
+            input: InputId = "InputID",
+        },
+        /// A granted ability was revoked.
+        Revoked {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The id of the grant.
+            grant: GrantId = "Grant",
+        },
+        /// A cue was triggered.
+        Cue {
+            /// The tag of the cue.
+            tag: TagId = "Tag",
+            /// Whether the cue is executed once, added or removed.
+            cue: CueType = "Type",
+            /// The range of the details: `Position` and `Distance` of the hit, and `Origin`. Empty without a position.
+            detail: Span = "Params",
+        },
+        /// An attribute that marks death reached zero.
+        Died {
+            /// The attribute.
+            attribute: AttributeId = "Attribute",
+        },
+        /// A controller was spawned.
+        Spawned {
+            /// Its owner.
+            owner: ActorId = "Owner",
+        },
+        /// A controller was destroyed.
+        Despawned,
+        /// An attribute set was registered.
+        SetAdded {
+            /// The attribute set.
+            set: SetId = "Set",
+        },
+        /// An attribute set was unregistered.
+        SetRemoved {
+            /// The attribute set.
+            set: SetId = "Set",
+        },
+        /// The avatar of a controller changed.
+        Possessed {
+            /// The previous avatar.
+            old: ActorId = "Old",
+            /// The new avatar.
+            new: ActorId = "New",
+        },
+        /// A calculation added a tag to the effect context, e.g. `Hit.Critical`.
+        ContextTag {
+            /// The tag.
+            tag: TagId = "Tag",
+        },
+        /// A controller was restored or inserted. This one fact replaces the facts of all individual changes.
+        Restored,
+        /// An ability was activated.
+        AbilityActivated {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The grant.
+            grant: GrantId = "Grant",
+            /// Its level.
+            level: u32 = "Level",
+            /// The activation.
+            activation: ActivationKey,
+        },
+        /// An ability ended.
+        AbilityEnded {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The grant.
+            grant: GrantId = "Grant",
+            /// The activation.
+            activation: ActivationKey,
+            /// Whether the ability was cancelled.
+            cancelled: bool = "Cancelled",
+            /// Whether the ability was cancelled by an interrupt.
+            interrupted: bool = "Interrupted",
+        },
+        /// A task requests an action or an answer from the host. The parameters are in the details.
+        TaskRequest {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The task type.
+            task: TaskKindId = "Task",
+            /// The key to answer with, or [`TaskKey::NONE`] if no task waits for an answer.
+            task_key: TaskKey,
+            /// The parameters in the details.
+            detail: Span = "Params",
+        },
+        /// A waiting task completed, failed, was cancelled or emitted an output.
+        TaskEnded {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The task type.
+            task: TaskKindId = "Task",
+            /// The task.
+            task_key: TaskKey,
+            /// The value of the task, e.g. the seconds an input was held, a magnitude or a new attribute value.
+            value: f64 = "Value",
+            /// The result.
+            result: TaskResult = "Result",
+        },
+        /// A gameplay event was received. The payload is in the details.
+        GameplayEvent {
+            /// The tag.
+            tag: TagId = "Tag",
+            /// The magnitude.
+            magnitude: f64 = "Magnitude",
+            /// The payload in the details.
+            detail: Span = "Params",
+        },
+        /// A cast started, ticked or ended.
+        Cast {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The number of ticks so far.
+            tick: u32 = "Tick",
+            /// The total duration of the cast.
+            length: SimTime = "Length",
+            /// The step.
+            step: CastStep = "Step",
+        },
+        /// A global cooldown started or ended.
+        GlobalCooldown {
+            /// The group.
+            group: GroupId = "Group",
+            /// Whether the global cooldown is running now.
+            running: bool = "Running",
+            /// The duration.
+            length: SimTime = "Length",
+        },
+        /// The charges of an ability changed.
+        Charges {
+            /// The ability.
+            ability: AbilityId = "Ability",
+            /// The grant.
+            grant: GrantId = "Grant",
+            /// The number of charges.
+            have: u32 = "Have",
+            /// The maximum number of charges.
+            max: u32 = "Max",
+            /// The total duration of the running recharge, or zero if none is running.
+            length: SimTime = "Length",
+        },
+        /// An input was pressed or released.
+        Input {
+            /// The input.
+            input: InputId = "InputID",
+            /// Whether the input is pressed now.
+            pressed: bool = "Pressed",
+            /// How long the input was held.
+            held: SimTime = "Held",
+        },
+        /// Damage, healing or threat was dealt.
+        Damage {
+            /// Damage, healing or threat.
+            damage: CombatKind = "Type",
+            /// Direct, periodic or area.
+            style: CombatStyle = "Style",
+            /// The controller that the event is credited to.
+            credit: ControllerId = "Credit",
+            /// The amount after mitigation and pools.
+            amount: f64 = "Amount",
+            /// The amount before mitigation and pools.
+            raw: f64 = "Raw",
+            /// The amount that pools absorbed.
+            absorbed: f64 = "Absorbed",
+            /// The part of the amount that exceeded the remaining value of the attribute.
+            overkill: f64 = "Overkill",
+        },
+        /// An ability set was granted.
+        SetGranted {
+            /// The ability set.
+            set: AbilitySetId = "AbilitySet",
+            /// The handle that revokes the ability set.
+            handle: u64,
+        },
+        /// A granted ability set was revoked.
+        SetRevoked {
+            /// The ability set.
+            set: AbilitySetId = "AbilitySet",
+            /// The handle of the revoked grant.
+            handle: u64,
+        },
+        /// The sim was migrated to new rules. The facts of the resulting changes follow.
+        Reloaded {
+            /// The hash of the old rules.
+            from: u64,
+            /// The hash of the new rules.
+            to: u64,
+        },
+    }
+}

@@ -1,0 +1,42 @@
+//! Documents that the host or the pack loader uses. The rules only check them.
+
+use super::compile::Compiler;
+use super::document::{Phase, RulesDocument};
+use ugas_doc::{InputAction, InputActionSet, InputMapping, InputModifier, Origin, Patch, Scene};
+
+impl RulesDocument for InputAction {
+    fn phase(&self) -> Phase {
+        Phase::Sets
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        c.refuse_in_input_action(self);
+    }
+}
+
+macro_rules! unread {
+    ($($kind:ident)*) => {$(
+        impl RulesDocument for $kind {
+            fn phase(&self) -> Phase {
+                Phase::Sets
+            }
+
+            fn compile(&self, _: &mut Compiler<'_>, _: &Option<Origin>) {}
+        }
+    )*};
+}
+unread!(InputActionSet InputMapping InputModifier Scene);
+
+impl RulesDocument for Patch {
+    fn phase(&self) -> Phase {
+        Phase::Sets
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        let message = format!(
+            "the patch of {} was not applied: patches are applied when a folder of packs is read; read the pack's folder",
+            self.target
+        );
+        c.error("patch-not-applied", message);
+    }
+}

@@ -1,0 +1,84 @@
+//! SetTarget: changes the target of the ability.
+
+use super::TaskType;
+use crate::flow::{Flow, Step, TaskAt};
+use crate::rules::{Fields, Num, TaskCategory};
+use crate::{ControllerId, Role, TagId, Target};
+
+/// Maximum number of stored targets.
+const AIMS: usize = 256;
+
+/// The new target of an ability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TargetPick {
+    /// The nearest other controller.
+    Nearest,
+    Owner,
+    /// The instigator.
+    Instigator,
+    Nobody,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SetTarget {
+    pick: TargetPick,
+    /// Without a radius every controller is in range.
+    radius: Option<Num>,
+    ignore: Box<[TagId]>,
+}
+
+impl TaskType for SetTarget {
+    const CATEGORY: TaskCategory = TaskCategory::Action;
+
+    fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
+        let words = [
+            ("Nearest", TargetPick::Nearest),
+            ("Owner", TargetPick::Owner),
+            ("Instigator", TargetPick::Instigator),
+            ("Nobody", TargetPick::Nobody),
+        ];
+        let pick = f.need_word("Target", &words);
+        let (radius, ignore) = (f.num("Radius"), f.tags("IgnoreTargetsWithTag"));
+        Some(Self { pick: pick?, radius, ignore })
+    }
+
+    /// Changes the target. The target of a predicted tick is sent to the authoritative sim, which does not run that
+    /// list. It runs all other lists itself.
+    fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
+        let (slot, of) = (at.slot, at.thread.of);
+        let who = flow.row(slot).id;
+        let Some(a) = flow.row(slot).play().activation(of) else { return Step::Next };
+        let key = a.key(who);
+        let target = self.find(flow, slot, of, a.source).map_or(Target::None, Target::Controller);
+        let is_predicted = flow.work.role == Role::Client && flow.sc.predicted_targets.ticking == Some(key);
+        if is_predicted && !flow.may_report_target(slot, of, target) {
+            return Step::Next;
+        }
+        flow.put_aim(slot, key, target);
+        if is_predicted && flow.replay.is_none() {
+            if flow.log.aims.len() >= AIMS {
+                flow.log.aims.remove(0);
+            }
+            flow.log.aims.push((key, target));
+        }
+        Step::Next
+    }
+}
+
+impl SetTarget {
+    fn find(&self, flow: &Flow<'_>, slot: usize, of: u64, source: ControllerId) -> Option<ControllerId> {
+        let passes = |&t: &ControllerId| {
+            let at = flow.st.controllers.slot(t);
+            at.is_some_and(|at| !self.ignore.iter().any(|&tag| flow.has(at, tag)))
+        };
+        match self.pick {
+            TargetPick::Nearest => {
+                let radius = self.radius.as_ref().map_or(Some(f64::INFINITY), |r| flow.value_of(slot, of, r))?;
+                flow.around(slot, radius).into_iter().find(passes)
+            }
+            TargetPick::Owner => Some(flow.row(slot).id),
+            TargetPick::Instigator => Some(source).filter(passes),
+            TargetPick::Nobody => None,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! WaitDelay: waits for a time on the owner's clock.
+
+use super::TaskType;
+use crate::SimTime;
+use crate::flow::{Flow, Step, TaskAt, Wait};
+use crate::rules::{Fields, Num, TaskCategory};
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WaitDelay {
+    pub(crate) duration: Num,
+}
+
+impl TaskType for WaitDelay {
+    const CATEGORY: TaskCategory = TaskCategory::Temporal;
+    const COMPLETES_ON_TIMER: bool = true;
+
+    fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
+        f.need_time("Duration").map(|duration| Self { duration })
+    }
+
+    fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
+        match flow.length_of(at.slot, at.thread.of, &self.duration) {
+            Some(length) if length <= SimTime::ZERO => flow.complete_now(at, 0.0),
+            Some(length) => flow.wait(at, Wait { due: flow.local_now(at.slot) + length, ..Wait::default() }),
+            None => flow.fail_now(at),
+        }
+    }
+}

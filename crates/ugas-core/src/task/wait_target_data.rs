@@ -1,0 +1,27 @@
+//! WaitTargetData: waits until the engine finds targets with a targeting method.
+
+use super::TaskType;
+use crate::flow::{Flow, Step, TaskAt};
+use crate::rules::{Fields, Num, TaskCategory};
+use std::sync::Arc;
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct WaitTargetData {
+    method: Arc<str>,
+    max_range: Option<Num>,
+}
+
+impl TaskType for WaitTargetData {
+    const CATEGORY: TaskCategory = TaskCategory::Spatial;
+    const IS_HOST_ANSWERED: bool = true;
+    const FINDS_TARGETS: bool = true;
+
+    fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
+        let (method, max_range) = (f.need_text("TargetingMethod"), f.num("MaxRange"));
+        Some(Self { method: method?, max_range })
+    }
+
+    fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
+        flow.wait_for_targets(at, self.max_range.as_ref())
+    }
+}

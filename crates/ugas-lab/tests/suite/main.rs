@@ -1,0 +1,20 @@
+//! The integration tests of `ugas-lab`, one module per subject, in one program: each program is linked on its own, and
+//! linking many of them took most of the time that building the tests took.
+
+mod check_packs;
+mod docs;
+mod docs_tasks;
+#[path = "../../../ugas-data/tests/suite/kit/folder.rs"]
+mod folder;
+mod model;
+mod namespaces;
+mod packs;
+mod packs_input;
+mod packs_numbers;
+mod packs_synctest;
+mod packs_texts;
+mod parts;
+mod places;
+mod rewind;
+mod runner;
+mod scenarios;

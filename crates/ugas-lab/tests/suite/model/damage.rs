@@ -1,0 +1,191 @@
+//! The damage pipeline of effects that say they are combat: restriction, what the source does, what the target takes,
+//! mitigation, pools in their order, then the attribute itself.
+
+use super::calc::Frozen;
+use super::combat::Blow;
+use super::eval::Context;
+use super::play::Event;
+use super::settle::Write;
+use super::world::{Refused, Spec, World};
+use ugas_doc::{CombatKind, DurationPolicy, Effect};
+
+/// The name of the generated mitigation.
+pub(crate) const ARMOR: &str = "Calc_Armor";
+
+/// What became of a write once it is settled: the write, what was dealt, what was left over.
+pub(crate) type Dealt = (Blown, f64, f64);
+
+/// What became of one write.
+#[derive(Clone, Debug)]
+pub(crate) struct Blown {
+    attribute: String,
+    credit: u32,
+    raw: f64,
+    absorbed: f64,
+    rest: f64,
+}
+
+/// The rules of who does it and of whom it is done to.
+fn sides(kind: CombatKind) -> (&'static str, &'static str) {
+    match kind {
+        CombatKind::Damage => ("DamageDone", "DamageTaken"),
+        CombatKind::Healing => ("HealingDone", "HealingTaken"),
+        CombatKind::Threat => ("Threat", "Threat"),
+    }
+}
+
+impl World {
+    fn blow(&self, spec: &Spec, def: &Effect, attribute: Option<String>, amount: f64, frozen: Option<&Frozen>) -> Blow {
+        let mut tags = [def.effect_tags.clone(), def.granted_tags.clone()].concat();
+        tags.extend(def.combat.as_ref().and_then(|c| c.school.clone()));
+        if let Some(a) = &spec.ability {
+            tags.extend(self.abilities[a].tags.ability_tags.clone());
+        }
+        let style = def.combat.as_ref().map(|c| c.style).unwrap_or_default();
+        Blow { tags, amount, style, source: spec.source, target: spec.target, attribute, frozen: frozen.cloned() }
+    }
+
+    /// Rules that say that an effect does not happen.
+    pub(crate) fn combat_filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
+        let lasting = def.duration_policy != DurationPolicy::Instant;
+        let buff = lasting && self.bars(spec, def, spec.target, "BuffApplied", None);
+        if buff || self.bars_combat(spec, def, None) { Err("Restricted") } else { Ok(()) }
+    }
+
+    fn bars(&self, spec: &Spec, def: &Effect, who: u32, on: &str, frozen: Option<&Frozen>) -> bool {
+        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
+        let blow = self.blow(spec, def, None, 0.0, frozen);
+        self.is_restricted(who, on, ability, Some(&blow))
+    }
+
+    /// Whether rules of the target or of the source forbid what an effect does as combat.
+    pub(crate) fn bars_combat(&self, spec: &Spec, def: &Effect, frozen: Option<&Frozen>) -> bool {
+        let Some(combat) = &def.combat else { return false };
+        let (done, taken) = sides(combat.kind);
+        self.bars(spec, def, spec.target, taken, frozen) || self.bars(spec, def, spec.source, done, frozen)
+    }
+
+    /// Changes planned writes to what gets through, and plans what pools take.
+    pub(crate) fn combat(
+        &self,
+        spec: &Spec,
+        def: &Effect,
+        writes: &mut Vec<Write>,
+        frozen: Option<&Frozen>,
+    ) -> Result<Vec<Blown>, Refused> {
+        let Some(combat) = &def.combat else { return Ok(Vec::new()) };
+        let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
+        let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
+        let (done, taken) = sides(combat.kind);
+        let mut blows = Vec::new();
+        let meant = writes.clone();
+        for w in meant.iter().filter(|w| !w.overrides) {
+            let raw = (w.result - w.start) * sign;
+            if raw.is_nan() || raw <= 0.0 {
+                continue;
+            }
+            let mut blow = self.blow(spec, def, Some(w.attribute.clone()), raw, frozen);
+            let mut amount = raw;
+            if self.rows.contains_key(&spec.source) || frozen.is_some() {
+                amount = self.ruled(spec.source, done, amount, ability, Some(&blow));
+            }
+            if taken != done {
+                blow.amount = amount;
+                amount = self.ruled(spec.target, taken, amount, ability, Some(&blow));
+            }
+            if let Some(calc) = &combat.mitigation {
+                amount = self.mitigated(calc, spec, frozen, amount)?.max(0.0);
+            }
+            if !amount.is_finite() {
+                return Err("NonFinite");
+            }
+            let mut rest = amount;
+            for pool in if sign < 0.0 { self.pools(spec.target, &w.attribute) } else { Vec::new() } {
+                let node = (spec.target, pool.clone());
+                let factor = self.factor(&node);
+                let scale = if factor > 0.0 { factor } else { 1.0 };
+                let planned = writes.iter().find(|o| o.attribute == pool).map_or(0.0, |o| (o.result - o.start) * scale);
+                let shown = self.shown[&node];
+                let take = (shown.current - shown.lo.max(0.0) + planned).min(rest);
+                if take > 0.0 {
+                    if !writes.iter().any(|o| o.attribute == pool) {
+                        let start = self.write_start(&node);
+                        writes.push(Write { attribute: pool.clone(), start, result: start, overrides: false });
+                    }
+                    writes.iter_mut().find(|o| o.attribute == pool).expect("just made").result -= take / scale;
+                    rest -= take;
+                }
+            }
+            let own = writes.iter_mut().find(|o| o.attribute == w.attribute).expect("it is one of them");
+            // What it loses as a pool of another stays lost.
+            own.result += w.start + sign * rest - w.result;
+            let credit = self.credit(spec.source);
+            let (attribute, absorbed) = (w.attribute.clone(), amount - rest);
+            blows.push(Blown { attribute, credit, raw, absorbed, rest });
+        }
+        Ok(blows)
+    }
+
+    /// What a mitigation lets through.
+    fn mitigated(&self, calc: &str, spec: &Spec, frozen: Option<&Frozen>, amount: f64) -> Result<f64, Refused> {
+        if calc == ARMOR {
+            return Ok(amount * 0.75 - 1.0);
+        }
+        let text = self.calculations[calc].value.as_ref().expect("it has a value").text();
+        let (source, target, set_by_caller) = (spec.source, spec.target, &spec.set_by_caller);
+        let cx = Context { source, target, level: spec.level, set_by_caller, frozen };
+        Ok(self.calculated(&[text], &cx, amount)?[0])
+    }
+
+    /// What settled writes came to.
+    pub(crate) fn dealt(&self, target: u32, blows: Vec<Blown>) -> Vec<Dealt> {
+        let left = |b: &Blown| {
+            let moved = (self.shown[&(target, b.attribute.clone())].base - self.starts[&b.attribute]).abs();
+            (b.rest - moved).max(0.0)
+        };
+        blows.into_iter().map(|b| (b.clone(), b.rest - left(&b), left(&b))).collect()
+    }
+
+    /// Pools before an attribute, by order, then by slot.
+    fn pools(&self, who: u32, attribute: &str) -> Vec<String> {
+        let slots = self.slots(who);
+        let order = |a: &String| {
+            let absorb = self.attribute(&(who, a.clone()))?.absorb.clone()?;
+            (absorb.before == attribute && a != attribute).then_some(absorb.order)
+        };
+        let mut list: Vec<(i32, usize)> =
+            slots.iter().enumerate().filter_map(|(slot, a)| Some((order(a)?, slot))).collect();
+        list.sort_unstable();
+        list.into_iter().map(|(_, slot)| slots[slot].clone()).collect()
+    }
+
+    /// The source, or the controller whose avatar owns it.
+    fn credit(&self, source: u32) -> u32 {
+        let Some(row) = self.rows.get(&source) else { return source };
+        let Some(owner) = row.owner.filter(|_| row.owner != row.avatar) else { return source };
+        let master = self.rows.iter().find(|(who, r)| **who != source && r.avatar == Some(owner));
+        master.map_or(source, |(who, _)| *who)
+    }
+
+    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Dealt>) {
+        let Some(combat) = &def.combat else { return };
+        for (b, amount, overkill) in blows {
+            let text = format!("Damage {:?} {:?} credit {}", combat.kind, combat.style, b.credit);
+            self.tell_with(target, text, vec![amount, b.raw, b.absorbed, overkill]);
+            if combat.kind == CombatKind::Damage {
+                self.damage_event("Event.Damage.Taken", target, b.credit, amount);
+                self.damage_event("Event.Damage.Dealt", b.credit, target, amount);
+            }
+        }
+    }
+
+    /// Only where somebody wants to hear of events.
+    fn damage_event(&mut self, tag: &str, target: u32, instigator: u32, magnitude: f64) {
+        let Some(row) = self.rows.get(&target) else { return };
+        let waits = row.play.tasks.iter().any(|t| t.task.kind == "WaitGameplayEvent" && !t.closed);
+        let triggered = |g: &super::play::Grant| self.abilities[&g.ability].triggers.iter().any(|t| t.event.is_some());
+        if waits || row.grants.iter().any(triggered) {
+            let _ = self.send(target, Event { tag: tag.to_owned(), instigator, magnitude });
+        }
+    }
+}
