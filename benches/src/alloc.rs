@@ -1,5 +1,5 @@
-//! A global allocator that counts, so that "zero allocations in a steady step" and "bytes per controller" are
-//! measured and not estimated. With the clock it is the only module that needs `unsafe`.
+//! A global allocator that counts allocations and bytes, so that "zero allocations in a steady step" and "bytes per
+//! controller" are measured. Only this module and `clock` need `unsafe`.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -10,7 +10,7 @@ static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: every call is handed to the system allocator unchanged; the counters touch no memory it manages.
+// SAFETY: every call is forwarded to the system allocator unchanged; the counters do not use its memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         LIVE_BYTES.fetch_add(layout.size(), Relaxed);
@@ -40,19 +40,19 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static GLOBAL: Counting = Counting;
 
-/// Bytes handed out and not yet returned.
+/// Returns the number of bytes that are allocated and not freed.
 pub(crate) fn live_bytes() -> usize {
     LIVE_BYTES.load(Relaxed)
 }
 
-/// Allocations and reallocations since the program started.
+/// Returns the number of allocations and reallocations since the program started.
 pub(crate) fn allocations() -> usize {
     ALLOCATIONS.load(Relaxed)
 }
 
-/// Makes the system allocator keep the memory of earlier repetitions, so that the page faults of a first touch are
-/// not attributed to the first run: freeing one large block raises the sizes from which the C library asks the
-/// operating system for fresh pages and gives them back. Where the allocator works otherwise this does nothing.
+/// Makes the system allocator keep the memory of earlier repetitions, so that the first run is not slowed down by page
+/// faults. Freeing one large block raises the size from which the C library requests pages from the operating system
+/// and returns them. With other allocators this function has no effect.
 pub(crate) fn keep_memory_warm() {
     drop(std::hint::black_box(vec![1u8; 31 << 20]));
 }

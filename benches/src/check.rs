@@ -1,21 +1,21 @@
-//! A fast subject that computes something else proves nothing: before anything is measured, each subject's answers
-//! are checked against themselves (single against batch, one stride against another, tags against a plain search)
-//! and the subjects' answers against each other.
+//! Checks that all implementations compute the same results before they are measured. Within one implementation, single
+//! calls are compared with batch calls, different strides with each other, and tag queries with a plain search. Then
+//! the implementations are compared with each other.
 
 use crate::plan::{Ask, HEALTH, Plan, STEPS, TagTree};
 use crate::runner::Runner;
 use crate::subject::Subject;
 use crate::workload::{self, Workload};
 
-/// What one subject answered, for comparison with the others.
+/// The results of one implementation, for comparison with the others.
 #[derive(Debug)]
 pub(crate) struct Results {
-    /// The faults within the subject.
+    /// The differences within the implementation.
     pub(crate) faults: Vec<String>,
     checksums: Vec<(&'static str, f64)>,
 }
 
-/// Checks one subject on a small plan.
+/// Checks one implementation with a small plan.
 pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
     let run = |workload| workload::run::<S>(workload, plan);
     let mut faults = Vec::new();
@@ -77,7 +77,7 @@ pub(crate) fn results<S: Subject>(plan: &Plan) -> Results {
     Results { faults, checksums }
 }
 
-/// Returns all faults of all subjects, and all differences between them and the first.
+/// Returns the differences within each implementation, and between each implementation and the first.
 pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
     let results: Vec<Results> = runners.iter().map(|runner| (runner.check)(plan)).collect();
     let mut faults: Vec<String> = results.iter().flat_map(|one| one.faults.clone()).collect();
@@ -91,14 +91,15 @@ pub(crate) fn all(runners: &[Runner], plan: &Plan) -> Vec<String> {
     faults
 }
 
-/// Returns the total damage of W3: no controller can lose more than it has.
+/// Returns the total damage of W3. A controller cannot lose more health than it has.
 fn expected_damage(plan: &Plan) -> f64 {
     let mut taken = vec![0.0f64; plan.count];
     plan.hits.iter().for_each(|&who| taken[who as usize] += 1.0);
     taken.iter().map(|&hits| hits.min(crate::plan::template()[HEALTH])).sum()
 }
 
-/// Values, digest of all facts, number of due items and base of health of W4, advanced by so many frames at a time.
+/// Runs W4 with this many frames per step. Returns the values, a digest of all facts, the number of due items and the
+/// base value of health.
 fn strided<S: Subject>(plan: &Plan, stride: usize) -> (f64, u64, u64, f64) {
     let mut world = workload::running::<S>(plan);
     let mut left = STEPS;
@@ -111,7 +112,7 @@ fn strided<S: Subject>(plan: &Plan, stride: usize) -> (f64, u64, u64, f64) {
     (workload::current_sum(&world, plan), world.facts_digest(), world.due_done(), health)
 }
 
-/// Returns how many queries of W5 are answered with yes, found by walking up from every tag.
+/// Returns how many queries of W5 match, found by a search of the ancestors of every tag.
 fn searched(plan: &Plan) -> f64 {
     let tree = TagTree::new();
     let yes = plan.queries.iter().filter(|&&(who, ask)| {

@@ -1,7 +1,8 @@
-//! CPU time of this thread, which a busy machine disturbs far less than wall time; wall time where it is not to be had.
+//! The CPU time of this thread, which a busy machine disturbs far less than wall time. Platforms without a thread clock
+//! use wall time.
 #![allow(unsafe_code)]
 
-/// Nanoseconds of CPU time this thread has used.
+/// Returns the nanoseconds of CPU time that this thread has used.
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub(crate) fn nanoseconds() -> u64 {
     #[repr(C)]
@@ -20,7 +21,7 @@ pub(crate) fn nanoseconds() -> u64 {
     time.seconds as u64 * 1_000_000_000 + time.nanoseconds as u64
 }
 
-/// Nanoseconds since the first call.
+/// Returns the nanoseconds since the first call.
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 #[allow(clippy::disallowed_methods)]
 pub(crate) fn nanoseconds() -> u64 {

@@ -1,5 +1,5 @@
-//! Counted figures: bytes per controller, allocations per steady step, instructions per operation. Counts are the same in every
-//! run, so gates can use them.
+//! Counts: bytes per controller, allocations per steady step, instructions per operation. Counts are the same in every
+//! run, so that gates can use them.
 
 use crate::plan::Plan;
 use crate::subject::Subject;
@@ -9,9 +9,9 @@ use std::process::Command;
 
 /// Bytes per controller.
 pub(crate) struct Bytes {
-    /// With 16 attributes.
+    /// Bytes of a controller with 16 attributes.
     pub(crate) bare: f64,
-    /// With 16 attributes, 12 tags, 4 abilities and 8 effects.
+    /// Bytes of a controller with 16 attributes, 12 tags, 4 abilities and 8 effects.
     pub(crate) full: f64,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     Bytes { bare, full: each(before) }
 }
 
-/// Counts the allocations of steady steps.
+/// The number of allocations in steady steps.
 pub(crate) struct Steady {
     pub(crate) allocations: u64,
     pub(crate) steps: u64,
@@ -72,17 +72,18 @@ pub(crate) fn steady<S: Subject>(plan: &Plan) -> Steady {
     }
 }
 
-/// Instructions per operation, counted by callgrind in a child that runs the workload once. `Err` has the reason if they
-/// cannot be counted.
+/// Returns the instructions per operation. Callgrind counts them in a child process that runs the workload once. The
+/// error says why the instructions cannot be counted.
 pub(crate) fn instructions(runner: &Runner, workload: Workload, count: usize) -> Result<f64, String> {
     let arguments = [CHILD_WORD, runner.name, &format!("{workload:?}"), &count.to_string()];
     callgrind(&arguments).map(|(collected, operations)| collected / operations)
 }
 
-/// Why [`callgrind`] is not available.
+/// The error if valgrind is not available.
 pub(crate) const NO_VALGRIND: &str = "valgrind not installed";
 
-/// Runs this program as a child: the instructions of its measured section, and the number of operations it prints.
+/// Runs this program as a child process. Returns the instructions of its measured section and the number of operations
+/// that it prints.
 pub(crate) fn callgrind(arguments: &[&str]) -> Result<(f64, f64), String> {
     let program = std::env::current_exe().map_err(|error| format!("own path unknown: {error}"))?;
     let output = Command::new("valgrind")
@@ -100,10 +101,10 @@ pub(crate) fn callgrind(arguments: &[&str]) -> Result<(f64, f64), String> {
     Ok((collected, operations))
 }
 
-/// The first argument of the child that [`instructions`] starts.
+/// The first argument of the child process that [`instructions`] starts.
 pub(crate) const CHILD_WORD: &str = "count-once";
 
-/// Runs the child: runs one workload once and prints the number of operations.
+/// Runs one workload once in the child process and prints the number of operations.
 pub(crate) fn child(runners: &[Runner], arguments: &[String]) -> Result<(), String> {
     let [name, workload, count] = arguments else {
         return Err(format!("{CHILD_WORD} takes a subject, a workload and a number of controllers"));

@@ -1,5 +1,6 @@
-//! The cost of an expression: a typical damage formula, evaluated in a calculation. The formula is repeated under many names of
-//! `Let`; the additional cost divided by their number is one evaluation.
+//! The cost of an expression: a typical damage formula, evaluated in a calculation. The calculation
+//! repeats the formula under many names of `Let`. The additional cost divided by the number of names is the cost of one
+//! evaluation.
 
 use crate::table::{Table, figure};
 use crate::{alloc, clock};
@@ -11,7 +12,7 @@ use ugas_doc::{Attribute, AttributeSet, Calculation, CalculationResult, Effect};
 const LINE: &str = "max(0, source.Attack * 1.5 - target.Armor) * if(target.Health < 500, 2, 1)";
 /// How often the formula is repeated in one calculation.
 const LINES: usize = 32;
-/// Hits of one repetition.
+/// The number of hits in one repetition.
 const HITS: usize = 20_000;
 
 struct Duel {
@@ -50,7 +51,7 @@ impl Duel {
         Ok(())
     }
 
-    /// Nanoseconds of one hit, the fastest of the repetitions.
+    /// Returns the nanoseconds of one hit in the fastest repetition.
     fn time(&mut self, repetitions: usize) -> Result<f64, String> {
         let mut best = f64::INFINITY;
         for _ in 0..repetitions {
@@ -67,7 +68,7 @@ fn spawn(sim: &mut Sim, rules: &Arc<Rules>) -> Result<ControllerId, String> {
     sim.spawn(SpawnSpec::sets([set])).map_err(|refusal| format!("{refusal:?}"))
 }
 
-/// Nanoseconds of one evaluation.
+/// Returns a table with the nanoseconds of one evaluation.
 pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     let (with, without) = (Duel::new(LINES)?.time(repetitions)?, Duel::new(0)?.time(repetitions)?);
     let mut table = Table::new("Expressions, ns of CPU time", &["expression", "ns"]);
@@ -76,8 +77,8 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Allocations of a thousand hits with the line and of as many without it: what a log grows by now and then is no
-/// expression's.
+/// Returns the allocations of a thousand hits with the formula and of a thousand hits without it. Both include the
+/// occasional growth of a log, which is not caused by the expression.
 pub(crate) fn allocations() -> Result<(usize, usize), String> {
     let count = |lines: usize| {
         let mut duel = Duel::new(lines)?;

@@ -1,5 +1,5 @@
-//! The cost of idle steps: a world whose controllers have waiting abilities and one without abilities. Both must take the same
-//! instructions, since a step may cost only for due work.
+//! The cost of idle steps, with waiting abilities and without abilities. Both worlds must execute almost the same
+//! number of instructions, because a step may cost time only for due work.
 
 use crate::count;
 use crate::plan::FRAME;
@@ -12,10 +12,10 @@ pub(crate) const CHILD_WORD: &str = "count-idle";
 
 /// The counted steps: one second.
 const STEPS: i64 = 60;
-/// The abilities: three that wait once activated, for an event, for a change, for an hour; and one that stays idle.
+/// The abilities that wait after their activation: for an event, for an attribute change, and for an hour.
 const WAITING: [&str; 3] = ["GA_Event", "GA_Change", "GA_Hour"];
 
-/// Instructions of a step with nothing due, without abilities and with them.
+/// Returns the instructions of a step without due work: without abilities, and with waiting abilities.
 pub(crate) fn instructions(controllers: usize) -> Result<(f64, f64), String> {
     let count = |kind: &str| {
         let (collected, steps) = count::callgrind(&[CHILD_WORD, kind, &controllers.to_string()])?;
@@ -24,7 +24,7 @@ pub(crate) fn instructions(controllers: usize) -> Result<(f64, f64), String> {
     Ok((count("bare")?, count("waiting")?))
 }
 
-/// Runs the child: steps one of the two worlds and prints the number of steps.
+/// Steps one of the two worlds in the child process and prints the number of steps.
 pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     let (waiting, controllers) = match arguments {
         [kind, controllers] if kind == "waiting" || kind == "bare" => (kind == "waiting", controllers),
@@ -41,14 +41,14 @@ pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
         })
     });
     if due != 0 {
-        return Err(format!("{due} items fell due where nothing should"));
+        return Err(format!("expected no due items, found {due}"));
     }
     println!("{STEPS}");
     Ok(())
 }
 
-/// Creates a world with this many controllers, all with three waiting tasks or all without abilities. Both worlds have one
-/// effect of an hour: an empty agenda would be slightly cheaper, but no game has one.
+/// Creates a world with this many controllers, all with three waiting tasks or all without abilities. Both worlds have
+/// one effect that lasts an hour, because an empty queue of due work is cheaper and does not occur in games.
 fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
     let told = |error: &dyn std::fmt::Display| format!("the idle world: {error}");
     let tasks = [
@@ -86,7 +86,7 @@ fn world(controllers: u32, waiting: bool) -> Result<Sim, String> {
             sim.take_facts(&mut Facts::default());
         }
     }
-    // Both worlds run a step and hand out their facts before counting starts.
+    // Both worlds run a step and return their facts before counting starts.
     sim.advance_to(SimTime(FRAME));
     sim.take_facts(&mut Facts::default());
     Ok(sim)

@@ -1,4 +1,4 @@
-//! How long it takes to read, resolve, build and lint a large project: five thousand generated definitions, in memory.
+//! Measures the time to read, resolve, build and lint a large project of five thousand generated definitions in memory.
 
 use crate::clock;
 use crate::table::{Table, figure};
@@ -7,12 +7,12 @@ use std::path::Path;
 use ugas_core::{Sim, SimConfig, SpawnSpec};
 use ugas_data::{Diagnostic, Project, Reloader, Severity};
 
-/// Definitions in all; the promise is that they are checked within a second.
+/// The number of definitions. The target is to check them within a second.
 const DEFINITIONS: usize = 5000;
-/// Definitions in a file.
+/// The number of definitions in a file.
 const IN_FILE: usize = 50;
 
-/// Returns a project of files with every kind that refers to others: sets, tags, curves, effects, abilities, ability sets.
+/// Returns the files of a project with attribute sets, tags, curves, effects, abilities and ability sets.
 pub(crate) fn texts() -> Vec<String> {
     let mut files = Vec::new();
     for file in 0..DEFINITIONS / IN_FILE {
@@ -88,7 +88,7 @@ fn definition(text: &mut String, file: usize, at: usize, n: usize) -> std::fmt::
     }
 }
 
-/// Milliseconds of each step, the fastest of the repetitions.
+/// Returns a table with the milliseconds of each step in the fastest repetition.
 pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     let texts = texts();
     let mut best = [f64::INFINITY; 3];
@@ -116,7 +116,7 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
             return Err(format!("the generated project is not clean: {}:{}: {}", f.file, f.line, f.message));
         }
     }
-    // The worst a designer can do: one file, and something to say about nearly every line.
+    // The worst case: one large file with a finding on almost every line.
     let faulty = texts
         .join("---\n")
         .replace("Tag: State.", "Tag: Other.")
@@ -139,8 +139,8 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
     Ok(table)
 }
 
-/// Milliseconds until one changed file of many has become new rules with the same ids and a sim has moved to them, the
-/// fastest of the repetitions.
+/// Returns the milliseconds of a hot reload in the fastest repetition: reading one changed file of many, building new
+/// rules with the same ids, and reloading a sim.
 fn reload(texts: &[String], repetitions: usize) -> Result<f64, String> {
     let folder = std::env::temp_dir().join(format!("ugas-bench-reload-{}", std::process::id()));
     let result = reload_in(&folder, texts, repetitions);
@@ -167,11 +167,11 @@ fn reload_in(folder: &Path, texts: &[String], repetitions: usize) -> Result<f64,
         let changed = texts[7].replace("DefaultBaseValue: 100", &format!("DefaultBaseValue: {}", 200 + n));
         std::fs::write(folder.join("file7.yaml"), changed).map_err(say)?;
         let start = clock::nanoseconds();
-        let rules = reloader.poll().ok_or("a changed file was not seen")?.map_err(slip)?;
+        let rules = reloader.poll().ok_or("the reloader did not detect the changed file")?.map_err(slip)?;
         let migration = sim.reload(rules).map_err(|e| e.to_string())?;
         best = best.min((clock::nanoseconds() - start) as f64 / 1e6);
         if migration.bases != 100 {
-            return Err(format!("the reload did not reach everybody: {migration}"));
+            return Err(format!("the reload did not change every controller: {migration}"));
         }
     }
     Ok(best)

@@ -1,6 +1,6 @@
-//! Measures the runtime beside the stick: `ugas-bench [w1 … w6 bytes allocs scale instructions gates load expressions net]
-//! [reps=N] [--markdown FILE] [--peer FILE]`. Without a word it does all of it. The exit code is 1 if a check or a gate
-//! fails.
+//! Measures the runtime and compares it with a reference implementation: `ugas-bench [w1 … w6 bytes allocs scale
+//! instructions gates load expressions net] [reps=N] [--markdown FILE] [--peer FILE]`. Without arguments, the program
+//! runs all measurements. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
 mod check;
@@ -43,12 +43,12 @@ const WORDS: [&str; 14] = [
 ];
 const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions net] [reps=N] [--markdown FILE] [--peer FILE]";
 
-/// What the command line asks for.
+/// The command line options.
 struct Options {
     words: Vec<String>,
     repetitions: usize,
     markdown: Option<String>,
-    /// What the network peer's program printed.
+    /// The file with the output of the bevy_replicon benchmark.
     peer: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl Options {
         self.words.is_empty() || self.words.iter().any(|one| one == word)
     }
 
-    /// Returns the workloads to time: those named, or all of them if nothing or only their scaling is asked for.
+    /// Returns the workloads to time: the named workloads; all of them without arguments or if `scale` is the only one.
     fn workloads(&self) -> Vec<Workload> {
         let all = self.words.iter().all(|word| word == "scale");
         let named = |workload: &Workload| all || self.asks(workload.word());
@@ -104,11 +104,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Checks, measures, prints; false if a gate failed.
+/// Checks, measures and prints; returns false if a gate failed.
 fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
     let faults = check::all(runners, &Plan::new(200));
     if !faults.is_empty() {
-        return Err(format!("the subjects do not do the same work:\n{}", faults.join("\n")));
+        return Err(format!("the implementations do not compute the same results:\n{}", faults.join("\n")));
     }
     alloc::keep_memory_warm();
     let plans = report::Plans::new();

@@ -1,5 +1,5 @@
-//! The runtime behind the doors that every subject has, driven as a host drives it: specs and buffers are reused,
-//! facts are taken into a buffer that keeps its memory.
+//! The runtime as a measured implementation, used as a host uses it: specs and buffers are reused, and facts are taken
+//! into a buffer that keeps its memory.
 
 use crate::plan::{self, ABILITIES_EACH, Ask, DAMAGE, FRAME, Life, Operation, TagTree};
 use crate::runner::Runner;
@@ -12,7 +12,7 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Controller, Effect, Modifier, TagRegistry};
 
-/// The controller all effects come from.
+/// The source of all effects.
 const SOURCE: ControllerId = ControllerId(0);
 const SECONDS: f64 = plan::SECOND as f64;
 
@@ -21,7 +21,7 @@ pub(crate) fn runner() -> Runner {
     Runner::of::<Ours>()
 }
 
-/// The compiled plan, with the ids of everything it names.
+/// The compiled plan with the ids of its definitions.
 struct Compiled {
     rules: Arc<Rules>,
     plain: TemplateId,
@@ -57,7 +57,7 @@ fn tag_name(tree: &TagTree, tag: u16) -> String {
     steps.join(".")
 }
 
-/// Rules never change and are shared by all worlds, so they are compiled once and no world is billed for them.
+/// Returns the rules of the plan. All worlds share them, so they are compiled once and are not part of a measurement.
 fn compiled() -> &'static Compiled {
     static COMPILED: OnceLock<Compiled> = OnceLock::new();
     COMPILED.get_or_init(compile)
@@ -132,12 +132,12 @@ fn compile() -> Compiled {
     }
 }
 
-/// A sim with the buffers its host keeps.
+/// A sim with the buffers that its host reuses.
 struct Ours {
     sim: Sim,
     plan: &'static Compiled,
     facts: Facts,
-    /// A spec with its own duration, kept because the duration lies in a box.
+    /// A reusable spec with its own duration, because the duration is boxed.
     lasting: Spec,
     specs: Vec<Spec>,
     results: Vec<Result<EffectKey, Refusal>>,
@@ -145,7 +145,7 @@ struct Ours {
     due: u64,
 }
 
-/// No operation of the plan is refused; one that is would make the measurement worthless.
+/// Panics if an operation is refused, because a refused operation would invalidate the measurement.
 #[inline]
 fn accepted<T, E: std::fmt::Display>(result: Result<T, E>) -> T {
     result.unwrap_or_else(|refusal| panic!("refused: {refusal}"))
@@ -312,7 +312,7 @@ mod tests {
     use crate::{check, ours};
 
     #[test]
-    fn does_the_same_work_as_the_stick() {
+    fn the_runtime_does_the_same_work_as_the_stick() {
         let runners = [Runner::of::<Stick>(), ours::runner()];
         assert_eq!(check::all(&runners, &Plan::new(60)), Vec::<String>::new());
     }

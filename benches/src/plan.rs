@@ -1,5 +1,5 @@
-//! The work of every subject: the template, the effects, the tag tree and the random inputs of W1 to W6.
-//! One plan is made per number of controllers and given to every subject, so that all of them do the same work.
+//! The work of every implementation: the template, the effects, the tag tree and the random inputs of W1 to W6. Each
+//! number of controllers has one plan for all implementations, so that all of them do the same work.
 
 /// Time is counted in flicks: 1/705,600,000 s.
 pub(crate) const SECOND: i64 = 705_600_000;
@@ -9,9 +9,9 @@ pub(crate) const FRAME: i64 = SECOND / 60;
 pub(crate) const STEPS: usize = 600;
 /// Attributes of the template.
 pub(crate) const ATTRIBUTES: usize = 16;
-/// Effects each controller carries in W2 and W4.
+/// The number of effects of each controller in W2 and W4.
 pub(crate) const EFFECTS_EACH: usize = 8;
-/// Explicit tags each controller carries in W5, all of depth 4.
+/// The number of explicit tags of each controller in W5, all of depth 4.
 pub(crate) const TAGS_EACH: usize = 12;
 /// Which attribute caps which: (capped, cap). A cap always has the lower index.
 pub(crate) const CAPS: [(usize, usize); 2] = [(HEALTH, MAX_HEALTH), (MANA, 2)];
@@ -54,7 +54,7 @@ pub(crate) enum Operation {
     Multiply,
 }
 
-/// How long an effect lives, in flicks.
+/// The duration of an effect in flicks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Life {
     Instant,
@@ -65,23 +65,23 @@ pub(crate) enum Life {
         duration: i64,
         period: i64,
     },
-    /// Timed, modifies nothing, and grants a tag as long.
+    /// Has a duration and no modifier; grants a tag while active.
     Cooldown {
         duration: i64,
         grants: u16,
     },
-    /// Until it is removed, and it grants a tag as long.
+    /// Active until removed; grants a tag while active.
     Infinite {
         grants: u16,
     },
 }
 
-/// One effect with one modifier, the cooldown with none.
+/// An effect with one modifier; the cooldown has no modifier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EffectPlan {
     pub(crate) attribute: usize,
     pub(crate) operation: Operation,
-    /// Multiply only: bonuses of one channel add up before they multiply.
+    /// The channel of a `Multiply` modifier; bonuses of one channel are added before they are multiplied.
     pub(crate) channel: u16,
     pub(crate) magnitude: f64,
     pub(crate) life: Life,
@@ -168,7 +168,7 @@ pub(crate) struct Application {
     pub(crate) duration: i64,
 }
 
-/// What a tag query asks for.
+/// A tag query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask<T = u16> {
     All([T; 3]),
@@ -177,7 +177,7 @@ pub(crate) enum Ask<T = u16> {
 }
 
 impl Ask {
-    /// Returns the same in a subject's own names of tags, as a game holds them.
+    /// Returns the same query with the tag ids of an implementation.
     pub(crate) fn map<T>(self, tag: impl Fn(u16) -> T) -> Ask<T> {
         match self {
             Ask::All(tags) => Ask::All(tags.map(tag)),
@@ -193,13 +193,13 @@ pub(crate) struct Plan {
     pub(crate) count: usize,
     /// W2: which timed effects each controller gets, eight each.
     pub(crate) additions: Vec<u16>,
-    /// W3: who is hit, about a hundred times each, so that some reach the lower bound.
+    /// W3: the controllers to hit, about a hundred times each, so that some reach the lower bound.
     pub(crate) hits: Vec<u32>,
-    /// W4: what runs, ordered by frame and controller.
+    /// W4: the active effects, ordered by frame and controller.
     pub(crate) running: Vec<Application>,
     /// W5: the tags each controller has, sorted.
     pub(crate) tags: Vec<[u16; TAGS_EACH]>,
-    /// W5: who is asked what.
+    /// W5: the tag queries, each with its controller.
     pub(crate) queries: Vec<(u32, Ask)>,
 }
 
@@ -214,7 +214,8 @@ impl Plan {
     }
 }
 
-/// Returns the effects of each controller: every second one gets each effect once, the others eight at random.
+/// Returns the effects of each controller. Every second controller gets each effect once; the others get eight random
+/// effects.
 fn additions(count: usize) -> Vec<u16> {
     let mut dice = Dice(99);
     let pick = |index: usize| {
@@ -223,7 +224,8 @@ fn additions(count: usize) -> Vec<u16> {
     (0..count * EFFECTS_EACH).map(pick).collect()
 }
 
-/// Two periodic and six timed effects each, that last 1 to 60 seconds and start spread over the first second.
+/// Returns two periodic and six timed effects for each controller. They last 1 to 60 seconds and start at different
+/// times within the first second.
 fn running(count: usize) -> Vec<Application> {
     let mut dice = Dice(11);
     let mut list: Vec<Application> = (0..count * EFFECTS_EACH)
@@ -259,7 +261,7 @@ fn owned_tags(tree: &TagTree, count: usize) -> Vec<[u16; TAGS_EACH]> {
     (0..count).map(|_| set()).collect()
 }
 
-/// A hundred queries each; half of the tags asked for are owned, and the depth asked at varies.
+/// Returns a hundred queries for each controller. Half of the queried tags are present, and their depth varies.
 fn queries(tree: &TagTree, owned: &[[u16; TAGS_EACH]]) -> Vec<(u32, Ask)> {
     let mut dice = Dice(33);
     let mut query = |index: usize| {

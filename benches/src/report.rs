@@ -1,4 +1,4 @@
-//! Repeats, compares and judges: the tables, and the gates that can fail a build.
+//! Repeats and compares the measurements: the tables, and the gates that can fail a build.
 
 use crate::plan::{Plan, STEPS};
 use crate::runner::Runner;
@@ -6,16 +6,16 @@ use crate::table::{Table, figure, maybe};
 use crate::workload::{Run, Workload};
 use crate::{count, expression, idle, net};
 
-/// The number of controllers that counts, and the smaller one it is compared with.
+/// The number of controllers in the main measurements.
 pub(crate) const MANY: usize = 10_000;
-/// The smaller number of controllers.
+/// A smaller number of controllers, for comparison with [`MANY`].
 pub(crate) const FEW: usize = 1_000;
-/// What an operation at [`MANY`] may cost, as a multiple of the cost at [`FEW`].
+/// The maximum cost of an operation at [`MANY`], as a multiple of the cost at [`FEW`].
 const SCALE_LIMIT: f64 = 1.5;
-/// The bytes a controller with 16 attributes, 12 tags, 4 abilities and 8 effects may take.
+/// The maximum bytes of a controller with 16 attributes, 12 tags, 4 abilities and 8 effects.
 const BYTES_LIMIT: f64 = 1_600.0;
 
-/// What a step with nothing due may cost where abilities wait, as a multiple of one without abilities.
+/// The maximum cost of a step without due work if abilities wait, as a multiple of the cost without abilities.
 const IDLE_LIMIT: f64 = 1.02;
 
 /// The plans all tables share.
@@ -49,7 +49,7 @@ impl Times {
         format!("{} ({})", figure(self.least * factor), figure(self.median * factor))
     }
 
-    /// From nanoseconds per due item to microseconds per step.
+    /// Returns the factor that converts nanoseconds per due item to microseconds per step.
     fn per_step(&self) -> f64 {
         self.last.operations as f64 / STEPS as f64 / 1e3
     }
@@ -57,8 +57,8 @@ impl Times {
 
 /// Returns the main table: least time over all repetitions, with the median in parentheses.
 pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repetitions: usize, scale: bool) -> Table {
-    let title = format!("Time at {MANY} controllers: least of {repetitions} runs, median in parentheses");
-    let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
+    let title = format!("Time at {MANY} controllers: minimum of {repetitions} runs, median in parentheses");
+    let mut table = Table::new(title, &["workload", "reference", "ugas", "ratio", "1k→10k"]);
     for &workload in chosen {
         let take = |plan| runners.iter().map(|one| Times::take(one, workload, plan, repetitions)).collect::<Vec<_>>();
         let many = take(&plans.many);
@@ -81,7 +81,7 @@ pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repe
 
 /// Bytes per controller.
 pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
-    let mut table = Table::new("Bytes per controller", &["what", "stick", "ugas", "ratio"]);
+    let mut table = Table::new("Bytes per controller", &["what", "reference", "ugas", "ratio"]);
     let held: Vec<count::Bytes> = runners.iter().map(|runner| (runner.bytes)(&plans.many)).collect();
     let mut row = |title: &str, pick: fn(&count::Bytes) -> f64| {
         let ours = held.get(1).map(pick);
@@ -95,12 +95,12 @@ pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
 
 /// Allocations: in a steady step, and in each workload per operation.
 pub(crate) fn allocations(runners: &[Runner], plans: &Plans) -> Table {
-    let mut table = Table::new(format!("Allocations at {MANY} controllers"), &["what", "stick", "ugas"]);
+    let mut table = Table::new(format!("Allocations at {MANY} controllers"), &["what", "reference", "ugas"]);
     let mut row = |title: &str, count: &dyn Fn(&Runner) -> f64| {
         let counts: Vec<f64> = runners.iter().map(count).collect();
         table.row(vec![title.to_owned(), figure(counts[0]), maybe(counts.get(1).copied())]);
     };
-    row("per steady step, effects coming and going", &|runner| {
+    row("per step in steady state", &|runner| {
         let steady = (runner.steady)(&plans.many);
         steady.allocations as f64 / steady.steps as f64
     });
@@ -119,7 +119,7 @@ fn allocations_each(run: &Run) -> f64 {
 /// Instructions per operation, or why they could not be counted.
 pub(crate) fn instructions(runners: &[Runner], chosen: &[Workload]) -> Result<Table, String> {
     let title = format!("Instructions per operation at {MANY} controllers (callgrind)");
-    let mut table = Table::new(title, &["workload", "stick", "ugas", "ratio", "1k→10k"]);
+    let mut table = Table::new(title, &["workload", "reference", "ugas", "ratio", "1k→10k"]);
     for &workload in chosen {
         let count = |size| runners.iter().map(|one| count::instructions(one, workload, size)).collect();
         let many: Vec<f64> = Result::from_iter::<Vec<Result<f64, String>>>(count(MANY))?;
@@ -133,7 +133,7 @@ pub(crate) fn instructions(runners: &[Runner], chosen: &[Workload]) -> Result<Ta
     Ok(table)
 }
 
-/// The gates, each with what was found; only counts decide, never times.
+/// The gates, each with its measured value. Gates use only counts, never times.
 pub(crate) struct Gates {
     pub(crate) table: Table,
     pub(crate) passed: bool,
@@ -146,7 +146,7 @@ impl Gates {
     }
 }
 
-/// Judges all subjects.
+/// Checks the gates of all implementations.
 pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
     let mut gates = Gates { table: Table::new("Gates", &["gate", "found", "result"]), passed: true };
     for runner in runners {
@@ -156,7 +156,7 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
             let gate = format!("{name}: no allocation in a steady step, {size} controllers");
             gates.judge(gate, format!("{} in {} steps", steady.allocations, steady.steps), steady.allocations == 0);
         }
-        // The stick is not what is shipped: it may be as large as speed wants.
+        // The reference implementation has no memory limit, because it is not shipped.
         if name != crate::stick::NAME {
             let full = (runner.bytes)(&plans.many).full;
             let gate = format!("{name}: bytes per controller with all it carries, at most {BYTES_LIMIT}");
@@ -169,7 +169,7 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
             let title = format!("{name}: {}", workload.title().trim_end_matches(" (ns)"));
             let each = |plan| allocations_each(&(runner.run)(workload, plan));
             let (many, few) = (each(&plans.many), each(&plans.few));
-            // Buffers that double allocate ever more rarely; one in a hundred operations is no growth.
+            // Buffers that double their size allocate rarely; up to one allocation per hundred operations is allowed.
             let gate = format!("{title}: allocations, 10k against 1k");
             gates.judge(gate, format!("{many:.4} against {few:.4}"), many <= few * SCALE_LIMIT + 0.01);
             let count = |size| count::instructions(runner, workload, size);

@@ -1,11 +1,11 @@
-//! The workloads, written once for every subject. Each runs once: set up, run the measured section, hand back time
-//! and counts; repeating and comparing is the caller's business.
+//! The workloads, written once for all implementations. A workload sets up a world, runs the measured section once, and
+//! returns the time and the counts. The caller repeats and compares.
 
 use crate::plan::{Ask, EFFECTS_EACH, HEALTH, MODIFIED, Plan, STEPS, STUNNED, STUNNED_EVERY, TAGS_EACH, TRIED, TRIES};
 use crate::subject::{Answer, Subject};
 use crate::{alloc, clock};
 
-/// What can be measured.
+/// A workload that can be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Workload {
     SpawnBatch,
@@ -34,7 +34,7 @@ impl Workload {
         Workload::Activate,
     ];
 
-    /// Returns the word that selects it; several workloads may share one.
+    /// Returns the command line word that selects the workload; several workloads may share a word.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Workload::SpawnBatch | Workload::SpawnSingle => "w1",
@@ -48,29 +48,29 @@ impl Workload {
 
     pub(crate) fn title(self) -> &'static str {
         match self {
-            Workload::SpawnBatch => "W1 spawn from a template, batch, each (ns)",
+            Workload::SpawnBatch => "W1 spawn from a template, batch (ns)",
             Workload::SpawnSingle => "W1 spawn from a template, one by one (ns)",
             Workload::Modifiers => "W2 add 8 timed, read 4, remove 4, read 4 (ns)",
-            Workload::ModifiersBatched => "W2 the same, added through the batch door (ns)",
+            Workload::ModifiersBatched => "W2 add 8 timed in a batch, read 4, remove 4, read 4 (ns)",
             Workload::HitSingle => "W3 instant damage, one by one (ns)",
             Workload::HitBatched => "W3 instant damage, batch (ns)",
             Workload::Step => "W4 per due item (ns)",
             Workload::TagQuery => "W5 tag query (ns)",
-            Workload::TagChange => "W5 tag comes or goes with an infinite effect (ns)",
+            Workload::TagChange => "W5 add or remove a tag with an infinite effect (ns)",
             Workload::Activate => "W6 activation attempt with cost and cooldown (ns)",
         }
     }
 }
 
-/// What one run took and did.
+/// The time and the counts of one run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Run {
     pub(crate) nanoseconds: u64,
-    /// How many operations; for W4 the periodic executions and expiries.
+    /// The number of operations; for W4 the number of periodic executions and expiries.
     pub(crate) operations: u64,
     pub(crate) facts: u64,
     pub(crate) allocations: u64,
-    /// A sum over what was read, to compare subjects by.
+    /// A sum of all read values, which must be equal for all implementations.
     pub(crate) checksum: f64,
 }
 
@@ -180,7 +180,7 @@ fn modify_batched<S: Subject>(world: &mut S, who: u32, effects: &[u16], keys: &m
     full + read(world, who)
 }
 
-/// After so many hits the facts are taken, with any number of controllers.
+/// The number of hits after which the facts are taken, independent of the number of controllers.
 const HITS_PER_FRAME: usize = 1_000;
 
 fn hits<S: Subject>(plan: &Plan, hit: impl Fn(&mut S, &[u32])) -> Run {
@@ -228,7 +228,7 @@ fn step<S: Subject>(plan: &Plan) -> Run {
     Run { operations, facts: facts as u64, checksum, ..run }
 }
 
-/// A world in which everybody has their tags.
+/// Returns a world in which all controllers have their tags.
 pub(crate) fn tagged<S: Subject>(plan: &Plan) -> S {
     let mut world = populated::<S>(plan);
     for (who, tags) in plan.tags.iter().enumerate() {
@@ -267,16 +267,16 @@ fn tag_change<S: Subject>(plan: &Plan) -> Run {
     Run { operations, facts: facts as u64, checksum: left as f64, ..run }
 }
 
-/// How often each answer came, and the numbers that came with them.
+/// The number of times of each outcome, and the sums of the reported values.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answers {
     pub(crate) started: u64,
     pub(crate) blocked: u64,
     pub(crate) unpaid: u64,
     pub(crate) cooling: u64,
-    /// All that was had where a cost could not be paid, and all that was needed.
+    /// The mana that controllers had and needed, summed over all attempts that could not pay the cost.
     pub(crate) mana: (f64, f64),
-    /// All that was left of cooldowns, in flicks.
+    /// The remaining cooldowns in flicks, summed over all refused attempts.
     pub(crate) left: i64,
 }
 
@@ -299,8 +299,8 @@ impl Answers {
     }
 }
 
-/// Each frame everybody tries. Most attempts fail, as those of a held key or of an impatient player do: three can be
-/// paid, with a third of a second between them. The steps between the frames belong to it.
+/// In each frame every controller tries to activate an ability. Most attempts are refused, as with a held key: mana
+/// suffices for three activations, a third of a second apart. The steps between the frames are measured too.
 pub(crate) fn activate<S: Subject>(plan: &Plan) -> (Run, Answers) {
     let mut world = S::new(plan.count);
     for who in 0..plan.count {

@@ -44,7 +44,7 @@ fn shown(timer: Option<Timer>) -> Option<(f64, f64, f64)> {
 
 // covers: PEER-19
 #[test]
-fn a_hud_reads_what_is_left_without_allocating() {
+fn a_hud_reads_remaining_times_without_allocating() {
     let mut ward = Effect::lasting("GE_Ward", 6.0).grants("State.Warded");
     ward.stacking = Some(Stacking { limit: Some(5), ..Stacking::default() });
     let rules = Rules::builder()
@@ -76,13 +76,13 @@ fn a_hud_reads_what_is_left_without_allocating() {
     let kinds = hud.castable.map(|reason| reason.map(|r| r.kind()));
     assert_eq!(kinds, [Some("Casting"), Some("Casting"), Some("AlreadyActive")]);
     let seconds = |s: f64| Some(SimTime::seconds(s));
-    assert_eq!(hud.ready, [seconds(5.0), seconds(2.0), None], "cast and cooldown over, cast over, nobody knows");
+    assert_eq!(hud.ready, [seconds(5.0), seconds(2.0), None], "cast and cooldown ended, cast ended, unknown");
     // All reasons go into a list that the HUD keeps.
     let mut reasons = Vec::with_capacity(32);
     sim.why_not(who, Which::Grant(grants[0]), Target::None, &mut reasons).unwrap();
     assert_eq!(reasons.iter().map(|r| r.refusal.kind()).collect::<Vec<_>>(), ["Casting", "Cooldown"]);
 
-    // The test's own harness may allocate beside it; a read that does would do so every time.
+    // The test harness may allocate too; a read that allocates would do so every time.
     let counts = (0..20).map(|_| {
         let before = alloc::allocations();
         std::hint::black_box(read(&sim, who, grants, ward).is_ok());

@@ -1,4 +1,4 @@
-//! What the network's figures promise that can be counted: bytes, and that a steady tick of the server allocates nothing.
+//! The countable limits of the network figures: bytes, and no allocation in a steady tick of the server.
 //! This program counts allocations, and holds this one test alone.
 
 #[path = "../src/alloc.rs"]
@@ -29,7 +29,7 @@ fn second(arena: &mut Arena, whom: &[ugas_core::ControllerId]) -> (usize, usize,
 }
 
 #[test]
-fn a_hundred_actors_keep_to_their_bytes_and_a_steady_tick_allocates_nothing() {
+fn a_hundred_actors_stay_below_the_bandwidth_limit_and_a_steady_tick_does_not_allocate() {
     let mut crowd = Arena::new(100, 1);
     let whom = crowd.actors.clone();
     let (datagrams, bytes, _) = second(&mut crowd, &whom);
@@ -38,7 +38,7 @@ fn a_hundred_actors_keep_to_their_bytes_and_a_steady_tick_allocates_nothing() {
 
     let (_, with, _) = second(&mut Arena::new(1000, 1), &[]);
     let (_, without, _) = second(&mut Arena::new(0, 1), &[]);
-    assert_eq!(with, without, "who does not change takes no byte");
+    assert_eq!(with, without, "an unchanged actor takes no byte");
 
     let (_, bare, _) = second(&mut Arena::with_owners(0, 1, false), &[]);
     assert_eq!(without, bare, "an owner that played right takes no byte more than a client that owns nothing");

@@ -1,3 +1,3 @@
 #![no_main]
-//! What `net::client` says, under the limits.
+//! Runs `net::client` with each input and checks the limits.
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ugas_fuzz::limit::hold(ugas_fuzz::net::client, bytes));

@@ -1,3 +1,3 @@
 #![no_main]
-//! What `net::views` says, under the limits.
+//! Runs `net::views` with each input and checks the limits.
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ugas_fuzz::limit::hold(ugas_fuzz::net::views, bytes));

@@ -1,3 +1,3 @@
 #![no_main]
-//! What `body::yaml` says, under the limits.
+//! Runs `body::yaml` with each input and checks the limits.
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| ugas_fuzz::limit::hold(ugas_fuzz::body::yaml, bytes));

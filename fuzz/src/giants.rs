@@ -1,8 +1,8 @@
-//! Hostile inputs of the largest size, generated instead of stored: super-linear costs become visible.
+//! Hostile inputs of the maximum size, which make super-linear costs visible. They are generated instead of stored.
 
 use std::fmt::Write;
 
-/// The largest input.
+/// The maximum size of an input in bytes.
 pub const SIZE: usize = 1 << 20;
 
 /// Returns the large inputs of a target, by name.

@@ -8,9 +8,9 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
-/// The longest time of one step.
+/// The maximum CPU time of one step in seconds.
 pub const SECONDS: f64 = 1.0;
-/// The most memory at one time.
+/// The maximum memory at one time in bytes.
 pub const BYTES: usize = 256 << 20;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -25,7 +25,7 @@ fn take(bytes: usize) {
     }
 }
 
-// SAFETY: every call is passed to the system allocator unchanged; the counters touch no memory it manages.
+// SAFETY: every call is passed to the system allocator unchanged; the counters do not use its memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         take(layout.size());
@@ -64,16 +64,16 @@ fn spent() -> Duration {
 /// The cost of one step with an input.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
-    /// The step.
+    /// The name of the step.
     pub what: &'static str,
     /// The seconds of CPU time.
     pub seconds: f64,
-    /// The most bytes at one time, including earlier allocations.
+    /// The maximum number of bytes at one time, including earlier allocations.
     pub bytes: usize,
 }
 
 impl Cost {
-    /// Returns whether it is within the limits.
+    /// Returns whether the cost is within the limits.
     pub fn is_held(&self) -> bool {
         self.seconds <= SECONDS && self.bytes <= BYTES
     }

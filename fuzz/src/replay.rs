@@ -1,11 +1,11 @@
-//! Replays a corpus without a fuzzer: every input goes through the code that the fuzzer runs, so that a fixed find stays
-//! fixed. The corpora are in `fuzz/corpus`, one folder per target; a find is minimised and put there. The test suites of
-//! `ugas-data` and `ugas-net` include this file.
+//! Replays a corpus without a fuzzer. Every input runs through the code that the fuzzer runs, so that a fixed bug stays
+//! fixed. The corpora are in `fuzz/corpus`, one folder per target. An input that caused a failure is minimised and
+//! added to the corpus. The test suites of `ugas-data` and `ugas-net` include this file.
 
 use std::path::Path;
 
-/// Runs a body with every input of a target's corpus, which has at least `least` inputs. `may_skip` says which inputs the
-/// body may ignore.
+/// Runs a body with every input of a target's corpus, which has at least `least` inputs. `may_skip` says which inputs
+/// the body may ignore.
 pub fn replay(
     target: &str,
     body: fn(&[u8], &mut dyn FnMut(&'static str)),

@@ -1,4 +1,4 @@
-// For everybody: every page by keyboard and by screen reader, narrow and wide, light and dark, without a fault.
+// Accessibility: every page by keyboard and screen reader, narrow and wide, light and dark, without errors.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -32,13 +32,13 @@ async function each(options, look) {
   }
 }
 
-test("no page complains in the console or to the reader", () =>
+test("no page logs an error or shows an alert", () =>
   each({}, async (page, hash) => {
     assert.deepEqual(page.faults, [], hash);
     assert.ok(await page.isHidden("#alert"), `${hash}: ${await page.textContent("#alert-text")}`);
   }));
 
-test("everything that can be used has a name", () =>
+test("every interactive element has an accessible name", () =>
   each({}, async (page, hash) => {
     const session = await page.context().newCDPSession(page);
     const { nodes } = await session.send("Accessibility.getFullAXTree");
@@ -48,11 +48,11 @@ test("everything that can be used has a name", () =>
     const nameless = seen.filter((n) => !n.name?.value?.trim());
     assert.deepEqual(nameless.map((n) => `${n.role.value} ${JSON.stringify(n.properties)}`), [], hash);
     const headings = nodes.filter((n) => n.role?.value === "heading" && !n.name?.value?.trim());
-    assert.deepEqual(headings.length, 0, `${hash}: a heading without words`);
+    assert.deepEqual(headings.length, 0, `${hash}: a heading without text`);
   }));
 
 for (const [width, height] of [[1280, 720], [390, 844]]) {
-  test(`nothing is wider than a screen of ${width}`, () =>
+  test(`no element is wider than a screen of ${width}`, () =>
     each({ width, height }, async (page, hash) => {
       const wide = await page.evaluate(() => {
         const over = [...document.querySelectorAll("main *")].filter((el) => el.getBoundingClientRect().right > innerWidth + 1 && !el.closest(".scroll, .rows, .editor, textarea, nav"));
@@ -63,7 +63,7 @@ for (const [width, height] of [[1280, 720], [390, 844]]) {
     }));
 }
 
-// The contrast of text to what is behind it, as the guidelines count it.
+// Finds text whose contrast to its background is below the limit of the WCAG.
 const dim = () => {
   const parse = (text) => (text.match(/[\d.]+/g) ?? []).map(Number);
   const linear = (c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4);
@@ -92,7 +92,7 @@ const dim = () => {
 };
 
 for (const scheme of ["light", "dark"]) {
-  test(`text stands out from its ground when it is ${scheme}`, () =>
+  test(`text has sufficient contrast in the ${scheme} scheme`, () =>
     each({ scheme }, async (page, hash) => {
       const ground = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
       assert.equal(Number(/\d+/.exec(ground)[0]) > 128, scheme === "light", hash);
@@ -100,7 +100,7 @@ for (const scheme of ["light", "dark"]) {
     }));
 }
 
-test("the button changes between light and dark", async (t) => {
+test("the theme button switches between light and dark", async (t) => {
   const page = await visit(browser, demo.address, { scheme: "light" });
   t.after(() => page.context().close());
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
@@ -111,9 +111,9 @@ test("the button changes between light and dark", async (t) => {
   assert.equal(await ground(), light);
 });
 
-test("the keyboard reaches everything in the order it stands in", () =>
+test("the Tab key reaches every part of a page in visual order", () =>
   each({}, async (page, hash) => {
-    // What can be reached must not come and go meanwhile.
+    // The world is paused so that no element appears or disappears meanwhile.
     await page.evaluate(() => window.studio.link.ask({ ask: "pause" }));
     await page.evaluate(() => document.body.focus());
     const reached = [];
@@ -133,13 +133,13 @@ test("the keyboard reaches everything in the order it stands in", () =>
     const order = ["A", "HEADER", "main", "transport", "footer"];
     const ranks = parts.map((p) => order.indexOf(p)).filter((r) => r > 0);
     assert.deepEqual(ranks, [...ranks].sort((a, b) => a - b), `${hash}: ${parts}`);
-    // A page that only shows has nothing to stop at.
+    // A page without controls has no element to focus.
     const uses = await page.evaluate(() => document.querySelector("main :is(button, input, select, textarea, a, [tabindex='0'])") !== null);
     for (const part of ["HEADER", "transport", "footer", ...(uses ? ["main"] : [])]) assert.ok(parts.includes(part), `${hash}: ${part} is not reached: ${reached.map((r) => r.id)}`);
     assert.deepEqual(reached.filter((r) => !r.outline).map((r) => r.id), [], `${hash}: the focus is not seen`);
   }));
 
-test("sliders follow the arrow keys, and so does time", async (t) => {
+test("arrow keys change sliders and the shown tick", async (t) => {
   const page = await visit(browser, demo.address, { query: "seed=7&tick=300" });
   t.after(() => page.context().close());
   await page.focus("#trip");
@@ -156,7 +156,7 @@ test("sliders follow the arrow keys, and so does time", async (t) => {
 });
 
 // covers: OWN-10
-test("keys pause, step, go back, fork, undo and list themselves", async (t) => {
+test("keyboard shortcuts pause, step, step back, fork and undo, and ? lists them", async (t) => {
   const page = await visit(browser, demo.address, { hash: "world", query: "seed=7&tick=0" });
   t.after(() => page.context().close());
   await until(page, () => window.studio.frame.tick > 5);

@@ -1,4 +1,4 @@
-// The documents on their page: found, asked about, changed in a form, saved, and taken from the disk.
+// The data page: documents are found, explained, changed in a form, saved, and reloaded from disk.
 
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -33,7 +33,7 @@ async function open(t) {
 }
 
 // covers: OWN-10
-test("a definition says where it is, what it does with its numbers, and what uses it", async (t) => {
+test("a definition shows its location, its text with numbers, and what uses it", async (t) => {
   const page = await open(t);
   await page.fill("#find", "GA_Fireball");
   await page.selectOption("#definitions", "ability GA_Fireball");
@@ -51,7 +51,7 @@ test("a definition says where it is, what it does with its numbers, and what use
   assert.match(await page.textContent("#registry"), /State/);
 });
 
-test("a value changed in the form changes that value in the text and on the disk, and the world has it", async (t) => {
+test("a value changed in the form changes the text, the file and the running world", async (t) => {
   const page = await open(t);
   const before = readFileSync(pyra(), "utf8");
   const burn = page.locator("#form details", { has: page.locator('summary:text-is("gameplay effect GE_Burn")') });
@@ -65,11 +65,11 @@ test("a value changed in the form changes that value in the text and on the disk
   await page.click("#save");
   await page.waitForSelector("#findings .good:text('Saved')");
   assert.equal(readFileSync(pyra(), "utf8"), meant);
-  const told = await ask(page, { ask: "definition", kind: "ability", name: "GA_Fireball" });
-  assert.match(told.text, /then 6 a second/);
+  const definition = await ask(page, { ask: "definition", kind: "ability", name: "GA_Fireball" });
+  assert.match(definition.text, /then 6 a second/);
 });
 
-test("a name that does not exist is red at its field, and is not saved", async (t) => {
+test("an unknown name is marked at its field and is not saved", async (t) => {
   const page = await open(t);
   const before = readFileSync(pyra(), "utf8");
   const cost = page.locator("#form details", { has: page.locator('summary:text-is("gameplay effect GE_FireballCost")') });
@@ -83,7 +83,7 @@ test("a name that does not exist is red at its field, and is not saved", async (
   assert.equal(readFileSync(pyra(), "utf8"), before);
 });
 
-test("what somebody else saves appears on the page, and what is broken is told and not taken", async (t) => {
+test("a file saved by another program is shown, and an invalid one is reported and not loaded", async (t) => {
   const page = await open(t);
   const before = readFileSync(pyra(), "utf8");
   writeFileSync(pyra(), before.replace("Stacking: {By: Target, Limit: 3", "Stacking: {By: Target, Limit: 4"));

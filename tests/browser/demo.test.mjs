@@ -16,7 +16,7 @@ after(async () => {
   await ugas?.stop();
 });
 
-// A page of the demo that closes when the test is over and must have had no faults.
+// Opens a page of the demo that is closed at the end of the test.
 async function demo(t, query = "", options = {}) {
   const page = await visit(browser, ugas.address, { query, ...options });
   t.after(() => page.context().close());
@@ -25,7 +25,7 @@ async function demo(t, query = "", options = {}) {
 
 const link = (page, round_trip, loss) => ask(page, { ask: "put", input: { Link: { round_trip, loss } } });
 
-test("the demo moves at once, without input", async (t) => {
+test("the demo runs at once, without input", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   const first = await frame(page);
   assert.ok(first.running && first.live);
@@ -52,7 +52,7 @@ test("a link with a seed and a tick shows the hash of the native run", async (t)
 });
 
 // covers: OWN-15
-test("copy this moment gives a link with what was done that leads to the same state", async (t) => {
+test("the copied link contains the actions and restores the same state", async (t) => {
   const page = await demo(t, "seed=7&tick=120");
   await link(page, 220, 0.2);
   await ask(page, { ask: "put", input: { Action: { Set: { who: "Brann", attribute: "Might", value: 80 } } } });
@@ -62,7 +62,7 @@ test("copy this moment gives a link with what was done that leads to the same st
   await page.click("#copy");
   await until(page, () => document.getElementById("copy").dataset.link);
   const copied = new URL(await page.evaluate(() => document.getElementById("copy").dataset.link));
-  assert.equal(copied.searchParams.get("token"), null, "whoever gets the link does not get the key");
+  assert.equal(copied.searchParams.get("token"), null, "the link does not contain the token");
   await ask(page, { ask: "open", seed: 3, tick: 0 });
   const again = await demo(t, copied.searchParams.toString());
   await until(again, () => document.getElementById("f-tick").textContent === "tick 300");
@@ -78,19 +78,19 @@ test("the predicted rate of fire stays while the round trip grows, the confirmed
     for (let i = 0; i < 6; i++) await ask(page, { ask: "step", ticks: 240 });
     await page.waitForTimeout(200);
     const read = async (id) => Number(await page.textContent(id));
-    return { ahead: await read("#shots-predicted"), asking: await read("#shots-confirmed") };
+    return { predicted: await read("#shots-predicted"), confirmed: await read("#shots-confirmed") };
   };
   await page.locator("#loss").fill("0");
   const near = await shots(0);
   const far = await shots(200);
   // Counted over ten seconds, one shot is six a minute.
-  assert.ok(Math.abs(near.ahead - far.ahead) <= 6, JSON.stringify({ near, far }));
-  assert.ok(far.asking <= near.asking - 12, JSON.stringify({ near, far }));
+  assert.ok(Math.abs(near.predicted - far.predicted) <= 6, JSON.stringify({ near, far }));
+  assert.ok(far.confirmed <= near.confirmed - 12, JSON.stringify({ near, far }));
   assert.match(await page.textContent("#twice"), /^modifier shown twice: 0 frames/);
 });
 
 // covers: OWN-10
-test("a clicked number explains itself down to file and line", async (t) => {
+test("a clicked number is explained with file and line", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   await page.click('#server [data-actor="Brann"][data-attribute="AttackPower"]');
   await page.waitForSelector("#why");
@@ -99,7 +99,7 @@ test("a clicked number explains itself down to file and line", async (t) => {
 });
 
 // covers: OWN-10
-test("a clicked Health also tells what wrote it last, with the way to the cause", async (t) => {
+test("a clicked Health also lists its last writes with their causes", async (t) => {
   const page = await demo(t, "seed=7&tick=500");
   await page.click('#server [data-actor="Brann"][data-attribute="Health"]');
   await page.waitForSelector("#writes button");
@@ -114,7 +114,7 @@ test("a clicked Health also tells what wrote it last, with the way to the cause"
 });
 
 // covers: OWN-10
-test("a greyed ability tells every reason and when it is ready", async (t) => {
+test("an unavailable ability lists every reason and when it is ready", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   await ask(page, { ask: "put", input: { Action: { Activate: { ability: "GA_Fireball", who: "Pyra", target: "Brann" } } } });
   await ask(page, { ask: "step", ticks: 100 });
@@ -149,7 +149,7 @@ test("a changed number is used by the next cast", async (t) => {
     return details[0].detail.attributes.find((a) => a.name === "Mana").base;
   };
   await ask(page, { ask: "pause" });
-  // She is taken over, so that she does nothing else.
+  // The player controls Pyra, so she does nothing else.
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
   await step(240);
   await ask(page, { ask: "put", input: { Action: { Set: { who: "Pyra", attribute: "Mana", value: 100 } } } });
@@ -164,7 +164,7 @@ test("a changed number is used by the next cast", async (t) => {
 });
 
 // covers: OWN-10
-test("a misspelling is a red line with the suggestion, and the world keeps running", async (t) => {
+test("a misspelling marks its line with a suggestion, and the world keeps running", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   await page.waitForFunction(() => document.getElementById("yaml").value.includes("GE_Burn"));
   const text = await page.inputValue("#yaml");
@@ -172,11 +172,11 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
   assert.notEqual(text, wrong);
   await page.fill("#yaml", wrong);
   await page.waitForSelector("#findings .finding.error");
-  const said = await page.textContent("#findings");
-  assert.match(said, /Helth/);
-  assert.match(said, /did you mean.*Health/i);
+  const findings = await page.textContent("#findings");
+  assert.match(findings, /Helth/);
+  assert.match(findings, /did you mean.*Health/i);
   const line = wrong.split("\n").findIndex((l) => l.includes("Helth")) + 1;
-  assert.match(said, new RegExp(`line ${line}:`));
+  assert.match(findings, new RegExp(`line ${line}:`));
   await page.evaluate((at) => (document.getElementById("yaml").scrollTop = (at - 4) * 18), line);
   await page.waitForSelector(".editor .lines .wrong");
   assert.equal(await page.textContent(".editor .lines .wrong"), String(line));
@@ -188,7 +188,7 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
   assert.notEqual(colours.ground, colours.rest);
   const seen = () => page.evaluate(() => document.getElementById("findings").getBoundingClientRect().bottom <= document.getElementById("dock").getBoundingClientRect().top + 1);
   await page.evaluate(() => document.getElementById("yaml").scrollIntoView({ block: "start" }));
-  assert.ok(await seen(), "what is wrong is in sight while one types");
+  assert.ok(await seen(), "the findings are visible while typing");
   const { tick } = await frame(page);
   await until(page, (was) => window.studio.frame.tick > was + 20, tick);
   await page.fill("#yaml", text);
@@ -197,7 +197,7 @@ test("a misspelling is a red line with the suggestion, and the world keeps runni
 });
 
 // covers: OWN-05
-test("scrubbing back shows the same state again, and a fork goes on from there", async (t) => {
+test("seeking back shows the same state, and a fork resumes from there", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   const hashAt = async (tick) => {
     await until(page, (at) => window.studio.frame.tick === at && document.getElementById("f-tick").textContent === `tick ${at}`, tick);
@@ -224,7 +224,7 @@ test("scrubbing back shows the same state again, and a fork goes on from there",
 });
 
 // covers: OWN-05
-test("what happened is listed up to the moment shown, however long ago it was", async (t) => {
+test("events are listed up to the shown tick, however old it is", async (t) => {
   const page = await demo(t, "seed=7&tick=6000");
   await until(page, () => document.querySelectorAll("#log button").length > 5);
   assert.ok(await page.evaluate(() => window.studio.events[0].tick > 700), "more happened than a page keeps");
@@ -235,7 +235,7 @@ test("what happened is listed up to the moment shown, however long ago it was", 
 });
 
 // covers: OWN-05, OWN-10
-test("an edit in the past says that a new future begins", async (t) => {
+test("an edit at an earlier tick reports that the later recording was replaced", async (t) => {
   const page = await demo(t, "seed=7&tick=300");
   await page.waitForFunction(() => document.getElementById("yaml").value.includes("GE_FireballCost"));
   await page.locator("#time").fill("120");
@@ -246,7 +246,7 @@ test("an edit in the past says that a new future begins", async (t) => {
   assert.ok(await page.isVisible("#notice-bar"));
 });
 
-test("the editor is as high as its text, up to a part of the window, and can be dragged", async (t) => {
+test("the editor grows with its text up to a part of the window and can be resized", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   await page.waitForFunction(() => document.getElementById("yaml").value.includes("GE_Burn"));
   const height = () => page.evaluate(() => document.getElementById("yaml").clientHeight);
@@ -256,10 +256,10 @@ test("the editor is as high as its text, up to a part of the window, and can be 
   assert.equal(await page.evaluate(() => getComputedStyle(document.getElementById("yaml")).resize), "vertical");
   await page.evaluate(() => (document.getElementById("yaml").style.height = "333px"));
   await page.fill("#yaml", "a\nb\nc\n");
-  assert.equal(await height(), 333, "whoever drags it decides");
+  assert.equal(await height(), 333, "a height set by the user is kept");
 });
 
-test("a number is written the same way everywhere", async (t) => {
+test("numbers have the same format everywhere", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   const written = await page.evaluate(async () => {
     const { at, bytes, number, percent, seconds, signed } = await import("/dom.js");
@@ -268,14 +268,14 @@ test("a number is written the same way everywhere", async (t) => {
   assert.deepEqual(written, ["44", "21.6", "0", "0.26", "1235", "–", "−18", "+3.5", "5 %", "0 B", "7.3 kB", "2.5 MB", "1.3 s", "12.3 s"]);
 });
 
-test("a world that nobody looks at waits, and whoever opens it sees both stand", async (t) => {
+test("a world without an open page does not run, and opening it shows both actors alive", async (t) => {
   const own = await start("demo", "--seed", "7");
   t.after(() => own.stop());
   await new Promise((done) => setTimeout(done, 3000));
   const first = await visit(browser, own.address);
   t.after(() => first.context().close());
   const begun = await frame(first);
-  assert.ok(begun.tick < 420 && begun.shots[0] > begun.shots[1], `it begins when it is seen, with a fight: ${begun.tick} ${begun.shots}`);
+  assert.ok(begun.tick < 420 && begun.shots[0] > begun.shots[1], `the world starts when a page opens, with a fight: ${begun.tick} ${begun.shots}`);
   const down = () => window.studio.frame.sides[0].actors.some((a) => a.dead);
   await ask(first, { ask: "speed", times: 4 });
   await until(first, down);
@@ -286,7 +286,7 @@ test("a world that nobody looks at waits, and whoever opens it sees both stand",
 });
 
 // covers: OWN-05, OWN-10
-test("scrubbed to a death, the bar lights its cause back to the key", async (t) => {
+test("at a death, the timeline highlights its causes back to the key press", async (t) => {
   const page = await demo(t, "seed=7&tick=900");
   await until(page, () => window.studio.deaths.length > 0);
   const death = await page.evaluate(() => window.studio.deaths[0]);
@@ -305,7 +305,7 @@ test("scrubbed to a death, the bar lights its cause back to the key", async (t) 
 test("a prediction that the server corrects is highlighted where it happened", async (t) => {
   const page = await demo(t, "seed=7&tick=10");
   await link(page, 150, 0);
-  // She is taken over, so that she does nothing else; and her client does not know yet that there is no mana.
+  // The player controls Pyra, so she does nothing else; her client does not know yet that she lacks mana.
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
   await ask(page, { ask: "step", ticks: 60 });
   await page.waitForTimeout(300);
@@ -325,7 +325,7 @@ test("a prediction that the server corrects is highlighted where it happened", a
 });
 
 // covers: OWN-10
-test("the keys that the hint names take over the hero, and no other key does", async (t) => {
+test("the keys named in the hint control the hero, and no other key does", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   assert.match(await page.textContent("#hint"), /^Play Pyra: WASD Space 1 2 3$/);
   await page.keyboard.press("x");
@@ -347,7 +347,7 @@ test("the keys that the hint names take over the hero, and no other key does", a
   await until(page, () => /Paused: P to run/.test(document.getElementById("hint").textContent));
 });
 
-test("a key that is pressed while dead is answered with the refusal", async (t) => {
+test("a key pressed while dead shows the refusal", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   await ask(page, { ask: "put", input: { Keys: { x: 0, z: 0, inputs: [] } } });
   await ask(page, { ask: "step", ticks: 240 });
@@ -358,7 +358,7 @@ test("a key that is pressed while dead is answered with the refusal", async (t) 
 });
 
 // covers: OWN-10
-test("a client shows what it knows: hidden values as –, and no made-up explanations", async (t) => {
+test("a client shows hidden values as – and does not explain them", async (t) => {
   const page = await demo(t, "seed=7&tick=60");
   assert.equal(await page.textContent('#you [data-actor="Brann"][data-attribute="Mana"]'), "–");
   assert.match(await page.textContent('#server [data-actor="Brann"][data-attribute="Mana"]'), /^\d/);
@@ -368,7 +368,7 @@ test("a client shows what it knows: hidden values as –, and no made-up explana
   await page.click('#you [data-actor="Brann"][data-attribute="AttackPower"]');
   await until(page, () => /^18, replicated from the server/.test(document.getElementById("why").textContent));
   const text = await page.textContent("#answer");
-  assert.match(text, /its base and modifiers are not replicated/);
+  assert.match(text, /its base value and modifiers are not replicated/);
   assert.doesNotMatch(text, /No modifiers/);
   await page.evaluate(() => (location.hash = "#world"));
   await page.selectOption("#side", "You");
@@ -422,7 +422,7 @@ test("predictions that a client rolled back are one line that can be expanded", 
   assert.ok(undone <= 12, `${undone} lines of rolled-back predictions`);
 });
 
-test("a button stays under the hand while its numbers change", async (t) => {
+test("a button keeps its position while its numbers change", async (t) => {
   const page = await demo(t, "seed=7&tick=0");
   const button = '#server [data-actor="Brann"][data-attribute="Health"]';
   await page.waitForSelector(button);
@@ -433,7 +433,7 @@ test("a button stays under the hand while its numbers change", async (t) => {
   assert.ok(await page.evaluate((b) => document.activeElement === window.held && window.held === document.querySelector(b), button));
 });
 
-test("the drawer shows the text of the moment: an undone change is gone from it, and its drag of a slider is one undo of the fork", async (t) => {
+test("undo restores the text in the editor, and one undo reverts all changes since a fork", async (t) => {
   const page = await demo(t, "seed=7&tick=300");
   const text = await page.inputValue("#yaml");
   await page.fill("#yaml", text.replace("Value: -1,", "Value: -20,"));

@@ -1,4 +1,4 @@
-// How quick the studio is in headless Chromium, as a table. Reported, not gated: what it says depends on the machine.
+// Measures the speed of the studio in headless Chromium and prints a table. Not a gate: the numbers depend on the machine.
 
 import { ask, launch, start, until, visit } from "./lib.mjs";
 import { crowd } from "./crowd.mjs";
@@ -7,7 +7,7 @@ const rows = [];
 const row = (what, figure, wanted) => rows.push([what, figure, wanted]);
 const middle = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
 
-// Frames with events a second, and pictures a second, of a page over some seconds.
+// Returns the frames with events and the drawn frames per second of a page.
 const pace = (page, seconds) =>
   page.evaluate(
     (time) =>
@@ -28,7 +28,7 @@ const pace = (page, seconds) =>
     seconds,
   );
 
-// Milliseconds from asking for one step to the picture that shows it, one after the other.
+// Returns the milliseconds from the request of a step to the frame that shows it.
 const steps = (page, times) =>
   page.evaluate(async (count) => {
     const list = [];
@@ -62,7 +62,7 @@ try {
   const opened = performance.now();
   await ask(duel, { ask: "open", seed: 7, tick: 36_000 });
   row("ten minutes at 60 Hz played from a link", `${((performance.now() - opened) / 1000).toFixed(1)} s`, "");
-  // Ten minutes of events come first; what is measured is going through a recording that stands there.
+  // Records ten minutes first; the measurement is seeking in this recording.
   await until(duel, () => document.getElementById("f-tick").textContent === "tick 36000");
   const sought = await duel.evaluate(async () => {
     const list = [];

@@ -1,4 +1,4 @@
-// What every browser test needs: the program on a free port, and a page of it that tells what went wrong in it.
+// Shared by all browser tests: starts the program on a free port and opens pages that collect their errors.
 
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -30,15 +30,15 @@ export function ugasProgram() {
 export async function start(...args) {
   const begun = performance.now();
   const child = spawn(ugasProgram(), [...args, "--port", "0"], { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } });
-  // A test that fails leaves nobody behind.
+  // The process ends even if the test fails.
   process.on("exit", () => child.kill());
-  let said = "";
-  child.stderr.on("data", (text) => (said += text));
+  let output = "";
+  child.stderr.on("data", (text) => (output += text));
   const address = await new Promise((done, fail) => {
-    const late = setTimeout(() => fail(new Error(`no address within three minutes: ${said}`)), 180_000);
+    const late = setTimeout(() => fail(new Error(`no address within three minutes: ${output}`)), 180_000);
     child.stdout.on("data", (text) => {
-      said += text;
-      const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]+/.exec(said);
+      output += text;
+      const found = /http:\/\/127\.0\.0\.1:\d+\/\?token=[0-9a-f]+/.exec(output);
       if (found) {
         clearTimeout(late);
         done(found[0]);
@@ -46,7 +46,7 @@ export async function start(...args) {
     });
     child.on("exit", (code) => {
       clearTimeout(late);
-      fail(new Error(`ugas ${args.join(" ")} ended with ${code}: ${said}`));
+      fail(new Error(`ugas ${args.join(" ")} ended with ${code}: ${output}`));
     });
   });
   const over = new Promise((done) => child.on("exit", done));
@@ -61,7 +61,7 @@ export async function start(...args) {
   };
 }
 
-// Runs `ugas ...args` to its end and gives what it printed.
+// Runs `ugas ...args` to its end and returns its output.
 export async function run(...args) {
   const child = spawn(ugasProgram(), args, { cwd: root, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, NO_COLOR: "1" } });
   let text = "";
@@ -75,12 +75,12 @@ export async function launch() {
   const { chromium } = await import("playwright-core").catch(() => {
     throw new Error("playwright-core is missing: run npm ci in tests/browser");
   });
-  // Pages that are put in place of the program's come from nowhere, and such a page may not ask this machine.
+  // The browser would block local requests of pages that the test serves from UGAS_PAGES.
   const drawn = process.env.UGAS_PAGES ? ["--disable-features=LocalNetworkAccessChecks"] : [];
   return chromium.launch({ executablePath: browserProgram(), args: [...FLAGS, ...drawn] });
 }
 
-// With UGAS_PAGES the pages of that folder are shown instead of those in the program: for whoever draws them.
+// With UGAS_PAGES the pages of that folder replace the built-in ones, for work on the pages.
 async function fromFolder(page, folder) {
   const kinds = { html: "text/html", css: "text/css", js: "text/javascript" };
   await page.route(/127\.0\.0\.1:\d+\/([a-z]+\.(js|css)|\?.*|)$/, async (route) => {
@@ -92,7 +92,7 @@ async function fromFolder(page, folder) {
   });
 }
 
-// A page of a running program. `before` runs in it before anything else; `faults` gathers what the console and the scripts complain of.
+// A page of a running program. `before` runs in it before anything else; `faults` collects console errors and script errors.
 export async function visit(browser, address, { hash = "", query = "", width = 1280, height = 720, scheme = "light", touch = false, before } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, hasTouch: touch, isMobile: touch });
   context.setDefaultTimeout(60_000);
@@ -112,7 +112,7 @@ export async function visit(browser, address, { hash = "", query = "", width = 1
 
 export const ask = (page, question) => page.evaluate((q) => window.studio.link.ask(q), question);
 export const frame = (page) => page.evaluate(() => ({ ...window.studio.frame, events: undefined }));
-// Waits until something holds, and until the page has drawn it.
+// Waits until a condition is true and the page has drawn it.
 export async function until(page, test, arg, timeout = 60_000) {
   await page.waitForFunction(test, arg, { timeout, polling: 50 });
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

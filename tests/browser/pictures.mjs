@@ -1,4 +1,4 @@
-// The pictures of the book and the README, taken of the running program: `node pictures.mjs`, then look at them.
+// Takes the screenshots of the book and the README from the running program: `node pictures.mjs`, then check them.
 
 import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function keep(name, file, most) {
   if (size > most) throw new Error(`${name} is larger than ${most} bytes`);
 }
 
-// As good as fits.
+// The best quality that fits the size limit.
 async function still(page, name) {
   const session = await page.context().newCDPSession(page);
   for (const quality of [90, 80, 70, 60, 45, 30]) {
@@ -44,13 +44,13 @@ async function film() {
   const paper = await browser.newPage();
   await ask(page, { ask: "put", input: { Link: { round_trip: 20, loss: 0 } } });
   for (let i = 0; i < 4; i++) await ask(page, { ask: "step", ticks: 200 });
-  // It begins where both stand and one of them casts.
+  // Starts where both actors are alive and one of them casts.
   for (let i = 0; i < 300; i++) {
     const { sides } = await ask(page, { ask: "frame", since: 1e12 });
     if (sides[0].actors.every((a) => !a.dead) && sides[0].actors.some((a) => a.cast)) break;
     await ask(page, { ask: "step", ticks: 6 });
   }
-  // What was seen on the way is over.
+  // Advances the page clock so that earlier highlights end.
   await page.evaluate(() => (window.passed += 3000));
   await page.waitForTimeout(300);
   const frames = [];

@@ -1,4 +1,4 @@
-// The playground: plain files from a server that knows nothing, the runtime in the page itself.
+// The playground: static files, with the runtime in the page itself.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";

@@ -1,4 +1,4 @@
-// What a browser can show of what must not happen: markup that runs, strangers that ask, files that bring it down.
+// Safety in a browser: no markup is executed, no other origin is answered, and no file stops the studio.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -66,7 +66,7 @@ AttributeSets:
   }
 });
 
-test("the page of another origin cannot ask the studio", async (t) => {
+test("a page of another origin cannot query the studio", async (t) => {
   const ugas = await studio(t, "demo");
   const other = createServer((_, answer) => answer.end("<!doctype html><title>elsewhere</title>"));
   await new Promise((done) => other.listen(0, "127.0.0.1", done));
@@ -86,7 +86,7 @@ test("the page of another origin cannot ask the studio", async (t) => {
   assert.equal(read, "refused");
 });
 
-test("without the token the page says what to do instead of showing the world", async (t) => {
+test("without the token the page shows an error instead of the world, and other paths are not served", async (t) => {
   const ugas = await studio(t, "demo");
   const page = await browser.newPage();
   t.after(() => page.close());
@@ -99,7 +99,7 @@ test("without the token the page says what to do instead of showing the world", 
   }
 });
 
-test("a studio that ends says so on the page", async (t) => {
+test("the page reports that the studio has stopped", async (t) => {
   const ugas = await start("demo");
   const page = await visit(browser, ugas.address);
   t.after(() => page.context().close());
@@ -108,7 +108,7 @@ test("a studio that ends says so on the page", async (t) => {
   assert.match(await page.textContent("#alert-text"), /the studio has stopped; start it again/);
 });
 
-test("a broken file is refused in words, or the world with it goes on", async (t) => {
+test("an invalid file is refused with an error and the world keeps running", async (t) => {
   const broken = join(folder, "broken.yaml");
   writeFileSync(broken, "Scenario: [\n  unfinished: {\n");
   const refused = await run("studio", broken);
@@ -127,7 +127,7 @@ test("a broken file is refused in words, or the world with it goes on", async (t
   assert.ok(ugas.isRunning());
 });
 
-test("ten megabytes are refused in words and leave it standing", async (t) => {
+test("an edit of ten megabytes is refused with an error and the studio keeps running", async (t) => {
   const ugas = await studio(t, "demo", "--seed", "7");
   const page = await visit(browser, ugas.address);
   t.after(() => page.context().close());
@@ -145,7 +145,7 @@ const LONG = () => {
   return head + Array.from({ length: 110_000 }, (_, i) => step(i)).join("");
 };
 
-test("a scenario of ten megabytes is shown or refused in words", async (t) => {
+test("a scenario of ten megabytes is shown or refused with an error", async (t) => {
   const file = join(folder, "long.yaml");
   const text = LONG();
   assert.ok(text.length > 10_000_000, `${text.length}`);

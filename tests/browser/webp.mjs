@@ -1,5 +1,5 @@
 // A moving picture from pictures: a WebP file whose frames hold only what changed. The browser does the drawing and the
-// packing of single pictures; here they are put one behind the other.
+// packing of single pictures; this module joins them.
 
 const bytes24 = (n) => [n & 255, (n >> 8) & 255, (n >> 16) & 255];
 
@@ -45,7 +45,7 @@ export async function change(url, quality) {
     const i = 4 * (y * width + x);
     return !old || [0, 1, 2].some((c) => Math.abs(fresh.data[i + c] - old.data[i + c]) > 2);
   };
-  // Whole squares, so that nothing of what was there shines through at their edges.
+  // Whole squares, so that the previous frame is not visible at their edges.
   for (let top = 0; top < height; top += 8) {
     for (let left = 0; left < width; left += 8) {
       const square = [];

@@ -1,4 +1,4 @@
-// The studio's other pages: the world that is watched and driven, the network, scenarios.
+// The other pages of the studio: the world, the network and scenarios.
 
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
@@ -37,7 +37,7 @@ async function choose(page, name) {
 const value = (page, attribute) => page.evaluate((a) => Number(document.querySelector(`#plots [data-plot="${a}"]`).dataset.last), attribute);
 
 // covers: OWN-10
-test("an effect is applied and the plot moves; it explains itself, and scrubbing back shows what was", async (t) => {
+test("an applied effect changes the plot, is explained, and is not shown after seeking back", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   await page.waitForSelector('#plots [data-plot="Health"]');
@@ -59,7 +59,7 @@ test("an effect is applied and the plot moves; it explains itself, and scrubbing
 });
 
 // covers: OWN-10
-test("an effect that lasts is on the timeline and in the list, its tags in the tree, and it can be removed", async (t) => {
+test("a lasting effect is shown in the timeline, the list and the tag tree, and can be removed", async (t) => {
   const page = await world(t);
   await choose(page, "Brann");
   await page.fill("#d-effect", "GE_Burn");
@@ -80,7 +80,7 @@ test("an effect that lasts is on the timeline and in the list, its tags in the t
 });
 
 // covers: OWN-10
-test("abilities tell whether they can be used, their casts and cooldowns and every reason", async (t) => {
+test("abilities show whether they are ready, their casts and cooldowns, and every refusal reason", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   await until(page, () => document.querySelector('#abilities [data-ability="GA_Fireball"] [data-state="ready"]'));
@@ -98,7 +98,7 @@ test("abilities tell whether they can be used, their casts and cooldowns and eve
 });
 
 // covers: OWN-10
-test("a base value is written, an actor moved, an event sent, and each is taken back", async (t) => {
+test("setting a base value, moving an actor and sending an event can each be undone", async (t) => {
   const page = await world(t);
   await choose(page, "Brann");
   const base = page.locator('[data-edit="Might"]');
@@ -119,18 +119,18 @@ test("a base value is written, an actor moved, an event sent, and each is taken 
   await until(page, () => document.getElementById("alert").hidden);
 });
 
-// What a deed says beside its button, and to whoever listens.
+// The result of an action next to its button and for screen readers.
 async function answered(page, button, text, done) {
   await page.click(button);
-  const said = `${button} ~ .outcome.${done ? "good" : "bad"}`;
-  await page.waitForSelector(said);
-  await until(page, ([el, pattern]) => new RegExp(pattern).test(document.querySelector(el).textContent), [said, text]);
+  const outcome = `${button} ~ .outcome.${done ? "good" : "bad"}`;
+  await page.waitForSelector(outcome);
+  await until(page, ([el, pattern]) => new RegExp(pattern).test(document.querySelector(el).textContent), [outcome, text]);
   assert.match(await page.textContent("#live"), new RegExp(text));
-  assert.ok(await page.isVisible(said));
+  assert.ok(await page.isVisible(outcome));
 }
 
 // covers: OWN-10
-test("every deed answers beside its button: done, or why not", async (t) => {
+test("every action reports its result next to its button", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   await ask(page, { ask: "pause" });
@@ -156,7 +156,7 @@ test("every deed answers beside its button: done, or why not", async (t) => {
 });
 
 // covers: OWN-10
-test("an ability of the table answers in its row, also where it needs a target and has none", async (t) => {
+test("an ability in the table reports its result in its row, also if it lacks a target", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   const row = '#abilities [data-ability="GA_Firebolt"]';
@@ -174,11 +174,11 @@ test("an ability of the table answers in its row, also where it needs a target a
 });
 
 // covers: OWN-10
-test("a value tells what wrote its base last, and each of them what caused it", async (t) => {
+test("a value lists the last writes of its base with their causes", async (t) => {
   const page = await world(t);
   await choose(page, "Brann");
   await page.click('#values [data-attribute="Health"]');
-  await until(page, () => /the initial one/.test(document.getElementById("writes")?.textContent));
+  await until(page, () => /the initial value/.test(document.getElementById("writes")?.textContent));
   await page.fill("#d-effect", "GE_FlareUp");
   await page.fill("#d-by", "Pyra");
   await page.click("#do-apply");
@@ -191,7 +191,7 @@ test("a value tells what wrote its base last, and each of them what caused it", 
 });
 
 // covers: OWN-05
-test("what is done in the past says that a new future begins, and undo brings the old one again", async (t) => {
+test("an action at an earlier tick reports that the later recording was replaced, and undo restores it", async (t) => {
   const page = await world(t);
   await choose(page, "Pyra");
   await ask(page, { ask: "pause" });
@@ -214,7 +214,7 @@ test("what is done in the past says that a new future begins, and undo brings th
 });
 
 // covers: OWN-10
-test("what is done while the world stands still is listed at once", async (t) => {
+test("an action in a paused world is listed at once", async (t) => {
   const page = await world(t);
   await choose(page, "Brann");
   await ask(page, { ask: "pause" });
@@ -224,7 +224,7 @@ test("what is done while the world stands still is listed at once", async (t) =>
 });
 
 // covers: OWN-10
-test("clients join over a chosen link and stand beside the server", async (t) => {
+test("clients join over a chosen link and are shown next to the server", async (t) => {
   const network = await visit(browser, ugas.address, { hash: "network", query: "seed=7&tick=0" });
   t.after(() => network.context().close());
   await network.waitForSelector("#clients .empty");
@@ -290,7 +290,7 @@ async function played(t, name, text) {
 }
 
 // covers: OWN-10
-test("a scenario that fails says where and why, and leads to the moment", async (t) => {
+test("a failing scenario shows where and why, and links to the tick", async (t) => {
   const { page } = await played(t, "fails.yaml", SCENARIO(90));
   assert.equal(await page.textContent("#result"), "1 expectation failed.");
   assert.match(await page.textContent(".source .wrong"), /Hero.Health: 90/);
@@ -299,14 +299,14 @@ test("a scenario that fails says where and why, and leads to the moment", async 
   await until(page, () => document.querySelector('#plots [data-plot="Health"]')?.dataset.last === "85");
 });
 
-test("a scenario that holds says so and plays", async (t) => {
+test("a passing scenario is reported as passed and runs", async (t) => {
   const { page } = await played(t, "holds.yaml", SCENARIO(85));
   assert.match(await page.textContent("#result"), /^Passed/);
   await page.click("#restart");
   await until(page, () => window.studio.frame.running && window.studio.frame.tick > 30);
 });
 
-test("one of several scenarios in a file is chosen on the page, and a link to a moment keeps it", async (t) => {
+test("one of several scenarios in a file is chosen on the page, and a permalink keeps it", async (t) => {
   const { page, own } = await played(t, "several.yaml", `${SCENARIO(85)}---\n${SCENARIO(90).replace("Poison ticks", "Poison <b>fails</b>")}`);
   assert.match(await page.textContent("#result"), /^Passed/);
   assert.equal(await page.evaluate(() => document.querySelector(".source").parentElement.scrollTop), 0);

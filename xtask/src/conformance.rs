@@ -1,8 +1,9 @@
 //! `cargo xtask conformance`: lists the requirements that passing tests cover.
 //!
-//! The inputs are the two catalogues, the marks in Rust tests, scenarios and browser tests, and the outcomes of one run of each.
-//! The output is `conformance/MATRIX.md`. Unknown ids, more than six ids on one test, marks without a test and a lower count are
-//! errors. A test that did not pass covers nothing.
+//! The inputs are the two requirement catalogues, the `covers` marks in Rust tests, scenarios and browser tests, and
+//! the outcomes of one run of these tests. The output is `conformance/MATRIX.md`. Unknown ids, more than six ids on one
+//! test, marks without a test, and a lower count than before are errors. A test that did not pass covers no
+//! requirement.
 
 mod browser;
 mod catalogue;
@@ -23,7 +24,7 @@ use catalogue::Catalogue;
 use log::Outcome;
 use matrix::Shown;
 
-/// The limit of requirements for one test.
+/// The maximum number of requirements that one test may claim.
 const IDS_MAX: usize = 6;
 const MATRIX: &str = "conformance/MATRIX.md";
 const RUST_FOLDERS: [&str; 4] = ["crates/", "xtask/", "benches/", "examples/"];
@@ -56,7 +57,7 @@ impl Options {
     }
 }
 
-/// The place of a mark, and how the outcome of its test is found.
+/// The position of a mark, and the data that identifies the outcome of its test.
 #[derive(Debug)]
 enum Place {
     Rust { path: Vec<String> },
@@ -86,7 +87,7 @@ impl Claims {
         let found = rust_marks::find(text);
         for line in found.loose {
             self.errors.push(format!(
-                "{file}:{line}: this mark belongs to no test; move it directly above a test or inside one"
+                "{file}:{line}: this mark belongs to no test; move it directly above a test or into a test"
             ));
         }
         for test in found.tests {
@@ -122,10 +123,10 @@ impl Claims {
             let place = format!("{}:{}: {}", claim.file, claim.line, claim.name);
             if claim.ids.len() > IDS_MAX {
                 let count = claim.ids.len();
-                self.errors.push(format!("{place} claims {count} requirements; at most {IDS_MAX}, so split the test"));
+                self.errors.push(format!("{place} claims {count} requirements, more than {IDS_MAX}; split the test"));
             }
             for id in claim.ids.iter().filter(|id| !catalogue.contains(id)) {
-                self.errors.push(format!("{place} claims {id}, which is in no catalogue"));
+                self.errors.push(format!("{place} claims {id}, which is not in a catalogue"));
             }
         }
     }
@@ -238,14 +239,14 @@ fn roots(root: &Path) -> Result<Vec<targets::Root>> {
     Ok(roots)
 }
 
-/// Compares with the committed count, then writes the matrix or compares it with the one in the tree.
+/// Compares the count with the committed count, then writes the matrix or compares it with the committed matrix.
 fn conclude(root: &Path, options: &Options, text: &str, count: usize) -> Result<bool> {
     let in_tree = std::fs::read_to_string(root.join(MATRIX)).ok();
     let committed = repo::git(root, &["show", &format!("HEAD:{MATRIX}")]);
     let before = committed.or_else(|| in_tree.clone()).as_deref().and_then(matrix::count_in).unwrap_or(0);
     if count < before && !options.allow_fall {
         eprintln!(
-            "error: {count} requirements are covered, {before} were covered before; add passing tests for the missing ones"
+            "error: {count} requirements are covered, {before} were covered before; add passing tests for the others"
         );
         eprintln!("       (for a deliberate removal: cargo xtask conformance --allow-fall)");
         return Ok(false);

@@ -1,7 +1,7 @@
 //! Maintenance commands of the repository, run as `cargo xtask <command>`.
 //!
-//! They are written in Rust, so that a new machine needs only the toolchain. Each command reads the repository, reports findings
-//! with file and line, and exits with 1 if there are errors.
+//! The commands are written in Rust, so that a new machine needs only the toolchain. Each command reads the repository,
+//! reports findings with file and line, and exits with code 1 if there are errors.
 
 mod conformance;
 mod playground;
@@ -18,23 +18,23 @@ const USAGE: &str = "\
 usage: cargo xtask <command>
 
   conformance [--log FILE] [--scenarios FILE] [--browser FILE] [--check] [--allow-fall]
-      runs the tests, scenarios and browser tests, counts the requirements they show and writes conformance/MATRIX.md
+      runs the tests, scenarios and browser tests, counts the requirements they cover and writes conformance/MATRIX.md
         --log FILE        reuse the output (stdout and stderr) of an earlier `cargo test --workspace`
         --scenarios FILE  reuse the report of an earlier `ugas test scenarios --report FILE`
         --browser FILE    reuse the report of an earlier `tests/browser/run` (target/browser-tests.tsv)
-        --check           write nothing; fail if the matrix in the tree is not the one that would be written
-        --allow-fall      accept a lower count than the committed one (a deliberate removal)
+        --check           write nothing; fail if the committed matrix is out of date
+        --allow-fall      accept a lower count than in the committed matrix, after a deliberate removal
   soak [--minutes M] [--seeds N] [--only NAME] [--fuzz]
       runs the long forms of the property tests and writes conformance/soak.json
-        --only NAME       only the forms whose name holds this
-        --fuzz            the fuzz targets instead, thirty minutes each unless --minutes says otherwise
+        --only NAME       run only the tests whose name contains NAME
+        --fuzz            run the fuzz targets instead, each for thirty minutes or for --minutes
   tidy
-      checks crate edges, what the core may use, paths in documents, leftovers and file sizes
+      checks crate dependencies, forbidden items in the core, paths in documents, to-do comments and file sizes
   bench [ARGS...]
-      runs the bench program in the bench profile; `bench net` runs the network peer's program before it, to stand beside
+      runs the benchmarks in the bench profile; `bench net` also runs bevy_replicon for comparison
   playground [--out DIR] [--check]
-      builds the demo as a folder of plain files, the runtime in it as wasm, into target/playground
-        --check           runs it under node and compares every hash with the native one
+      builds the demo as static files, with the runtime as wasm, in target/playground
+        --check           run the module in Node.js and compare every hash with the native program
 ";
 
 fn main() -> ExitCode {
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs one command; returns `false` if it found errors, which it has printed.
+/// Runs one command; returns `false` if the command found and printed errors.
 fn dispatch(args: &[String]) -> Result<bool> {
     let (command, rest) = match args.split_first() {
         Some((command, rest)) => (command.as_str(), rest),
@@ -85,7 +85,7 @@ fn bench(args: &[String]) -> Result<bool> {
             std::fs::write(&file, printed.stdout)?;
             bench.arg("--peer").arg(file);
         } else {
-            eprintln!("the peer did not run; its columns are empty");
+            eprintln!("the bevy_replicon benchmark did not run; its columns are empty");
         }
     }
     Ok(bench.status()?.success())

@@ -1,6 +1,6 @@
 //! `cargo xtask playground`: builds the demo as static files for any web server, with the runtime as wasm.
 //!
-//! The pages are those of the studio. An attribute of the root element selects the wasm backend.
+//! The playground uses the pages of the studio. An attribute of the root element selects the wasm backend.
 
 use std::fs;
 use std::io::Write;
@@ -13,7 +13,7 @@ use brotli::CompressorWriter;
 use crate::repo;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// The size limit of the compressed module.
+/// The maximum size of the compressed module in bytes.
 const MOST: usize = 1_000_000;
 
 pub(crate) fn run(args: &[String]) -> Result<bool> {

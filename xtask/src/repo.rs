@@ -24,7 +24,7 @@ pub(crate) fn cargo(root: &Path) -> Command {
 
 /// Returns every file of the project: tracked files and new files that are not ignored.
 ///
-/// Without git (an exported archive) it lists the folder instead, without hidden folders and build output.
+/// Without git, for example in an exported archive, lists the folder without hidden folders and build output.
 pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
     let mut found = match git(root, &["ls-files", "-co", "--exclude-standard", "-z"]) {
         Some(list) => list.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
@@ -34,7 +34,7 @@ pub(crate) fn files(root: &Path) -> Result<Vec<String>> {
             found
         }
     };
-    // A file deleted but not yet committed is still listed by git.
+    // Git still lists a deleted file until the deletion is committed.
     found.retain(|name| root.join(name).is_file());
     found.sort();
     found.dedup();
@@ -65,7 +65,7 @@ fn walk(root: &Path, folder: &Path, found: &mut Vec<String>) -> Result<()> {
     Ok(())
 }
 
-/// Returns `path` relative to `root` with forward slashes, or `None` if it is outside.
+/// Returns `path` relative to `root` with forward slashes, or `None` if `path` is outside `root`.
 pub(crate) fn relative(root: &Path, path: &Path) -> Option<String> {
     let inside = path.strip_prefix(root).ok()?;
     let parts: Vec<_> = inside.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
@@ -81,22 +81,22 @@ pub(crate) fn read_text(root: &Path, file: &str) -> Result<Option<String>> {
 /// One package of the workspace.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Package {
-    /// The name in its manifest.
+    /// The name in the package's manifest.
     pub(crate) name: String,
-    /// The description, inherited or its own.
+    /// The description, which may be inherited from the workspace.
     pub(crate) description: Option<String>,
-    /// Where its `Cargo.toml` is.
+    /// The path of the package's `Cargo.toml`.
     pub(crate) manifest_path: PathBuf,
-    /// What it depends on, in all three kinds.
+    /// The normal, dev and build dependencies.
     pub(crate) dependencies: Vec<Dependency>,
-    /// What cargo builds from it.
+    /// The targets that cargo builds from the package.
     pub(crate) targets: Vec<Target>,
 }
 
 /// One line of a package's dependency tables.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Dependency {
-    /// The name of the package depended on.
+    /// The name of the required package.
     pub(crate) name: String,
     /// `None` for a normal dependency, else `dev` or `build`.
     pub(crate) kind: Option<String>,
@@ -105,9 +105,9 @@ pub(crate) struct Dependency {
 /// A library, program, test, example or bench of a package.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Target {
-    /// What it is: `lib`, `bin`, `test`, `example`, ...
+    /// The kinds of the target: `lib`, `bin`, `test`, `example`, ...
     pub(crate) kind: Vec<String>,
-    /// Its root source file.
+    /// The root source file of the target.
     pub(crate) src_path: PathBuf,
 }
 

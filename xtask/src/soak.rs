@@ -1,10 +1,10 @@
-//! `cargo xtask soak`: the long forms of the property tests.
+//! `cargo xtask soak`: runs the long forms of the property tests.
 //!
 //! A test that has a long form reads `UGAS_SOAK=1`, the number of seeds in `UGAS_SOAK_SEEDS` and the first seed in
 //! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` at its end. This command
-//! runs those tests in release mode, measures the time and writes `conformance/soak.json`: what was run, on which commit, and
-//! for how long. A failed run is written too. `--fuzz` runs the fuzz targets instead,
-//! `--only` one form; other entries are kept.
+//! runs those tests in release mode, measures the time and writes `conformance/soak.json`. The file contains the tests,
+//! the commit and the duration of each run, including failed runs. `--fuzz` runs the fuzz targets instead. `--only`
+//! selects tests by name and keeps the other entries of the file.
 
 mod fuzz;
 
@@ -19,11 +19,17 @@ use crate::repo;
 
 /// The tests that have a long form.
 const LONG_FORMS: &[LongForm] = &[
-    LongForm { package: "ugas-lab", test: "suite", filter: "random_rules_and_ops", seeds: 20_000, scales: true },
+    LongForm {
+        package: "ugas-lab",
+        test: "suite",
+        filter: "the_runtime_equals_the_model_on_random_rules_and_ops",
+        seeds: 20_000,
+        scales: true,
+    },
     LongForm {
         package: "ugas-core",
         test: "suite",
-        filter: "rolling_back_and_running_again_gives_the_same",
+        filter: "rolling_back_and_resimulating_gives_the_same_state",
         seeds: 1,
         scales: false,
     },
@@ -65,7 +71,7 @@ struct LongForm {
     filter: &'static str,
     /// How many seeds one round runs.
     seeds: u64,
-    /// Whether `--seeds` applies to it: the seeds of others have another size.
+    /// Whether `--seeds` applies to this form. In the other forms, one seed takes a different amount of time.
     scales: bool,
 }
 
@@ -77,7 +83,7 @@ struct Report {
 }
 
 impl Report {
-    /// Reads the earlier record; empty if it cannot be read.
+    /// Reads the earlier report; returns an empty report if the file cannot be read.
     fn read(root: &Path) -> Report {
         let text = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
@@ -95,7 +101,7 @@ impl Report {
 struct Run {
     name: String,
     commit: String,
-    /// Whether the tree differed from that commit.
+    /// Whether the working tree differed from the commit.
     dirty: bool,
     /// The start time in UTC.
     started: String,
@@ -169,14 +175,14 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     Ok(passed)
 }
 
-/// Returns the commit, and whether the tree differs from it.
+/// Returns the current commit, and whether the working tree differs from that commit.
 fn state_of(root: &Path) -> (String, bool) {
     let commit = repo::git(root, &["rev-parse", "HEAD"]).map_or("unknown".into(), |hash| hash.trim().to_owned());
     let changes = repo::git(root, &["status", "--porcelain", "--", ".", ":!conformance/soak.json"]);
     (commit, changes.is_none_or(|changes| !changes.trim().is_empty()))
 }
 
-/// Runs rounds of one long form: one, or as many as begin within `time`.
+/// Runs one round of a long form or, if `time` is given, as many rounds as start within `time`.
 fn run_form(root: &Path, form: &LongForm, seeds: u64, time: Option<Duration>) -> Result<Run> {
     let begun = clock();
     let mut total = Run::begin(form.filter);
@@ -239,8 +245,8 @@ struct SoakLine {
     cases: u64,
 }
 
-/// Reads `soak: name=<name> seeds=<from>..<to> cases=<n>`, anywhere in the line: without capture the
-/// runner's own `test name ...` may precede it.
+/// Parses `soak: name=<name> seeds=<from>..<to> cases=<n>` anywhere in a line. Without output capture, the text
+/// `test name ...` of the test runner may precede it.
 fn parse_line(line: &str) -> Option<SoakLine> {
     let (_, fields) = line.split_once("soak: ")?;
     let field = |name: &str| fields.split(' ').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -249,20 +255,20 @@ fn parse_line(line: &str) -> Option<SoakLine> {
     Some(SoakLine { from: from.parse().ok()?, to: to.parse().ok()?, cases: field("cases")?.trim().parse().ok()? })
 }
 
-#[expect(clippy::disallowed_methods, reason = "soak measures how long a run takes; no simulation reads this")]
+#[expect(clippy::disallowed_methods, reason = "soak measures the duration of a run; no simulation reads it")]
 fn clock() -> Instant {
     Instant::now()
 }
 
-#[expect(clippy::disallowed_methods, reason = "the report has its time; no simulation reads this")]
+#[expect(clippy::disallowed_methods, reason = "the report contains the time of the run; no simulation reads it")]
 fn now_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// Seconds since 1970 as `2026-01-31T12:00:00Z`.
+/// Formats seconds since 1970 as `2026-01-31T12:00:00Z`.
 fn utc(seconds: u64) -> String {
     let (days, rest) = (seconds / 86_400, seconds % 86_400);
-    // Counts in years that begin in March, so that the leap day comes last (era = 400 years).
+    // Years are counted from March, so that the leap day is the last day of a year (era = 400 years).
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -1,3 +1,3 @@
-//! Reading source text without compiling it.
+//! Functions that read source text without compiling it.
 
 pub(crate) mod rust;

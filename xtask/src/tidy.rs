@@ -1,7 +1,7 @@
 //! `cargo xtask tidy`: checks conventions of the repository that the compiler does not check.
 //!
-//! Each rule is one file: a function from text or packages to findings, with its tests. This file only
-//! reads the tree, runs the rules and prints their findings.
+//! Each rule is one file with a function that takes text or packages and returns findings. This file only reads the
+//! repository, runs the rules and prints the findings.
 
 mod core_purity;
 mod crate_docs;

@@ -1,5 +1,5 @@
-//! The measured session: actors with eight values, some of which change in every tick by a fixed plan, and clients over perfect
-//! links. The peer that it is compared with gets the same plan of changes.
+//! The measured session: actors with eight values, and clients over perfect links. In every tick some values change by
+//! a fixed plan. The bevy_replicon benchmark uses the same plan.
 
 use std::sync::Arc;
 use ugas_core::{
@@ -11,9 +11,9 @@ use ugas_net::interest::RateTable;
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
-/// A sixtieth of a second.
+/// The length of a tick: a sixtieth of a second.
 pub(crate) const LENGTH: SimTime = SimTime::frames(1, 60);
-/// Values of an actor.
+/// The number of values of an actor.
 pub(crate) const VALUES: usize = 8;
 /// The bytes of the IP and UDP headers.
 pub(crate) const UDP: usize = 28;
@@ -24,7 +24,8 @@ pub(crate) fn changes(actor: usize, tick: usize) -> [(usize, u32); 2] {
     [((actor + tick) % VALUES, value(1)), ((actor + tick + 3) % VALUES, value(2))]
 }
 
-/// Returns rules with eight values of ten bits, an effect that sets each, a tag to grant, and abilities to predict.
+/// Returns rules with eight values of ten bits, an effect for each value that sets it, a tag to grant, and abilities to
+/// predict.
 pub(crate) fn rules() -> Arc<Rules> {
     let quantize = Some(Quantize { min: 0.0, max: 1023.0, bits: 10 });
     let mut set = AttributeSet::new("Vitals");
@@ -72,7 +73,7 @@ impl Arena {
         Arena::with_owners(actors, clients, true)
     }
 
-    /// Creates a session in which clients own controllers or not.
+    /// Creates a session; `owned` says whether each client owns a controller.
     pub(crate) fn with_owners(actors: usize, clients: usize, owned: bool) -> Arena {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -94,7 +95,7 @@ impl Arena {
             ..ServerConfig::default()
         };
         let mut server = Server::new(sim, config, Secret::known(1));
-        // Every change is sent in the same tick, as by the peer.
+        // Every change is sent in the same tick, as in the bevy_replicon benchmark.
         server.set_rates(RateTable { state_divisor: 1, ..RateTable::default() });
         for at in 0..clients {
             let owns = own.get(at..at + 1).unwrap_or_default();
@@ -114,7 +115,7 @@ impl Arena {
         arena
     }
 
-    /// Changes two values of each of these.
+    /// Changes two values of each of these actors.
     pub(crate) fn change(&mut self, whom: &[ControllerId]) {
         self.tick += 1;
         for (at, &who) in whom.iter().enumerate() {

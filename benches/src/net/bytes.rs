@@ -1,4 +1,4 @@
-//! The bytes of packets, counted: the same in every run.
+//! Counts the bytes of packets. The counts are the same in every run.
 
 use super::arena::{Arena, UDP};
 use ugas_core::{ControllerId, Spec};
@@ -7,22 +7,22 @@ use ugas_net::internals::view::{ActorList, ReplicationStore};
 use ugas_net::internals::wire::bits::BitWriter;
 use ugas_net::types::Tick;
 
-/// The counted figures.
+/// The counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bytes {
-    /// Two of eight values of ten bits, one of a hundred neighbours, with its id.
+    /// Bytes for one of a hundred actors, of which two of eight ten-bit values changed, including its id.
     pub(crate) observer: f64,
-    /// Two exact values for the owner, beyond the same packet without them.
+    /// Bytes that two exact values for the owner add to a packet.
     pub(crate) owner: f64,
-    /// The owner's part where its hash matched.
+    /// Bytes of the owner's part if the hashes match.
     pub(crate) matched: f64,
-    /// An added tag, with the actor's id.
+    /// Bytes of an added tag, including the actor's id.
     pub(crate) tag: f64,
-    /// A thousand actors that do not change, beyond the same packet without them.
+    /// Bytes that a thousand unchanged actors add to a packet.
     pub(crate) unchanged: f64,
-    /// A hundred actors, two values each, sixty times a second, with all headers.
+    /// Kilobits per second of a hundred actors with two changes each at 60 Hz, with all headers.
     pub(crate) kilobits: f64,
-    /// The same without the headers of IP and UDP.
+    /// The same kilobits per second without IP and UDP headers.
     pub(crate) payload_kilobits: f64,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn count() -> Bytes {
     Bytes { observer, owner: owner - idle, matched, tag, unchanged: crowded - idle, kilobits, payload_kilobits }
 }
 
-/// Bytes of a client's packets on average over a second.
+/// Returns the average bytes of a client's packets over a second.
 fn mean(arena: &mut Arena, whom: impl Fn(&Arena) -> Vec<ControllerId>) -> f64 {
     let whom = whom(arena);
     (0..30).for_each(|_| arena.tick(&whom));
@@ -48,7 +48,7 @@ fn mean(arena: &mut Arena, whom: impl Fn(&Arena) -> Vec<ControllerId>) -> f64 {
     bytes as f64 / 60.0
 }
 
-/// Returns a packet to a client that owns nothing.
+/// Returns the bytes of a packet to a client that owns no controller.
 fn bare() -> f64 {
     let mut arena = Arena::with_owners(0, 1, false);
     mean(&mut arena, |_| Vec::new())
@@ -69,7 +69,7 @@ fn stream(actors: usize) -> (f64, f64) {
     (kilobits(bytes + datagrams * UDP), kilobits(bytes))
 }
 
-/// Bytes of a section with two changes and of one with a tag, ids and all.
+/// Returns the bytes of a section with two changed values and of a section with a tag, including ids.
 fn sections() -> (f64, f64) {
     let mut arena = Arena::new(100, 0);
     let whom = arena.actors.clone();
@@ -95,7 +95,7 @@ fn sections() -> (f64, f64) {
     (observer, written(&mut board, &[one], Tick(62)) as f64 / 8.0)
 }
 
-/// Bits of the sections of these actors for a client that is at a tick.
+/// Returns the bits of the sections of these actors for a client that has received the tick `since`.
 fn written(board: &mut ReplicationStore, whom: &[ControllerId], since: Tick) -> usize {
     let (mut out, mut list) = (BitWriter::new(), ActorList::default());
     for &who in whom {

@@ -1,4 +1,4 @@
-//! Time and allocations of the server, and the time a correction takes a client.
+//! The time and the allocations of the server.
 
 use super::arena::Arena;
 use crate::{alloc, clock};
@@ -7,11 +7,11 @@ use ugas_core::{ControllerId, NoHost};
 /// The cost of the server's part of a tick.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    /// Microseconds of sending, least over all ticks, per client.
+    /// Microseconds of sending per client, the minimum over all ticks.
     pub(crate) send: f64,
-    /// Milliseconds of a whole tick without receiving: changes are collected once, then sent.
+    /// Milliseconds of a whole tick without receiving: collecting the changes once and sending them.
     pub(crate) tick: f64,
-    /// The average allocations in a tick, for collecting and sending.
+    /// The average number of allocations in a tick, for collecting and sending.
     pub(crate) allocations: f64,
 }
 
@@ -38,7 +38,7 @@ pub(crate) fn of(actors: usize, clients: usize, dirty: bool, owned: bool) -> Cos
     }
     let least = |mut list: Vec<f64>| {
         list.sort_by(f64::total_cmp);
-        // The fastest tenth: a busy machine disturbs the rest.
+        // The tenth percentile, because a busy machine disturbs the slower ticks.
         list[list.len() / 10]
     };
     Cost { send: least(sends) / 1e3 / clients as f64, tick: least(ticks) / 1e6, allocations: allocations as f64 / 60.0 }

@@ -1,4 +1,4 @@
-//! Figures that players notice: corrections, missing modifiers, the rate of fire, the delay of updates.
+//! Measurements that players notice: corrections, missing modifiers, the rate of fire, the delay of updates.
 
 use super::arena::{LENGTH, rules};
 use crate::clock;
@@ -66,8 +66,8 @@ impl Duel {
     }
 }
 
-/// Returns the microseconds that resimulating 24 ticks takes, and the average length of a resimulation. In every tick the
-/// server changes the client's controller, over a round trip of a third of a second.
+/// Returns the microseconds that resimulating 24 ticks takes, and the average length of a resimulation. In every tick
+/// the server changes the client's controller, over a round trip of a third of a second.
 pub(crate) fn replay() -> (f64, f64) {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -87,7 +87,7 @@ pub(crate) fn replay() -> (f64, f64) {
             server.sim_mut().apply(&Spec::new(nudge, who)).expect("it can be applied");
         }
         if i % 60 == 0 {
-            // Refused while it connects.
+            // The command is refused until the client is connected.
             let _ = client.command(Request::Activate { who, ability: rage, target: Target::None });
         }
         up.receive(now, &mut |datagram| server.receive(PeerId(1), datagram));
@@ -113,8 +113,8 @@ pub(crate) fn replay() -> (f64, f64) {
     (spent as f64 / 1e3 / rerun.max(1.0) * 24.0, rerun / times.max(1.0))
 }
 
-/// Counts the ticks in which an accepted modifier was not present exactly once, of how many, over lossy links; and in how
-/// many of thirty runs the command was accepted.
+/// Counts, over lossy links, the ticks in which an accepted modifier was not present exactly once, and all ticks. Also
+/// counts in how many of thirty runs the command was accepted.
 pub(crate) fn blips() -> (u32, u32, u32) {
     let (mut wrong, mut all, mut runs) = (0, 0, 0);
     for profile in [LinkProfile::GOOD, LinkProfile::MOBILE, LinkProfile::BAD] {
@@ -180,7 +180,8 @@ pub(crate) fn mispredictions() -> (u64, u32) {
     (counts.corrections + counts.rejected, commands)
 }
 
-/// Returns the round trips until a client over a bad link has ten simultaneous changes, in a hundred runs, rising.
+/// Returns the number of round trips until a client over a bad link has received ten simultaneous changes, for a
+/// hundred runs in ascending order.
 pub(crate) fn convergence() -> Vec<f64> {
     let mut took: Vec<f64> = Vec::new();
     for seed in 0..100 {
@@ -196,8 +197,8 @@ pub(crate) fn convergence() -> Vec<f64> {
     took
 }
 
-/// Runs ten seconds over a link that loses six of ten packets. Returns whether all agree after it is restored, and the most
-/// retained memory.
+/// Runs ten seconds over a link that loses six of ten packets. Returns whether client and server agree after the link
+/// is restored, and the maximum retained memory.
 pub(crate) fn torture() -> (bool, usize, usize) {
     let mut duel = Duel::new(LinkProfile::TORTURE, 3);
     let (mut server, mut client) = (0, 0);

@@ -1,5 +1,5 @@
-//! The cost of unchanged actors: ticks of a server with many of them and of one with none. Both must take the same
-//! instructions, since a tick may cost only for changes.
+//! The cost of unchanged actors: ticks of a server with many unchanged actors and of a server with none. Both must
+//! execute almost the same number of instructions, because a tick may cost time only for changes.
 
 use super::arena::Arena;
 use crate::count;
@@ -13,7 +13,7 @@ const TICKS: usize = 60;
 /// The clients that receive every actor.
 const CLIENTS: usize = 8;
 
-/// Counts the instructions of stepping and sending a tick without changes, with no actors and with this many.
+/// Counts the instructions of a tick without changes, with no actors and with this many actors.
 pub(crate) fn instructions(actors: usize) -> Result<(f64, f64), String> {
     let count = |actors: usize| {
         let (collected, ticks) = count::callgrind(&[CHILD_WORD, &actors.to_string()])?;
@@ -22,7 +22,7 @@ pub(crate) fn instructions(actors: usize) -> Result<(f64, f64), String> {
     Ok((count(0)?, count(actors)?))
 }
 
-/// Runs the child: runs the ticks and prints their number.
+/// Runs the ticks in the child process and prints their number.
 pub(crate) fn child(arguments: &[String]) -> Result<(), String> {
     let [actors] = arguments else { return Err(format!("{CHILD_WORD} takes a number of actors")) };
     let mut arena = Arena::new(actors.parse().map_err(|_| "the number of actors is not a number")?, CLIENTS);

@@ -1,5 +1,5 @@
-//! Abilities: an attempt looks at tags, cost and cooldown, in this order, and refuses with numbers; a success pays,
-//! starts the cooldown, and tells that the ability ran. These abilities do nothing else, so they end at once.
+//! Abilities. An attempt checks tags, cost and cooldown in this order; a refusal contains the values. A success pays
+//! the cost, starts the cooldown and emits a fact. These abilities have no tasks, so they end immediately.
 
 use super::fact::{Cause, Kind, NONE};
 use super::{EffectKey, Stick, signature};
@@ -7,13 +7,13 @@ use crate::plan::{COOLDOWN, COOLING, COST, STUNNED};
 use crate::subject::Answer;
 
 impl Stick {
-    /// Returns whether a controller has a tag, with the quick "surely not" first.
+    /// Returns whether a controller has a tag. A bit mask rejects most absent tags quickly.
     #[inline]
     fn has(&self, who: u32, tag: u16) -> bool {
         self.rows[who as usize].signature & signature(tag) != 0 && self.presence[who as usize].has(tag)
     }
 
-    /// Until when the cooldown runs.
+    /// Returns the end time of the cooldown.
     fn cooled_at(&self, who: u32) -> i64 {
         let mut end = self.now;
         let mut slot = self.rows[who as usize].newest;

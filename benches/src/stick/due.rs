@@ -1,6 +1,6 @@
-//! What is due when. A wheel of buckets, each about 12 ms wide, with the exact order inside: due time, phase
-//! (periodic executions before expiries), controller, the controller's own sequence. Cancelling is lazy: whoever
-//! takes an entry out checks that it still means something.
+//! The queue of due work: a timing wheel with buckets of about 12 ms. Entries in a bucket are ordered by due time,
+//! phase (periodic executions before expiries), controller, and the controller's own sequence. Cancelling is lazy: the
+//! code that takes an entry checks that the entry is still valid.
 //!
 //! A bucket has one lane per phase, because each lane is then filled in order most of the time and sorting it is
 //! one pass. Lanes are chains of blocks from one pool, so that a steady step allocates nothing.
@@ -11,7 +11,7 @@ const LANES: usize = 2;
 const BLOCK: usize = 15;
 const NONE: u32 = u32::MAX;
 
-/// Ranks of work that is due at the same moment.
+/// The order of work that is due at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     Periodic = 0,
@@ -97,7 +97,8 @@ impl Due {
         Due { wheel: vec![[empty; LANES]; BUCKETS], blocks: Vec::new(), free: NONE, fronts: Default::default(), at: 0 }
     }
 
-    // The rare paths get no entry by reference: it would have to be put together in memory on every call for their sake.
+    // The rare paths get no entry by reference: it would have to be put together in memory on every call for their
+    // sake.
     #[inline(always)]
     pub(crate) fn push(&mut self, entry: Entry) {
         let bucket = entry.bucket();
@@ -234,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_added_for_now_comes_in_its_place() {
+    fn an_entry_added_for_the_current_time_is_popped_in_order() {
         let mut due = Due::new();
         due.push(Entry::new(10, Phase::Expiry, 1, 0, 0));
         due.push(Entry::new(10, Phase::Expiry, 3, 0, 0));

@@ -1,9 +1,9 @@
-//! What happened, as one plain record of 96 bytes: what the runtime's facts carry.
+//! Facts: one record of 96 bytes with the same content as a fact of the runtime.
 
 /// The attribute, tag or effect of a fact that has none.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Where an effect came from: what it is found by again.
+/// The key of an effect, by which the effect is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub(crate) struct EffectKey {
@@ -15,7 +15,7 @@ impl EffectKey {
     pub(crate) const NONE: EffectKey = EffectKey { origin_id: 0, ordinal: 0 };
 }
 
-/// What a fact says.
+/// The kind of a fact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -30,7 +30,7 @@ pub(crate) enum Kind {
     Ended,
 }
 
-/// One thing that happened.
+/// A fact.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(crate) struct Fact {
@@ -41,7 +41,7 @@ pub(crate) struct Fact {
     pub(crate) definition: u32,
     /// The op that started the chain of causes.
     pub(crate) root: u64,
-    /// How many causes lie between the root and this.
+    /// The number of causes between the root and this fact.
     pub(crate) link: u32,
     pub(crate) kind: Kind,
     /// The attribute, the tag or the ability.
@@ -54,7 +54,7 @@ pub(crate) struct Fact {
 
 const _: () = assert!(size_of::<Fact>() == 96);
 
-/// Who did it and why; what all facts of one operation share.
+/// The data that all facts of one operation share: the source and the cause.
 #[derive(Clone, Copy)]
 pub(crate) struct Cause {
     pub(crate) source: u32,

@@ -1,4 +1,4 @@
-//! A short list that lies in its owner and moves to the heap when it outgrows its place.
+//! A short list that is stored inline and moves to the heap when it has more than `N` items.
 
 /// At most `N` items inline, any number on the heap.
 pub(crate) struct Few<T, const N: usize> {
@@ -71,7 +71,7 @@ mod tests {
     use super::Few;
 
     #[test]
-    fn spills_and_comes_back() {
+    fn a_list_spills_to_the_heap_and_moves_back_inline() {
         let mut few = Few::<u32, 4>::new(0);
         for item in 0..10 {
             few.insert(item * 7 % 10, |other| *other < item * 7 % 10);

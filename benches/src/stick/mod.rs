@@ -1,9 +1,9 @@
-//! The measuring stick: what a careful person writes by hand, in safe Rust, for exactly the work of W1 to W6, and
-//! nothing of what makes a runtime useful beyond it: no data files, no expressions, no stacking, no explanations.
+//! The reference implementation: hand-written, safe Rust for exactly the work of W1 to W6. It has no data files, no
+//! expressions, no stacking and no explanations.
 //!
-//! It does the same work as the runtime where both do something: base and current values in f64, bounds given by
-//! other attributes, modifiers summed from scratch in a canonical order, times in flicks, due work in exact order,
-//! effects found by where they came from, and facts of 96 bytes that carry their cause.
+//! In the workloads it does the same work as the runtime: base and current values in f64, bounds given by other
+//! attributes, modifiers summed from scratch in a canonical order, times in flicks, due work in exact order, effects
+//! found by their key, and facts of 96 bytes that contain their cause.
 
 mod ability;
 mod due;
@@ -23,7 +23,7 @@ use fact::{Cause, Fact, Kind, NONE};
 use tag::{Presence, Tags};
 use value::{Modifier, Modifiers, Operation, Value};
 
-/// A controller: what is looked at first, then its values, so that a hit touches one line of the cache.
+/// A controller. The fields that are read first come before the values, so that a hit reads one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Row {
@@ -39,7 +39,7 @@ struct Row {
     values: [Value; ATTRIBUTES],
 }
 
-/// What every step looks at of an active effect: one line of the cache.
+/// The part of an active effect that every step reads; it fits in one cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Effect {
@@ -56,7 +56,7 @@ struct Effect {
     older: u32,
 }
 
-/// The rest of an active effect: written because the runtime must keep it, read by nobody here.
+/// The rest of an active effect. It is written because the runtime must keep this data; the workloads never read it.
 #[derive(Clone, Copy)]
 #[allow(dead_code)]
 struct Detail {
@@ -75,7 +75,8 @@ impl Effect {
     }
 }
 
-/// A granted ability; all but the ability is written because the runtime must keep it, read by nobody here.
+/// A granted ability. Except for the ability, the fields are written because the runtime must keep this data; the
+/// workloads never read them.
 #[derive(Clone, Copy)]
 #[allow(dead_code)]
 struct Grant {
@@ -95,7 +96,7 @@ struct Definition {
     blocked_signature: u64,
 }
 
-/// What never changes while the store runs.
+/// The data that never changes while the store runs.
 struct Rules {
     template: Row,
     /// For each attribute the one that caps it, or [`Rules::NO_CAP`]; all capped attributes are at least 0.
@@ -159,8 +160,8 @@ fn signature(tag: u16) -> u64 {
     1 << (u64::from(tag).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58)
 }
 
-/// The stick's column in the table.
-pub(crate) const NAME: &str = "stick";
+/// The name of the reference implementation in the tables.
+pub(crate) const NAME: &str = "reference";
 
 /// The store.
 pub(crate) struct Stick {
@@ -177,7 +178,7 @@ pub(crate) struct Stick {
     due: Due,
     due_done: u64,
     now: i64,
-    /// Ops run so far; the number of an op is the root cause of what follows from it.
+    /// The number of ops so far; the number of an op is the root cause of its facts.
     ops: u64,
     facts: Vec<Fact>,
 }

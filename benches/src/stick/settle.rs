@@ -1,4 +1,4 @@
-//! Writing base values and bringing current values up to date, with one fact for each attribute that changed.
+//! Writes base values and recomputes current values, and emits one fact for each attribute that changed.
 
 use super::fact::{Cause, Fact, Kind};
 use super::value::{Modifier, Operation};

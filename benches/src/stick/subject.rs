@@ -1,11 +1,11 @@
-//! The stick behind the doors that every subject has.
+//! Implements the measured interface for the reference implementation.
 
 use super::fact::{Cause, EffectKey, Kind, NONE};
 use super::{Definition, Grant, Stick};
 use crate::plan::{Ask, DAMAGE, FRAME, Life, TAG_EFFECTS};
 use crate::subject::{Answer, Subject};
 
-/// The controller all effects come from.
+/// The source of all effects.
 const SOURCE: u32 = 0;
 
 impl Stick {

@@ -1,5 +1,5 @@
-//! Tags with counts. Explicit tags lie sorted by their depth-first number, so that "is any descendant held" is a look
-//! at the two neighbours; a bit per tag, ancestors included, answers queries in constant time.
+//! Tags with counts. Explicit tags are sorted by their depth-first number, so that a check for a present descendant
+//! reads only two neighbours. A bit per tag, including ancestors, answers queries in constant time.
 
 use super::few::Few;
 use crate::plan::TagTree;
@@ -12,7 +12,7 @@ struct Held {
     count: u16,
 }
 
-/// Which tags a controller has, ancestors included: all that a query looks at.
+/// The tags of a controller, including ancestors. A query reads only this set.
 #[derive(Clone, Copy)]
 pub(crate) struct Presence([u64; WORDS]);
 

@@ -1,4 +1,4 @@
-//! The stick must be right before it may be a measure.
+//! Tests of the reference implementation, which must be correct before the runtime is compared with it.
 
 use super::{Effect, EffectKey, NONE, Stick};
 use crate::plan::{self, DAMAGE, HEALTH, Plan};
@@ -32,12 +32,12 @@ fn one() -> Stick {
 }
 
 #[test]
-fn agrees_with_itself() {
+fn the_consistency_checks_find_no_fault() {
     assert_eq!(check::results::<Stick>(&Plan::new(150)).faults, Vec::<String>::new());
 }
 
 #[test]
-fn stays_in_order_while_effects_come_and_go() {
+fn the_lists_stay_consistent_while_effects_are_applied_and_expire() {
     let plan = Plan::new(20);
     let mut stick = workload::running::<Stick>(&plan);
     for _ in 0..4_000 {
@@ -71,7 +71,7 @@ fn a_full_list_of_modifiers_spills() {
 }
 
 #[test]
-fn damage_stops_at_zero_and_the_immune_refuse_it() {
+fn damage_stops_at_zero_and_immune_targets_refuse_it() {
     let mut stick = one();
     (0..200).for_each(|_| stick.hit(0));
     assert_eq!((stick.current(0, HEALTH), stick.base(0, HEALTH)), (0.0, 0.0));
@@ -85,14 +85,14 @@ fn damage_stops_at_zero_and_the_immune_refuse_it() {
 }
 
 #[test]
-fn a_falling_cap_lowers_what_it_caps() {
+fn a_lowered_cap_lowers_the_capped_attribute() {
     let mut stick = one();
     let definition = stick.rules.definitions[DAMAGE];
     let cause = Stick::cause(DAMAGE as u16, 0, 1, 0);
     let modifier = super::Modifier::new(0, super::Operation::Add, 0, -90.0);
     stick.write_base(0, &modifier, &cause);
     assert_eq!((stick.current(0, 0), stick.current(0, HEALTH), stick.base(0, HEALTH)), (60.0, 60.0, 100.0));
-    // A write downwards starts from what shows, not from what lies above the cap.
+    // A lowering write starts from the clamped value, not from the base above the cap.
     stick.write_base(0, &definition.modifier, &cause);
     assert_eq!(stick.current(0, HEALTH), 59.0);
 }

@@ -157,7 +157,7 @@ mod tests {
     use super::{Modifier, Modifiers, Operation};
 
     #[test]
-    fn any_order_of_arrival_gives_the_same_bits() {
+    fn any_insertion_order_gives_the_same_bits() {
         let set: Vec<Modifier> = (0..12)
             .map(|index| {
                 let operation = [Operation::Add, Operation::Multiply, Operation::AddPost][index % 3];

@@ -1,5 +1,5 @@
-//! Counts allocations per thread, for the studio: once a world is warmed up, a step should not allocate.
-#![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call is handed to the system's own unchanged")]
+//! Counts allocations per thread. The studio shows the count of each step; after warm-up a step should not allocate.
+#![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call is forwarded to the system allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -13,7 +13,7 @@ struct Counting;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the number of allocations of this thread.
+/// Returns how many allocations this thread has made.
 pub(crate) fn allocations() -> u64 {
     COUNT.with(Cell::get)
 }
@@ -23,7 +23,7 @@ fn count() {
     let _ = COUNT.try_with(|count| count.set(count.get().wrapping_add(1)));
 }
 
-// SAFETY: every call is handed to the system allocator unchanged; the counter needs no memory and drops nothing.
+// SAFETY: every call is forwarded to the system allocator unchanged; the counter neither allocates nor drops memory.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();

@@ -14,11 +14,11 @@ Examples (run them in the root of the repository):
   ugas sim scenarios/worked/rpg.yaml
   ugas explain scenarios/worked/rpg.yaml --actor Barbarian --attribute WeaponDamage --at 0
 
-In a clone of the repository, `cargo ugas` is the same command.";
+In a clone of the repository, run `cargo ugas` instead of `ugas`.";
 
 /// The default random seed.
 const SEED: u64 = ugas_studio::session::SEED;
-/// The largest seed a browser can display: larger integers are not exact there.
+/// The largest seed. JavaScript cannot represent larger integers exactly.
 const MOST_SEED: u64 = 1 << 53;
 
 /// Run, check and inspect gameplay-ability scenarios and documents.
@@ -53,17 +53,17 @@ pub(crate) enum Command {
     Schema(SchemaArgs),
     /// Apply safe fixes and keep comments and key order
     Fix(FixArgs),
-    /// Explain a finding of `ugas check`, or list all findings
+    /// Explain a finding id of `ugas check`, or list all finding ids
     ExplainLint(ExplainLintArgs),
     /// Format files and keep comments, key order and values
     Fmt(FmtArgs),
-    /// Show a definition, its description for players and what refers to it
+    /// Show a definition, its description for players and its references
     Show(ShowArgs),
-    /// Run a scenario, then reload its documents when a file is saved
+    /// Run a scenario and reload its documents whenever a file is saved
     Watch(WatchArgs),
     /// Run the language server on standard input and output
     Lsp(LspArgs),
-    /// Run the server of a scenario with `Network:`
+    /// Run the server of a scenario that has a `Network:` section
     Serve(ServeArgs),
     /// Connect to `ugas serve` and run one client of the scenario
     Bot(BotArgs),
@@ -71,7 +71,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Draw the demo in the terminal instead of a browser
+    /// Draw the demo in the terminal instead of opening it in a browser
     #[arg(long)]
     pub(crate) tty: bool,
     /// Set the random seed
@@ -79,7 +79,7 @@ pub(crate) struct DemoArgs {
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) page: PageArgs,
-    /// Stop at this tick (with --tty)
+    /// Stop at this tick; requires --tty
     #[arg(long, value_name = "N", requires = "tty")]
     pub(crate) ticks: Option<u32>,
 }
@@ -93,7 +93,7 @@ impl Default for DemoArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct StudioArgs {
-    /// Folder of a pack, document or scenario file [default: the demo]
+    /// Pack folder, document file or scenario file to open [default: the demo]
     #[arg(value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
     /// Set the random seed [default: the seed of the scenario, otherwise 7]
@@ -109,7 +109,7 @@ pub(crate) struct StudioArgs {
 /// How the studio is opened in a browser.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct PageArgs {
-    /// Listen on this local port [default: 7700, or a free port if it is in use]
+    /// Listen on this local port [default: 7700, or a free port if 7700 is in use]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
     /// Open the address in the default browser
@@ -132,7 +132,7 @@ pub(crate) struct TestArgs {
     /// Write the result of each scenario to a JSON file
     #[arg(long, value_name = "FILE")]
     pub(crate) report: Option<PathBuf>,
-    /// Run again when a file is saved
+    /// Run the scenarios again whenever a file is saved
     #[arg(long)]
     pub(crate) watch: bool,
 }
@@ -183,13 +183,14 @@ pub(crate) struct ExplainArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Actor of the attribute
+    /// Actor that has the attribute
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
     /// Attribute to explain
     #[arg(long, value_name = "X")]
     pub(crate) attribute: String,
-    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
+    /// Run the scenario up to and including this time, then explain the value. Write seconds (1.5), frames (12f) or
+    /// milliseconds (250ms)
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -202,16 +203,17 @@ pub(crate) struct WhyNotArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Actor of the ability
+    /// Actor that activates the ability
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Ability to explain
+    /// Ability to check
     #[arg(long, value_name = "G")]
     pub(crate) ability: String,
     /// Target of the activation
     #[arg(long, value_name = "A")]
     pub(crate) target: Option<String>,
-    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
+    /// Run the scenario up to and including this time, then check the ability. Write seconds (1.5), frames (12f) or
+    /// milliseconds (250ms)
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -246,7 +248,8 @@ pub(crate) struct PreviewArgs {
     /// Target of the activation
     #[arg(long, value_name = "A", requires = "ability")]
     pub(crate) target: Option<String>,
-    /// Evaluate at this time, in seconds (1.5), frames (12f) or milliseconds (250ms); timeline entries at this time have run
+    /// Run the scenario up to and including this time, then preview the change. Write seconds (1.5), frames (12f) or
+    /// milliseconds (250ms)
     #[arg(long, value_name = "T")]
     pub(crate) at: String,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -259,7 +262,7 @@ pub(crate) struct PreviewArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PreviewFormat {
-    /// Every attribute before and after, tags and effects
+    /// The value of every attribute before and after, and the changed tags and effects
     Table,
     /// One JSON object
     Json,
@@ -270,20 +273,20 @@ pub(crate) struct FmtArgs {
     /// Files or folders
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
-    /// List files that are not formatted and exit with 1 if there are any; change nothing
+    /// List files that are not formatted, without changing them; exit with code 1 if there are any
     #[arg(long)]
     pub(crate) check: bool,
 }
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct ShowArgs {
-    /// Name of a definition: a tag, attribute, effect, ability or another kind
+    /// Name of the tag, attribute, effect, ability or other definition to show
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// File or folder with the documents
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
-    /// Show numbers for this level
+    /// Show the numbers at this level
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) level: u32,
 }
@@ -301,22 +304,24 @@ pub(crate) struct ServeArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Listen on udp://127.0.0.1:4000 or ws://127.0.0.1:4000 (WebSocket); at most one of each. Port 0 selects a free port.
-    /// The addresses are printed first
+    /// Listen on this address, such as udp://127.0.0.1:4000 or ws://127.0.0.1:4000 (WebSocket). Repeat the option to
+    /// listen on one UDP address and one WebSocket address. Port 0 selects a free port. The server prints its addresses
+    /// when it starts
     #[arg(long, value_name = "ADDRESS", default_value = "udp://127.0.0.1:0")]
     pub(crate) listen: Vec<Endpoint>,
-    /// Accept only clients with a token, and write a token for each client to this folder, such as `Ana.udp.token`. The
-    /// key changes with every start and never leaves the server
+    /// Accept only clients that have a token, and write the token file of each client to this folder, for example
+    /// `Ana.udp.token`. Each start of the server creates a new key, so tokens of an earlier start are rejected
     #[arg(long, value_name = "DIR")]
     pub(crate) tokens: Option<PathBuf>,
-    /// Accept every client that sends a known name, without a token; for local tests and trusted networks
+    /// Accept clients without a token if they send the name of a client in the scenario. Use this option only in local
+    /// tests and trusted networks
     #[arg(long)]
     pub(crate) insecure: bool,
-    /// Set the random seed, so that every run rolls the same numbers. Without it clients roll from a secret that changes
-    /// with every start
+    /// Set the random seed, so that every run produces the same random numbers. Without --seed, the server derives the
+    /// random numbers from a secret that changes at every start
     #[arg(long, value_name = "SEED")]
     pub(crate) seed: Option<u64>,
-    /// Wait this many seconds for the clients
+    /// Wait at most this many seconds until all clients are connected
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -333,13 +338,13 @@ pub(crate) struct BotArgs {
     /// Name of the client to run
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: String,
-    /// Connect with a token file that the server wrote; it contains the address
+    /// Connect with a token file written by the server; the file contains the server's address
     #[arg(long, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
     /// Connect to a server that runs with --insecure: udp://127.0.0.1:4000 or ws://127.0.0.1:4000
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect: Option<Endpoint>,
-    /// Wait this many seconds for the server and the other clients
+    /// Wait at most this many seconds for the server and the other clients
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     pub(crate) wait: u32,
     /// Select a scenario of the file by name or by number, counted from 1 [default: the first]
@@ -349,22 +354,22 @@ pub(crate) struct BotArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Files or folders; each path is one set of documents
+    /// Files or folders; the documents of each path are loaded together
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Select the output format
     #[arg(long, value_enum, default_value_t = CheckFormat::Text)]
     pub(crate) format: CheckFormat,
-    /// Treat these findings as errors
+    /// Treat findings of this severity as errors
     #[arg(long, value_enum)]
     pub(crate) deny: Option<Deny>,
-    /// List every field and kind that is an extension of the specification
+    /// Also list every field and document kind that extends the specification
     #[arg(long)]
     pub(crate) portable: bool,
-    /// Run the strict lint rules, which valid data may break
+    /// Also run the strict lint rules, which may report valid data
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Check again when a file is saved
+    /// Check the documents again whenever a file is saved
     #[arg(long)]
     pub(crate) watch: bool,
 }
@@ -381,7 +386,7 @@ pub(crate) struct SchemaArgs {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct FixArgs {
-    /// Files or folders; each path is one set of documents
+    /// Files or folders; the documents of each path are loaded together
     #[arg(required = true, value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// List the changes without writing them
@@ -398,7 +403,7 @@ pub(crate) struct ExplainLintArgs {
 
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub(crate) enum CheckFormat {
-    /// Place, message and source line
+    /// File position, message and source line
     Text,
     /// One JSON object
     Json,

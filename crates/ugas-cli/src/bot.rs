@@ -1,5 +1,5 @@
-//! `ugas bot`: one client of a scenario. It connects, runs its steps of the timeline, and prints the hash of the state
-//! that the server confirmed.
+//! `ugas bot`: runs one client of a scenario. The bot connects, runs its client's entries of the timeline, and prints
+//! the hash of the state that the server confirmed.
 
 use std::io;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &BotArgs, out: &mut Out) -> io::Result<Exit> {
     }
 }
 
-/// Connects with the token if there is one, else by name.
+/// Connects with the token file if `--token` is given, otherwise without a token.
 fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
     let config = ConnectorConfig { now: since_epoch(), connect_timeout: Duration::from_secs(args.wait.into()) };
     if let Some(file) = &args.token {
@@ -78,13 +78,13 @@ struct Player<'s> {
     stage: Stage,
 }
 
-/// Returns why the connection failed and what to check. A server does not report what is wrong with a token, but the
-/// bot can tell whether it has a token.
+/// Returns why the connection failed and what to check. The advice depends on whether the bot has a token, because a
+/// server does not report what is wrong with a token.
 fn disconnect_reason(gone: CloseReason, args: &BotArgs, is_playing: bool) -> String {
     let help = match (gone, &args.token) {
         (CloseReason::PortClosed, None) => "start `ugas serve` first, and connect to the address it prints",
         (CloseReason::PortClosed, Some(_)) => {
-            "the token is for the server that wrote it; start `ugas serve --tokens` and use the new tokens"
+            "this token is valid only for the server that wrote it; start `ugas serve --tokens` and use a new token"
         }
         (CloseReason::NoAnswer | CloseReason::Rejected, None) => {
             "if the server runs with --tokens, use --token FILE; otherwise check the address and that no other bot runs \
@@ -113,7 +113,7 @@ impl Player<'_> {
                     return Err(format!("{denial}; check that the server runs the same scenario file"));
                 }
                 (_, ClientState::Disconnected(loss)) => return Err(loss.to_string()),
-                // The server disconnects at the end of the scenario; the state that it confirmed before is used.
+                // The server disconnects at the end of the scenario; the bot then uses the last confirmed state.
                 (State::Disconnected(_), _) if self.part.client().tick() >= self.part.end() && is_playing => break,
                 (State::Disconnected(gone), _) => return Err(disconnect_reason(gone, args, is_playing)),
                 (State::Connecting | State::Connected, ClientState::Connecting) if self.watch.total() > wait => {
@@ -129,7 +129,7 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Prints when the client is connected and when the scenario runs.
+    /// Prints a line when the client is connected, and another when the scenario starts.
     fn print_stage(&mut self) {
         let stage = match (self.caller.state(), self.part.client().state()) {
             (_, ClientState::Playing) => Stage::Running,
@@ -145,18 +145,18 @@ impl Player<'_> {
         }
     }
 
-    /// Advances by the elapsed real time; returns whether the session runs.
+    /// Advances by the elapsed real time; returns whether the scenario is running.
     fn step(&mut self, length: Duration) -> Result<bool, String> {
         let elapsed = self.watch.lap();
         let part = &mut self.part;
         let before = part.client().tick();
-        // Advance the time first: after a long stall the server's clock has advanced by the same amount.
+        // Advance the time before receiving: during a long stall the server's clock has advanced by the same amount.
         part.update(to_sim(elapsed));
         let polled = self.caller.poll(elapsed, &mut |datagram| part.client_mut().receive(datagram));
         polled.map_err(|error| error.to_string())?;
         let is_playing = *part.client().state() == ClientState::Playing;
-        // Send with every tick, so that the server can acknowledge the tick; before the game starts, send at an
-        // interval.
+        // While the scenario runs, send with every tick, so that the server can acknowledge the tick. Before the start,
+        // send at a fixed interval.
         let interval = if is_playing { length } else { HANDSHAKE_INTERVAL };
         let is_time = part.client().tick() != before || self.watch.total() - self.last_sent >= interval;
         if is_time && self.caller.state() == State::Connected {

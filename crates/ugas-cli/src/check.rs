@@ -58,12 +58,12 @@ pub(crate) fn run(args: &CheckArgs, out: &mut Out) -> io::Result<Exit> {
     Ok(if denied > 0 { exit.max(Exit::Failed) } else { exit })
 }
 
-/// The texts of files that have findings, each read once.
+/// A cache of the texts of files that have findings.
 #[derive(Default)]
 struct Texts(BTreeMap<String, String>);
 
 impl Texts {
-    /// Returns the text of a file; empty if it cannot be read anymore.
+    /// Returns the text of a file, or an empty text if the file can no longer be read.
     fn of(&mut self, file: &str) -> &str {
         self.0.entry(file.to_owned()).or_insert_with(|| std::fs::read_to_string(file).unwrap_or_default())
     }

@@ -1,5 +1,5 @@
-//! The only module of the command line that reads a clock. `ugas serve` and `ugas bot` use it.
-#![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
+//! The only module of the command line that reads a clock. `ugas serve`, `ugas bot` and `ugas demo` use this module.
+#![allow(clippy::disallowed_methods, reason = "a host reads the clock and passes the time to the sim")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -8,7 +8,7 @@ pub(crate) fn since_epoch() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-/// A stopwatch with laps.
+/// A stopwatch that also measures laps.
 pub(crate) struct Watch {
     start: Instant,
     lap: Instant,
@@ -25,7 +25,7 @@ impl Watch {
         self.start.elapsed()
     }
 
-    /// Returns the time since the previous lap and starts the next one.
+    /// Returns the time since the previous lap and starts the next lap.
     pub(crate) fn lap(&mut self) -> Duration {
         let now = Instant::now();
         now.duration_since(std::mem::replace(&mut self.lap, now))

@@ -21,7 +21,7 @@ pub(crate) fn run(args: &ExplainArgs, out: &mut Out) -> io::Result<Exit> {
     }
 }
 
-/// Returns the selected scenario and the parsed time; reports an error otherwise.
+/// Returns the selected scenario and the parsed time. If either is invalid, reports an error and returns `None`.
 pub(crate) fn scenario_at(file: &Path, scenario: Option<&str>, at: &str) -> Option<(Scenario, SimTime)> {
     let scenario = pick(file, scenario)?;
     match parse_time(at, scenario.frame) {

@@ -1,4 +1,4 @@
-//! `ugas explain-lint`: prints the page of a finding, or a table of all ids.
+//! `ugas explain-lint`: prints the explanation of a finding id, or a table of all ids.
 
 use crate::args::ExplainLintArgs;
 use crate::output::{Exit, Out, complain};

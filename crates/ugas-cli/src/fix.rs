@@ -1,4 +1,4 @@
-//! `ugas fix`: applies the safe fixes of findings, lists each of them, and reports files that cannot be read.
+//! `ugas fix`: applies the safe fixes of findings, lists each fix, and reports files that cannot be read.
 
 use crate::args::FixArgs;
 use crate::output::{Exit, Out, complain, complain_about, count};
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &FixArgs, out: &mut Out) -> io::Result<Exit> {
                 show(fix, change, "", out)?;
             }
             for change in &fix.refused {
-                show(fix, change, " (skipped: the edit would change other values too)", out)?;
+                show(fix, change, " (skipped: the fix would also change other values)", out)?;
             }
             if fix.changes.is_empty() {
                 continue;
@@ -53,7 +53,7 @@ fn report_unreadable(mut project: Project, fixes: &[FileFix], path: &Path) -> bo
     fixes.iter().for_each(|fix| project.put(fix.path.clone(), fix.text.clone()));
     let mut found = false;
     for source in project.sources().iter().filter(|source| lies_in(&source.path, path)) {
-        // Documents of other tools and invalid values are findings of `ugas check`.
+        // `ugas check` reports documents of other tools and invalid values.
         let unreadable = source.errors.iter().filter(|e| !matches!(e.code, Code::UnknownKind | Code::Invalid));
         let mut unreadable = unreadable.peekable();
         found |= unreadable.peek().is_some();
@@ -63,7 +63,7 @@ fn report_unreadable(mut project: Project, fixes: &[FileFix], path: &Path) -> bo
 }
 
 fn lies_in(file: &Path, folder: &Path) -> bool {
-    // A file of a pack is opened with its pack, so its path may have another prefix.
+    // A file of a pack is opened together with its pack, so the file's path may have another prefix.
     if folder.is_file() {
         return matches!((file.canonicalize(), folder.canonicalize()), (Ok(a), Ok(b)) if a == b);
     }
@@ -75,7 +75,7 @@ fn show(fix: &FileFix, change: &AppliedFix, note: &str, out: &mut Out) -> io::Re
     out.line(format!("{}:{}:{}: {} [{}]{note}", fix.name, change.line, change.column, change.title, change.id))
 }
 
-/// Writes a temporary file and renames it, so that a crash leaves the old text or the new one.
+/// Replaces a file by renaming a temporary file, so that a crash leaves either the old text or the new text.
 fn write(path: &Path, text: &str) -> io::Result<()> {
     let temporary = path.with_extension("ugas-fix");
     fs::write(&temporary, text)?;

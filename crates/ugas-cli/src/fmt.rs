@@ -53,7 +53,7 @@ pub(crate) fn run(args: &FmtArgs, out: &mut Out) -> io::Result<Exit> {
     Ok(exit)
 }
 
-/// Writes a temporary file and renames it, so that a crash leaves the old text or the new one.
+/// Replaces a file by renaming a temporary file, so that a crash leaves either the old text or the new text.
 pub(crate) fn replace(file: &Path, text: &str) -> io::Result<()> {
     let mut temporary = file.as_os_str().to_owned();
     temporary.push(".ugas-new");

@@ -1,5 +1,5 @@
-//! `ugas init`: creates a starter project. Its files are in the folder `starter` of this crate, so that tests check and
-//! run them like any other project.
+//! `ugas init`: creates a starter project. The files of the project are in the folder `starter` of this crate, so that
+//! tests check and run them like any other project.
 
 use crate::args::InitArgs;
 use crate::output::{Exit, Out, complain};
@@ -11,7 +11,7 @@ macro_rules! starter {
     ($($file:literal),* $(,)?) => { [$(($file, include_str!(concat!("../starter/", $file)))),*] };
 }
 
-/// Every file with its text, in reading order.
+/// The path and the text of every starter file, in the order in which a new user reads them.
 const FILES: [(&str, &str); 8] = starter![
     "README.md",
     "game/pack.yaml",
@@ -61,7 +61,7 @@ fn is_free(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Writes a new file; fails if it exists.
+/// Writes a new file; fails if the file exists.
 fn write_new(file: &Path, text: &str) -> io::Result<()> {
     if let Some(folder) = file.parent() {
         fs::create_dir_all(folder)?;

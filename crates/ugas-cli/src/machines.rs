@@ -1,4 +1,4 @@
-//! Code shared by `ugas serve` and `ugas bot`: addresses, the protocol id and the ids of clients.
+//! Code shared by `ugas serve` and `ugas bot`: addresses, the protocol id and client ids.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -11,10 +11,10 @@ use ugas_transport::TransportKind;
 
 use crate::output::{Exit, Out, complain, complain_about};
 
-/// The netcode protocol id: "ugas" and the version of the messages.
+/// The protocol id of netcode connections: the bytes "ugas", then the version of the message format.
 pub(crate) const PROTOCOL: u64 = 0x7567_6173 << 32 | ugas_net::message::PROTOCOL as u64;
 
-/// How long the server waits after the last tick for clients to acknowledge it.
+/// How long the server waits for clients to acknowledge the last tick and disconnect.
 pub(crate) const SETTLE: Duration = Duration::from_secs(3);
 
 /// A transport and an address: `udp://127.0.0.1:4000`. The default scheme is UDP.
@@ -44,8 +44,8 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// Returns the id of a client's connection: its position in the file, from 1. A second connection with the same id is
-/// rejected while the first is open.
+/// Returns the connection id of a client: its position in the scenario's list of clients, counted from 1. While a
+/// connection is open, a second connection with the same id is rejected.
 pub(crate) fn number_of(scenario: &Scenario, client: &str) -> Option<u64> {
     let clients = &scenario.network.as_ref()?.clients;
     clients.iter().position(|c| c.name == client).map(|at| at as u64 + 1)
@@ -62,7 +62,7 @@ pub(crate) fn to_real(length: SimTime) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
 }
 
-/// Reports why a scenario cannot be run on several machines.
+/// Reports why a scenario cannot run as a separate server and clients.
 pub(crate) fn report_not_played(scenario: &Scenario, error: &PartError) -> Exit {
     match error {
         PartError::Errors(errors) => complain_about(errors),
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_written() {
+    fn endpoints_are_parsed_and_printed() {
         for text in ["udp://127.0.0.1:4000", "ws://[::1]:80", "wt://10.0.0.1:1"] {
             assert_eq!(text.parse::<Endpoint>().map(|endpoint| endpoint.to_string()).as_deref(), Ok(text));
         }

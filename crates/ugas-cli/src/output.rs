@@ -1,11 +1,12 @@
-//! Lines, colours and exit codes. Every line passes through [`printable_line`], so that text from files cannot control
-//! the terminal. Write errors are returned, so that the program ends without a message when a pipe is closed.
+//! Lines, colours and exit codes. [`printable_line`] escapes control characters in every line, so that text from files
+//! cannot control the terminal. Write errors are returned, so that the program ends without a message when a pipe is
+//! closed.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::process::ExitCode;
 use ugas_data::{ReadError, printable, printable_line};
 
-/// The result with which the program exits.
+/// The result of a command, which determines the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Exit {
     /// The command succeeded.
@@ -56,7 +57,7 @@ impl<T: AsRef<str>> From<T> for Line {
     }
 }
 
-/// Standard output, coloured if it is a terminal.
+/// Standard output; lines are coloured if stdout is a terminal.
 pub(crate) struct Out {
     to: BufWriter<Stdout>,
     coloured: bool,
@@ -86,7 +87,7 @@ impl Out {
         write!(self.to, "{}", printable(text))
     }
 
-    /// Clears the screen and moves the cursor to its corner.
+    /// Clears the screen and moves the cursor to the top left corner.
     pub(crate) fn clear_screen(&mut self) -> io::Result<()> {
         write!(self.to, "\x1b[H\x1b[2J")
     }
@@ -101,12 +102,12 @@ impl Out {
     }
 }
 
-/// Writes a message to stderr. A write error is ignored because it could not be reported anywhere.
+/// Writes a message to stderr. A write error is ignored because no other output remains to report it.
 pub(crate) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{}", printable(text));
 }
 
-/// Writes errors about input, each with its place and a suggested action.
+/// Writes errors about input files, each with its position and a suggested action.
 pub(crate) fn complain_about<'a>(errors: impl IntoIterator<Item = &'a ReadError>) {
     for error in errors {
         let file = printable_line(&error.file);
@@ -121,7 +122,7 @@ pub(crate) fn complain_about<'a>(errors: impl IntoIterator<Item = &'a ReadError>
     }
 }
 
-/// `1 error`, `2 errors`.
+/// Returns a count with its noun: `1 error`, `2 errors`.
 pub(crate) fn count(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }

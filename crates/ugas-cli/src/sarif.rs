@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use ugas_data::{Diagnostic, Fix, Severity, place_of};
 
-/// Returns the log of one run of `ugas check`; `text_of` returns the text of a file, for the regions of fixes.
+/// Returns the SARIF log of one run of `ugas check`. `text_of` returns the text of a file, which is needed to compute
+/// the regions of fixes.
 pub(crate) fn log(findings: &[Diagnostic], mut text_of: impl FnMut(&str) -> String) -> Value {
     let ids: BTreeSet<&str> = findings.iter().map(|f| f.id.as_str()).collect();
     let rules: Vec<Value> = ids.iter().map(|id| json!({"id": id})).collect();
@@ -65,7 +66,7 @@ fn region(start: (u32, u32), end: (u32, u32)) -> Value {
     json!({"startLine": start.0, "startColumn": start.1, "endLine": end.0, "endColumn": end.1})
 }
 
-/// Returns a file as a relative URI.
+/// Returns the SARIF location of the file of a finding, as a relative URI.
 fn artifact(f: &Diagnostic) -> Value {
     let mut uri = String::new();
     for byte in f.file.replace('\\', "/").trim_start_matches("./").bytes() {

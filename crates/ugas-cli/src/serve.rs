@@ -1,5 +1,5 @@
-//! `ugas serve`: the server of a scenario. It waits for the clients that the scenario names, runs the scenario in real
-//! time, and prints the hashes of the final states.
+//! `ugas serve`: runs the server of a scenario. The server waits for the clients that the scenario names, runs the
+//! scenario in real time, and prints the hashes of the final states.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -22,14 +22,14 @@ use crate::sim::pick;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The time for which a rejected client may stay connected to receive the reason.
 const REJECT_DELAY: Duration = Duration::from_secs(2);
-/// The longest delay that the server catches up with; if it is further behind, it skips the time.
+/// The longest delay that the server makes up for. If the server is further behind real time, it skips the excess.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
 pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
     let Some(scenario) = pick(&args.file, args.scenario.as_deref()) else {
         return Ok(Exit::Unreadable);
     };
-    // The secret determines every random roll, so clients must not be able to guess it.
+    // The secret determines every random number, so clients must not be able to guess the secret.
     let secret = args.seed.is_none().then(|| Secret::new(random_bytes()));
     let options = RunOptions { seed: args.seed, ..RunOptions::default() };
     let part = match scenario.server_part_with(options, secret) {
@@ -70,7 +70,7 @@ fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportEr
     args.listen.iter().try_fold(builder, bind)?.start()
 }
 
-/// Writes a file that only the current user can read: a token lets its reader connect as that client.
+/// Writes a token file that only the current user can read, because anyone with the token can connect as its client.
 fn write_secret(file: &Path, text: &str) -> io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);
@@ -124,7 +124,7 @@ impl Host<'_> {
         clients.map(|client| client.name.as_str()).collect()
     }
 
-    /// Runs the session. The inner error comes from the session, the outer one from writing output.
+    /// Runs the session. The inner error comes from the session, the outer error from writing output.
     fn play(&mut self, args: &ServeArgs, out: &mut Out) -> io::Result<Result<(), String>> {
         let wait = Duration::from_secs(args.wait.into());
         if let Err(why) = self.gather(wait, out)? {
@@ -135,8 +135,9 @@ impl Host<'_> {
         Ok(self.run_timeline().and_then(|()| self.settle()))
     }
 
-    /// Waits until every client that the scenario names is connected and has completed its handshake. A client with
-    /// other rules or another version is rejected with the reason, and its name becomes available again.
+    /// Waits until every client that the scenario names is connected and has completed its handshake. The server
+    /// rejects a client with different rules or a different version and sends the reason. After the rejection another
+    /// client can connect with the same name.
     fn gather(&mut self, wait: Duration, out: &mut Out) -> io::Result<Result<(), String>> {
         while self.part.server().playing().count() < self.names().len() {
             if self.watch.total() > wait {
@@ -161,7 +162,7 @@ impl Host<'_> {
         Ok(Ok(()))
     }
 
-    /// Names the clients that did not connect, or did not complete the handshake.
+    /// Returns an error that names the clients that did not connect or did not complete the handshake.
     fn missing_clients(&self, wait: Duration) -> String {
         let is_connected = |name: &&str| self.connected.values().any(|other| other == name);
         let (silent, missing): (Vec<&str>, Vec<&str>) = self.names().into_iter().partition(is_connected);
@@ -211,7 +212,7 @@ impl Host<'_> {
         Ok(())
     }
 
-    /// Sends the last tick until every client has disconnected.
+    /// Resends the last tick until every client has disconnected or [`SETTLE`] has passed.
     fn settle(&mut self) -> Result<(), String> {
         let start = self.watch.total();
         let length = to_real(self.part.server().tick_length());
@@ -231,7 +232,7 @@ impl Host<'_> {
         }
     }
 
-    /// Receives from the transports. Returns the clients that connected and those that disconnected.
+    /// Receives from the transports. Returns the names of the clients that connected and of those that disconnected.
     fn poll(&mut self, is_playing: bool) -> Result<(Vec<String>, Vec<String>), String> {
         let elapsed = self.watch.lap();
         let (mut joined, mut left, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
@@ -242,7 +243,7 @@ impl Host<'_> {
                 let is_known = number_of(scenario, &name).is_some();
                 let is_taken = connected.values().any(|other| *other == name);
                 let owns = part.owned_by(&name).unwrap_or_default();
-                // The session receives the handshake; the timeline starts when all clients are connected.
+                // The session processes the handshake; the timeline starts when all clients are connected.
                 if is_playing || !is_known || is_taken || part.server_mut().connect(peer, &owns).is_err() {
                     unwanted.push(peer);
                 } else {
@@ -255,7 +256,7 @@ impl Host<'_> {
                 denied.remove(&peer);
                 left.extend(connected.remove(&peer));
             }
-            // Before the start only the handshake is received.
+            // Before the start the server accepts only handshakes.
             Event::Datagram(peer, datagram) if is_playing || is_waiting(part.server(), peer) => {
                 part.server_mut().receive(peer, datagram);
             }
@@ -282,7 +283,7 @@ impl Host<'_> {
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
-            out.line(format!("rejected {count} x {reason:?}"))?;
+            out.line(format!("rejected messages: {count} x {reason:?}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();

@@ -1,4 +1,4 @@
-//! `ugas sim`: prints values over time. Also selects the scenario of a file for other commands.
+//! `ugas sim`: prints attribute values over time. Other commands also use [`pick`] to select a scenario of a file.
 
 use crate::args::{SimArgs, SimFormat};
 use crate::output::{Exit, Out, complain, complain_about};
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
         SimFormat::Csv => samples.to_csv(),
         SimFormat::Json | SimFormat::Facts => samples.to_json(),
     })?;
-    // Expectations are written for a single run with the scenario's own seed.
+    // The expectations of a scenario apply to a single run with the scenario's own seed.
     if args.runs == 1 && args.seed.is_none() && samples.failures > 0 {
         out.flush()?;
         let n = samples.failures;
@@ -64,7 +64,8 @@ fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result
     }
 }
 
-/// Returns the selected scenario of a file, the first by default; reports an error if there is none.
+/// Returns the selected scenario of a file, the first by default. If the file has no such scenario, reports an error
+/// and returns `None`.
 pub(crate) fn pick(file: &Path, wanted: Option<&str>) -> Option<Scenario> {
     let mut scenarios = match load_file(file) {
         Ok(scenarios) => scenarios,
@@ -87,7 +88,7 @@ pub(crate) fn pick(file: &Path, wanted: Option<&str>) -> Option<Scenario> {
     };
     if wanted.is_none() && count > 1 {
         complain(&format!(
-            "note: {} has {count} scenarios; this is the first (select another with --scenario)",
+            "note: {} has {count} scenarios; using the first (select another with --scenario)",
             file.display()
         ));
     }

@@ -1,4 +1,4 @@
-//! `ugas demo` and `ugas studio`: show a running world in a browser, or the demo in the terminal.
+//! `ugas demo` and `ugas studio`: serve a running world to a browser. `ugas demo --tty` draws the demo in the terminal.
 
 use crate::allocations::allocations;
 use crate::args::{DemoArgs, PageArgs, StudioArgs};
@@ -41,7 +41,7 @@ pub(crate) fn studio(args: &StudioArgs, out: &mut Out) -> io::Result<Exit> {
     {
         let count = script.names().len();
         complain(&format!(
-            "note: {} has {count} scenarios; this is the first (select another with --scenario or on the page Scenario)",
+            "note: {} has {count} scenarios; using the first (select another with --scenario or on the page Scenario)",
             path.display()
         ));
     }
@@ -80,7 +80,7 @@ fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mu
     };
     let address = studio.address()?;
     out.line(Line::from(format!("{title}: open ")).coloured(Colour::Green, address.as_str()))?;
-    out.line("Press Ctrl+C to stop. The address works on this machine and for this run only.")?;
+    out.line("Press Ctrl+C to stop. The address is valid only on this machine and only until the program stops.")?;
     out.line("`ugas help` lists all commands.")?;
     out.flush()?;
     if page.open
@@ -92,7 +92,7 @@ fn show(backend: Result<Backend, String>, title: &str, page: &PageArgs, out: &mu
     Ok(Exit::Good)
 }
 
-/// Opens an address in the default browser without waiting for it.
+/// Opens an address in the default browser without waiting for the browser.
 fn in_browser(address: &str) -> io::Result<()> {
     let mut command = match std::env::consts::OS {
         "macos" => Command::new("open"),
@@ -107,7 +107,7 @@ fn in_browser(address: &str) -> io::Result<()> {
     command.spawn().map(|_| ())
 }
 
-/// Draws the demo as text: ten times per second in a terminal, otherwise only the last state.
+/// Draws the demo as text. A terminal shows ten pictures per second; other outputs get only the last state.
 fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::Result<Exit> {
     let is_terminal = io::stdout().is_terminal();
     let mut watch = Watch::start();
@@ -135,7 +135,7 @@ fn in_terminal(mut session: Session, ticks: Option<u32>, out: &mut Out) -> io::R
 /// Draws the current state of the demo.
 fn picture(session: &mut Session, out: &mut Out) -> io::Result<()> {
     let summary = Summary::of(session);
-    out.line(format!("tick {}   state {:016x}", summary.tick, summary.hash))?;
+    out.line(format!("tick {}   state hash {:016x}", summary.tick, summary.hash))?;
     out.line("")?;
     for (side, actors) in &summary.sides {
         out.line(side)?;

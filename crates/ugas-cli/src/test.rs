@@ -86,7 +86,7 @@ pub(crate) fn run(args: &TestArgs, out: &mut Out) -> io::Result<Exit> {
     })
 }
 
-/// Prints one line for each failure, with the explanation below it.
+/// Prints one line for each failure, followed by its explanation.
 fn show(report: &Report, out: &mut Out) -> io::Result<()> {
     for f in &report.failures {
         let place = format!("{}:{}:{}", f.file, f.line, f.column);

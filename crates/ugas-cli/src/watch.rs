@@ -10,7 +10,7 @@ use ugas_data::limits::MAX_BYTES;
 use ugas_data::{Project, Source, Watch};
 use ugas_lab::{Live, LiveReloadError, Scenario, files_at, load_file};
 
-/// Runs a command now and again after every change, until the program is stopped.
+/// Runs a command once immediately and once after every change, until the program is stopped.
 pub(crate) fn repeat(
     paths: &[PathBuf],
     out: &mut Out,
@@ -28,7 +28,7 @@ pub(crate) fn repeat(
     }
 }
 
-/// Watches paths and the packs of the scenarios in them. Reports an error and returns `None` if a path cannot be
+/// Watches these paths and the packs that their scenarios use. Reports an error and returns `None` if a path cannot be
 /// watched.
 fn watching(paths: &[PathBuf]) -> Option<Watch> {
     let mut all = paths.to_vec();
@@ -63,7 +63,7 @@ pub(crate) fn run(args: &WatchArgs, out: &mut Out) -> io::Result<Exit> {
             if !watch.wait(None) {
                 return Ok(Exit::Unreadable);
             }
-            // Many events change no content: a file that was touched, a folder that was listed.
+            // Many file events leave the content unchanged, for example when a file is touched or a folder is listed.
             let now = contents(&args.file);
             if now != seen {
                 seen = now;
@@ -87,7 +87,7 @@ fn contents(file: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.filter(plain).filter_map(|path| std::fs::read(&path).ok().map(|bytes| (path, bytes))).collect()
 }
 
-/// Printed after the errors of a rejected reload.
+/// The message after the errors of a rejected reload.
 const REJECTED: &str = "reload rejected; the world keeps the previous documents";
 
 fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()> {

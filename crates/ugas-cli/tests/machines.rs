@@ -1,17 +1,17 @@
-//! `ugas serve` and `ugas bot` as processes of their own: a scenario over real sockets comes to the same state on every
-//! machine, and on every run.
+//! `ugas serve` and `ugas bot` as separate processes: a scenario over real sockets ends in the same state on the server
+//! and on every client, and in every run.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
-/// Everybody hits somebody, with costs and cooldowns; at the end all is quiet.
+/// Three clients attack each other with abilities that have costs and cooldowns.
 const DUEL: &str = include_str!("../../../scenarios/network/duel.yaml");
 
-/// How often a game is played anew because the machine stalled.
+/// How often a session is repeated because the machine stalled.
 const MAX_RETRIES: u32 = 2;
 
-/// A folder of its own for one test, removed at the end.
+/// A temporary folder for one test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -34,7 +34,7 @@ impl Folder {
         (output.status.code(), text_of(&output))
     }
 
-    /// A server on a free port of each carrier.
+    /// Starts a server on a free port of each transport.
     fn serve(&self, who: &[&str]) -> Serving {
         let listen = ["--listen", "udp://127.0.0.1:0", "--listen", "ws://127.0.0.1:0"];
         let args = [&["serve", "duel.yaml"][..], &listen, who].concat();
@@ -62,7 +62,7 @@ impl Drop for Folder {
     }
 }
 
-/// A server and where it listens. It is stopped at the end, whatever happens.
+/// A server and its addresses. The server is stopped when the test ends, also if the test fails.
 struct Serving {
     child: Child,
     out: BufReader<ChildStdout>,
@@ -71,7 +71,7 @@ struct Serving {
 }
 
 impl Serving {
-    /// How it ends, and everything else it writes.
+    /// Waits for the exit of the server and returns its remaining output.
     fn finish(mut self) -> (Option<i32>, Vec<String>) {
         let mut text = String::new();
         self.out.read_to_string(&mut text).expect("text");
@@ -88,7 +88,7 @@ impl Drop for Serving {
     }
 }
 
-/// A bot; it is stopped at the end, whatever happens.
+/// A bot. It is stopped when the test ends, also if the test fails.
 struct Running(Option<Child>);
 
 impl Running {
@@ -110,8 +110,9 @@ fn text_of(output: &Output) -> String {
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Plays until no machine was so slow that the server refused a command for coming too late: then what it came to says
-/// nothing about the program. Said each time, and allowed twice: a program that is late itself is not hidden by it.
+/// Runs the session, and repeats it if the server rejected a late command because the machine stalled. A result of such
+/// a run says nothing about the program. Each repetition is printed, and only two are allowed, so that a program that
+/// is itself late still fails.
 fn play_in_time<'n>(start: impl Fn() -> (Serving, Vec<(&'n str, Running)>)) -> String {
     let mut late = Vec::new();
     for _ in 0..=MAX_RETRIES {
@@ -127,8 +128,8 @@ fn play_in_time<'n>(start: impl Fn() -> (Serving, Vec<(&'n str, Running)>)) -> S
     panic!("commands came too late in {} games in a row: {late:#?}", late.len());
 }
 
-/// Plays to the end; every bot's hash must be the server's. What the world came to, or what the server refused if a command
-/// came too late.
+/// Runs the session to the end and checks that the hash of every bot equals the server's hash. Returns the final state,
+/// or the rejected command if a command was too late.
 fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<String>> {
     let bots: Vec<(&str, Output)> = bots.into_iter().map(|(name, bot)| (name, bot.finish())).collect();
     let (code, lines) = server.finish();
@@ -140,8 +141,8 @@ fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<Strin
     for (name, output) in bots {
         assert!(output.status.success(), "{name}: {}", text_of(&output));
         let progress = String::from_utf8_lossy(&output.stderr);
-        let told: Vec<&str> = progress.lines().collect();
-        let [connecting, "connected, waiting for the other clients", "running"] = told[..] else {
+        let progress_lines: Vec<&str> = progress.lines().collect();
+        let [connecting, "connected, waiting for the other clients", "running"] = progress_lines[..] else {
             panic!("{name}: {progress}");
         };
         assert!(connecting.starts_with(&format!("connecting as {name} to ")), "{connecting}");
@@ -155,7 +156,7 @@ fn play(server: Serving, bots: Vec<(&str, Running)>) -> Result<String, Vec<Strin
 }
 
 #[test]
-fn two_clients_over_udp_and_one_over_websocket_come_to_the_same_state() {
+fn two_clients_over_udp_and_one_over_websocket_reach_the_same_state() {
     let folder = Folder::new("duel");
 
     let with_tokens = play_in_time(|| {
@@ -170,23 +171,23 @@ fn two_clients_over_udp_and_one_over_websocket_come_to_the_same_state() {
         let bots = ways.map(|(name, address)| (name, folder.bot(&["--as", name, "--connect", &address])));
         (server, bots.into())
     });
-    assert_eq!(open, with_tokens, "who comes on which wire makes no difference");
+    assert_eq!(open, with_tokens, "the transports of the clients make no difference");
 }
 
 #[test]
-fn what_keeps_a_bot_out_is_told_apart() {
+fn each_reason_why_a_bot_cannot_connect_has_its_own_message() {
     let folder = Folder::new("tokens");
     let server = folder.serve(&["--tokens", "tokens"]);
     let other = folder.serve(&["--tokens", "others"]);
-    let nobody = other.udp.clone();
+    let closed = other.udp.clone();
     drop(other);
     let bot = |way: [&str; 2]| folder.bot(&[&["--as", "Ana"][..], &way].concat());
-    // No system must say that nobody listens; Linux does.
+    // An operating system need not report a closed port; Linux does.
     let is_sure = cfg!(target_os = "linux");
     let cases = [
         ("no token", bot(["--connect", &server.udp]), 1, ["the server did not answer", "use --token FILE"], true),
         ("no token", bot(["--connect", &server.websocket]), 1, ["the server rejected", "use --token FILE"], true),
-        ("nobody", bot(["--connect", &nobody]), 1, ["no server listens there", "start `ugas serve` first"], is_sure),
+        ("nobody", bot(["--connect", &closed]), 1, ["listens on that port", "start `ugas serve` first"], is_sure),
         (
             "old token",
             bot(["--token", "others/Ana.udp.token"]),
@@ -203,7 +204,7 @@ fn what_keeps_a_bot_out_is_told_apart() {
         assert!(!is_sure || words.iter().all(|word| text.contains(word)), "{case}: {text}");
     }
 
-    // A token works once, and the one who has it plays.
+    // A token works once, and its client plays.
     let first = folder.bot(&["--as", "Ana", "--token", "tokens/Ana.ws.token", "--wait", "20"]);
     let mut server = server;
     let mut line = String::new();
@@ -218,7 +219,7 @@ fn what_keeps_a_bot_out_is_told_apart() {
 }
 
 #[test]
-fn who_has_other_rules_is_sent_away_and_the_others_play() {
+fn a_client_with_other_rules_is_rejected_and_the_others_play() {
     let folder = Folder::new("rules");
     let other = DUEL.replace("Value: -7", "Value: -700");
     assert_ne!(other, DUEL);
@@ -246,7 +247,7 @@ fn who_has_other_rules_is_sent_away_and_the_others_play() {
 }
 
 #[test]
-fn what_is_missing_is_said() {
+fn a_missing_or_wrong_argument_is_reported() {
     let folder = Folder::new("missing");
     let (code, text) = folder.ugas(&["serve", "duel.yaml"]);
     assert_eq!(code, Some(2));

@@ -1,11 +1,11 @@
-//! The first thing anybody runs: `ugas` without a word opens the demo, `ugas demo --tty` draws it, and a studio that cannot
-//! open says why.
+//! `ugas` without arguments opens the demo, `ugas demo --tty` draws the demo in the terminal, and a studio that cannot
+//! open reports the reason.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Output, Stdio};
 
-/// A program that ends with the test.
+/// A child process that is stopped when the test ends.
 struct Running(Child);
 
 impl Drop for Running {
@@ -26,7 +26,7 @@ fn ran(args: &[&str]) -> (Option<i32>, String, String) {
     (status.code(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
 }
 
-/// What a page answers, with its head.
+/// Returns the response to a page request, including its headers.
 fn get(address: &str) -> String {
     let (host, path) = address.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).unwrap();
@@ -47,10 +47,10 @@ fn without_a_command_the_demo_opens() {
     assert!(lines.any(|line| line.unwrap().contains("ugas help")), "it says where everything else is");
 }
 
-/// The system's way to a browser is one that writes down what it was asked for.
+/// Replaces the system's browser command with a script that records its arguments.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_address_is_opened_if_wanted_and_where_it_cannot_it_is_said() {
+fn open_starts_a_browser_and_reports_when_it_cannot() {
     use std::os::unix::fs::PermissionsExt;
     let folder = std::env::temp_dir().join(format!("ugas-cli-open-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -86,7 +86,7 @@ fn the_demo_is_drawn_in_a_terminal() {
 }
 
 #[test]
-fn a_studio_that_cannot_open_says_why() {
+fn a_studio_that_cannot_open_a_file_names_it() {
     let (code, _, err) = ran(&["studio", "nothing/here.yaml"]);
     assert_eq!(code, Some(2));
     assert!(err.contains("nothing/here.yaml"), "{err}");
@@ -110,7 +110,7 @@ fn one_scenario_of_a_file_is_chosen_by_name_or_number() {
     assert_eq!(ran(&["studio", &path, "--scenario", "3"]).0, Some(2));
     assert_eq!(ran(&["studio", "--scenario", "1"]).0, Some(2), "there is no file to choose from");
     assert_eq!(ran(&["sim", &path, "--scenario", "Day breaks"]).0, Some(0), "the other commands choose alike");
-    for (args, told) in [(&["--scenario", "Day breaks", "--seed", "9"][..], false), (&[], true)] {
+    for (args, is_reported) in [(&["--scenario", "Day breaks", "--seed", "9"][..], false), (&[], true)] {
         let all: Vec<&str> = ["studio", &path, "--port", "0"].into_iter().chain(args.iter().copied()).collect();
         let mut child = Running(ugas(&all).spawn().unwrap());
         let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
@@ -118,14 +118,14 @@ fn one_scenario_of_a_file_is_chosen_by_name_or_number() {
         child.0.kill().unwrap();
         let mut err = String::new();
         child.0.stderr.take().unwrap().read_to_string(&mut err).unwrap();
-        assert_eq!(err.contains("has 2 scenarios"), told, "{err}");
+        assert_eq!(err.contains("has 2 scenarios"), is_reported, "{err}");
     }
     std::fs::remove_file(&file).unwrap();
 }
 
-/// The tutorial's way from a new project to a changed value in a running world.
+/// Follows the tutorial from a new project to a changed value in a running world.
 #[test]
-fn a_new_project_burns_hotter_while_it_runs() {
+fn a_changed_value_of_a_new_project_applies_while_it_runs() {
     let folder = std::env::temp_dir().join(format!("ugas-cli-studio-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
     assert_eq!(ran(&["init", &folder.display().to_string()]).0, Some(0));

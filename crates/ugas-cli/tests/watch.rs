@@ -1,4 +1,4 @@
-//! `ugas watch` and `--watch`, driven as a person would: save a file, read what is told.
+//! `ugas watch` and `--watch`, used as a person would: save a file and read the output.
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// Longer than any machine should take to notice a saved file.
+/// The maximum time until a saved file is noticed, even on a slow machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A running command and the lines it writes. It is stopped at the end, whatever happens.
+/// A running command and its output lines. The command is stopped when the test ends, also if the test fails.
 struct Running {
     child: Child,
     lines: Receiver<String>,
@@ -33,14 +33,14 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        let (tell, lines) = channel();
+        let (sender, lines) = channel();
         let streams: [Box<dyn std::io::Read + Send>; 2] =
             [Box::new(child.stdout.take().unwrap()), Box::new(child.stderr.take().unwrap())];
         for stream in streams {
-            let tell = tell.clone();
+            let sender = sender.clone();
             std::thread::spawn(move || {
                 for line in BufReader::new(stream).lines().map_while(Result::ok) {
-                    let _ = tell.send(line);
+                    let _ = sender.send(line);
                 }
             });
         }
@@ -51,7 +51,7 @@ impl Running {
         std::fs::write(self.folder.join(file), text).unwrap();
     }
 
-    /// Everything up to the line that begins like this.
+    /// Returns the output up to the line that starts with this text.
     fn until(&self, start: &str) -> Vec<String> {
         let mut seen = Vec::new();
         loop {
@@ -93,34 +93,34 @@ fn files() -> [(&'static str, &'static str); 4] {
 
 // covers: OWN-08
 #[test]
-fn a_watched_world_takes_what_is_saved_and_goes_on_where_it_is_broken() {
+fn watch_reloads_saved_files_and_keeps_running_when_a_file_is_invalid() {
     let run = Running::start("world", &["watch", "hero.yaml"], &files());
     assert_eq!(run.until("watching")[..2], ["A watched hero at 2 s", "  Hero.MaxHealth 120"]);
     run.save("game/vitals.yaml", &VITALS.replace("100", "150"));
-    let told = run.until("watching");
-    assert!(told[0].starts_with("reloaded: attribute_set Vitals changed; 1 controller"), "{told:#?}");
-    assert_eq!(told[1], "  Hero.MaxHealth 120 -> 170");
+    let lines = run.until("watching");
+    assert!(lines[0].starts_with("reloaded: attribute_set Vitals changed; 1 controller"), "{lines:#?}");
+    assert_eq!(lines[1], "  Hero.MaxHealth 120 -> 170");
     run.save("game/oak.yaml", &OAK.replace("MaxHealth", "MaxHelth"));
-    // What is wrong and that it watches go different ways: either may come first.
-    let mut told = run.until("reload rejected");
-    if !told.iter().any(|l| l.starts_with("watching")) {
+    // Errors go to stderr and the status to stdout, so either may come first.
+    let mut lines = run.until("reload rejected");
+    if !lines.iter().any(|l| l.starts_with("watching")) {
         run.until("watching");
     }
-    told.retain(|l| !l.starts_with("watching"));
-    assert!(told[0].starts_with("game/oak.yaml:5:17:") && told[0].contains("MaxHelth"), "{told:#?}");
-    assert!(told[1].contains("did you mean MaxHealth?"), "{told:#?}");
+    lines.retain(|l| !l.starts_with("watching"));
+    assert!(lines[0].starts_with("game/oak.yaml:5:17:") && lines[0].contains("MaxHelth"), "{lines:#?}");
+    assert!(lines[1].contains("did you mean MaxHealth?"), "{lines:#?}");
     run.save("game/oak.yaml", &OAK.replace("20", "5"));
-    let told = run.until("watching");
-    assert_eq!(told[1], "  Hero.MaxHealth 170 -> 155", "{told:#?}");
+    let lines = run.until("watching");
+    assert_eq!(lines[1], "  Hero.MaxHealth 170 -> 155", "{lines:#?}");
 }
 
 #[test]
-fn check_and_test_run_again_when_a_file_of_a_pack_is_saved() {
+fn check_and_test_rerun_when_a_file_of_a_pack_is_saved() {
     let run = Running::start("test", &["test", "--watch", "hero.yaml"], &files());
     assert_eq!(run.until("watching")[0], "1 passed, 0 failed");
     run.save("game/vitals.yaml", &VITALS.replace("100", "150"));
-    let told = run.until("watching");
-    assert!(told[0].contains("expected Hero.MaxHealth to be 120, found 170"), "{told:#?}");
+    let lines = run.until("watching");
+    assert!(lines[0].contains("expected Hero.MaxHealth to be 120, found 170"), "{lines:#?}");
     let run = Running::start("check", &["check", "--watch", "game"], &files());
     run.until("0 errors");
     run.until("watching");

@@ -15,7 +15,7 @@ use crate::{Anchor, AttributeId, ControllerId, SimTime, Spec, SpecExtra, TagId};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{DurationPolicy, PeriodInhibition, ReplicationMode};
 
-/// An upper bound for every counter of a row, far enough from overflow that counting can continue.
+/// The maximum value of every counter of a row. It is so far from overflow that counting can continue.
 const MANY: u32 = 1 << 30;
 
 /// The context of a validation.
@@ -63,7 +63,7 @@ impl RowValidator<'_> {
             effects,
             mods,
             side: _,
-            // Actors belong to the host; the caller validates the id and the sets.
+            // Actor ids belong to the host. The caller validates the id and the sets.
             id: _,
             owner: _,
             layout: _,
@@ -106,7 +106,7 @@ impl RowValidator<'_> {
         Ok(())
     }
 
-    /// Validates each effect, and that tags, cues and counts equal what the effects grant.
+    /// Validates each effect. Also checks that the tags, cues and counts of the row are those that its effects grant.
     fn effects(&self, row: &mut Row) -> Result<(), &'static str> {
         let rules = self.rules;
         let now = row.clock.local(self.at);
@@ -136,7 +136,7 @@ impl RowValidator<'_> {
         let held: BTreeMap<TagId, u32> = row.cues().iter().map(|&CueCount { tag, count }| (tag, count)).collect();
         want(
             held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag),
-            "no effect or ability holds one of the cues",
+            "no effect or ability has one of the cues",
         )
     }
 
@@ -199,7 +199,8 @@ impl RowValidator<'_> {
         want(e.missed() == 0 || e.inhibited() && e.missed() <= owed, "too many missed executions of an effect")?;
         if let Some(Cold { periodic: Some(p), missed, .. }) = e.cold.as_deref_mut() {
             self.periodic(p, *missed, start, now)?;
-            // Missed executions run immediately when the effect is restored: no more than one step may run.
+            // Missed executions run immediately when the effect is restored, so their number is limited to what one
+            // step may run.
             *missed = (*missed).min(self.limits.due_per_advance.min(MANY as u64) as u32);
         }
         let units = e.units().len();
@@ -252,10 +253,10 @@ impl RowValidator<'_> {
         let (start, now) = (start.0 as i128, now.0 as i128);
         let last = anchor + period * (p.n as i128 - 1);
         want(last <= now, "too many periods of an effect")?;
-        // A step that exhausted its budget leaves work for the next one, but no more than one step can do.
+        // A step that exhausted its budget leaves executions for the next step, but not more than one step can run.
         let behind = (now - last) / period;
-        want(behind <= self.limits.due_per_advance.max(1) as i128, "an effect's executions are too long overdue")?;
-        // The period may have been shorter before.
+        want(behind <= self.limits.due_per_advance.max(1) as i128, "too many executions of an effect are overdue")?;
+        // The period may have been shorter earlier.
         let before = (anchor - start) / MIN_PERIOD.0 as i128;
         let fallen = (1 + before + p.n as i128 - 1).min(MANY as i128);
         want(p.executed as i128 + missed as i128 <= fallen, "too many executions of an effect")
@@ -266,8 +267,8 @@ impl RowValidator<'_> {
         def.executions.iter().map(|x| reads(x.calculator)).sum()
     }
 
-    /// Validates that each modifier belongs to an effect and each effect has its modifiers; returns the number of live
-    /// ones.
+    /// Validates that each modifier belongs to an effect and that each effect has its modifiers. Returns the number of
+    /// live modifiers.
     fn modifiers(&self, row: &Row) -> Result<u32, &'static str> {
         let mut there: BTreeMap<(u64, u16), u8> = BTreeMap::new();
         let mut live = 0;
@@ -336,7 +337,7 @@ impl RowValidator<'_> {
         }
     }
 
-    /// Returns for each slot whether it depends on one that is hidden from owners, directly or not.
+    /// Returns for each slot whether it depends, directly or indirectly, on a slot that is hidden from owners.
     fn follow_hidden(&self) -> Vec<bool> {
         let mut follows = vec![false; self.layout.slots.len()];
         for (slot, def) in self.layout.slots.iter().enumerate() {
@@ -369,7 +370,7 @@ fn lacks_value(d: &ModDef, e: &Effect) -> bool {
 }
 
 /// Returns whether a row that was just inserted, and is not linked yet, would create a dependency cycle. Every new
-/// cycle passes through one of its attributes.
+/// cycle passes through an attribute of that row.
 pub(crate) fn row_closes_cycle(flow: &Flow<'_>, who: ControllerId) -> bool {
     type SlotNode = (ControllerId, u16);
     let mut more: BTreeMap<SlotNode, Vec<SlotNode>> = BTreeMap::new();

@@ -5,7 +5,7 @@ use crate::rules::{NO_PC, Next};
 use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
-/// The flow's limits for one controller.
+/// Limits of one controller.
 const TASKS: usize = 1024;
 const HELD: usize = 64;
 const TARGETS: usize = 4096;
@@ -17,12 +17,12 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
     if good { Ok(()) } else { Err(what) }
 }
 
-/// Returns whether a local time is in the range of safe arithmetic.
+/// Returns whether a local time is in the range in which sums do not overflow.
 fn is_valid_time(t: SimTime) -> bool {
     t.0.unsigned_abs() <= 2 * SimTime::LONGEST.0 as u64
 }
 
-/// Returns whether a local time is valid or never.
+/// Returns whether a local time is valid or [`SimTime::NEVER`].
 fn due(t: SimTime) -> bool {
     t == SimTime::NEVER || is_valid_time(t)
 }
@@ -32,7 +32,7 @@ fn aims(target: &Target) -> bool {
 }
 
 impl RowValidator<'_> {
-    /// Validates that everything in progress belongs to something that exists.
+    /// Validates the activations, tasks, cast, cooldowns, inputs and ability sets of a row.
     pub(crate) fn play(&self, row: &Row) -> Result<(), &'static str> {
         let play = row.play();
         let Play { activations, tasks, cast, gcds, held, sets } = play;
@@ -60,7 +60,7 @@ impl RowValidator<'_> {
         if let Some(c) = cast.as_deref() {
             self.cast(row, c)?;
         }
-        // The rules know their groups; run-time definitions can add others.
+        // The rules define groups, and run-time definitions can add groups.
         let groups = self.rules.group_names.len() + self.limits.definitions as usize;
         want(gcds.len() <= groups, "more global cooldowns than groups")?;
         want(gcds.windows(2).all(|w| w[0].group < w[1].group), "global cooldowns are not in order")?;
@@ -71,7 +71,7 @@ impl RowValidator<'_> {
         want(held.windows(2).all(|w| w[0].input < w[1].input), "held inputs are not in order")?;
         let input = |HeldInput { input: _, since, retry: _, target }: &HeldInput| is_valid_time(*since) && aims(target);
         want(held.iter().all(input), "a held input's time or target is invalid")?;
-        // Parts of a granted set may have been removed since; revoking the set checks each part.
+        // Parts of a granted set may have been removed after the grant. Revoking the set checks each part.
         let known = |SetGrant { seq: _, set, effects: _, grants: _, attributes: _ }: &SetGrant| {
             self.rules.ability_set_def(*set).is_some()
         };
@@ -138,7 +138,7 @@ impl RowValidator<'_> {
         want(pending || a.deadline == SimTime::NEVER, "an activation's time is invalid")?;
         want(is_valid_time(a.start) && due(a.deadline), "an activation's time is invalid")?;
         let owner = |seq: u64| row.effect_at(seq).map(|i| row.effects[i].def);
-        // The effect may have been removed since.
+        // The effect may have been removed during the activation.
         let owns = |seq: u64| owner(seq).map_or(seq < row.next_seq, |found| Some(found) == def.owned);
         want(
             a.owned == 0 || def.owned.is_some() && owns(a.owned),

@@ -1,10 +1,11 @@
 //! Ids: small integers with one type per kind, so that the compiler rejects an id of the wrong kind. `kinds.rs` defines
 //! the id types of definitions.
 //!
-//! Building rules assigns each name a dense definition id. Rules built after older ones keep the old ids and append new
-//! ones. The id of a run-time definition has [`RUNTIME_BIT`] set; such a definition is part of the sim's state.
+//! Building rules assigns each name a dense definition id. [`RulesBuilder::after`](crate::RulesBuilder::after) keeps
+//! the ids of older rules and assigns new ids only to new names. Effects and abilities that are defined at run time are
+//! part of the sim's state; their ids have [`RUNTIME_BIT`] set.
 //!
-//! `Display` prints kind and number (`effect 3`); `describe` returns the name in the rules.
+//! `Display` prints the kind and the number (`effect 3`). `describe` returns the name in the rules.
 
 use crate::{AbilityId, EffectId, InputId};
 use serde::{Deserialize, Serialize};
@@ -33,22 +34,24 @@ macro_rules! ids {
 }
 pub(crate) use ids;
 ids! {
-    /// A channel of Multiply modifiers. The id is a hash of the name, independent of load order.
+    /// A channel of Multiply modifiers. The id is a hash of the channel's name and does not depend on load order.
     ChannelId "channel";
     /// A controller. Ids are ascending and never reused.
     ControllerId "controller";
     /// A granted ability of one controller. Ids are ascending and never reused.
     GrantId "grant";
-    /// A global cooldown group or an activation group. The id is a hash of the name.
+    /// A global cooldown group or an activation group. The id is a hash of the group's name.
     GroupId "group";
-    /// A parameter of a granted ability, a payload entry or a restriction. The id is a hash of the name.
+    /// A parameter or a restriction of a granted ability, or an entry of an event's payload. The id is a hash of the
+    /// name.
     ParamId "parameter";
 }
 
 macro_rules! described {
     ($($name:ident $lookup:ident;)*) => {$(
         impl $name {
-            /// Returns the name in these rules, or kind and number (`effect 3`) if the rules have no name for the id.
+            /// Returns the name in these rules, or the kind and number (`effect 3`) if the rules have no name for the
+            /// id.
             pub fn describe(self, rules: &crate::Rules) -> String {
                 rules.$lookup(self).map_or_else(|| self.to_string(), str::to_owned)
             }
@@ -79,7 +82,7 @@ pub(crate) trait Absent: Copy + PartialEq {
     const ABSENT: Self;
 }
 
-/// Serializes an optional id as the id itself, so that `None` takes no byte of its own.
+/// Serializes an optional id as the id itself, so that `None` needs no extra byte.
 pub(crate) mod or_none {
     use super::{Absent, Deserialize, Serialize};
 
@@ -123,7 +126,7 @@ impl EffectId {
     /// No effect.
     pub const NONE: EffectId = EffectId(u32::MAX);
 
-    /// Returns whether it identifies a run-time definition.
+    /// Returns whether the id belongs to a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != EffectId::NONE
     }
@@ -132,7 +135,7 @@ impl AbilityId {
     /// No ability.
     pub const NONE: AbilityId = AbilityId(u32::MAX);
 
-    /// Returns whether it identifies a run-time definition.
+    /// Returns whether the id belongs to a run-time definition.
     pub fn is_runtime(self) -> bool {
         self.0 & RUNTIME_BIT != 0 && self != AbilityId::NONE
     }
@@ -141,7 +144,7 @@ impl InputId {
     /// No input.
     pub const NONE: InputId = InputId(u32::MAX);
 }
-/// Channels, groups and parameters are hashes of their names, independent of load order.
+/// The ids of channels, groups and parameters are hashes of their names. They do not depend on load order.
 ///
 /// ```
 /// use ugas_core::ChannelId;
@@ -149,7 +152,7 @@ impl InputId {
 /// assert_ne!(ChannelId::named("Gear"), ChannelId::NONE);
 /// ```
 impl ChannelId {
-    /// No channel: every modifier without a channel is multiplied separately.
+    /// No channel. Each modifier without a channel is multiplied separately.
     pub const NONE: ChannelId = ChannelId(0);
 }
 
@@ -204,8 +207,8 @@ impl OpId {
     }
 }
 
-/// Identifies one application of an effect by what caused it, so that a predicted application keeps its key when the
-/// server confirms it. Keys are not reused: a call with the key of an ended effect is refused.
+/// The identity of one application of an effect. The key is computed from the cause of the application, so client and
+/// server compute the same key. Keys are not reused: a call with the key of an ended effect is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct EffectKey {
@@ -213,7 +216,7 @@ pub struct EffectKey {
     pub origin_id: u64,
     /// The controller that the effect is applied to.
     pub target: ControllerId,
-    /// The index of this application among those with the same origin id and target.
+    /// The index of this application among all applications with the same origin id and target.
     pub ordinal: u32,
 }
 
@@ -222,7 +225,7 @@ impl EffectKey {
     pub const NONE: EffectKey = EffectKey { origin_id: u64::MAX, target: ControllerId::NONE, ordinal: u32::MAX };
 }
 
-/// Identifies one activation of an ability, as [`EffectKey`] identifies an application.
+/// The identity of one activation of an ability. Like an [`EffectKey`], it is computed from the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct ActivationKey {
@@ -230,7 +233,7 @@ pub struct ActivationKey {
     pub origin_id: u64,
     /// The controller that owns the ability.
     pub who: ControllerId,
-    /// The index of this activation among those with the same origin id and controller.
+    /// The index of this activation among all activations with the same origin id and controller.
     pub ordinal: u32,
 }
 
@@ -239,11 +242,11 @@ impl ActivationKey {
     pub const NONE: ActivationKey = ActivationKey { origin_id: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
 }
 
-/// Identifies a task that waits for the host's answer.
+/// The identity of a task that waits for the host's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct TaskKey {
-    /// The sequence number of the task on its controller.
+    /// The sequence number of the task; unique on its controller.
     pub seq: u64,
     /// The controller.
     pub who: ControllerId,

@@ -1,5 +1,5 @@
-//! The state of one controller outside its sim: an image for rollback, a journal for resimulation, and a portable for
-//! saving and for moving to another sim.
+//! The state of one controller outside its sim: [`RowImage`] for rollback, [`RowJournal`] for resimulation, and
+//! [`Portable`] for saving a controller or moving it to another sim.
 
 use crate::flow::{Captured, Journal, JournalEvent};
 use crate::state::Row;
@@ -29,16 +29,16 @@ impl RowImage {
         Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
     }
 
-    /// Returns the hash without the attributes in `hidden`, the modifiers on them and the values that effects captured. If
-    /// `hidden` is not empty, set-by-caller values and stored magnitudes are left out as well. `Remote::hash_without` of the
-    /// same state returns the same hash.
+    /// Returns a hash that leaves out the attributes in `hidden`, the modifiers of these attributes, and all values
+    /// that effects captured. If `hidden` is not empty, the hash also leaves out set-by-caller values and stored
+    /// magnitudes. `Remote::hash_without` of the same state returns the same hash.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
     }
 }
 
-/// The recorded inputs of one controller, in order: its ops and the values of other controllers that it read.
+/// The recorded inputs of one controller, in order: its ops, and the values that it read from other controllers.
 /// [`Limits::journal`](crate::Limits::journal) limits the number of entries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RowJournal {
@@ -60,8 +60,8 @@ impl RowJournal {
         })
     }
 
-    /// Removes a recorded op, and the recorded actions of other controllers that it caused. Used for ops that the
-    /// server rejected.
+    /// Removes a recorded op and the recorded actions of other controllers that the op caused. Call this function for
+    /// an op that the server rejected.
     pub fn remove(&mut self, id: OpId) {
         self.inner.discard_op(id);
     }
@@ -71,7 +71,7 @@ impl RowJournal {
 pub(crate) const PORTABLE_VERSION: u32 = 4;
 
 /// A controller with its active effects, activations and timers, to be saved, moved to another sim or sent over a
-/// network. Serialize it with any `serde` format. `Sim::insert` validates it.
+/// network. Any `serde` format can serialize a `Portable`. `Sim::insert` validates the data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Portable {
     pub(crate) version: u32,
@@ -79,10 +79,11 @@ pub struct Portable {
     pub(crate) at: SimTime,
     pub(crate) sets: Vec<SetId>,
     pub(crate) row: Row,
-    /// Each explicit tag with its count, and whether it is innate. By id, because ranks depend on the rules.
+    /// Each explicit tag with its count and whether the tag is innate. Tags are stored by id, because ranks depend on
+    /// the rules.
     pub(crate) tags: Vec<(TagId, u32, bool)>,
-    /// The run-time definitions that the controller uses, by id, as JSON, because documents need a self-describing
-    /// format.
+    /// The run-time definitions that the controller uses, each with its id. The definitions are JSON, because documents
+    /// need a self-describing format.
     pub(crate) definitions: Vec<(u32, String)>,
 }
 
@@ -92,19 +93,19 @@ impl Portable {
         self.row.id
     }
 
-    /// Returns the time of the extraction.
+    /// Returns the time at which the controller was extracted.
     pub fn at(&self) -> SimTime {
         self.at
     }
 
-    /// Sets the time of the extraction, for a portable whose time was sent separately.
+    /// Sets the time at which the controller was extracted, if that time was sent separately.
     pub fn set_at(&mut self, at: SimTime) {
         self.at = at;
     }
 
-    /// Removes the parts that a client that receives every tick does not need: the time, the links into this sim's ring
-    /// buffer of causes, the run-time definitions (which are sent once, separately), and the latest origin id if no
-    /// ability is in progress.
+    /// Removes data that a client does not need if it receives this controller every tick: the time, the links into the
+    /// sim's ring buffer of causes, the run-time definitions, and the latest origin id if no ability is in progress.
+    /// Run-time definitions are sent once, separately.
     pub fn strip(&mut self) {
         self.at = SimTime::ZERO;
         self.definitions.clear();

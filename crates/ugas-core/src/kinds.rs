@@ -1,8 +1,8 @@
 //! The kinds of definitions that rules assign ids to, as one table with one entry per kind.
 //!
 //! Each entry generates the id type, the variant of [`NameKind`] and the look-ups of [`Rules`](crate::Rules) by name
-//! and by id. `table` is the field of the rules that stores the names. The hash of the rules uses the order of the
-//! table, so a new kind is added at the end.
+//! and by id. `table` is the field of the rules that stores the names. The hash of the rules depends on the order of
+//! the table, so a new kind must be added at the end.
 
 use crate::ids::{described, ids};
 use serde::{Deserialize, Serialize};
@@ -12,8 +12,8 @@ macro_rules! for_each_name_kind {
     ($then:ident) => {
         $then! {
             /// An attribute by name: `Health`, or `Vitals.Health` with the name of its attribute set. Attributes of the
-            /// same name in different attribute sets share the id of the short name. The long form selects the
-            /// attribute only on controllers that have that attribute set.
+            /// same name in different attribute sets share the id of the short name. The form `Vitals.Health` selects
+            /// the attribute only on controllers that have the attribute set `Vitals`.
             Attribute {
                 id: AttributeId, a: "an", noun: "attribute",
                 table: attributes, find: find_attribute, get: attribute, name: attribute_name

@@ -1,9 +1,10 @@
-//! The runtime: a deterministic gameplay-ability system as a library, without engine, files, sockets, clock or threads.
+//! The runtime: a deterministic gameplay-ability system as a library. It uses no engine, files, sockets, system clock
+//! or threads.
 //!
 //! Every game needs a layer that turns inputs, AI decisions and network commands into attribute changes, tags and cues.
-//! Code scattered over the character classes of a game cannot be replayed, predicted or explained. This crate keeps the
-//! layer in one value. [`Rules`] are compiled once, and a [`Sim`] runs them. Changes are requested with an [`Op`],
-//! reported as a [`Fact`], and rejected with a [`Refusal`].
+//! If this layer is scattered over the character classes of a game, it cannot be replayed, predicted or explained. This
+//! crate implements the layer as one value, the [`Sim`], which runs compiled [`Rules`]. A host requests a change with
+//! an [`Op`]. The sim reports each change as a [`Fact`]. If an op fails a check, the sim returns a [`Refusal`].
 //!
 //! The goals, in order of priority: correctness, determinism, explainability, speed, small size. The crate does not
 //! include rendering, audio, physics, file access, networking or threads.

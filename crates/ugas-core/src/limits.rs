@@ -1,4 +1,4 @@
-//! Limits, so that no input can make memory or run time grow without bound.
+//! The limits of a sim. They bound memory and run time for every input.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,42 +11,44 @@ use serde::{Deserialize, Serialize};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Controllers in a sim.
+    /// The maximum number of controllers in a sim.
     pub controllers: u32,
-    /// Active and queued effects on one controller.
+    /// The maximum number of active and queued effects on one controller.
     pub effects_per_controller: u32,
-    /// Modifiers on one controller.
+    /// The maximum number of modifiers on one controller.
     pub modifiers_per_controller: u32,
-    /// Attributes of one controller.
+    /// The maximum number of attributes of one controller.
     pub attributes_per_controller: u32,
-    /// Abilities granted to one controller.
+    /// The maximum number of abilities granted to one controller.
     pub grants_per_controller: u32,
-    /// Distinct combinations of attribute sets in use.
+    /// The maximum number of distinct combinations of attribute sets in use.
     pub layouts: u32,
-    /// Stacks of one effect.
+    /// The maximum number of stacks of one effect.
     pub stacks: u32,
-    /// Length of a chain of effects in which each effect causes the next.
+    /// The maximum length of a chain of effects in which each effect causes the next effect.
     pub chain_depth: u32,
-    /// Reactions to one op, or to one due execution or expiry.
+    /// The maximum number of reactions to one op, to one due execution or to one expiry.
     pub reactions: u32,
-    /// Executions and expiries in one `advance_to` call. The remaining ones run in the next call.
+    /// The maximum number of executions and expiries in one `advance_to` call. The next call runs the remaining
+    /// executions and expiries.
     pub due_per_advance: u64,
-    /// Facts stored until `take_facts` is called. Beyond that, the oldest facts are dropped and a diagnostic is
-    /// emitted.
+    /// The maximum number of facts stored until `take_facts` is called. If more facts are emitted, the sim drops the
+    /// oldest facts and emits a diagnostic.
     pub facts: u32,
-    /// Diagnostics stored until `take_diagnostics` is called.
+    /// The maximum number of diagnostics stored until `take_diagnostics` is called.
     pub diagnostics: u32,
-    /// Cause links stored for `Sim::chain`.
+    /// The maximum number of cause links stored for `Sim::chain`.
     pub cause_links: u32,
-    /// Run-time definitions.
+    /// The maximum number of run-time definitions in a sim.
     pub definitions: u32,
-    /// Entries recorded in the journal of one controller.
+    /// The maximum number of entries in the journal of one controller.
     pub journal: u32,
-    /// Simultaneous activations of a controller.
+    /// The maximum number of simultaneous activations of a controller.
     pub activations_per_controller: u32,
-    /// Parameters of one grant, and separately its restrictions.
+    /// The maximum number of parameters of one grant. The same limit applies to the restrictions of one grant.
     pub params_per_grant: u32,
-    /// How often ongoing requirements may inhibit or restore one effect within one op or due time.
+    /// The maximum number of times that ongoing requirements may inhibit or restore one effect during one op or one due
+    /// time.
     pub flips: u32,
 }
 

@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use ugas_doc::Kind;
 
-/// How a document changed.
+/// The change of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentWhat {
     /// The document is new.
@@ -19,11 +19,11 @@ pub enum DocumentWhat {
 /// One document that differs between the old and the new rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocumentChange {
-    /// Its kind.
+    /// The kind of the document.
     pub kind: Kind,
-    /// Its name.
+    /// The name of the document.
     pub name: Arc<str>,
-    /// The change.
+    /// How the document changed.
     pub what: DocumentWhat,
 }
 
@@ -37,7 +37,7 @@ pub struct DocumentChange {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Migration {
-    /// Documents that differ, by kind and name.
+    /// The documents that differ, sorted by kind and name.
     pub documents: Vec<DocumentChange>,
     /// The number of controllers in the sim.
     pub controllers: u32,
@@ -45,21 +45,21 @@ pub struct Migration {
     pub bases: u32,
     /// The number of attributes whose base or current value changed.
     pub values: u32,
-    /// Attributes that controllers gained.
+    /// The number of attributes that controllers gained.
     pub attributes_added: u32,
-    /// Attributes that controllers lost.
+    /// The number of attributes that controllers lost.
     pub attributes_removed: u32,
-    /// Active effects whose magnitudes were evaluated again.
+    /// The number of active effects whose magnitudes were evaluated again.
     pub effects_evaluated: u32,
-    /// Effects that were removed, active or queued.
+    /// The number of active and queued effects that were removed.
     pub effects_removed: u32,
-    /// Abilities that active effects grant under the new rules but did not grant under the old rules.
+    /// The number of abilities that active effects grant under the new rules but did not grant under the old rules.
     pub grants_added: u32,
-    /// Granted abilities that were revoked.
+    /// The number of granted abilities that were revoked.
     pub grants_revoked: u32,
-    /// Activations that were ended.
+    /// The number of activations that were ended.
     pub activations_ended: u32,
-    /// Granted ability sets that were revoked.
+    /// The number of granted ability sets that were revoked.
     pub ability_sets_revoked: u32,
 }
 
@@ -76,7 +76,7 @@ impl Migration {
 
     fn counts(&self) -> [(u32, &'static str, &'static str); 10] {
         [
-            (self.bases, "base follows its default", "bases follow their defaults"),
+            (self.bases, "base value set to its new default", "base values set to their new defaults"),
             (self.values, "value changed", "values changed"),
             (self.attributes_added, "attribute added", "attributes added"),
             (self.attributes_removed, "attribute removed", "attributes removed"),
@@ -117,7 +117,7 @@ impl fmt::Display for Migration {
     }
 }
 
-/// Why a reload was refused. The sim keeps its state and its old rules.
+/// The reason why a reload was refused. After a refused reload, the sim keeps its state and its old rules.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReloadError {
@@ -129,7 +129,7 @@ pub enum ReloadError {
         name: Arc<str>,
     },
     /// The attribute sets of a controller cannot be registered together under the new rules, or the new rules define
-    /// none of them.
+    /// none of these sets.
     Sets {
         /// The controller.
         who: ControllerId,
@@ -140,12 +140,12 @@ pub enum ReloadError {
     },
     /// A run-time definition does not compile against the new rules.
     Definition {
-        /// Its name.
+        /// The name of the definition.
         name: String,
         /// The errors.
         error: LoadError,
     },
-    /// Ending an ability that the new rules do not allow starts another such ability, again and again.
+    /// The reload does not finish: each ability that it ends activates another ability that it must end too.
     Unstable {
         /// The controller.
         who: ControllerId,
@@ -156,11 +156,15 @@ impl fmt::Display for ReloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReloadError::OtherIds { kind, name } => {
-                write!(f, "the {kind} {name} has another id in the new rules; build them after the running ones ")?;
-                f.write_str("(RulesBuilder::after)")
+                write!(f, "the {kind} {name} has a different id in the new rules; build the new rules with ")?;
+                f.write_str("RulesBuilder::after")
             }
             ReloadError::Sets { who, why, .. } => {
-                write!(f, "the attribute sets of controller {} do not fit together under the new rules: {why}", who.0)
+                write!(
+                    f,
+                    "the attribute sets of controller {} cannot be registered together under the new rules: {why}",
+                    who.0
+                )
             }
             ReloadError::Definition { name, error } => {
                 write!(f, "{name}, defined at run time, does not compile against the new rules: {error}")
@@ -168,7 +172,7 @@ impl fmt::Display for ReloadError {
             ReloadError::Unstable { who } => {
                 write!(
                     f,
-                    "on controller {} abilities that end are activated again without end; check OnCancel of its abilities",
+                    "controller {}: each ended ability activates another ability; check OnCancel of its abilities",
                     who.0
                 )
             }

@@ -1,5 +1,5 @@
 //! Ops: the only way to change a sim. A key press, an AI decision, a network command, a scenario step and an API call
-//! are all ops: small, ordered, serializable. Replay, undo and prediction record ops.
+//! all become ops. Ops are small, ordered and serializable. Replay, undo and prediction record ops.
 
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, ControllerId, EffectId, EffectKey, GrantId, KeyId, ParamId, Rate,
@@ -20,11 +20,11 @@ pub struct Hit {
     pub position: Option<[f64; 3]>,
     /// The distance from the shooter.
     pub distance: Option<f64>,
-    /// Tags of what was hit, e.g. `Hitzone.Head`.
+    /// The tags of the object or body part that was hit, e.g. `Hitzone.Head`.
     pub tags: Vec<TagId>,
 }
 
-/// The rarely used part of a [`Spec`].
+/// The rarely used fields of a [`Spec`].
 ///
 /// ```
 /// assert!(ugas_core::SpecExtra::default().duration.is_none());
@@ -33,9 +33,9 @@ pub struct Hit {
 pub struct SpecExtra {
     /// Set-by-caller values, sorted by key.
     pub set_by_caller: Vec<(KeyId, f64)>,
-    /// Replaces the definition's duration.
+    /// The duration that replaces the definition's duration.
     pub duration: Option<SimTime>,
-    /// Replaces the definition's period.
+    /// The period that replaces the definition's period.
     pub period: Option<SimTime>,
     /// The position where the effect originated, e.g. the center of an explosion.
     pub origin: Option<[f64; 3]>,
@@ -44,7 +44,7 @@ pub struct SpecExtra {
     /// The actor that caused the application, such as a projectile or a trap. The default is the source's avatar or
     /// owner.
     pub causer: Option<ActorId>,
-    /// The host's id of an object, e.g. an item; 0 for none.
+    /// The host's id of an object such as an item, or 0.
     pub object: u64,
 }
 
@@ -59,8 +59,8 @@ impl SpecExtra {
     }
 }
 
-/// A request to apply an effect: the effect, the target, the level, the context and overrides. Many specs can share one
-/// effect definition.
+/// The parameters of an application: the effect, the target, the level, the context and overrides. Many specs can refer
+/// to one effect definition.
 ///
 /// ```
 /// use ugas_core::{ControllerId, EffectId, KeyId, Spec};
@@ -75,13 +75,13 @@ pub struct Spec {
     pub target: ControllerId,
     /// The controller that applies the effect, or [`ControllerId::NONE`] if the world applies it.
     pub source: ControllerId,
-    /// Level, at least 1.
+    /// The level, at least 1.
     pub level: u32,
-    /// Stacks, at least 1.
+    /// The number of stacks, at least 1.
     pub stacks: u32,
     /// The ability that applies the effect, or [`AbilityId::NONE`].
     pub ability: AbilityId,
-    /// Rarely used fields.
+    /// The rarely used fields.
     pub extra: Option<Box<SpecExtra>>,
 }
 
@@ -105,7 +105,7 @@ impl Spec {
         self
     }
 
-    /// Sets the stacks.
+    /// Sets the number of stacks.
     pub fn stacks(mut self, stacks: u32) -> Spec {
         self.stacks = stacks;
         self
@@ -144,7 +144,7 @@ impl Spec {
         self
     }
 
-    /// Sets the hit.
+    /// Sets the hit that led to the application.
     pub fn hit(mut self, hit: Hit) -> Spec {
         self.extra().hit = Some(hit);
         self
@@ -156,12 +156,12 @@ impl Spec {
         self
     }
 
-    /// Returns the rarely used fields, allocated on first use.
+    /// Returns the rarely used fields. The first call allocates them.
     pub fn extra(&mut self) -> &mut SpecExtra {
         self.extra.get_or_insert_default()
     }
 
-    /// Returns a set-by-caller value.
+    /// Returns a set-by-caller value, or `None` if it is not set.
     pub fn value(&self, key: KeyId) -> Option<f64> {
         let list = &self.extra.as_ref()?.set_by_caller;
         list.binary_search_by_key(&key, |&(k, _)| k).ok().map(|i| list[i].1)
@@ -177,19 +177,19 @@ impl Spec {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SpawnSpec {
-    /// A compiled template of a controller document.
+    /// The controller template to spawn from.
     pub template: Option<TemplateId>,
-    /// Attribute sets registered after those of the template.
+    /// The attribute sets to register after the attribute sets of the template.
     pub sets: Vec<SetId>,
-    /// Base values, stored without clamping.
+    /// The base values of attributes. They are not clamped.
     pub base: Vec<(crate::AttributeId, f64)>,
-    /// Innate tags, granted by the built-in infinite effect `GE_Initial_Tags`.
+    /// The innate tags. The built-in infinite effect `GE_Initial_Tags` grants them.
     pub tags: Vec<TagId>,
-    /// Effects applied after the abilities are granted.
+    /// The effects to apply after the abilities are granted.
     pub effects: Vec<EffectId>,
-    /// Abilities granted before the effects.
+    /// The abilities to grant before the effects are applied.
     pub abilities: Vec<AbilityGrant>,
-    /// Ability sets granted after everything else.
+    /// The ability sets to grant last.
     pub ability_sets: Vec<AbilitySetId>,
     /// The id of the controller. The default is the next unused id.
     pub id: Option<ControllerId>,
@@ -237,7 +237,7 @@ impl SpawnSpec {
         self
     }
 
-    /// Sets a base value. It is not clamped.
+    /// Sets a base value. The value is not clamped.
     pub fn base(mut self, attribute: crate::AttributeId, value: f64) -> SpawnSpec {
         self.base.push((attribute, value));
         self
@@ -255,9 +255,9 @@ impl SpawnSpec {
 pub struct AbilityGrant {
     /// The ability.
     pub ability: AbilityId,
-    /// Its level.
+    /// The level of the ability.
     pub level: u32,
-    /// Its input, if it is bound to one.
+    /// The input that the ability is bound to, if any.
     #[serde(with = "crate::ids::or_none")]
     pub input: Option<crate::InputId>,
 }
@@ -282,14 +282,14 @@ impl Anchor {
     }
 }
 
-/// A change of an active effect.
+/// A requested change of an active effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum EffectUpdate {
     /// Sets the level and recomputes the magnitudes that depend on the level.
     Level(u32),
-    /// Sets the time that remains from now.
+    /// Sets the remaining time.
     Remaining(SimTime),
-    /// Adds this time to the remaining time. A negative time shortens it.
+    /// Adds this time to the remaining time. A negative time shortens the remaining time.
     Extend(SimTime),
     /// Sets the period. The first new period starts now.
     Period(SimTime),
@@ -308,17 +308,17 @@ pub enum EffectUpdate {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EffectFilter {
-    /// Effects of this definition.
+    /// The definition of the effects.
     pub effect: Option<EffectId>,
-    /// Effects that have or grant any of these tags or a descendant of one.
+    /// Tags of which the effects must have or grant at least one. A descendant of a tag matches too.
     pub with_any_tag: Vec<TagId>,
-    /// Effects from this source.
+    /// The source of the effects.
     pub source: Option<ControllerId>,
-    /// Effects that modify this attribute.
+    /// The attribute that the effects must modify.
     pub modifies: Option<crate::AttributeId>,
 }
 
-/// A change of a sim, as data. Every change is one of these variants.
+/// A requested change of a sim, as data.
 ///
 /// ```
 /// use ugas_core::{ControllerId, EffectId, Op, Spec};
@@ -346,7 +346,7 @@ pub enum Op {
     Apply(Spec),
     /// Applies one effect to many targets. Each target is accepted or refused separately.
     ApplyToMany {
-        /// The spec; its target is ignored.
+        /// The spec. The target of the spec is ignored.
         spec: Spec,
         /// The targets.
         targets: Vec<ControllerId>,
@@ -360,14 +360,14 @@ pub enum Op {
     Remove {
         /// The application.
         key: EffectKey,
-        /// The number of stacks, at least one; `None` removes all.
+        /// The number of stacks to remove, at least 1. `None` removes all stacks.
         stacks: Option<u32>,
     },
     /// Removes all effects that match a filter, queued applications first.
     RemoveMatching {
         /// The controller.
         who: ControllerId,
-        /// Which effects.
+        /// The filter that selects the effects.
         filter: EffectFilter,
     },
     /// Changes an active effect.
@@ -381,7 +381,7 @@ pub enum Op {
     ChangeMatching {
         /// The controller.
         who: ControllerId,
-        /// Which effects.
+        /// The filter that selects the effects.
         filter: EffectFilter,
         /// The change.
         change: EffectUpdate,
@@ -399,7 +399,8 @@ pub enum Op {
         who: ControllerId,
         /// The attribute set.
         set: SetId,
-        /// If active effects modify the attribute set: true removes those modifiers, false refuses the op.
+        /// What to do if active effects modify the attribute set: `true` removes these modifiers, `false` refuses the
+        /// op.
         force: bool,
     },
     /// Pauses or resumes a controller.
@@ -420,7 +421,7 @@ pub enum Op {
     Possess {
         /// The controller.
         who: ControllerId,
-        /// The new avatar, or none.
+        /// The new avatar, or `None` to clear the avatar.
         avatar: Option<ActorId>,
     },
     /// Moves a controller's anchor.
@@ -441,10 +442,10 @@ pub enum Op {
     Revoke {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
     },
-    /// Grants an ability set, i.e. its attribute sets, effects and abilities. If one part is refused, none is granted.
+    /// Grants an ability set: its attribute sets, effects and abilities. If one part is refused, no part is granted.
     GrantSet {
         /// The controller.
         who: ControllerId,
@@ -475,7 +476,7 @@ pub enum Op {
         grant: GrantId,
         /// The parameter.
         param: ParamId,
-        /// Its value.
+        /// The value of the parameter.
         value: f64,
     },
     /// Turns a named restriction of a granted ability on or off.
@@ -484,7 +485,7 @@ pub enum Op {
         who: ControllerId,
         /// The grant.
         grant: GrantId,
-        /// The restriction's name.
+        /// The name of the restriction.
         name: ParamId,
         /// Whether the restriction is on.
         on: bool,
@@ -493,16 +494,16 @@ pub enum Op {
     Activate {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
         /// The target.
         target: Target,
     },
-    /// Ends active abilities as cancelled.
+    /// Cancels active abilities.
     Cancel {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
     },
     /// Interrupts a cast.
@@ -512,25 +513,25 @@ pub enum Op {
         /// The activation to interrupt. `None` selects the current cast.
         which: Option<Which>,
     },
-    /// Ends active abilities as completed.
+    /// Ends active abilities. They count as completed.
     End {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
     },
     /// Commits an active ability whose commit policy is Manual.
     Commit {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
     },
-    /// Answers an asynchronous validation.
+    /// Answers the asynchronous validation of an activation.
     Validate {
         /// The controller.
         who: ControllerId,
-        /// Which grants or activations.
+        /// The selected grants or activations.
         which: Which,
         /// Whether the validation passed.
         ok: bool,
@@ -590,11 +591,11 @@ pub enum Op {
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Which {
-    /// Grants of this ability; of several, the first one that can be activated.
+    /// All grants of this ability. `Op::Activate` uses the first grant that can be activated.
     Ability(AbilityId),
     /// One grant.
     Grant(GrantId),
-    /// Grants bound to this input; of several, the first one that can be activated.
+    /// All grants bound to this input. `Op::Activate` uses the first grant that can be activated.
     Input(crate::InputId),
     /// One activation.
     Activation(ActivationKey),
@@ -628,11 +629,11 @@ pub struct EventData {
     /// The controller that caused the event, or `None` if the world caused it.
     #[serde(with = "crate::ids::or_none")]
     pub instigator: Option<ControllerId>,
-    /// The magnitude.
+    /// The magnitude of the event.
     pub magnitude: f64,
-    /// The hit.
+    /// The hit that led to the event, if any.
     pub hit: Option<Hit>,
-    /// Additional numbers by name.
+    /// The payload: additional numbers with names.
     pub payload: Vec<(ParamId, f64)>,
 }
 
@@ -652,11 +653,11 @@ impl EventData {
 pub struct Answer {
     /// Whether the task failed.
     pub fail: bool,
-    /// The targets found.
+    /// The targets that the host found.
     pub targets: Vec<ControllerId>,
-    /// The hit.
+    /// The hit that the host found, if any.
     pub hit: Option<Hit>,
-    /// A number, if the task expects one.
+    /// The number for a task that expects a number.
     pub value: f64,
 }
 
@@ -676,15 +677,15 @@ pub enum Outcome {
     Done,
     /// A controller was spawned.
     Spawned(ControllerId),
-    /// Controllers with consecutive ids were spawned: first id and count.
+    /// Controllers with consecutive ids were spawned. The fields are the first id and the count.
     SpawnedMany(ControllerId, u32),
     /// An effect was applied, executed or queued.
     Applied(EffectKey),
-    /// How many applications of a batch were accepted.
+    /// The number of applications of a batch that were accepted.
     AppliedMany(u32),
-    /// How many effects matched the op's filter.
+    /// The number of effects that matched the op's filter.
     Matched(u32),
-    /// A definition was compiled.
+    /// A run-time definition was compiled.
     Defined(DefId),
     /// An ability was granted.
     Granted(GrantId),
@@ -692,7 +693,7 @@ pub enum Outcome {
     GrantedSet(u64),
     /// An ability was activated, or its activation waits for validation.
     Activated(ActivationKey),
-    /// An input was pressed. Contains the activation, or the reason why no ability was activated.
+    /// An input was pressed. The fields contain the activation, or the reason why no ability was activated.
     Pressed {
         /// The first activation.
         activated: Option<ActivationKey>,

@@ -2,7 +2,7 @@
 
 use crate::{AttributeId, ControllerId, NameKind, Refusal, Rules};
 
-/// Why a query on a sim failed.
+/// The reason why a query on a sim failed.
 ///
 /// ```
 /// use ugas_core::{AttributeId, ControllerId, ReadError, Rules, Sim, SimConfig};
@@ -12,7 +12,7 @@ use crate::{AttributeId, ControllerId, NameKind, Refusal, Rules};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    /// The controller, effect or grant does not exist, or no longer exists.
+    /// The controller, effect or grant does not exist.
     StaleHandle,
     /// No attribute set of the controller has the attribute.
     UnknownAttribute {
@@ -31,7 +31,7 @@ pub enum ReadError {
 }
 
 impl ReadError {
-    /// Returns the message with names from the rules.
+    /// Returns the error message with names from the rules.
     pub fn describe(self, rules: &Rules) -> String {
         Refusal::from(self).describe(rules)
     }

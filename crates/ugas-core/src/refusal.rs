@@ -1,5 +1,5 @@
-//! Refusals: why an op was refused. A refusal is a small value that names the first failed check. A refused op changes
-//! nothing.
+//! Refusals. A refusal is the value that a refused op returns; it names the first check that failed. A refused op
+//! changes nothing.
 
 use crate::{
     AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, NameKind, SetId,
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// The argument that is out of range.
+/// An argument that is out of range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BadValue {
     /// A level below 1.
@@ -30,45 +30,45 @@ pub enum BadValue {
     Number,
 }
 
-/// The limit that was reached.
+/// A limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LimitKind {
-    /// Controllers in the sim.
+    /// The number of controllers in the sim.
     Controllers,
-    /// Effects on a controller.
+    /// The number of effects on a controller.
     Effects,
-    /// Modifiers on a controller.
+    /// The number of modifiers on a controller.
     Modifiers,
-    /// Attributes of a controller.
+    /// The number of attributes of a controller.
     Attributes,
-    /// Length of a chain of causes.
+    /// The length of a chain of causes.
     ChainDepth,
-    /// Reactions to one cause.
+    /// The number of reactions to one cause.
     Reactions,
-    /// Definitions made at run time.
+    /// The number of run-time definitions.
     Definitions,
-    /// Abilities granted to a controller.
+    /// The number of abilities granted to a controller.
     Grants,
-    /// Distinct combinations of attribute sets in use at once.
+    /// The number of distinct combinations of attribute sets in use.
     Layouts,
-    /// Simultaneous activations of a controller.
+    /// The number of simultaneous activations of a controller.
     Activations,
-    /// Parameters or restrictions of a grant.
+    /// The number of parameters or restrictions of a grant.
     Params,
-    /// Waiting tasks of a controller.
+    /// The number of waiting tasks of a controller.
     Tasks,
-    /// Inputs that a controller holds at once.
+    /// The number of inputs that are pressed on a controller at the same time.
     Held,
-    /// Task-list steps run under one cause.
+    /// The number of task steps that one cause runs.
     TaskSteps,
-    /// Bytes of a coded ability's state.
+    /// The size in bytes of a coded ability's state.
     CodeState,
-    /// Ability sets granted to a controller.
+    /// The number of ability sets granted to a controller.
     AbilitySets,
 }
 
-/// Why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`] returns the
-/// message.
+/// The reason why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`]
+/// returns the message.
 ///
 /// ```
 /// use ugas_core::{Refusal, TagId};
@@ -86,7 +86,7 @@ pub enum Refusal {
     UnknownName {
         /// The kind of definition.
         kind: NameKind,
-        /// The id given.
+        /// The id that was given.
         id: u32,
     },
     /// No attribute set of the controller has the attribute.
@@ -112,7 +112,7 @@ pub enum Refusal {
         /// The first blocking tag found.
         found: TagId,
     },
-    /// The source lacks a required tag or has a forbidden one.
+    /// The source lacks a required tag or has a forbidden tag.
     SourceTags {
         /// The missing or forbidden tag.
         tag: TagId,
@@ -124,8 +124,8 @@ pub enum Refusal {
         /// The definition of that effect.
         by: EffectId,
     },
-    /// A combat rule or a restriction of the grant forbids the op, the cast is not interruptible, or a derived
-    /// attribute would be written.
+    /// A combat rule or a restriction of the grant forbids the op, the cast cannot be interrupted, or the effect would
+    /// write the base value of a derived attribute.
     Restricted,
     /// The application condition or requirement is false.
     Condition,
@@ -133,7 +133,7 @@ pub enum Refusal {
     Chance {
         /// The rolled number.
         rolled: f64,
-        /// The chance; a roll below it succeeds.
+        /// The application chance. A roll below the chance succeeds.
         needed: f64,
     },
     /// The effect already has the maximum number of stacks.
@@ -169,7 +169,8 @@ pub enum Refusal {
         what: LimitKind,
         /// The maximum.
         max: u32,
-        /// The link of the cause that reached the limit. Pass it to `Sim::chain`.
+        /// The link of the cause that reached the limit. `Sim::chain` returns the chain of causes that starts at this
+        /// link.
         link: u32,
     },
     /// A hook refused the change.
@@ -215,7 +216,7 @@ pub enum Refusal {
         /// The effect.
         by: EffectKey,
     },
-    /// The controller id is taken.
+    /// A controller with this id already exists.
     IdTaken {
         /// The id.
         who: ControllerId,
@@ -257,7 +258,7 @@ pub enum Refusal {
         /// The blocking ability.
         by: AbilityId,
     },
-    /// The target lacks a tag that the ability requires, or has one that the ability forbids.
+    /// The target lacks a tag that the ability requires, or has a tag that the ability forbids.
     TargetTags {
         /// The missing or forbidden tag.
         tag: TagId,
@@ -283,7 +284,7 @@ pub enum Refusal {
     Charges {
         /// The available charges.
         have: u32,
-        /// The needed charges.
+        /// The required charges.
         need: u32,
         /// The time until the next charge.
         left: SimTime,
@@ -294,7 +295,7 @@ pub enum Refusal {
         attribute: AttributeId,
         /// The current value of that attribute.
         have: f64,
-        /// The needed value.
+        /// The required value.
         need: f64,
     },
     /// The ability is on cooldown.
@@ -313,8 +314,8 @@ pub enum Refusal {
         /// The maximum range.
         max: f64,
     },
-    /// The client is a full prediction window ahead of the last confirmed tick. It cannot predict further until the
-    /// server answers.
+    /// The prediction window of the client is full. The client cannot predict further until the server confirms a later
+    /// tick.
     PredictionWindowClosed,
     /// A command that arrived late claims a tick at which the ability was still on cooldown.
     ClaimedDuringCooldown,
@@ -378,8 +379,8 @@ impl Refusal {
         }
     }
 
-    /// Returns whether the refusal is caused by a mistake of the caller, such as a stale handle or an unknown name, and
-    /// not by the rules of the game.
+    /// Returns whether a mistake of the caller, such as a stale handle or an unknown name, caused the refusal. Returns
+    /// false if a rule of the game caused the refusal.
     pub fn is_misuse(&self) -> bool {
         matches!(
             self,
@@ -394,8 +395,8 @@ impl Refusal {
         )
     }
 
-    /// Returns the time until the failed check passes, on the controller's own clock. Returns `None` if the check does
-    /// not depend on time.
+    /// Returns the time until the failed check passes, measured on the controller's clock. Returns `None` if the check
+    /// does not depend on time.
     ///
     /// ```
     /// use ugas_core::{Refusal, SimTime};
@@ -415,7 +416,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the refusal with a different remaining time, for callers that convert it to another clock.
+    /// Returns the refusal with a different remaining time. Callers use this function to convert the time to another
+    /// clock.
     #[must_use]
     pub fn with_remaining(mut self, time: SimTime) -> Refusal {
         if let Refusal::Casting { left }
@@ -436,7 +438,7 @@ impl std::fmt::Display for Refusal {
 }
 impl std::error::Error for Refusal {}
 
-/// Why a portable controller could not be inserted.
+/// The reason why `Sim::insert` rejected a [`Portable`](crate::Portable) controller.
 ///
 /// ```
 /// use ugas_core::{ControllerId, InsertError};
@@ -445,18 +447,18 @@ impl std::error::Error for Refusal {}
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum InsertError {
-    /// A controller with this id exists.
+    /// A controller with this id already exists.
     IdTaken(ControllerId),
-    /// The portable was made under different rules.
+    /// The portable controller was extracted under different rules.
     OtherRules {
-        /// The hash of the portable's rules.
+        /// The hash of the rules under which the controller was extracted.
         theirs: u64,
         /// The hash of this sim's rules.
         ours: u64,
     },
     /// A limit was reached.
     Limit(Refusal),
-    /// A run-time definition of the portable does not compile.
+    /// A run-time definition of the portable controller does not compile.
     Definition(String),
     /// The data is damaged: an index, a count or a number is invalid.
     Damaged(&'static str),

@@ -1,11 +1,11 @@
-//! The message of a refusal: what failed, with the values, then what to do. The message uses names from the rules, or
-//! ids if no rules are given.
+//! The messages of refusals. A message states what failed, the values and what to do. It contains names from the rules,
+//! or ids if no rules are given.
 
 use crate::refusal::{BadValue, LimitKind, Refusal};
 use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
 
 impl Refusal {
-    /// Returns the message with names from the rules. `Display` writes the same message with ids.
+    /// Returns the message of the refusal with names from the rules. `Display` writes the same message with ids.
     ///
     /// ```
     /// use ugas_core::{AttributeId, Refusal, Rules};
@@ -36,26 +36,28 @@ impl Refusal {
             false => rules.map_or_else(|| e.to_string(), |r| e.describe(r)),
         };
         match *self {
-            Refusal::StaleHandle => "the handle or controller does not exist anymore".into(),
+            Refusal::StaleHandle => "the controller, effect, grant or activation no longer exists".into(),
             Refusal::UnknownName { kind, id } => format!("the rules have no {kind} with id {id}"),
             Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
-                format!("the effect reads {} of its source and has no source; set one with Spec::from", attribute(a))
+                format!("the effect needs a source to read {}; set a source with Spec::from", attribute(a))
             }
             Refusal::UnknownAttribute { who, attribute: a } => {
                 let name = attribute(a);
                 format!("controller {} has no attribute {name}; add an attribute set that defines it", who.0)
             }
             Refusal::Inactive => "the controller is inactive".into(),
-            Refusal::Authority => "only the authoritative server can do this".into(),
+            Refusal::Authority => "only the authoritative server can run this op".into(),
             Refusal::AuthoritativeOnly => "only the authoritative server can apply this effect".into(),
             Refusal::RequiredTags { missing } => format!("requires the tag {}", tag(missing)),
             Refusal::BlockedTags { found } => format!("blocked by the tag {}", tag(found)),
-            Refusal::SourceTags { tag: t } => format!("the tags of the source do not match: {}", tag(t)),
+            Refusal::SourceTags { tag: t } => format!("the source lacks the tag {} or must not have it", tag(t)),
             Refusal::Immune { by, .. } => format!("the target is immune: {} is active", effect(by)),
-            Refusal::Restricted => "an active rule restricts it".into(),
+            Refusal::Restricted => {
+                "a combat rule, a restriction or the definition of the cast or attribute forbids this op".into()
+            }
             Refusal::Condition => "the application condition is false".into(),
             Refusal::Chance { rolled, needed } => format!("the roll failed: {rolled:.4} is not below {needed}"),
-            Refusal::Stacks { limit } => format!("the stack is full: it has {limit} of {limit} stacks"),
+            Refusal::Stacks { limit } => format!("the effect already has the maximum of {limit} stacks"),
             Refusal::MissingSetByCaller { key } => {
                 format!("needs the SetByCaller value {}", key_name(key))
             }
@@ -66,7 +68,7 @@ impl Refusal {
                 format!("{} of controller {} would depend on itself", attribute(a), who.0)
             }
             Refusal::Limit { what, max, .. } => format!("the limit of {max} {} is reached", what.noun()),
-            Refusal::Hook { hook } => format!("the hook {} refused it", hook_name(hook)),
+            Refusal::Hook { hook } => format!("refused by the hook {}", hook_name(hook)),
             Refusal::Casting { left } => format!("another cast is in progress: {} remaining", seconds(left)),
             Refusal::GlobalCooldown { left } => {
                 format!("the global cooldown is active: {} remaining", seconds(left))
@@ -83,11 +85,11 @@ impl Refusal {
             Refusal::Dead { attribute: a } => format!("the controller is dead: {} is depleted", attribute(a)),
             Refusal::BlockedByTags { found } => format!("blocked by the owner's tag {}", tag(found)),
             Refusal::BlockedByAbility { by } => format!("blocked by the active ability {}", ability(by)),
-            Refusal::TargetTags { tag: t } => format!("the tags of the target do not match: {}", tag(t)),
+            Refusal::TargetTags { tag: t } => format!("the target lacks the tag {} or must not have it", tag(t)),
             Refusal::Group { by } => format!("blocked by the active ability {} of the same group", ability(by)),
             Refusal::Query => "the activation query is false".into(),
             Refusal::NoTarget => {
-                "the ability needs a target that exists; an ability with a range also needs both positions".into()
+                "the ability needs a target that exists; with a range, owner and target also need a position".into()
             }
             Refusal::OutOfRange { distance, max } => {
                 format!("out of range: the target is {distance:.2} away, the maximum is {max}")
@@ -105,7 +107,9 @@ impl Refusal {
             Refusal::DuplicateAttribute { attribute: a, set: s } => {
                 format!("the attribute set {} already defines {}", set(s), attribute(a))
             }
-            Refusal::SetNeeded { by } => format!("the attribute set {} depends on it", set(by)),
+            Refusal::SetNeeded { by } => {
+                format!("the attribute set {} depends on the attribute set to remove", set(by))
+            }
             Refusal::SetInUse { .. } => {
                 "an active effect modifies the attribute set; remove the effect first, or force the removal".into()
             }
@@ -119,7 +123,7 @@ impl Refusal {
             Refusal::PredictionWindowClosed => {
                 "the prediction window is full: wait until the server confirms earlier commands".into()
             }
-            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick the command claims".into(),
+            Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
         }
     }
 }
@@ -162,9 +166,9 @@ impl LimitKind {
             LimitKind::Activations => "activations of a controller",
             LimitKind::Params => "parameters of a grant",
             LimitKind::Tasks => "waiting tasks of a controller",
-            LimitKind::Held => "held inputs",
+            LimitKind::Held => "held inputs of a controller",
             LimitKind::TaskSteps => "task steps under one cause",
-            LimitKind::CodeState => "bytes of coded ability state",
+            LimitKind::CodeState => "bytes of state of a coded ability",
             LimitKind::AbilitySets => "ability sets of a controller",
         }
     }

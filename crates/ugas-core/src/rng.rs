@@ -1,7 +1,8 @@
-//! Counter-based random numbers. A draw is a hash of the seed and of where and why it is drawn. It does not depend on
-//! how many numbers were drawn before, so a replay, a client and a server get the same result for every roll.
+//! Counter-based random numbers. Each number is a hash of the seed and of the place of the draw: the target, the cause,
+//! the execution and the index of the draw. The number does not depend on earlier draws, so a replay, a client and a
+//! server get the same result for every roll.
 
-/// The site of descriptions, for which no random numbers are drawn.
+/// The site that marks a description. No random numbers are drawn for descriptions.
 pub(crate) const SITE_TEXT: u32 = u32::MAX;
 
 /// The site of a draw.

@@ -1,5 +1,5 @@
-//! A sim: one running world with rules, state, a clock and a log. All changes are ops. The changing functions of
-//! [`Sim`] are shorthands for ops.
+//! A sim: one running world with rules, state, a clock and a log. All gameplay changes are ops. Functions such as
+//! [`Sim::apply`] are shorthands for ops.
 
 mod config;
 mod figures;
@@ -35,15 +35,16 @@ use ugas_doc::Doc;
 /// The progress of one [`Sim::advance_to`] call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// The time reached. It is before the requested time if [`due_per_advance`](crate::Limits) was exhausted.
+    /// The time that the sim reached. It is earlier than the requested time if the limit
+    /// [`due_per_advance`](crate::Limits) was reached.
     pub reached: SimTime,
-    /// The number of due entries processed, such as periodic executions and expiries.
+    /// The number of processed due entries, such as periodic executions and expiries.
     pub due: u64,
     /// Whether the requested time was reached.
     pub finished: bool,
 }
 
-/// One running world. A clone is a fork of the world. Both copies behave identically under the same ops.
+/// One running world. A clone is a fork of the world: it behaves like the original under the same ops.
 ///
 /// ```
 /// use ugas_core::{NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -147,7 +148,7 @@ impl Sim {
         }
     }
 
-    /// Returns a flow that replays one row from a journal. It takes no fast path.
+    /// Returns a flow that replays one row from a journal. The flow takes no fast path.
     pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
         Flow { replay: Some(replay), fast: false, ..self.flow() }
     }
@@ -180,14 +181,14 @@ impl Sim {
 
     // Changes ----------------------------------------------------------------------------------------------------
 
-    /// Runs an op. All other changing functions are shorthands for this one.
+    /// Runs an op. Functions such as [`Sim::apply`] and [`Sim::spawn`] are shorthands for this function.
     pub fn run(&mut self, op: Op) -> Result<Outcome, Refusal> {
         let id = self.next_op();
         self.flow().run(id, &op)
     }
 
-    /// Runs an op under an id assigned by a client. Ids of client 0 are reserved for this sim's own ops and are refused
-    /// with [`Refusal::Authority`].
+    /// Runs an op under an id that a client assigned. Ids of client 0 are reserved for this sim's own ops and are
+    /// refused with [`Refusal::Authority`].
     pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);
@@ -200,7 +201,7 @@ impl Sim {
         if let Outcome::Spawned(who) = self.run(Op::Spawn(Box::new(spec)))? { Ok(who) } else { Err(Refusal::Mismatch) }
     }
 
-    /// Spawns many controllers from one template. Returns the first id. The ids are consecutive.
+    /// Spawns many controllers from one template. Returns the first id; the ids are consecutive.
     pub fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -215,7 +216,7 @@ impl Sim {
         self.run(Op::Despawn { who }).map(|_| ())
     }
 
-    /// Returns the cause of a new op: its id and its first link.
+    /// Returns the cause of a new op: the op's id and its first link.
     #[inline]
     pub(crate) fn start_op(&mut self, who: ControllerId) -> Cause {
         let (root, at) = (self.next_op(), self.state.now);
@@ -223,15 +224,15 @@ impl Sim {
         Cause { root, link: self.causes.push(self.config.limits.cause_links, 0, step) }
     }
 
-    /// Returns whether fast paths may be taken. This is the common condition of all fast paths; each adds conditions on
-    /// its own definitions and rows. Traces, journals and hooks need steps that fast paths skip.
+    /// Returns whether fast paths may be taken. This is the common condition of all fast paths. Each fast path adds
+    /// conditions on definitions and rows. Traces, journals and hooks need steps that fast paths skip.
     #[inline]
     pub(crate) fn fast_paths_open(&self) -> bool {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
-    /// Applies an effect and returns its key. The key of an instant effect only identifies the application in facts,
-    /// because an instant effect does not become active.
+    /// Applies an effect and returns the key of the application. An instant effect does not become active, so its key
+    /// only identifies the application in facts.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
         let target = TargetRow::of(&self.state.controllers, spec.target);
@@ -317,13 +318,14 @@ impl Sim {
         result
     }
 
-    /// Advances the clock to a time and runs, in order, everything that becomes due on the way. No host answers
-    /// queries. A time before now changes nothing.
+    /// Advances the clock to a time and runs, in order, everything that is due by that time. Tasks that query the host
+    /// find nothing. A call with a time before now changes nothing.
     pub fn advance_to(&mut self, time: SimTime) -> Progress {
         self.advance_with(time, &mut NoHost)
     }
 
-    /// Advances like [`Sim::advance_to`]. Tasks that need an answer from the engine during the step query `host`.
+    /// Advances the clock like [`Sim::advance_to`]. Tasks that need an answer from the engine during the step query
+    /// `host`.
     pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
@@ -344,7 +346,7 @@ impl Sim {
 
     // One controller --------------------------------------------------------------------------------------------
 
-    /// Captures a controller into an image.
+    /// Captures the state of a controller into an image.
     pub fn capture(&self, who: ControllerId, into: &mut RowImage) -> Result<(), Refusal> {
         let row = self.row(who)?.clone();
         let (serial, dues) = self.journals.get(&who).map_or((0, 0), |j| (j.next, j.dues));
@@ -353,9 +355,9 @@ impl Sim {
         Ok(())
     }
 
-    /// Restores a controller from an image. Remaining times are as captured. The controller's live magnitudes are
-    /// recomputed from the current values of the attributes they follow. On other controllers, only the live magnitudes
-    /// that follow the restored controller's attributes change.
+    /// Restores a controller from an image. Effects, cooldowns and tasks get the remaining times that they had at the
+    /// capture. The controller's live magnitudes are recomputed from the current values of the attributes that they
+    /// follow. On other controllers, only the live magnitudes that follow the restored controller's attributes change.
     pub fn restore(&mut self, who: ControllerId, from: &RowImage) -> Result<(), Refusal> {
         let image = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
         let id = self.next_op();
@@ -364,14 +366,15 @@ impl Sim {
         flow.restore(who, image)
     }
 
-    /// Starts recording a journal of a controller, for [`Sim::resimulate`].
+    /// Starts to record a journal of a controller. [`Sim::resimulate`] uses the journal.
     pub fn keep_journal(&mut self, who: ControllerId) -> Result<(), Refusal> {
         self.row(who)?;
         self.journals.entry(who).or_default();
         Ok(())
     }
 
-    /// Returns a copy of a controller's recorded journal, or `None` if [`Sim::keep_journal`] was not called for it.
+    /// Returns a copy of a controller's recorded journal, or `None` if [`Sim::keep_journal`] was not called for the
+    /// controller.
     pub fn journal(&self, who: ControllerId) -> Option<RowJournal> {
         self.journals.get(&who).map(|j| RowJournal { inner: j.clone() })
     }
@@ -389,8 +392,8 @@ impl Sim {
         self.run(Op::Undefine(id)).map(|_| ())
     }
 
-    /// Resets the sim to an empty world with the same rules and seed. Keeps allocated memory, so a reset is cheaper
-    /// than a new sim.
+    /// Resets the sim to an empty world with the same rules and seed. The sim keeps its allocated memory, so a reset is
+    /// cheaper than a new sim.
     pub fn reset(&mut self) {
         self.state.now = SimTime::ZERO;
         self.state.seed = self.config.seed;

@@ -1,4 +1,4 @@
-//! The functions of [`Sim`] for abilities. Each one is a shorthand for an op.
+//! The functions of [`Sim`] for abilities. Each function is a shorthand for an op.
 
 use crate::flow::CachedRefusal;
 use crate::rules::AbilityDef;
@@ -31,7 +31,7 @@ impl Sim {
         if let Outcome::Granted(id) = self.run(Op::Grant { who, grant })? { Ok(id) } else { Err(Refusal::Mismatch) }
     }
 
-    /// Revokes abilities; their activations are cancelled first.
+    /// Revokes abilities. Their activations are cancelled first.
     pub fn revoke(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Revoke { who, which }).map(|_| ())
     }
@@ -45,12 +45,13 @@ impl Sim {
         }
     }
 
-    /// Revokes one grant of an ability set, with everything that it granted.
+    /// Revokes one grant of an ability set and removes everything that the grant added to the controller.
     pub fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         self.run(Op::RevokeSet { who, handle }).map(|_| ())
     }
 
-    /// Activates an ability. If the controller has several grants of it, the first one that can be activated is used.
+    /// Activates an ability. If the controller has several grants of the ability, the first grant that can be activated
+    /// is used.
     #[inline]
     pub fn activate(
         &mut self,
@@ -82,7 +83,7 @@ impl Sim {
         self.activate_slow(cause, who, which, target)
     }
 
-    /// Returns the cached refusal of an activation without target, if it is still valid.
+    /// Returns the cached refusal of an activation without target, if the cache is still valid.
     #[inline(always)]
     fn cached_refusal(&self, who: ControllerId, ability: AbilityId) -> Option<Refusal> {
         let cached = CachedRefusal::of(self.state(), self.rules(), who, ability)?;
@@ -113,7 +114,7 @@ impl Sim {
         result
     }
 
-    /// Cancels activations. Succeeds even if none is active.
+    /// Cancels activations. The call also succeeds if no activation is active.
     pub fn cancel(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Cancel { who, which }).map(|_| ())
     }
@@ -123,7 +124,8 @@ impl Sim {
         self.run(Op::End { who, which }).map(|_| ())
     }
 
-    /// Interrupts the cast in progress. With `which`, interrupts it only if it is the selected activation.
+    /// Interrupts the cast in progress. If `which` is given, the cast is interrupted only if it belongs to a selected
+    /// activation.
     pub fn interrupt(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         self.run(Op::Interrupt { who, which }).map(|_| ())
     }
@@ -134,12 +136,12 @@ impl Sim {
         self.run(Op::Commit { who, which }).map(|_| ())
     }
 
-    /// Answers an asynchronous validation of an activation. `ok` is whether the validation passed.
+    /// Answers an asynchronous validation of an activation. `ok` states whether the validation passed.
     pub fn validate(&mut self, who: ControllerId, which: Which, ok: bool) -> Result<(), Refusal> {
         self.run(Op::Validate { who, which, ok }).map(|_| ())
     }
 
-    /// Changes a grant's level. Running activations keep the level they started with.
+    /// Changes a grant's level. Running activations keep the level with which they started.
     pub fn set_level(&mut self, who: ControllerId, grant: GrantId, level: u32) -> Result<(), Refusal> {
         self.run(Op::SetLevel { who, grant, level }).map(|_| ())
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub};
 
-/// Flicks in one second.
+/// The number of flicks in one second.
 pub const FLICKS_PER_SECOND: i64 = 705_600_000;
 
 /// A point in time or a duration in flicks.
@@ -29,13 +29,14 @@ impl SimTime {
     /// The longest accepted time: about 103 years. The sum of two such times does not overflow.
     pub const LONGEST: SimTime = SimTime(i64::MAX / 4);
 
-    /// Converts seconds, rounded to the nearest flick. Values out of range saturate, and NaN becomes zero. Use
-    /// [`SimTime::try_seconds`] for untrusted data.
+    /// Converts seconds to a time, rounded to the nearest flick. Values out of range saturate, and NaN becomes zero.
+    /// Use [`SimTime::try_seconds`] for untrusted data.
     pub fn seconds(seconds: f64) -> SimTime {
         SimTime((seconds * FLICKS_PER_SECOND as f64).round_ties_even() as i64)
     }
 
-    /// Converts seconds. Returns `None` if the number is not finite or the time is longer than [`SimTime::LONGEST`].
+    /// Converts seconds to a time. Returns `None` if the number is not finite or the time is longer than
+    /// [`SimTime::LONGEST`].
     ///
     /// ```
     /// use ugas_core::SimTime;
@@ -47,7 +48,7 @@ impl SimTime {
         (seconds.is_finite() && t.0.unsigned_abs() <= SimTime::LONGEST.0 as u64).then_some(t)
     }
 
-    /// Converts whole milliseconds.
+    /// Converts whole milliseconds to a time.
     pub const fn millis(ms: i64) -> SimTime {
         SimTime(ms * (FLICKS_PER_SECOND / 1000))
     }
@@ -64,7 +65,7 @@ impl SimTime {
 }
 
 impl From<f64> for SimTime {
-    /// Converts seconds; see [`SimTime::seconds`].
+    /// Converts seconds to a time; see [`SimTime::seconds`].
     fn from(seconds: f64) -> SimTime {
         SimTime::seconds(seconds)
     }
@@ -120,8 +121,9 @@ impl Rate {
     }
 }
 
-/// A controller's own clock: an anchor in sim time and in local time, and a rate. Only a change of rate moves the
-/// anchor, so rounding errors do not accumulate. Most clocks keep their initial state: start 0, rate 1.
+/// The clock of a controller: a rate, and one point in sim time with its local time (the clock's anchor). Only a change
+/// of rate moves the anchor, so rounding errors do not accumulate. Most clocks keep their initial state: start 0, rate
+/// 1.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Clock {
     anchor: SimTime,

@@ -1,6 +1,6 @@
-//! Assembles the documents of a document set for the rules builder: names are qualified and patches are applied.
-//! Patches of a pack apply after those of the packs it requires. If two patches change one field and neither of their
-//! packs requires the other, the order is undefined and the conflict is reported.
+//! Assembles the documents of a document set for the rules builder: names are qualified and patches are applied. The
+//! patches of a pack are applied after the patches of the packs that it requires. If two patches change one field and
+//! neither of their packs requires the other, the order is undefined and the conflict is reported.
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};

@@ -1,5 +1,5 @@
-//! Curve points from CSV files. `Csv: damage.csv` names a file exported from a spreadsheet, in the folder of the document
-//! or below it.
+//! Curve points from CSV files. `Csv: damage.csv` names a file that was exported from a spreadsheet. The file is in the
+//! folder of the document or in a subfolder.
 
 use crate::folder::text_of;
 use crate::limits::MAX_POINTS;
@@ -27,7 +27,7 @@ pub(crate) fn fill(
     let file = path.display().to_string();
     let at = tree.get("Csv").unwrap_or(tree);
     if !curve.points.is_empty() {
-        let help = Some("remove one of the two".to_owned());
+        let help = Some("remove Csv or Points".to_owned());
         let message = "Csv: the curve already has Points";
         return Err(vec![ReadError { help, ..at.error(&file, message) }]);
     }
@@ -120,7 +120,7 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
             match (number(cells[0].text), number(cells[1].text)) {
                 (Some(x), Some(y)) => match points.last() {
                     Some(before) if before.x >= x => {
-                        let message = format!("X must rise: {x} follows {}", before.x);
+                        let message = format!("X must increase: {x} follows {}", before.x);
                         errors.push(error(i + 1, cells[0].column, message));
                     }
                     _ => points.push(CurvePoint { x, y }),

@@ -1,5 +1,5 @@
-//! Findings: a message with its place, a suggested action, and a fix where one is safe. Reading, building rules and
-//! lint rules report findings; text, JSON and SARIF output are generated from them.
+//! Findings: a message with its place, a suggested action and an optional safe fix. Reading, building rules and lint
+//! rules report findings; text, JSON and SARIF output are generated from them.
 
 use crate::{Code, ReadError, Span};
 use serde::Serialize;
@@ -32,7 +32,7 @@ impl Severity {
     }
 }
 
-/// A change of a file: replaces the text in `span` with `text`.
+/// A change of a file: the text in `span` is replaced with `text`.
 ///
 /// ```
 /// use ugas_data::{Edit, Span};
@@ -105,9 +105,9 @@ pub struct Diagnostic {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
-    /// Line of the end, from 1.
+    /// Line of the end of the marked text, from 1.
     pub end_line: u32,
-    /// Column after the last character, from 1.
+    /// Column after the last character of the marked text, from 1.
     pub end_column: u32,
     /// The bytes that the finding marks; empty if only a line and column are known.
     #[serde(skip)]
@@ -115,7 +115,7 @@ pub struct Diagnostic {
     /// The suggested action.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub help: Option<String>,
-    /// A safe fix.
+    /// A safe fix; `None` if no safe fix is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fix: Option<Fix>,
 }
@@ -163,8 +163,8 @@ impl Diagnostic {
         self
     }
 
-    /// Sorts findings by file and line and removes duplicates. Packs that require the same pack report its findings
-    /// more than once.
+    /// Sorts findings by file and line and removes duplicates. Duplicates occur because the findings of a pack are
+    /// reported once for each pack that requires it.
     pub fn arrange(findings: &mut Vec<Diagnostic>) {
         findings.sort_by(|a, b| {
             let key = |f: &Diagnostic| (f.line, f.column, f.severity);
@@ -242,7 +242,8 @@ pub fn place_of(text: &str, byte: usize) -> (u32, u32) {
     (line as u32, column as u32)
 }
 
-/// Returns the byte at a line and column, both counted from 1; for a column beyond the line, the end of the line.
+/// Returns the byte at a line and column, both counted from 1. A column beyond the end of the line gives the end of the
+/// line.
 ///
 /// ```
 /// assert_eq!(ugas_data::byte_at("a: 1\nbö: 2", 2, 4), 9);

@@ -1,4 +1,4 @@
-//! Errors that occur while reading: one type for every cause, with the place and a suggested action.
+//! Errors that occur while reading. One type represents all causes, with the place and a suggested action.
 
 use crate::limits::MAX_ERRORS;
 use crate::printable::printable_line;
@@ -42,7 +42,7 @@ pub enum Code {
 pub struct ReadError {
     /// The cause.
     pub code: Code,
-    /// The file, as the caller spelled its path.
+    /// The path of the file, as the caller wrote it.
     pub file: Arc<str>,
     /// Line, from 1; 0 for the file as a whole.
     pub line: u32,

@@ -1,4 +1,5 @@
-//! The source line of a finding, cut to the width of a screen, with marks below the words that the finding is about.
+//! Excerpts: the source line of a finding, shortened to the width of a screen, with marks below the words that the
+//! finding is about.
 
 use crate::Diagnostic;
 use crate::printable::is_unprintable;
@@ -17,7 +18,7 @@ const WIDTH: usize = 110;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// The line's number, from 1.
+    /// The line number, from 1.
     pub number: u32,
     /// The line, or the part of a long line around the marked words. Tabs become spaces, and other control characters
     /// become `�`.

@@ -1,13 +1,14 @@
-//! Pages for the findings of `ugas check` that are not lint rules: errors of reading, of building rules and of checking
-//! a whole project. Every id has a page, so that `ugas explain-lint <id>` works for every finding.
+//! Pages for the findings of `ugas check` that do not come from lint rules: errors from reading files, from building
+//! rules and from checking a whole project. Every id has a page, so that `ugas explain-lint <id>` works for every
+//! finding.
 
 use crate::lint::lint_rule;
 
-/// The page of a finding that is not a lint rule.
+/// The page of a finding that does not come from a lint rule.
 pub struct FindingPage {
     /// The id in findings.
     pub id: &'static str,
-    /// The cause, in one line.
+    /// The cause of the finding, in one line.
     pub summary: &'static str,
     /// The suggested action.
     pub fix: &'static str,
@@ -32,7 +33,7 @@ pub fn finding_page(id: &str) -> Option<String> {
     of_rule.or_else(|| PAGES.iter().find(|page| page.id == id).map(FindingPage::page))
 }
 
-/// Returns the pages of all findings that are not lint rules, sorted by id.
+/// Returns the pages of all findings that do not come from lint rules, sorted by id.
 ///
 /// ```
 /// assert!(ugas_data::finding_pages().is_sorted_by_key(|page| page.id));
@@ -48,7 +49,11 @@ const fn page(id: &'static str, summary: &'static str, fix: &'static str) -> Fin
 /// The page of a finding about a name that no document defines.
 macro_rules! undefined {
     ($id:literal, $what:literal) => {
-        page($id, concat!($what, " is named that no document defines."), "Define it, or correct the spelling.")
+        page(
+            $id,
+            concat!("A document refers to ", $what, " that no document defines."),
+            "Define it, or correct the spelling.",
+        )
     };
 }
 
@@ -57,7 +62,7 @@ macro_rules! extension {
     ($id:literal, $what:literal, $noun:literal) => {
         page(
             $id,
-            concat!($what, " is an extension of the specification (only with `--portable`)."),
+            concat!($what, " is an extension of the specification. Reported only with `--portable`."),
             concat!("Remove the ", $noun, " if the data must also load in other implementations."),
         )
     };
@@ -74,13 +79,13 @@ static PAGES: &[FindingPage] = &[
     page(
         "ambiguous-target",
         "A patch names a target that several documents define.",
-        "Write the `Kind` of the target in the patch, or its full name with the namespace.",
+        "Write `TargetKind` in the patch, or write the full name of the target with its namespace.",
     ),
-    page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute whose damage it absorbs."),
+    page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute that the shield protects."),
     page(
         "bad-cast",
         "A field of `Cast` is out of range.",
-        "Write a `Length` of at least 0 seconds and at least one tick.",
+        "Write a `Length` of at least 0 seconds, at least one tick, and no `MaxRange` below the ability's `MaxRange`.",
     ),
     page(
         "bad-charges",
@@ -89,18 +94,18 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "bad-cooldown",
-        "The effect under `Cooldown` cannot be a cooldown.",
-        "Use an effect with `DurationPolicy: HasDuration` that does not run in sequence.",
+        "The effect under `Cooldown` cannot be used as a cooldown.",
+        "Use an effect with `DurationPolicy: HasDuration` whose `ExecutionPolicy` is not `RunInSequence`.",
     ),
     page("bad-cost", "The effect under `Cost` is not Instant.", "Use an effect with `DurationPolicy: Instant`."),
     page(
         "bad-curve",
         "A curve cannot be evaluated.",
-        "Write at least one point, with finite numbers and X values that rise.",
+        "Write at least one point, with finite numbers and increasing X values.",
     ),
     page(
         "bad-duration",
-        "A duration can never be valid: it is negative, or longer than the engine accepts.",
+        "A duration is negative, or longer than the runtime accepts.",
         "Write a duration from 0 seconds up to the limit that the message names.",
     ),
     page(
@@ -114,12 +119,12 @@ static PAGES: &[FindingPage] = &[
         "Write a length of at least 0 seconds.",
     ),
     page("bad-level", "A level is 0.", "Write a level of at least 1."),
-    page("bad-limit", "`Stacking.Limit` is 0.", "Write a limit of at least 1, or leave it out."),
+    page("bad-limit", "`Stacking.Limit` is 0.", "Write a limit of at least 1, or remove `Limit`."),
     page("bad-name", "A value under `Let` has a name that expressions cannot use.", "Use letters, digits and `_`."),
     page(
         "bad-param",
         "A parameter of a task, an effect or an ability has an unknown name or an invalid value.",
-        "Use one of the parameters that the message lists, with a value of its type.",
+        "Use one of the parameters that the message lists, with a value of the parameter's type.",
     ),
     page(
         "bad-patch",
@@ -128,8 +133,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "bad-period",
-        "A period cannot be executed: it is shorter than 1 ms, or its effect is Instant.",
-        "Write a period of at least 0.001 seconds on an effect that lasts.",
+        "A period is shorter than 1 ms, or its effect is Instant.",
+        "Write a period of at least 0.001 seconds, on an effect that is not Instant.",
     ),
     page(
         "bad-quantize",
@@ -139,13 +144,13 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-query",
         "A tag query cannot be parsed.",
-        "Use `All`, `Any`, `None` and nested queries with the names of tags.",
+        "Write tags with operators, such as `State.Alive & !State.Debuff.Stunned`. The message names the column.",
     ),
     page("bad-range", "`MaxRange` is negative or not finite.", "Write a number of at least 0."),
     page(
         "bad-rule",
-        "A combat rule changes something that does not exist, or in a way that does not fit it.",
-        "Use one of the names that the message lists; use `Restrict: true` for events.",
+        "A combat rule names an unknown value in `On`, or changes the value in a way that is not allowed.",
+        "Use a name that the message lists. Write `Restrict: true` for `AbilityUse`, `Interrupt` and `BuffApplied`.",
     ),
     page(
         "bad-static",
@@ -155,21 +160,21 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-tag",
         "A tag name is malformed.",
-        "Write segments separated by dots, each starting with a capital letter: `State.Debuff.Burning`.",
+        "Write segments separated by dots. Each segment starts with a capital letter: `State.Debuff.Burning`.",
     ),
     page(
         "bad-task",
-        "A task has a field that its type does not have, or lacks one that it needs.",
-        "Follow the reference of the task type.",
+        "A task has a field that its type does not have, or lacks a field that its type requires.",
+        "Write the fields that the message names.",
     ),
     page(
         "bad-timeline",
-        "A timeline has a time, an answer or a window that is out of range.",
-        "Write times between 0 and `Length`, and a `FrameRate` of at least 1.",
+        "A timeline has a time out of range, a notify without a name, or answers without an ability.",
+        "Write times from 0 to `Length`. A notify needs `Event` or `Name`, and `Answers` needs `Ability`.",
     ),
     page(
         "bad-trigger",
-        "A trigger has no condition, or several.",
+        "A trigger has no condition, or several conditions.",
         "Write exactly one of the forms that the message lists.",
     ),
     page(
@@ -179,7 +184,7 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "conditional-value",
-        "A rule with `When` changes a value that is read outside of events.",
+        "A combat rule with `When` changes a value that the runtime also reads outside of events.",
         "Remove `When`, or change another value.",
     ),
     page(
@@ -187,53 +192,69 @@ static PAGES: &[FindingPage] = &[
         "A cue's tag does not start with `GameplayCue.`.",
         "Rename the tag, for example to `GameplayCue.Fire.Impact`.",
     ),
-    page("cycle", "Attributes or sets depend on themselves.", "Remove one of the dependencies that the message lists."),
+    page(
+        "cycle",
+        "Attributes or attribute sets depend on each other in a cycle.",
+        "Remove one of the dependencies that the message lists.",
+    ),
     same_name!("duplicate-instance", "placements of a scene", "id"),
-    page("duplicate-key", "A map has the same key twice.", "Remove or rename one of them."),
-    page("duplicate-montage", "Two timelines name the same montage.", "Remove `Montage` from one of them."),
-    page("duplicate-name", "Two documents or values have the same name.", "Rename one of them, or write a patch."),
+    page("duplicate-key", "A map has the same key twice.", "Remove or rename one of the keys."),
+    page("duplicate-montage", "Two timelines name the same montage.", "Remove `Montage` from one of the timelines."),
+    page(
+        "duplicate-name",
+        "Two documents or values have the same name.",
+        "Rename one of them. To change a definition of another pack, write a patch.",
+    ),
     same_name!("duplicate-region", "regions of a scene", "name"),
     same_name!("duplicate-spawn-point", "spawn points of a scene", "name"),
     page(
         "duplicate-timeline",
-        "Two timelines answer for the same ability.",
-        "Remove `Ability` from one of them, or merge them.",
+        "Two timelines name the same ability.",
+        "Remove `Ability` from one of the timelines, or merge them.",
     ),
     page("empty-calculation", "A calculation has no results.", "Write at least one entry under `Results`."),
-    page("empty-list", "A composite task has no tasks.", "Write its tasks, or remove it."),
+    page("empty-list", "A composite task has no tasks.", "Write the inner tasks, or remove the composite task."),
     page("empty-set", "An attribute set has no attributes.", "Write at least one attribute, or remove the set."),
     extension!("extension-field", "A field", "field"),
     extension!("extension-kind", "A kind of document", "document"),
     page(
         "instant-in-set",
         "An ability set applies an Instant effect.",
-        "Use an effect that lasts: an Instant effect is not undone when the set is removed.",
+        "Use an effect that is not Instant: an Instant effect is not undone when the set is revoked.",
     ),
     page(
         "invalid",
         "A value is invalid: an unknown or missing field, a wrong type, or an unknown name.",
-        "Follow the message; it names what was expected and, for a misspelt name, the nearest valid one.",
+        "Follow the message. It names what was expected and, for a misspelt name, the nearest valid name.",
     ),
-    page("limit", "A file, a folder or a definition exceeds a limit.", "Split it, or reduce what the message counts."),
-    page("missing-default", "An attribute has no `DefaultBaseValue`.", "Write the value a new controller starts with."),
-    page("missing-field", "A field is required here.", "Write the field that the message names."),
+    page(
+        "limit",
+        "A file, a folder or a definition exceeds a limit.",
+        "Split the file, folder or definition, or reduce the quantity that the message names.",
+    ),
+    page(
+        "missing-default",
+        "An attribute has no `DefaultBaseValue`.",
+        "Write the value that the attribute of a new controller has.",
+    ),
+    page("missing-field", "A required field is missing.", "Write the field that the message names."),
     page(
         "missing-pack",
         "A required pack does not exist.",
-        "Put the folder of the pack next to this one, or remove it from `Requires`.",
+        "Put the folder of the required pack next to the folder of this pack, or remove the name from `Requires`.",
     ),
     page("no-documents", "A reload found no documents.", "Check that the folder still contains the files."),
     page("no-sets", "A controller has no attribute sets.", "Write at least one entry under `AttributeSets`."),
     page("not-finite", "A number is infinite or not a number.", "Write a finite number."),
     page(
         "parent-granted",
-        "An effect grants a tag that has more specific tags below it.",
-        "Grant the most specific tag that is true; its parents follow from it.",
+        "An effect grants a tag that has child tags.",
+        "Grant the most specific tag. The target then also has the parent tags of this tag.",
     ),
     page(
         "patch-conflict",
         "Two patches change the same field.",
-        "Remove one of them, or let one of the two packs require the other: its patch is then applied last.",
+        "Remove one of the patches, or let one pack require the other. The patch of the requiring pack then applies.",
     ),
     page(
         "patch-not-applied",
@@ -245,7 +266,11 @@ static PAGES: &[FindingPage] = &[
         "A cost or cooldown effect draws random numbers.",
         "Use a fixed or attribute-based magnitude, so that the cost is known before it is paid.",
     ),
-    page("scene-circle", "A scene extends itself.", "Remove one scene of the cycle from `Extends`."),
+    page(
+        "scene-circle",
+        "A scene extends itself, directly or through other scenes.",
+        "Remove one scene of the cycle from `Extends`.",
+    ),
     page(
         "stacking-policy",
         "An effect with `Stacking` has an `ExecutionPolicy` other than RunInParallel.",
@@ -254,60 +279,64 @@ static PAGES: &[FindingPage] = &[
     page(
         "syntax",
         "The text is not valid YAML 1.2 or JSON.",
-        "Correct the text at the place of the message; indentation, quotes and brackets are the usual causes.",
+        "Correct the text at the line and column of the message. Usual causes are indentation, quotes and brackets.",
     ),
     page(
         "tag-conflict",
         "Two registries declare the same tag with different options.",
         "Use the same options in both, or declare the tag once.",
     ),
-    page("too-long", "A task list, a calculation or a table exceeds its limit.", "Split it into several."),
+    page(
+        "too-long",
+        "A task list, a calculation or a table exceeds its limit.",
+        "Split the list, calculation or table into several.",
+    ),
     page("too-many-scenes", "A scene extends more scenes than the limit.", "Extend fewer scenes."),
     page(
         "undeclared-tag",
         "A tag is used that no tag registry declares.",
-        "Declare it in a document of kind `gameplay_tag`, or correct the spelling.",
+        "Declare the tag in a document of kind `gameplay_tag`, or correct the spelling.",
     ),
-    undefined!("unknown-ability", "An ability"),
-    undefined!("unknown-ability-set", "An ability set"),
+    undefined!("unknown-ability", "an ability"),
+    undefined!("unknown-ability-set", "an ability set"),
     page(
         "unknown-attribute",
-        "An attribute is named that no attribute set defines.",
-        "Define it in an attribute set, or correct the spelling.",
+        "A document refers to an attribute that no attribute set defines.",
+        "Define the attribute in an attribute set, or correct the spelling.",
     ),
     page(
         "unknown-calculation",
-        "A calculation is named that neither a document nor host code provides.",
+        "A document refers to a calculation that neither a document nor host code provides.",
         "Write a document of kind `calculation`, or list the name under `Host.Calculations` of the pack.",
     ),
     page(
         "unknown-controller",
-        "A controller is named that no document defines.",
+        "A document refers to a controller that no document defines.",
         "Use the `OwnerActor.ActorID` of a `gameplay_controller` document.",
     ),
-    undefined!("unknown-curve", "A curve"),
-    undefined!("unknown-effect", "An effect"),
+    undefined!("unknown-curve", "a curve"),
+    undefined!("unknown-effect", "an effect"),
     page(
         "unknown-hook",
-        "A hook is named that host code does not register.",
-        "Register it in code, and list the name under `Host.Hooks` of the pack.",
+        "A document refers to a hook that host code does not register.",
+        "Register the hook in code, and list the name under `Host.Hooks` of the pack.",
     ),
     page(
         "unknown-input",
-        "An input is named at run time that the rules do not have.",
+        "A definition that is added at run time names an input that the rules do not contain.",
         "Name the input in a document before the rules are built.",
     ),
-    undefined!("unknown-input-action", "An input action"),
-    undefined!("unknown-input-action-set", "An input action set"),
-    undefined!("unknown-input-modifier", "An input modifier"),
+    undefined!("unknown-input-action", "an input action"),
+    undefined!("unknown-input-action-set", "an input action set"),
+    undefined!("unknown-input-modifier", "an input modifier"),
     page(
         "unknown-key",
-        "A SetByCaller key is named at run time that the rules do not have.",
+        "A definition that is added at run time names a SetByCaller key that the rules do not contain.",
         "Name the key in a document before the rules are built.",
     ),
     page(
         "unknown-kind",
-        "A document has no kind, or an unknown one.",
+        "A document has no kind, or an unknown kind.",
         "Write `Kind:` with one of the kinds that the message lists.",
     ),
     page(
@@ -317,20 +346,20 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unknown-placeholder",
-        "A placeholder of a text names no effect, attribute or value.",
+        "A placeholder in a description does not name a known effect, attribute or value.",
         "Correct the name between the braces.",
     ),
-    undefined!("unknown-scene", "A scene"),
-    undefined!("unknown-set", "An attribute set"),
+    undefined!("unknown-scene", "a scene"),
+    undefined!("unknown-set", "an attribute set"),
     page(
         "unknown-target",
         "A patch names a target that no document defines.",
-        "Correct the name, or add the pack that defines it to `Requires`.",
+        "Correct the name, or add the pack that defines the target to `Requires`.",
     ),
     page(
         "unknown-task",
-        "A task type is named that neither the engine nor host code provides.",
-        "Correct the name, or list it under `Host.Tasks` of the pack.",
+        "A document uses a task type that neither the runtime nor host code provides.",
+        "Correct the name, or list the name under `Host.Tasks` of the pack.",
     ),
     page(
         "unreadable",
@@ -350,7 +379,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unused-capture",
         "A calculation captures an attribute that no expression reads.",
-        "Remove the entry under `Capture`, or read it.",
+        "Remove the entry under `Capture`, or read the attribute in an expression.",
     ),
     page(
         "unused-field",
@@ -360,7 +389,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "waits-in-list",
         "A task that waits is in a list whose tasks must not wait.",
-        "Move the task to `Tasks`, or use one that does not wait.",
+        "Move the task to `Tasks`, or use a task that does not wait.",
     ),
     page(
         "zero-period",

@@ -1,5 +1,5 @@
-//! Applies the safe fixes of findings to texts. Comments, order and all other text are kept. A result is returned only
-//! if it parses to the old tree with exactly the intended changes.
+//! Applies the safe fixes of findings to texts. Comments, order and all other text are kept. A changed text is returned
+//! only if it parses to the old tree with exactly the intended changes.
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
@@ -24,11 +24,11 @@ const MAX_CHECKED: usize = 3 << 20;
 pub struct AppliedFix {
     /// The id of the finding.
     pub id: String,
-    /// Its line, from 1.
+    /// The line of the finding, from 1.
     pub line: u32,
-    /// Its column, from 1.
+    /// The column of the finding, from 1.
     pub column: u32,
-    /// A short description.
+    /// A short description of the fix.
     pub title: String,
 }
 
@@ -47,21 +47,21 @@ impl AppliedFix {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFix {
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its name in messages.
+    /// The name of the file in messages.
     pub name: Arc<str>,
     /// The fixed text.
     pub text: String,
     /// The applied fixes, in the order of the file.
     pub changes: Vec<AppliedFix>,
-    /// The skipped fixes: each would also have changed other values.
+    /// The skipped fixes. Each of them would also have changed other values.
     pub refused: Vec<AppliedFix>,
 }
 
 impl Project {
-    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. Calling it
-    /// again for the fixed texts returns no more fixes, unless there were more findings than the limit.
+    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. A second
+    /// call for the fixed texts returns no fixes, unless there were more findings than the limit.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -292,11 +292,11 @@ mod tests {
     }
 
     #[test]
-    fn only_the_intended_change_is_returned() {
+    fn an_edit_that_would_change_other_values_is_rejected() {
         let text = "A: one\nB: [two, three] # why\n";
         assert_eq!(edit(text, "two", "2nd").as_deref(), Some("A: one\nB: [2nd, three] # why\n"));
         assert_eq!(edit(text, "two, ", "").as_deref(), Some("A: one\nB: [three] # why\n"));
-        // Each of these would change more than the word.
+        // Each of these would change more than one value.
         for slip in ["a, b", "a: b", "x # y", "\"", "[", "*a", "a\n  b"] {
             assert_eq!(edit(text, "two", slip), None, "{slip}");
         }

@@ -1,5 +1,5 @@
-//! Changes one value of a text and keeps everything else, for form editors. Comments, order, quotes and layout are
-//! kept. A result is returned only if it parses to the intended tree; otherwise the text must be edited by hand.
+//! Changes one value of a YAML text, for form editors. Comments, order, quotes and layout are kept. A result is
+//! returned only if it parses to the intended tree; otherwise the text must be edited by hand.
 
 use crate::diagnostic::Edit;
 use crate::fix::{remove_entry, same};
@@ -41,7 +41,7 @@ pub enum FormError {
     Unreadable(String),
     /// The document or the path does not exist.
     NoPlace(String),
-    /// The layout does not allow changing this value without changing others, so the text must be edited by hand.
+    /// The value cannot be changed without changing other values, so the text must be edited by hand.
     ByHand(String),
 }
 
@@ -58,8 +58,8 @@ impl fmt::Display for FormError {
 }
 impl std::error::Error for FormError {}
 
-/// Returns the text of a file after one value of a document was set or added, or, with `None`, removed. Documents are
-/// counted from 0. Missing parents are added. An index directly after the last element appends to a list.
+/// Sets, adds or removes one value of a document and returns the new text of the file. `None` removes the value.
+/// Documents are counted from 0. Missing parents are added. An index directly after the last element appends to a list.
 ///
 /// ```
 /// use ugas_data::{NodeValue, set_value};

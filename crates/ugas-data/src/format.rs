@@ -1,4 +1,4 @@
-//! The formatter. It changes only white space: two columns of indentation per level, lists indented below their key,
+//! The formatter, which changes only white space: two columns of indentation per level, lists indented below their key,
 //! and one space after a dash, a colon and a comma. Comments, key order and the notation of values are kept. The result
 //! is parsed and compared with the original before it is returned.
 
@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// Columns a level is indented by.
 const STEP: usize = 2;
 
-/// Formats a text. Invalid YAML is an error. A text that cannot be formatted without changing its meaning is returned
-/// unchanged.
+/// Formats a text. Returns an error if the text is not valid YAML. A text that cannot be formatted without changing its
+/// meaning is returned unchanged.
 ///
 /// ```
 /// let text = "Kind:   curve\nName: C   # why\nPoints:\n- {X: 1,Y: 2}\n\n\n";

@@ -14,14 +14,14 @@ pub const UNSUPPORTED_KINDS: [&str; 8] =
 pub(crate) fn unsupported(file: &str, kind: &str, node: &Node) -> ReadError {
     let at = node.get("Kind").or_else(|| node.get("$schema")).unwrap_or(node);
     let why = match kind {
-        "capability" | "capability_set" => "nothing grants capabilities",
-        "chooser" => "nothing evaluates choosers",
-        "combo_graph" => "nothing plays combos",
-        "hitbox_set" => "nothing tests hitboxes",
-        "motion_pattern" => "nothing recognises motions of inputs",
-        "moveset" => "nothing plays movesets",
-        "rotation" => "nothing runs rotations",
-        _ => "nothing reads it",
+        "capability" | "capability_set" => "the runtime does not grant capabilities",
+        "chooser" => "the runtime does not evaluate choosers",
+        "combo_graph" => "the runtime does not play combos",
+        "hitbox_set" => "the runtime does not test hitboxes",
+        "motion_pattern" => "the runtime does not recognise motions of inputs",
+        "moveset" => "the runtime does not play movesets",
+        "rotation" => "the runtime does not run rotations",
+        _ => "the runtime does not read it",
     };
     let help = Some("remove the document; a later release will support its kind".to_owned());
     ReadError {
@@ -37,7 +37,7 @@ pub(crate) const KIND_KEYS: &[&str] = &["Kind", "$schema"];
 /// Base URLs of the schemas of the specification; `{version}/schemas/{kind}.json` follows.
 const SCHEMA_HOMES: [&str; 2] = ["https://raw.githubusercontent.com/jbltx/ugas/", "https://ugas.jbltx.com/"];
 
-/// A kind as a document names it.
+/// The kind that a document names.
 ///
 /// ```
 /// use ugas_data::{KindName, kind_of, read_trees};
@@ -190,7 +190,9 @@ mod tests {
         assert!(UNSUPPORTED_KINDS.is_sorted());
         let tree = &crate::read_trees("a.yaml", "Kind: x").unwrap()[0];
         assert!(
-            UNSUPPORTED_KINDS.iter().all(|k| !unsupported("a.yaml", k, tree).message.ends_with("nothing reads it"))
+            UNSUPPORTED_KINDS
+                .iter()
+                .all(|k| !unsupported("a.yaml", k, tree).message.ends_with("the runtime does not read it"))
         );
     }
 }

@@ -4,20 +4,21 @@
 /// The largest file, in bytes.
 pub const MAX_BYTES: usize = 16 << 20;
 
-/// The deepest nesting of lists and maps, with aliases expanded. It also bounds every recursion over a tree.
+/// The deepest nesting of lists and maps, with aliases expanded. This limit also bounds every recursion over a tree.
 pub const MAX_DEPTH: usize = 64;
 
 /// The most values in one file, with aliases expanded. This limit stops alias bombs.
 pub const MAX_NODES: usize = 1 << 20;
 
-/// The most values in an empty file, with aliases expanded; each byte of a file allows four more. This limit stops many
-/// small alias bombs.
+/// The base of the limit for values in one file, with aliases expanded: this number plus four values per byte of the
+/// file. This limit stops many small alias bombs.
 pub const MAX_NODES_OF_SMALL: usize = 10_000;
 
 /// The most text in one file, with aliases expanded, in bytes.
 pub const MAX_TEXT: usize = 2 * MAX_BYTES;
 
-/// The most text in an empty file, with aliases expanded, in bytes; each byte of a file allows four more.
+/// The base of the limit for text in one file, with aliases expanded, in bytes: this number plus four bytes per byte of
+/// the file.
 pub const MAX_TEXT_OF_SMALL: usize = 1 << 18;
 
 /// The number of errors in one file after which reading it stops.
@@ -26,11 +27,11 @@ pub const MAX_ERRORS: usize = 100;
 /// The most errors that are reported for one document.
 pub const MAX_ERRORS_PER_DOCUMENT: usize = 20;
 
-/// The most points in the table of a curve, and in all tables that one file names together.
+/// The most points in the table of one curve, and in all tables that the curves of one file use together.
 pub const MAX_POINTS: usize = 100_000;
 
-/// The budget for all patches of a document set, roughly in nanoseconds: bytes of targets that are read again, and
-/// compared fields.
+/// The cost limit for all patches of a document set, roughly in nanoseconds. The cost grows with the bytes of the
+/// targets that are read again and with the number of compared fields.
 pub const MAX_PATCHING: usize = 256 << 20;
 
 /// The most findings of the rules builder that are reported for one document.

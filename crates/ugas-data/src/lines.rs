@@ -1,4 +1,4 @@
-//! An index from bytes to lines and columns, so that a place is found without counting from the start of the file.
+//! An index from bytes to lines and columns. The index finds a place without counting from the start of the file.
 
 /// Bytes between two indexed places.
 const STEP: usize = 512;
@@ -48,7 +48,7 @@ mod tests {
     use crate::place_of;
 
     #[test]
-    fn every_byte_has_the_place_that_counting_gives_it() {
+    fn the_line_and_column_of_every_byte_equal_a_linear_count() {
         let long = format!("a: 1\nbö: {}\n\n{}\nlast", "é".repeat(700), "x\n".repeat(300));
         for text in ["", "a", "a\n", "ö\nü", &long] {
             let lines = Lines::of(text);

@@ -1,5 +1,6 @@
-//! Finds the exact place of issues of the rules builder. The builder has no files: its messages start with a path in
-//! the document (`Executions[0].Params.Scale: …`), which is resolved to bytes here.
+//! Finds the exact place of an issue that the rules builder reports. The builder does not know the files: its messages
+//! start with a path in the document (`Executions[0].Params.Scale: …`). This module resolves the path to a span of the
+//! file.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::kind::{KindName, kind_of};
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
 
-/// Returns an issue of the rules builder as a finding at its exact place in the text, which is in a document or in an
-/// entity of a scenario. Returns `None` if the origin of the issue is not in the text.
+/// Converts an issue of the rules builder to a finding at its exact place in the text. The place is in a document or in
+/// an entity of a scenario. Returns `None` if the origin of the issue is not in the text.
 ///
 /// ```
 /// use ugas_core::Rules;

@@ -1,5 +1,5 @@
-//! Reading continues after an error. A derived `serde` type stops at its first error, so the invalid value is masked
-//! and the document is read again. One run thus reports all errors.
+//! Masks invalid values, so that one run reports all errors of a document. A derived `serde` type stops at its first
+//! error. The invalid value is then masked, and the document is read again.
 
 use crate::Node;
 use crate::fault::{Cause, DeError};

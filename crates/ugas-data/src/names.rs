@@ -1,5 +1,6 @@
-//! Resolves the names of a project. A pack with a `Namespace` uses short names for its own definitions; other packs and the
-//! rules use `namespace::Name`. Here short names become qualified names. Tags have no namespace: packs share them.
+//! Resolves the names of a project. A pack with a `Namespace` uses short names for its own definitions; other packs and
+//! the rules use `namespace::Name`. This module converts short names to qualified names. Tags have no namespace,
+//! because packs share them.
 
 use crate::patch::{Way, nested};
 use crate::project::{Project, Source, SourceDoc};

@@ -1,5 +1,6 @@
-//! Packs: folders of documents with a `pack.yaml` that names the pack and the packs it requires. A required pack is in the
-//! same parent folder under its own name, so that a reference cannot leave that folder.
+//! Packs: folders of documents with a `pack.yaml` that names the pack and the packs that it requires. The folder of a
+//! required pack has the name of the pack and is in the same parent folder. A reference therefore cannot leave that
+//! folder.
 
 use crate::assemble::assemble;
 use crate::folder::{PACK_FILE, files_in, strays, text_of};
@@ -44,9 +45,9 @@ pub struct HostNames {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct PackFile {
-    /// Its name. If another pack requires this pack, its folder must have the same name.
+    /// The name of the pack. If another pack requires this pack, the folder of this pack must have the same name.
     pub name: String,
-    /// Its version.
+    /// The version of the pack.
     #[serde(default)]
     pub version: Option<String>,
     /// The display name.
@@ -55,10 +56,11 @@ pub struct PackFile {
     /// The description.
     #[serde(default)]
     pub description: Option<String>,
-    /// The version of the specification that its documents were written for, such as `v1.0.0-draft.3`.
+    /// The version of the specification that the documents of the pack were written for, such as `v1.0.0-draft.3`.
     #[serde(default)]
     pub specification: Option<String>,
-    /// The namespace of its definitions: with `rpg`, other packs refer to its `GE_Hit` as `rpg::GE_Hit`.
+    /// The namespace of the pack's definitions. With the namespace `rpg`, other packs refer to the definition `GE_Hit`
+    /// as `rpg::GE_Hit`.
     #[serde(default)]
     pub namespace: Option<String>,
     /// The names of the required packs.
@@ -83,15 +85,15 @@ fn centimetres() -> f64 {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pack {
-    /// Its folder.
+    /// The folder of the pack.
     pub folder: PathBuf,
-    /// The contents of its `pack.yaml`.
+    /// The contents of the `pack.yaml`; `None` if the folder has no such file.
     pub file: Option<PackFile>,
-    /// Its documents with qualified names, after all patches, including patches of other packs.
+    /// The documents of the pack, with qualified names and after all patches, including the patches of other packs.
     pub documents: Documents,
 }
 
-/// Reads packs and the packs they require. Each pack is read once, and required packs come first.
+/// Reads packs and the packs that they require. Each pack is read once. The result lists required packs first.
 ///
 /// ```
 /// let errors = ugas_data::read_packs(["no/such/pack"]).unwrap_err();
@@ -155,8 +157,8 @@ impl PackSet {
         self.packs.iter().flat_map(|p| &p.documents.docs)
     }
 
-    /// Returns an issue of the rules builder as a finding at its exact place, or `None` if it is not about a document
-    /// of the packs.
+    /// Converts an issue of the rules builder to a finding at its exact place. Returns `None` if the issue is not about
+    /// a document of the packs.
     pub fn place(&self, issue: &LoadIssue) -> Option<Diagnostic> {
         let origin = issue.origin.as_ref()?;
         self.project.source(&origin.file)?;

@@ -1,5 +1,5 @@
-//! Paths of patches, and setting a value at a path. This works on trees; selecting the target and validating the result
-//! happens elsewhere.
+//! Parses the paths of patches and sets values at these paths in a tree. Other modules select the target and validate
+//! the result.
 
 use crate::spelling::nearest;
 use crate::tree::quoted;

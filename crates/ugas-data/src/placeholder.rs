@@ -1,5 +1,5 @@
 //! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. Players see an unknown placeholder as written, so
-//! it is reported. It is only a warning because braces may have another purpose.
+//! unknown placeholders are reported. The finding is only a warning, because braces may have another purpose.
 
 use crate::assemble::Assembled;
 use crate::diagnostic::{Diagnostic, Edit, Severity};

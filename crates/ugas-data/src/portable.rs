@@ -248,7 +248,8 @@ fn document(source: &Source, doc: &SourceDoc, findings: &mut Vec<Diagnostic>) {
                 None => {
                     let later = if LATER.contains(&(name, &e.key)) { "; later drafts have it" } else { "" };
                     let owner = name.replace('_', " ");
-                    let message = format!("{}: extension, not a field of {owner} in the specification{later}", e.key);
+                    let message =
+                        format!("{}: this field of {owner} is an extension of the specification{later}", e.key);
                     report("extension-field", e.span, message);
                 }
             }

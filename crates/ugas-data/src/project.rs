@@ -1,5 +1,5 @@
-//! A project: a collection of files. It keeps texts, trees and documents for checks, lints, the formatter and editors,
-//! so that only a changed file is read again.
+//! A project: a collection of files. A project stores texts, trees and documents for checks, lints, the formatter and
+//! editors, so that only changed files are read again.
 
 use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
@@ -38,17 +38,17 @@ pub(crate) type ReadFile<'f> = dyn FnMut(PathBuf) -> Result<Source, ReadError> +
 /// One file of a project.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// Its name in messages.
+    /// The name of the file in messages.
     pub name: Arc<str>,
-    /// Its path.
+    /// The path of the file.
     pub path: PathBuf,
-    /// Its text.
+    /// The text of the file.
     pub text: Arc<str>,
-    /// Its documents; those with errors contain the part that could be read.
+    /// The documents of the file. A document with errors contains the part that could be read.
     pub docs: Vec<SourceDoc>,
     /// The errors that occurred while reading the file.
     pub errors: Vec<ReadError>,
-    /// The contents of the `pack.yaml`, if the file is a valid one.
+    /// The contents of the `pack.yaml`, if the file is a valid `pack.yaml`.
     pub pack: Option<PackFile>,
     /// The index of its lines.
     lines: Lines,
@@ -161,15 +161,15 @@ impl Source {
     }
 }
 
-/// A document set: documents that are built into rules together. It is a pack with its required packs, or all files
-/// outside packs.
+/// A document set: documents that are built into rules together. A document set is a pack with its required packs, or
+/// all files outside packs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DocSet {
     /// The folder of the pack; `None` for files outside packs.
     pub folder: Option<PathBuf>,
-    /// Its own files, as indices of the project.
+    /// The files of the pack itself, or the files outside packs, as indices into the files of the project.
     pub own: Vec<usize>,
-    /// The files of the required packs.
+    /// The files of the required packs, as indices into the files of the project.
     pub required: Vec<usize>,
     /// The names that host code provides.
     pub host: HostNames,
@@ -200,7 +200,8 @@ impl Project {
     }
 
     /// Opens a path like [`Project::open`], but opens a file of a pack together with its pack, because the names in the
-    /// file refer to the pack. In that case the second value is true, and findings may be about other files.
+    /// file refer to the pack. If a pack was opened for a file, the second value is true, and findings may be about
+    /// other files.
     pub fn open_at_home(path: impl AsRef<Path>) -> Result<(Project, bool), ReadErrors> {
         let path = path.as_ref();
         let mut above = path.ancestors().skip(1).filter(|_| path.is_file());
@@ -288,7 +289,7 @@ impl Project {
         }
     }
 
-    /// Returns the document sets, each of which is built into rules together.
+    /// Returns the document sets of the project. The documents of one set are built into rules together.
     pub fn sets(&self) -> Vec<DocSet> {
         let packs = self.packs();
         let mut sets: BTreeMap<Option<PathBuf>, DocSet> = BTreeMap::new();
@@ -364,8 +365,9 @@ impl Project {
         files.flat_map(|s| s.docs.iter().map(move |d| (s, d)))
     }
 
-    /// Returns a scene of a document set merged with the scenes it extends, parents first, or the findings: a duplicate
-    /// name is reported with both places. Returns `None` if the scene does not exist.
+    /// Returns a scene of a document set, merged with the scenes that it extends, parents first. If the merged scene
+    /// has errors, returns the findings; a duplicate name is reported with both places. Returns `None` if the scene
+    /// does not exist.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -472,7 +474,7 @@ impl Project {
         findings
     }
 
-    /// Returns an issue of the rules builder as a finding at its exact place.
+    /// Converts an issue of the rules builder to a finding at its exact place.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         self.place_with(issue, set, &Names::of(self))
     }

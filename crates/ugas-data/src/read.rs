@@ -1,5 +1,5 @@
 //! Reads documents from text: the kind, the typed value and the place of each document. A document of a kind that this
-//! release does not support is an error; it is never dropped silently.
+//! release does not support is an error.
 
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of, unsupported};
@@ -21,7 +21,7 @@ use ugas_doc::{Doc, Kind, Origin};
 pub struct Loaded {
     /// The document.
     pub doc: Doc,
-    /// Its place. For an effect, the place includes the line of each modifier.
+    /// The place of the document. For an effect, the place includes the line of each modifier.
     pub origin: Origin,
 }
 
@@ -69,7 +69,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     ReadErrors::unless(errors, documents)
 }
 
-/// Reads the document of a tree. `Kind` or `$schema` in the tree names its kind.
+/// Reads the document of a tree. `Kind` or `$schema` in the tree names the kind of the document.
 ///
 /// ```
 /// use ugas_data::{doc_from_node, read_trees};

@@ -1,5 +1,5 @@
-//! The reference pages of the book: one page per document kind, generated from the schemas, with a checked example. All
-//! examples together form one pack, `src/reference`.
+//! The reference pages of the book: one page per document kind, generated from the schemas, with a checked example. The
+//! examples form one pack in `src/reference`.
 
 use crate::schema::schemas;
 use serde_json::{Map, Value};
@@ -41,13 +41,13 @@ pub const REFERENCE_EXAMPLES: &[(&str, &str)] = examples![
 
 const INTRO: &str = "# Reference
 
-Every document kind with every field. The pages are generated from the JSON Schemas (`ugas schema --reference`), and the
-examples form one pack that the tests check.
+These pages list every document kind with every field. They are generated from the JSON Schemas (`ugas schema --reference`).
+The examples form one pack, which the tests check.
 
-A field does something when the game runs, unless its description says otherwise:
+The runtime acts on every field, unless the description of the field has one of the first two marks:
 
-- *Data for …*: the runtime does not act on the field; the named reader does.
-- *Not supported yet*: a document with the field is rejected with the reason.
+- *Data for …*: the runtime does not act on the field; the named program does.
+- *Not supported yet*: the rules builder rejects a document with the field and reports the reason.
 - *Extension*: the specification does not have the field; `ugas check --portable` lists its uses.
 
 | Kind | Meaning |

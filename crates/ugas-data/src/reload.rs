@@ -1,8 +1,8 @@
-//! Hot reload: new rules are built from changed files, with the same ids. If the files have errors, findings are
-//! returned and the old rules are kept.
+//! Hot reload: builds new rules from changed files, with the same ids. If the files have errors, the old rules stay in
+//! use and findings are returned.
 //!
-//! A [`Reloader`] reads only changed files. It does not run by itself: a host calls [`Reloader::poll`] between frames,
-//! and may use `Watch` (feature `watch`) to be notified of changes.
+//! A [`Reloader`] reads only changed files. A reloader does not run by itself: a host calls [`Reloader::poll`] between
+//! frames, and may use `Watch` (feature `watch`) to be notified of changes.
 
 use crate::assemble::assemble;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -293,8 +293,8 @@ fn built(
 }
 
 impl Project {
-    /// Builds the rules of a document set with the ids of older rules, so that a running sim can migrate. Host
-    /// code is replaced by placeholders, and calculations return 0. On failure all errors are returned.
+    /// Builds the rules of a document set with the ids of older rules, so that a running sim can migrate to the new
+    /// rules. Host code is replaced by placeholders, and calculations return 0. On failure all errors are returned.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

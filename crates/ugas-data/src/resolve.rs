@@ -1,4 +1,4 @@
-//! Checks the names that the rules builder does not resolve: those of input documents and scenes.
+//! Checks the names that the rules builder does not resolve: the names in input documents and scenes.
 
 use crate::Node;
 use crate::diagnostic::{Diagnostic, Edit, Severity};

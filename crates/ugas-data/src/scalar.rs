@@ -1,5 +1,5 @@
-//! Types of unquoted scalars, according to the core schema of YAML 1.2, which includes JSON. Unlike in YAML 1.1, `yes` and `on`
-//! are texts and `0777` is the number 777.
+//! Determines the types of unquoted scalars, according to the core schema of YAML 1.2, which includes JSON. Unlike in
+//! YAML 1.1, `yes` and `on` are texts and `0777` is the number 777.
 
 use crate::NodeValue;
 
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_number_is_text() {
+    fn text_that_only_resembles_a_number_is_text() {
         for text in [
             "", ".", "-", "+", "e5", "1e", "1e+", "inf", "NaN", "-.nan", "0x", "0o8", "12f", "1_000", "1:30", "1.2.3",
             "--1", "-0x1", "0b1", "٣",

@@ -1,5 +1,5 @@
-//! Scenes that extend others: the entries of the parents in order, then the scene's own entries. No entry replaces
-//! another, so a duplicate name is an error, which is reported with both places.
+//! Merges a scene with the scenes that it extends: first the entries of the parents in order, then the entries of the
+//! scene itself. No entry replaces another entry, so a duplicate name is an error. The finding names both places.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{DocSet, Project, Source, SourceDoc};

@@ -1,5 +1,5 @@
-//! JSON Schemas of the documents: the types of `ugas-doc` with bounds, with the keys that name the kind, and with marks
-//! on extensions of the specification.
+//! JSON Schemas of the documents, generated from the types of `ugas-doc`. This module adds bounds, the keys that name
+//! the kind, and marks on extensions of the specification.
 
 use crate::bounds::{BOUNDS, Bound};
 use crate::portable::shape;
@@ -56,9 +56,9 @@ fn of_kind(kind: Kind) -> Value {
     }
     needs(&mut schema, kind);
     schema["properties"]["Kind"] =
-        json!({"const": kind.name(), "description": "What the document is.", EXTENSION: true});
+        json!({"const": kind.name(), "description": "The kind of the document.", EXTENSION: true});
     schema["properties"]["$schema"] =
-        json!({"type": "string", "pattern": address(kind), "description": "What the document is."});
+        json!({"type": "string", "pattern": address(kind), "description": "The kind of the document."});
     schema["anyOf"] = json!([{"required": ["Kind"]}, {"required": ["$schema"]}]);
     schema
 }

@@ -1,7 +1,7 @@
-//! The nearest spelling of a mistyped name, for "did you mean".
+//! Finds the nearest spelling of a mistyped name, for "did you mean" suggestions.
 
-/// Returns the candidate that `name` was most likely meant to be, or `None` if no candidate is near enough to suggest.
-/// At most a third of the letters may differ. Two swapped neighbours count as one difference, and case is ignored.
+/// Returns the candidate whose spelling is nearest to `name`, or `None` if no candidate is near enough. At most a third
+/// of the letters may differ. Two swapped neighbouring letters count as one difference, and case is ignored.
 ///
 /// ```
 /// assert_eq!(ugas_data::nearest("MaxHelth", ["Health", "MaxHealth"]), Some("MaxHealth"));
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_count_single_mistakes() {
+    fn the_distance_counts_single_character_edits() {
         let d = |a: &str, b: &str| distance(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
         assert_eq!(d("Name", "Name"), 0);
         assert_eq!(d("Nmae", "Name"), 1);

@@ -19,7 +19,7 @@ macro_rules! symbols {
         $(#[$doc:meta])*
         $kind:ident { name: $name:literal $(, defines: { noun: $noun:literal, $($entry:tt)* })? }
     )*) => {
-        /// The kind of a name: a tag, or the kind of document that defines it.
+        /// The kind of a name: a tag, or the kind of document that defines the name.
         ///
         /// ```
         /// assert_eq!(ugas_data::SymbolKind::Effect.to_string(), "effect");
@@ -77,7 +77,7 @@ pub struct Mention {
     pub kind: SymbolKind,
     /// The name.
     pub name: String,
-    /// Its bytes in the file, without quotes.
+    /// The span of the name in the file, without quotes.
     pub span: Span,
     /// Whether this is the definition of the name.
     pub definition: bool,

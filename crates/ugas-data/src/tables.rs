@@ -1,13 +1,13 @@
 //! Curve tables that a project keeps in memory. A project that is restored to an earlier state uses the tables of that
-//! time instead of those on disk.
+//! state instead of the files on disk.
 
 use crate::{Project, Source, csv};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Project {
-    /// Keeps the text of a table in memory. Documents and patches that are added later use it instead of the file on
-    /// disk.
+    /// Keeps the text of a table in memory. Documents and patches that are added later use this text instead of the
+    /// file on disk.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -20,8 +20,8 @@ impl Project {
         self.tables.insert(path.into(), text.into());
     }
 
-    /// Keeps the tables of a file in memory as they are on disk now. A table that cannot be read is dropped; reading
-    /// the document reports the error.
+    /// Reads the tables of a document file from disk and keeps them in memory. A table that cannot be read is dropped;
+    /// reading the document reports the error.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -40,7 +40,7 @@ impl Project {
         }
     }
 
-    /// Returns the text of a kept table.
+    /// Returns the text of a table that the project keeps in memory.
     pub fn table(&self, path: impl AsRef<Path>) -> Option<&str> {
         self.tables.get(path.as_ref()).map(|text| &**text)
     }

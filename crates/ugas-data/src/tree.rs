@@ -48,7 +48,7 @@ pub enum NodeValue {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number. It may be NaN or infinite, which typed values reject.
+    /// A number. It may be NaN or infinite; typed values reject such numbers.
     Number(f64),
     /// A text.
     Text(String),
@@ -75,7 +75,7 @@ pub struct Entry {
     pub column: u32,
     /// The span of the key in the file, quotes included.
     pub span: Span,
-    /// Its value.
+    /// The value of the entry.
     pub value: Node,
 }
 
@@ -99,12 +99,12 @@ pub struct Node {
 }
 
 impl Node {
-    /// Returns the value of `key`, if this is a map that has it.
+    /// Returns the value of `key`, if this node is a map with that key.
     pub fn get(&self, key: &str) -> Option<&Node> {
         self.entry(key).map(|e| &e.value)
     }
 
-    /// Returns the entry of `key`, if this is a map that has it.
+    /// Returns the entry of `key`, if this node is a map with that key.
     pub fn entry(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|e| e.key == key)
     }
@@ -127,7 +127,7 @@ impl Node {
         }
     }
 
-    /// Returns an element of a list.
+    /// Returns the element of a list at an index, or `None` if there is no such element.
     pub fn at(&self, index: usize) -> Option<&Node> {
         self.items().get(index)
     }
@@ -170,12 +170,12 @@ impl Node {
         self.value == NodeValue::Null
     }
 
-    /// Returns whether this is a map.
+    /// Returns whether the value is a map.
     pub fn is_map(&self) -> bool {
         matches!(self.value, NodeValue::Map(_))
     }
 
-    /// Returns whether this is a list.
+    /// Returns whether the value is a list.
     pub fn is_list(&self) -> bool {
         matches!(self.value, NodeValue::List(_))
     }

@@ -1,4 +1,5 @@
-//! Documents of a document set that could not be read. Names that they may define are not reported as unknown.
+//! Documents of a document set that could not be read. Names that these documents may define are not reported as
+//! unknown.
 
 use crate::project::{DocSet, Project};
 use crate::{Code, Diagnostic};

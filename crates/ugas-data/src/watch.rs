@@ -1,7 +1,7 @@
 //! Waits for file changes that the operating system reports.
 //!
 //! An event is only a hint: editors write a file in several steps and under temporary names, and events can get lost.
-//! The caller must find out what changed, for example with [`Reloader::poll`](crate::Reloader::poll).
+//! The caller must determine what changed, for example with [`Reloader::poll`](crate::Reloader::poll).
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::path::Path;
@@ -56,7 +56,7 @@ impl Watch {
         Ok(Watch { changes, _watcher: watcher })
     }
 
-    /// Waits for a change. Returns false if the timeout passes without one.
+    /// Waits for a change. Returns false if the timeout passes without a change.
     pub fn wait(&self, at_most: Option<Duration>) -> bool {
         let first = match at_most {
             Some(time) => self.changes.recv_timeout(time).is_ok(),
@@ -73,7 +73,7 @@ impl std::fmt::Debug for Watch {
     }
 }
 
-/// Why a path cannot be watched.
+/// The error for a path that cannot be watched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WatchError {
     /// The path.

@@ -4,7 +4,7 @@ use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The tag lists of an ability. A listed tag also matches the tags below it: `State.Debuff` matches
+/// The tag lists of an ability. A listed tag also matches its child tags: `State.Debuff` matches
 /// `State.Debuff.Stunned`.
 ///
 /// ```
@@ -14,37 +14,39 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AbilityTags {
-    /// Tags that describe the ability. Other lists and queries match them. Example: `AbilityTags:
-    /// [Ability.Type.Spell.Fire]`.
+    /// Tags that describe the ability. Tag lists and queries of other documents select the ability by these tags.
+    /// Example: `AbilityTags: [Ability.Type.Spell.Fire]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_tags: Vec<String>,
-    /// Status tags of the owner that block the activation, such as silences and stuns; reported as `BlockedByTags`.
-    /// Tested at activation only: a running ability continues. Example: `BlockedByTags: [State.Silenced]`.
+    /// Status tags that block the activation while the owner has one of them, such as silences and stuns. The refusal
+    /// is `BlockedByTags`. The tags are tested only at activation; an ability that is already active continues.
+    /// Example: `BlockedByTags: [State.Silenced]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocked_by_tags: Vec<String>,
-    /// While this ability is active, the owner's other abilities with one of these among their `AbilityTags` cannot
-    /// be activated. Example: `BlockAbilitiesWithTags: [Ability.Type.Spell]`.
+    /// While this ability is active, the owner's other abilities with one of these tags among their `AbilityTags`
+    /// cannot be activated. Example: `BlockAbilitiesWithTags: [Ability.Type.Spell]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_abilities_with_tags: Vec<String>,
-    /// The specification's list for both directions. A tag here is the same as the tag in `CancelledByTags` and in
-    /// `CancelOtherAbilitiesWithTags`; write the one that is meant. Example: `CancelAbilitiesWithTags:
-    /// [State.Stunned]`.
+    /// A list of the specification that combines two other lists. A tag in this list has the same effect as the tag in
+    /// both `CancelledByTags` and `CancelOtherAbilitiesWithTags`. Prefer the list with the intended direction. Example:
+    /// `CancelAbilitiesWithTags: [State.Stunned]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancel_abilities_with_tags: Vec<String>,
-    /// Tags of the owner that cancel this ability: it is cancelled when the owner gains one of them. Example:
-    /// `CancelledByTags: [State.Stunned]` cancels a cast when its caster is stunned.
+    /// Tags that cancel this ability when the owner gains one of them. Example: `CancelledByTags: [State.Stunned]`
+    /// cancels a cast when its caster is stunned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancelled_by_tags: Vec<String>,
-    /// Tags of other abilities that this ability cancels: when it activates, the owner's other active abilities
-    /// with one of these among their `AbilityTags` are cancelled. Example: `CancelOtherAbilitiesWithTags:
-    /// [Ability.Type.Melee]` lets a dodge cancel an attack.
+    /// When this ability is activated, the owner's other active abilities with one of these tags among their
+    /// `AbilityTags` are cancelled. Example: `CancelOtherAbilitiesWithTags: [Ability.Type.Melee]` lets a dodge cancel
+    /// an attack.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancel_other_abilities_with_tags: Vec<String>,
     /// The owner must have all of these tags at activation. Example: `ActivationRequiredTags: [State.Alive]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activation_required_tags: Vec<String>,
-    /// Preconditions of the ability itself: the owner must have none of these tags at activation; reported as
-    /// `BlockedTags`, before `BlockedByTags` is tested. Example: `ActivationBlockedTags: [State.Mounted]`.
+    /// The owner must have none of these tags at activation. Use this list for preconditions of the ability itself. The
+    /// refusal is `BlockedTags`; this list is tested before `BlockedByTags`. Example: `ActivationBlockedTags:
+    /// [State.Mounted]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub activation_blocked_tags: Vec<String>,
     /// Tags that the owner has while the ability is active. Example: `ActivationOwnedTags: [State.Casting]`.
@@ -68,33 +70,35 @@ pub struct AbilityTask {
     /// The parameters of the task type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Seconds between ticks; 0 ticks every frame.
+    /// The seconds between two ticks of the task; with 0 the task ticks in every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick_interval: Option<f64>,
-    /// Tasks with a higher priority tick first when the tick budget is short.
+    /// The tick priority. If the tick budget of a frame does not cover all tasks, tasks with a higher priority tick
+    /// first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
-    /// Sequence, Parallel, Race, Repeat: the inner tasks. WaitGameplayEvent: the tasks that run at each event.
+    /// For `Sequence`, `Parallel`, `Race` and `Repeat`: the inner tasks. For `WaitGameplayEvent`: the tasks that run at
+    /// each event.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbilityTask>,
-    /// Branch: a tag query over the owner's tags, such as `State.Alive & !State.Stunned`.
+    /// For `Branch`: a tag query over the owner's tags, such as `State.Alive & !State.Stunned`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// Branch: an expression. A branch has either `Query` or `When`.
+    /// For `Branch`: the condition as an expression. A branch has either `Query` or `When`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// Branch: the tasks that run if the condition is true.
+    /// For `Branch`: the tasks that run if the condition is true.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<AbilityTask>,
-    /// Branch: the tasks that run if the condition is false.
+    /// For `Branch`: the tasks that run if the condition is false.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub r#else: Vec<AbilityTask>,
-    /// Repeat: the number of rounds.
+    /// For `Repeat`: how many times the inner tasks run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
 }
 
-/// When cost and cooldown are committed.
+/// When an activation commits: pays its cost and starts its cooldown.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CommitPolicy::default(), ugas_doc::CommitPolicy::Auto);
@@ -102,10 +106,10 @@ pub struct AbilityTask {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CommitPolicy {
-    /// Before the first task.
+    /// The activation commits before its first task.
     #[default]
     Auto,
-    /// By a CommitAbility task.
+    /// The activation commits when it runs a `CommitAbility` task.
     Manual,
 }
 
@@ -117,12 +121,12 @@ pub enum CommitPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NetExecution {
-    /// On the client in prediction; the server confirms or rejects it.
+    /// On the owning client in prediction, and on the server, which confirms or rejects the activation.
     #[default]
     LocalPredicted,
-    /// Only on the client.
+    /// Only on the owning client.
     LocalOnly,
-    /// On the server first, then on the client.
+    /// On the server first, then on the owning client.
     ServerInitiated,
     /// Only on the server.
     ServerOnly,
@@ -140,7 +144,7 @@ pub struct AsyncValidation {
     /// Whether the validation is requested.
     #[serde(default)]
     pub required: bool,
-    /// What is requested; the host receives it.
+    /// The kind of validation, such as `Inventory`. The host receives the kind with the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
     /// Milliseconds after which a missing answer counts as a rejection.
@@ -151,7 +155,7 @@ pub struct AsyncValidation {
     pub predicted: bool,
 }
 
-/// How abilities of one activation group share it.
+/// How an ability behaves in its activation group.
 ///
 /// ```
 /// assert_eq!(ugas_doc::GroupPolicy::default(), ugas_doc::GroupPolicy::Independent);
@@ -159,16 +163,17 @@ pub struct AsyncValidation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum GroupPolicy {
-    /// While it is active, other exclusive abilities of the group cannot be activated.
+    /// While the ability is active, other `Exclusive` and `Replaceable` abilities of the group cannot be activated.
     Exclusive,
-    /// It is cancelled when another ability of the group activates.
+    /// The ability is cancelled when another `Exclusive` or `Replaceable` ability of the group is activated.
     Replaceable,
-    /// It neither blocks nor is cancelled.
+    /// The group has no influence on the ability, and the ability does not block or cancel other abilities of the
+    /// group.
     #[default]
     Independent,
 }
 
-/// An activation group.
+/// The activation group of an ability.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ActivationGroup::default().name, "");
@@ -184,8 +189,8 @@ pub struct ActivationGroup {
     pub policy: GroupPolicy,
 }
 
-/// What activates an ability without a command. A trigger has exactly one of `Event`, `TagAdded`, `TagPresent`,
-/// `Attribute`, `EffectApplied` and `Died`.
+/// A condition that activates an ability without a command. A trigger has exactly one of `Event`, `TagAdded`,
+/// `TagPresent`, `Attribute`, `EffectApplied` and `Died`.
 ///
 /// ```
 /// let t = ugas_doc::Trigger { event: Some("Event.Parried".into()), ..Default::default() };
@@ -195,28 +200,30 @@ pub struct ActivationGroup {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Trigger {
-    /// A gameplay event with this tag.
+    /// The ability is activated when the owner receives a gameplay event with this tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// The owner gains this tag.
+    /// The ability is activated when the owner gains this tag.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_added: Option<String>,
-    /// The owner has this tag; the ability ends when the tag is removed.
+    /// The ability is activated when the owner gains this tag, or when the ability is granted to an owner with this
+    /// tag. The ability is cancelled when the tag is removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tag_present: Option<String>,
-    /// This attribute of the owner crosses `Below` or `Above`.
+    /// The ability is activated when this attribute of the owner crosses `Below` or `Above`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// With `Attribute`: the value falls below this.
+    /// With `Attribute`: the ability is activated when the value falls below this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<f64>,
-    /// With `Attribute`: the value rises above this.
+    /// With `Attribute`: the ability is activated when the value rises above this number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub above: Option<f64>,
-    /// This effect is applied to the owner.
+    /// The ability is activated when this effect is applied to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effect_applied: Option<String>,
-    /// The death of the owner. The target is the controller that caused it; the ability needs `CastableWhileDead: true`.
+    /// The ability is activated when the owner dies. The target of the activation is the controller that caused the
+    /// death. The ability needs `CastableWhileDead: true`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub died: bool,
 }
@@ -225,7 +232,7 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// The global cooldown that an ability starts and waits for.
+/// A global cooldown: a cooldown that all abilities of one group share.
 ///
 /// ```
 /// assert_eq!(ugas_doc::GlobalCooldown::default().length, 0.0);
@@ -234,14 +241,14 @@ fn is_false(value: &bool) -> bool {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct GlobalCooldown {
-    /// The group; abilities of one group share the cooldown. `Default` if absent.
+    /// The name of the group; abilities of one group share the cooldown. The default is `Default`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// The length in seconds.
     pub length: f64,
 }
 
-/// Charges of an ability.
+/// The charges of an ability and the cooldown that restores them.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Charges::default().max, 0);
@@ -260,7 +267,7 @@ pub struct Charges {
     pub per_cooldown: Option<u32>,
     /// The cooldown in seconds.
     pub cooldown: f64,
-    /// Whether the client predicts the cooldown's length; true by default.
+    /// Whether the owning client predicts the length of the cooldown; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,
 }
@@ -278,7 +285,7 @@ pub enum OnTargetLost {
     Continue,
     /// The ability is cancelled.
     Cancel,
-    /// The cast ends immediately as if it had run to its end; ticks that have not run are skipped.
+    /// The cast completes immediately; its remaining ticks are skipped.
     Complete,
 }
 
@@ -286,7 +293,7 @@ fn goes_on(value: &OnTargetLost) -> bool {
     *value == OnTargetLost::Continue
 }
 
-/// A cast or channel: ticks over a length of time.
+/// The cast or channel of an ability: its length, its ticks and what cancels it.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Cast::default().length, 0.0);
@@ -297,29 +304,30 @@ fn goes_on(value: &OnTargetLost) -> bool {
 pub struct Cast {
     /// The length in seconds.
     pub length: f64,
-    /// The number of ticks, 1 by default: a cast has one tick, at its end.
+    /// The number of ticks, 1 by default. The ticks are evenly spaced, and the last tick runs at the end of the cast.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticks: Option<u32>,
-    /// Whether one more tick runs at the start.
+    /// Whether an additional tick runs at the start of the cast.
     #[serde(default)]
     pub initial_tick: bool,
-    /// Whether releasing the input cancels it.
+    /// Whether releasing the input cancels the cast.
     #[serde(default)]
     pub cancel_on_release: bool,
-    /// Whether it can be interrupted; true by default.
+    /// Whether the cast can be interrupted; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
-    /// Whether the owner may move; true by default. `false` cancels the cast when the owner gains the tag `State.Moving`
-    /// or is moved.
+    /// Whether the owner may move during the cast; true by default. `false` cancels the cast when the owner gains the
+    /// tag `State.Moving` or is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
-    /// What happens when the target dies, is removed, leaves the range or fails the target's tag checks.
+    /// What happens when the target dies, is removed, leaves the range or fails the ability's target tag checks.
     #[serde(default, skip_serializing_if = "goes_on")]
     pub on_target_lost: OnTargetLost,
-    /// The range within which the target must stay. The ability's `MaxRange` if absent; not below it.
+    /// The range within which the target must stay. The default is the ability's `MaxRange`; a value below that
+    /// `MaxRange` is a load error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_range: Option<f64>,
-    /// Whether the client predicts the length; true by default.
+    /// Whether the owning client predicts the length of the cast; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predict_length: Option<bool>,
 }
@@ -341,10 +349,12 @@ pub struct Ability {
     /// The Instant effect that is applied as cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// The HasDuration effect that is applied as cooldown; its tags under `Cooldown` block the next activation.
+    /// The HasDuration effect that is applied as cooldown. The ability cannot be activated while the owner has one of
+    /// the effect's granted `Cooldown.*` tags. If the effect grants no `Cooldown.*` tag, each of its granted tags
+    /// blocks the activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown: Option<String>,
-    /// The tasks, in order. The ability ends after the last one.
+    /// The tasks, in order. The ability ends after the last task.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<AbilityTask>,
     /// Display data.
@@ -356,7 +366,7 @@ pub struct Ability {
     /// A validation that the host answers later.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub async_validation: Option<AsyncValidation>,
-    /// When cost and cooldown are committed.
+    /// When an activation commits: pays its cost and starts its cooldown.
     pub commit_policy: CommitPolicy,
     /// Whether several activations may run at the same time.
     pub allow_multiple_instances: bool,
@@ -366,14 +376,14 @@ pub struct Ability {
     /// An expression that must be true at activation, such as `Health < MaxHealth`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_condition: Option<String>,
-    /// The name of registered host code that must agree at activation.
+    /// The name of a registered host function that must return true at activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub can_activate: Option<String>,
-    /// Whether activating it again while it is active restarts it.
+    /// Whether another activation while the ability is active restarts the ability.
     pub retrigger: bool,
-    /// Whether a refused press is tried again while the input is held.
+    /// Whether an activation that was refused when the input was pressed is tried again while the input is held.
     pub held_activation: bool,
-    /// Whether the owner needs an avatar.
+    /// Whether the owner must have an avatar.
     pub avatar_dependent: bool,
     /// The source of the activation must have all of these tags.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -387,64 +397,65 @@ pub struct Ability {
     /// The activation group.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub activation_group: Option<ActivationGroup>,
-    /// What activates the ability without a command.
+    /// The triggers that activate the ability without a command.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub triggers: Vec<Trigger>,
-    /// Whether it is active from the moment it is granted until it is revoked.
+    /// Whether the ability is activated when it is granted and stays active until it is revoked.
     pub passive: bool,
-    /// Where it runs.
+    /// Where the ability runs: on the owning client, on the server or on both.
     pub net_execution: NetExecution,
-    /// Whether the owning client may cancel it; true by default.
+    /// Whether the owning client may cancel the ability; true by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_may_cancel: Option<bool>,
-    /// Whether it can be activated while the owner is dead.
+    /// Whether the ability can be activated while the owner is dead.
     pub castable_while_dead: bool,
-    /// The global cooldown that it starts and waits for.
+    /// The global cooldown. A commit of the ability starts this cooldown. While the cooldown runs, the ability cannot
+    /// be activated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global_cooldown: Option<GlobalCooldown>,
-    /// Charges.
+    /// The charges of the ability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charges: Option<Charges>,
-    /// A cast or channel.
+    /// The cast or channel of the ability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cast: Option<Cast>,
-    /// Tasks of each cast tick, on every side.
+    /// Tasks that run at each cast tick, on the server and on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_tick: Vec<AbilityTask>,
-    /// Tasks of each cast tick on the owning client.
+    /// Tasks that run at each cast tick, only on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_tick: Vec<AbilityTask>,
-    /// Tasks of each cast tick on the server.
+    /// Tasks that run at each cast tick, only on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_tick: Vec<AbilityTask>,
-    /// Tasks of each cast tick on observers.
+    /// Tasks that run at each cast tick, only on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_tick: Vec<AbilityTask>,
-    /// Tasks when it is cancelled, on every side.
+    /// Tasks that run when the ability is cancelled, on the server and on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_cancel: Vec<AbilityTask>,
-    /// Tasks when it is cancelled, on the owning client.
+    /// Tasks that run when the ability is cancelled, only on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_predicted_cancel: Vec<AbilityTask>,
-    /// Tasks when it is cancelled, on the server.
+    /// Tasks that run when the ability is cancelled, only on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_cancel: Vec<AbilityTask>,
-    /// Tasks when it is cancelled, on observers.
+    /// Tasks that run when the ability is cancelled, only on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_cancel: Vec<AbilityTask>,
-    /// Tasks when the cast is interrupted, on every side.
+    /// Tasks that run when the cast is interrupted, on the server and on the owning client.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_interrupt: Vec<AbilityTask>,
-    /// Tasks when the cast is interrupted, on the server.
+    /// Tasks that run when the cast is interrupted, only on the server.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_server_interrupt: Vec<AbilityTask>,
-    /// Tasks when the cast is interrupted, on observers.
+    /// Tasks that run when the cast is interrupted, only on observers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_simulated_interrupt: Vec<AbilityTask>,
-    /// Tasks on the client when the server rejects a predicted activation.
+    /// Tasks that run on the owning client when the server rejects a predicted activation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub on_mispredicted: Vec<AbilityTask>,
-    /// Repeated activation while the input is held. Not supported yet: a load error.
+    /// Whether the ability is activated repeatedly while the input is held. Not supported yet; `true` is a load error.
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub automatic: bool,
     /// Values that combat rules do not change: `CastLength`, `GlobalCooldown`, `Cooldown`, `Cost`, `MaxCharges`,

@@ -1,4 +1,4 @@
-//! Builders for abilities: one call per field.
+//! Builder methods for abilities, one per field.
 
 use crate::{
     Ability, AbilityTask, ActivationGroup, AsyncValidation, Cast, Charges, CommitPolicy, GlobalCooldown, GroupPolicy,
@@ -53,7 +53,7 @@ impl AbilityTask {
         self
     }
 
-    /// Creates tasks that run at the same time; it completes when all have completed.
+    /// Creates a task that runs these tasks at the same time and completes when all of them have completed.
     ///
     /// ```
     /// use ugas_doc::AbilityTask;
@@ -64,27 +64,27 @@ impl AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Parallel") }
     }
 
-    /// Creates tasks that run at the same time; the first to complete ends the others.
+    /// Creates a task that runs these tasks at the same time; the first task that completes ends the others.
     pub fn race(tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Race") }
     }
 
-    /// Creates tasks that run one after the other, as one task.
+    /// Creates a task that runs these tasks one after the other.
     pub fn sequence(tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { tasks: tasks.into_iter().collect(), ..AbilityTask::new("Sequence") }
     }
 
-    /// Creates tasks that run `count` times.
+    /// Creates a task that runs these tasks one after the other, `count` times.
     pub fn repeat(count: u32, tasks: impl IntoIterator<Item = AbilityTask>) -> AbilityTask {
         AbilityTask { count: Some(count), tasks: tasks.into_iter().collect(), ..AbilityTask::new("Repeat") }
     }
 
-    /// Creates a branch on an expression; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
+    /// Creates a branch on an expression. Add the tasks with [`AbilityTask::then`] and [`AbilityTask::otherwise`].
     pub fn when(condition: impl Into<String>) -> AbilityTask {
         AbilityTask { when: Some(condition.into()), ..AbilityTask::new("Branch") }
     }
 
-    /// Creates a branch on a tag query; add [`AbilityTask::then`] and [`AbilityTask::otherwise`].
+    /// Creates a branch on a tag query. Add the tasks with [`AbilityTask::then`] and [`AbilityTask::otherwise`].
     pub fn query(query: impl Into<String>) -> AbilityTask {
         AbilityTask { query: Some(query.into()), ..AbilityTask::new("Branch") }
     }
@@ -111,7 +111,7 @@ impl Trigger {
     pub fn tag_added(tag: impl Into<String>) -> Trigger {
         Trigger { tag_added: Some(tag.into()), ..Trigger::default() }
     }
-    /// Creates a trigger that lasts while the owner has a tag.
+    /// Creates a trigger that keeps the ability active while the owner has a tag.
     pub fn tag_present(tag: impl Into<String>) -> Trigger {
         Trigger { tag_present: Some(tag.into()), ..Trigger::default() }
     }
@@ -189,20 +189,21 @@ impl Ability {
         tag => tags.ability_tags;
         /// Adds a status tag of the owner that blocks the activation (`BlockedByTags`).
         blocked_by => tags.blocked_by_tags;
-        /// Blocks other abilities with this tag while it is active (`BlockAbilitiesWithTags`).
+        /// Blocks other abilities with this tag while this ability is active (`BlockAbilitiesWithTags`).
         blocks => tags.block_abilities_with_tags;
-        /// Adds to `CancelAbilitiesWithTags`, which means both [`Ability::cancelled_by`] and
+        /// Adds a tag to `CancelAbilitiesWithTags`, which combines [`Ability::cancelled_by`] and
         /// [`Ability::cancels_others`].
         cancels => tags.cancel_abilities_with_tags;
-        /// The ability is cancelled when its owner gains this tag (`CancelledByTags`).
+        /// Cancels the ability when its owner gains this tag (`CancelledByTags`).
         cancelled_by => tags.cancelled_by_tags;
-        /// Activating the ability cancels the owner's other abilities with this tag (`CancelOtherAbilitiesWithTags`).
+        /// Cancels the owner's other abilities with this tag when the ability is activated
+        /// (`CancelOtherAbilitiesWithTags`).
         cancels_others => tags.cancel_other_abilities_with_tags;
         /// Adds a tag that the owner must have (`ActivationRequiredTags`).
         requires => tags.activation_required_tags;
         /// Adds a tag that the owner must not have (`ActivationBlockedTags`).
         blocked => tags.activation_blocked_tags;
-        /// Adds a tag that the owner has while it is active (`ActivationOwnedTags`).
+        /// Adds a tag that the owner has while the ability is active (`ActivationOwnedTags`).
         owned => tags.activation_owned_tags;
         /// Adds a tag that the source must have.
         source_requires => source_required_tags;
@@ -218,9 +219,9 @@ impl Ability {
         multiple => allow_multiple_instances;
         /// Restarts the ability when it is activated again.
         retriggered => retrigger;
-        /// Tries a refused press again while the input is held.
+        /// Tries a refused activation again while the input is held.
         held => held_activation;
-        /// Requires an avatar.
+        /// Requires the owner to have an avatar.
         needs_avatar => avatar_dependent;
         /// Activates the ability when it is granted.
         passively => passive;
@@ -248,22 +249,22 @@ impl Ability {
         self.cooldown = Some(effect.into());
         self
     }
-    /// Commits by a CommitAbility task.
+    /// Makes the ability commit by a `CommitAbility` task instead of before its first task.
     pub fn manual(mut self) -> Ability {
         self.commit_policy = CommitPolicy::Manual;
         self
     }
-    /// Sets the tag query that must be true.
+    /// Sets the tag query that must be true at activation.
     pub fn query(mut self, query: impl Into<String>) -> Ability {
         self.activation_query = Some(query.into());
         self
     }
-    /// Sets the expression that must be true.
+    /// Sets the expression that must be true at activation.
     pub fn condition(mut self, condition: impl Into<String>) -> Ability {
         self.activation_condition = Some(condition.into());
         self
     }
-    /// Sets the host code that must agree.
+    /// Sets the name of the host function that must return true at activation.
     pub fn hook(mut self, name: impl Into<String>) -> Ability {
         self.can_activate = Some(name.into());
         self
@@ -293,7 +294,7 @@ impl Ability {
         self.global_cooldown = Some(GlobalCooldown { group: Some(group.into()), length: seconds });
         self
     }
-    /// Sets charges, each of which takes this many seconds to restore.
+    /// Sets the largest number of charges and the seconds after which one charge is restored.
     pub fn charges(mut self, max: u32, cooldown: f64) -> Ability {
         self.charges = Some(Charges { max, cooldown, ..Charges::default() });
         self
@@ -303,7 +304,7 @@ impl Ability {
         self.cast = Some(Cast { length: seconds, ticks: Some(ticks), ..Cast::default() });
         self
     }
-    /// Sets a cast.
+    /// Sets the cast or channel.
     pub fn cast_as(mut self, cast: Cast) -> Ability {
         self.cast = Some(cast);
         self
@@ -314,7 +315,7 @@ impl Ability {
         self.async_validation = Some(AsyncValidation { required: true, kind, timeout_ms, predicted: false });
         self
     }
-    /// Sets where it runs.
+    /// Sets where the ability runs.
     pub fn net(mut self, execution: NetExecution) -> Ability {
         self.net_execution = execution;
         self

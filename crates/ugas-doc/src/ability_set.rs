@@ -57,13 +57,13 @@ impl SetAbility {
 pub struct AbilitySet {
     /// The name, unique in the project.
     pub name: String,
-    /// Attribute sets that are registered first.
+    /// Attribute sets that are registered before the effects and abilities of this ability set are granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attribute_sets: Vec<String>,
     /// Effects that are applied while the set is granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// Abilities that are granted.
+    /// Abilities that are granted with the set.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub abilities: Vec<SetAbility>,
     /// Display data.
@@ -83,7 +83,7 @@ impl Document for AbilitySet {
     fn summary(&self) -> Option<String> {
         let abilities = self.abilities.iter().map(|a| a.ability.as_str());
         let all: Vec<&str> = self.effects.iter().map(String::as_str).chain(abilities).collect();
-        Some(format!("results: {}", all.join(", ")))
+        Some(format!("grants {}", all.join(", ")))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Areas of effect. The types are read; the runtime rejects them until it supports areas.
+//! Areas of effect. Documents can contain areas, but the rules builder rejects them until the runtime supports areas.
 
 use crate::Magnitude;
 use serde::{Deserialize, Serialize};
@@ -14,11 +14,11 @@ pub enum AreaShape {
     /// Everything within the radius.
     #[default]
     Sphere,
-    /// Everything within the radius and the opening angle in front.
+    /// Everything within the radius and within the opening angle in front of the source.
     Cone,
 }
 
-/// Which team relation a target must have.
+/// The team relation that a target must have to the source.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Affiliation::default(), ugas_doc::Affiliation::Any);
@@ -56,7 +56,7 @@ pub struct AreaFilter {
     /// The target must have none of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exclude_tags: Vec<String>,
-    /// The team relation between source and target.
+    /// The team relation that the target must have to the source.
     #[serde(default)]
     pub affiliation: Affiliation,
 }
@@ -79,7 +79,7 @@ pub struct Area {
     /// Half of a cone's opening angle, in degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_angle_deg: Option<f64>,
-    /// The largest number of targets; the nearest come first.
+    /// The largest number of targets; the nearest targets are chosen first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_targets: Option<u32>,
     /// Which targets are affected.

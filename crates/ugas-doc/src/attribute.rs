@@ -16,7 +16,7 @@ pub enum Category {
     /// A value that calculations read, such as Damage or Defense.
     #[default]
     Statistic,
-    /// An internal value that player-facing lists leave out.
+    /// An internal value that lists for players do not show.
     Meta,
 }
 
@@ -28,11 +28,11 @@ pub enum Category {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReplicationMode {
-    /// No client.
+    /// No client receives the attribute.
     None,
-    /// Only the owning client.
+    /// Only the owning client receives the attribute.
     OwnerOnly,
-    /// Every client.
+    /// Every client receives the attribute.
     #[default]
     All,
 }
@@ -89,10 +89,10 @@ pub struct Clamping {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Aggregation {
-    /// Every modifier counts.
+    /// Every modifier applies.
     #[default]
     All,
-    /// Of the Multiply modifiers only the largest bonus and the largest penalty count.
+    /// Of the Multiply modifiers, only the largest bonus and the largest penalty apply.
     StrongestMultiply,
 }
 
@@ -104,14 +104,14 @@ pub enum Aggregation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnBoundChange {
-    /// The current value is clamped; the base value stays.
+    /// The current value is clamped; the base value does not change.
     #[default]
     Clamp,
     /// The base value keeps its proportion of the range: 50 of 100 becomes 75 of 150.
     Proportional,
 }
 
-/// What reaching zero means.
+/// What happens when an attribute falls to zero.
 ///
 /// ```
 /// assert_ne!(ugas_doc::OnDepleted::Death, ugas_doc::OnDepleted::Nothing);
@@ -119,13 +119,14 @@ pub enum OnBoundChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnDepleted {
-    /// Falling from above zero to zero or below is a death. The default for an attribute named `Health`.
+    /// The controller dies when the value falls from above zero to zero or below. `Death` is the default for an
+    /// attribute named `Health`.
     Death,
-    /// Reaching zero has no effect.
+    /// Nothing happens when the value falls to zero. `Nothing` is the default for all attributes except `Health`.
     Nothing,
 }
 
-/// Makes an attribute a shield: it takes damage before another attribute does.
+/// Makes an attribute a shield: the shield takes damage before another attribute does.
 ///
 /// ```
 /// let shield = ugas_doc::Absorb { before: "Health".into(), order: 10 };
@@ -137,7 +138,7 @@ pub enum OnDepleted {
 pub struct Absorb {
     /// The attribute that is protected, such as `Health`.
     pub before: String,
-    /// The order among shields of one attribute; the lowest takes damage first.
+    /// The order among the shields of one attribute; the shield with the lowest number takes damage first.
     #[serde(default)]
     pub order: i32,
 }
@@ -174,7 +175,7 @@ pub struct Quantize {
     pub bits: u8,
 }
 
-/// Display data. The runtime does not read it; editors, tooltips and the studio do.
+/// Display data for editors, tooltips and the studio. The runtime does not read display data.
 ///
 /// ```
 /// assert!(ugas_doc::Metadata::default().display_name.is_none());
@@ -187,7 +188,7 @@ pub struct Metadata {
     /// The name shown to players.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub display_name: Option<String>,
-    /// The tooltip. `{GE_Burn.Duration}` and similar placeholders are replaced by numbers of the rules.
+    /// The tooltip. Placeholders such as `{GE_Burn.Duration}` are replaced with numbers from the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The group in a user interface.
@@ -202,12 +203,12 @@ pub struct Metadata {
     /// Labels for tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
-    /// The group in debug views; `ugas sim --category` filters by it.
+    /// The group in debug views; `ugas sim --category` filters by this group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debug_category: Option<String>,
 }
 
-/// One attribute.
+/// An `attribute` document, or one attribute of an attribute set.
 ///
 /// ```
 /// use ugas_doc::{Attribute, Bound, Category};
@@ -220,7 +221,7 @@ pub struct Metadata {
 pub struct Attribute {
     /// The name, unique within a controller.
     pub name: String,
-    /// The base value when the set is registered, clamped to the bounds. Required unless `DerivedFrom` supplies the
+    /// The base value at the registration of the set, clamped to the bounds. Required unless `DerivedFrom` supplies the
     /// base value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_base_value: Option<f64>,
@@ -236,17 +237,18 @@ pub struct Attribute {
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// The same as `Metadata.Description`, as some documents of the specification write it.
+    /// The same as `Metadata.Description`. Some documents of the specification use this field instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
     pub description: Option<String>,
     /// An expression that supplies the base value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub derived_from: Option<DerivedFrom>,
-    /// What reaching zero means. Without it, `Death` for an attribute named `Health` and `Nothing` for every other.
+    /// What happens when the attribute falls to zero. The default is `Death` for an attribute named `Health` and
+    /// `Nothing` for all other attributes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_depleted: Option<OnDepleted>,
-    /// Makes the attribute a shield for another one.
+    /// Makes the attribute a shield for another attribute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub absorb: Option<Absorb>,
     /// How modifiers are combined.
@@ -255,7 +257,7 @@ pub struct Attribute {
     /// What happens to the base value when a bound changes.
     #[serde(default)]
     pub on_bound_change: OnBoundChange,
-    /// Rounding when the value is sent to observers.
+    /// How the value is rounded when it is sent to observers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantize: Option<Quantize>,
 }
@@ -280,7 +282,7 @@ impl Attribute {
         Attribute { name: name.into(), default_base_value: Some(default_base_value), ..Attribute::default() }
     }
 
-    /// Creates an attribute whose base value is computed from others.
+    /// Creates an attribute whose base value is computed from other attributes.
     pub fn derived(name: impl Into<String>, expression: impl Into<String>) -> Attribute {
         Attribute {
             name: name.into(),
@@ -307,19 +309,20 @@ impl Attribute {
         self
     }
 
-    /// Makes falling to zero a death, as it is by default for an attribute named `Health`.
+    /// Makes the controller die when the attribute falls to zero. An attribute named `Health` has this behavior by
+    /// default.
     pub fn deadly(mut self) -> Attribute {
         self.on_depleted = Some(OnDepleted::Death);
         self
     }
 
-    /// Lets only the largest bonus and the largest penalty count.
+    /// Applies only the largest bonus and the largest penalty of the Multiply modifiers.
     pub fn strongest_wins(mut self) -> Attribute {
         self.aggregation = Aggregation::StrongestMultiply;
         self
     }
 
-    /// Lets the base value keep its proportion when a bound changes.
+    /// Makes the base value keep its proportion of the range when a bound changes.
     pub fn proportional(mut self) -> Attribute {
         self.on_bound_change = OnBoundChange::Proportional;
         self
@@ -339,10 +342,10 @@ impl Attribute {
 pub struct AttributeSet {
     /// The name of the set, unique in the project.
     pub name: String,
-    /// Sets that must be registered before this one.
+    /// Attribute sets that must be registered before this set.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
-    /// The attributes.
+    /// The attributes of the set.
     pub attributes: Vec<Attribute>,
     /// Display data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -375,7 +378,7 @@ impl AttributeSet {
         self
     }
 
-    /// Adds a set that must be registered first.
+    /// Adds an attribute set that must be registered before this set.
     pub fn needs(mut self, set: impl Into<String>) -> AttributeSet {
         self.dependencies.push(set.into());
         self

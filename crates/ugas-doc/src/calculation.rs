@@ -1,4 +1,4 @@
-//! Calculations: executions and magnitudes as expressions instead of code.
+//! Calculations: executions and magnitudes that are written as expressions instead of code.
 
 use crate::{Document, Metadata, Operation};
 use serde::de::{self, Deserializer, MapAccess, Visitor};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// An expression as written; a plain number or boolean is an expression too.
+/// The text of an expression. A plain number or boolean is also an expression.
 ///
 /// ```
 /// use ugas_doc::Formula;
@@ -89,7 +89,7 @@ pub enum CaptureMoment {
     OnApplication,
 }
 
-/// When a calculation captures the attributes it reads. An attribute that is not listed is captured at each
+/// When a calculation captures the attributes that it reads. An attribute that is not listed is captured at each
 /// execution.
 ///
 /// ```
@@ -156,7 +156,9 @@ impl<'de> Deserialize<'de> for Binding {
                 };
                 match map.next_key::<String>()? {
                     None => Ok(Binding { name, value }),
-                    Some(_) => Err(de::Error::custom("one name per entry; begin the next one with `- `")),
+                    Some(_) => Err(de::Error::custom(
+                        "expected one name per entry; write the next name as a new entry with `- `",
+                    )),
                 }
             }
         }
@@ -164,7 +166,7 @@ impl<'de> Deserialize<'de> for Binding {
     }
 }
 
-/// A tag that a calculation adds to the context of its application; cues and combat rules see it.
+/// A tag that a calculation adds to the context of its application; cues and combat rules can read the tag.
 ///
 /// ```
 /// let t = ugas_doc::ContextTag { tag: "Hit.Critical".into(), when: Some("crit".into()) };
@@ -176,7 +178,7 @@ impl<'de> Deserialize<'de> for Binding {
 pub struct ContextTag {
     /// The tag, such as `Hit.Critical`.
     pub tag: String,
-    /// Adds the tag only if this expression is true; always if absent.
+    /// The condition for adding the tag, as an expression. Without a condition the tag is always added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
@@ -194,7 +196,7 @@ pub enum ResultOn {
     Target,
 }
 
-/// One write of an execution.
+/// One write of an execution to an attribute.
 ///
 /// ```
 /// let r = ugas_doc::CalculationResult::add("Health", "-raw");
@@ -209,11 +211,11 @@ pub struct CalculationResult {
     pub on: ResultOn,
     /// The attribute that is written.
     pub attribute: String,
-    /// How the value is written.
+    /// The operation that combines the value with the attribute.
     pub operation: Operation,
     /// The value, as an expression.
     pub value: Formula,
-    /// Writes only if this expression is true; always if absent.
+    /// The condition for the write, as an expression. Without a condition the value is always written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<Formula>,
 }
@@ -244,12 +246,12 @@ impl CalculationResult {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct Calculation {
-    /// The name, unique in the project. Effects use it as `CalculatorClass`.
+    /// The name, unique in the project. Effects refer to the calculation by this name in `CalculatorClass`.
     pub name: String,
-    /// When the attributes it reads are captured.
+    /// When the attributes that the calculation reads are captured.
     #[serde(skip_serializing_if = "Capture::is_empty")]
     pub capture: Capture,
-    /// Named intermediate values, in order; each may use those before it.
+    /// Named intermediate values, in order; each value may use the values before it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub r#let: Vec<Binding>,
     /// Tags that are added to the context of the application.

@@ -1,8 +1,8 @@
-//! Combat: what marks an effect as damage, healing or threat, and rules that change combat values.
+//! Combat: effects that deal damage, heal or cause threat, and rules that change combat values.
 
 use serde::{Deserialize, Serialize};
 
-/// What the base writes of an effect are.
+/// The meaning of an effect's writes to base values: damage, healing or threat.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatKind::default(), ugas_doc::CombatKind::Damage);
@@ -10,16 +10,17 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum CombatKind {
-    /// Damage: negative writes.
+    /// Negative writes are damage.
     #[default]
     Damage,
-    /// Healing: positive writes.
+    /// Positive writes are healing.
     Healing,
-    /// Threat: a value that AI reads.
+    /// Writes are threat, which is a value that AI reads.
     Threat,
 }
 
-/// How combat is delivered. Rules read it as `event.Direct`, `event.Periodic` and `event.Area`.
+/// How damage, healing or threat is delivered. Combat rules read the style as `event.Direct`, `event.Periodic` and
+/// `event.Area`.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatStyle::default(), ugas_doc::CombatStyle::Direct);
@@ -32,11 +33,11 @@ pub enum CombatStyle {
     Direct,
     /// Damage or healing over time.
     Periodic,
-    /// A hit on several targets. This is a label; the runtime does not find targets by it.
+    /// A hit on several targets. The style is only a label: it does not make the runtime search for targets.
     Area,
 }
 
-/// Marks the base writes of an effect as combat: combat rules and the damage pipeline process them.
+/// Marks an effect's writes to base values as combat, so that combat rules and the damage pipeline process them.
 ///
 /// ```
 /// assert!(ugas_doc::Combat::default().school.is_none());
@@ -47,7 +48,7 @@ pub enum CombatStyle {
 pub struct Combat {
     /// Damage, healing or threat.
     pub kind: CombatKind,
-    /// How it is delivered.
+    /// How the damage, healing or threat is delivered.
     #[serde(default)]
     pub style: CombatStyle,
     /// A damage-type tag, such as `DamageType.Fire`.
@@ -88,12 +89,13 @@ pub struct Modify {
     /// For Add: the amount.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// For Multiply: the factor; 0.9 is 10 % less.
+    /// For Multiply: the factor. A factor of 0.9 means 10 % less.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<f64>,
 }
 
-/// A combat rule: changes or forbids something on the bearer while the effect is active.
+/// A combat rule: while the effect is active, the rule changes a combat value of the effect's target or forbids an
+/// action.
 ///
 /// ```
 /// let r = ugas_doc::CombatRule { on: "CastLength".into(), ..Default::default() };
@@ -108,25 +110,26 @@ pub struct CombatRule {
     /// `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event. `StatValue` and `ResourceDelta`
     /// are not supported yet and are load errors.
     pub on: String,
-    /// Applies only to these abilities.
+    /// The rule applies only to these abilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub abilities: Vec<String>,
-    /// Applies only to abilities with one of these tags.
+    /// The rule applies only to abilities with one of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ability_tags: Vec<String>,
-    /// Applies only to amounts that are written to this attribute. For `Modify` of damage, healing and threat.
+    /// The rule applies only to amounts that are written to this attribute. Allowed only if `Modify` changes damage,
+    /// healing or threat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attribute: Option<String>,
-    /// Applies only while this expression is true.
+    /// The rule applies only while this expression is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The change. A rule has either `Modify` or `Restrict: true`.
+    /// How the rule changes the value in `On`. A rule has either `Modify` or `Restrict: true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub modify: Option<Modify>,
-    /// Forbids it. A rule has either `Modify` or `Restrict: true`.
+    /// Whether the rule forbids the action or event in `On`. A rule has either `Modify` or `Restrict: true`.
     #[serde(default)]
     pub restrict: bool,
-    /// Multiplies the change by the effect's stacks.
+    /// Whether the change is multiplied by the effect's number of stacks.
     #[serde(default)]
     pub stacks: bool,
 }

@@ -15,20 +15,20 @@ pub struct Actor {
     /// The identifier, unique in the project.
     #[serde(rename = "ActorID", default)]
     pub actor_id: String,
-    /// The type of actor, such as `Player`, for the host.
+    /// The type of actor, such as `Player`. Only the host reads the type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host")))]
     pub actor_type: Option<String>,
 }
 
 impl Actor {
-    /// Creates a reference.
+    /// Creates a reference to the actor with this identifier.
     pub fn new(id: impl Into<String>) -> Actor {
         Actor { actor_id: id.into(), actor_type: None }
     }
 }
 
-/// The value of one attribute.
+/// The value of one attribute at spawn.
 ///
 /// ```
 /// let v = ugas_doc::AttributeValue { name: "Health".into(), base_value: Some(80.0), current_value: None };
@@ -38,17 +38,18 @@ impl Actor {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AttributeValue {
-    /// The attribute.
+    /// The name of the attribute.
     pub name: String,
     /// The base value at spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_value: Option<f64>,
-    /// The expected current value. It is recomputed at spawn; a difference is reported as a diagnostic.
+    /// The expected current value. The sim recomputes the current value at spawn and reports a difference as a
+    /// diagnostic.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_value: Option<f64>,
 }
 
-/// An attribute set that is registered at spawn, with values.
+/// An attribute set that is registered at spawn, with its base values.
 ///
 /// ```
 /// assert_eq!(ugas_doc::SetValues::new("Vitals").name, "Vitals");
@@ -57,7 +58,7 @@ pub struct AttributeValue {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SetValues {
-    /// The set.
+    /// The name of the attribute set.
     pub name: String,
     /// Values that differ from the defaults.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -88,17 +89,17 @@ impl SetValues {
 pub struct GrantedAbility {
     /// The name of the ability.
     pub ability_class: String,
-    /// The level, 1 or higher.
+    /// The level of the ability, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
     /// The input action that activates the ability.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InputID")]
     pub input_id: Option<String>,
-    /// A handle that other tools wrote; grants get handles of their own.
+    /// A handle that other tools wrote. The runtime ignores this handle and creates its own handles for grants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub handle: Option<String>,
-    /// Whether the ability was running when the document was saved. It is not continued at spawn.
+    /// Whether the ability was active when the document was saved. The runtime does not activate the ability at spawn.
     #[serde(default, rename = "bIsActive")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub is_active: bool,
@@ -120,27 +121,27 @@ impl GrantedAbility {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ActiveEffect {
-    /// A handle that other tools wrote; applied effects get keys of their own. Optional.
+    /// A handle that other tools wrote; optional. The runtime ignores this handle and creates its own effect keys.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub handle: Option<String>,
     /// The name of the effect.
     pub effect_class: String,
-    /// The remaining seconds; −1, like no value, for the full duration.
+    /// The remaining duration in seconds. Without a value, or with −1, the effect has its full duration.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<f64>,
     /// The number of stacks, 1 or higher.
     #[serde(default = "one")]
     pub stacks: u32,
-    /// When the effect was applied, as other tools wrote it. `Duration` counts, not this.
+    /// The time at which other tools applied the effect. The runtime ignores this time and uses `Duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub start_time: Option<f64>,
-    /// The level, 1 or higher.
+    /// The level of the effect, 1 or higher.
     #[serde(default = "one")]
     pub level: u32,
-    /// The controller that caused the effect, as other tools wrote it. At spawn the controller itself is the
-    /// source.
+    /// The controller that caused the effect, as written by other tools. The runtime ignores this field: the spawned
+    /// controller is the source of the effect.
     #[serde(default, skip_serializing_if = "Option::is_none", rename = "InstigatorGC")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub instigator_gc: Option<String>,
@@ -161,7 +162,7 @@ impl ActiveEffect {
     }
 }
 
-/// What other clients receive of a controller.
+/// Which state of a controller is replicated, and to which clients.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ControllerReplication::default(), ugas_doc::ControllerReplication::Mixed);
@@ -169,14 +170,14 @@ impl ActiveEffect {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ControllerReplication {
-    /// Cues and tags only.
+    /// Every client receives only tags and cues.
     Minimal,
-    /// Everything to the owning client, cues and tags to others.
+    /// The owning client receives attributes, effects, tags and cues. Other clients receive only tags and cues.
     #[default]
     Mixed,
-    /// Everything to every client.
+    /// Every client receives attributes, effects, tags and cues.
     Full,
-    /// Nothing.
+    /// No client receives anything.
     None,
 }
 
@@ -191,12 +192,12 @@ pub enum ControllerReplication {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Controller {
-    /// The actor that owns the controller. Its `ActorID` is the name of the document.
+    /// The actor that owns the controller. The `ActorID` of this actor is the name of the document.
     pub owner_actor: Actor,
     /// The actor that represents the controller in the world; the owner by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub avatar_actor: Option<Actor>,
-    /// The attribute sets, at least one.
+    /// The attribute sets of the controller; at least one.
     pub attribute_sets: Vec<SetValues>,
     /// Abilities that are granted at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -204,17 +205,19 @@ pub struct Controller {
     /// Effects that are active at spawn.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active_effects: Vec<ActiveEffect>,
-    /// The input action sets that are active, for the host.
+    /// The input action sets that are active at spawn. Only the host reads this list.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host")))]
     pub active_action_sets: Vec<String>,
-    /// Tags at spawn. Tags that no listed effect grants are granted by the built-in effect `GE_Initial_Tags`.
+    /// The tags at spawn. The built-in effect `GE_Initial_Tags` grants every tag that no effect of `ActiveEffects`
+    /// grants.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owned_tags: Vec<String>,
-    /// What other clients receive.
+    /// Which state is replicated, and to which clients.
     #[serde(default)]
     pub replication_mode: ControllerReplication,
-    /// Whether the controller is processed. An inactive one activates nothing and its effects do not advance.
+    /// Whether the controller is processed. An inactive controller activates no abilities, and its effects do not
+    /// advance.
     #[serde(default = "yes", rename = "bIsActive")]
     pub is_active: bool,
     /// Display data.
@@ -226,7 +229,7 @@ pub struct Controller {
     /// The position at spawn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<[f64; 3]>,
-    /// The team. Not supported yet: a load error.
+    /// The team of the controller. Not supported yet; a value is a load error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub team: Option<String>,
@@ -243,7 +246,7 @@ impl Document for Controller {
 }
 
 impl Controller {
-    /// Creates a controller without sets.
+    /// Creates a controller without attribute sets.
     pub fn new(owner: impl Into<String>) -> Controller {
         Controller {
             owner_actor: Actor::new(owner),

@@ -1,9 +1,10 @@
-//! Curves: tables of points that scale magnitudes by level, attribute or caller's value.
+//! Curves: tables of points that scale magnitudes by the level, by an attribute or by a set-by-caller value.
 
 use crate::Document;
 use serde::{Deserialize, Serialize};
 
-/// A `curve` document: points with rising X. Outside the points, the first or the last Y is used.
+/// A `curve` document: points in order of increasing X. Below the first point the curve has the first Y, above the last
+/// point the last Y.
 ///
 /// ```
 /// let c = ugas_doc::Curve::new("C_Damage", [(1.0, 10.0), (5.0, 50.0)]);
@@ -15,10 +16,11 @@ use serde::{Deserialize, Serialize};
 pub struct Curve {
     /// The name, unique in the project.
     pub name: String,
-    /// The points, with rising X.
+    /// The points, in order of increasing X.
     #[serde(default)]
     pub points: Vec<CurvePoint>,
-    /// A CSV file next to the document that supplies the points instead, one `X,Y` per line.
+    /// A CSV file in the folder of the document, or in a subfolder, that supplies the points instead of `Points`, with
+    /// one `X,Y` per line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<String>,
     /// How values between two points are computed.
@@ -73,11 +75,11 @@ pub struct CurvePoint {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Interpolation {
-    /// A straight line between neighbours.
+    /// A straight line between neighbouring points.
     #[default]
     Linear,
     /// The value of the last point at or below X.
     Step,
-    /// A monotone cubic through the points.
+    /// A monotone cubic interpolation through the points.
     Cubic,
 }

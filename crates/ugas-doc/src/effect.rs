@@ -1,4 +1,4 @@
-//! Effects: every change of attributes and tags.
+//! Effects: the definitions of all changes of attributes and tags.
 
 use crate::{Area, Combat, CombatRule, Document, Magnitude, Metadata, Stacking, Value};
 use serde::{Deserialize, Serialize};
@@ -12,16 +12,16 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum DurationPolicy {
-    /// Changes base values immediately and is never active.
+    /// The effect changes base values immediately and does not stay active.
     #[default]
     Instant,
-    /// Active for `Duration`.
+    /// The effect is active for `Duration`.
     HasDuration,
-    /// Active until it is removed.
+    /// The effect is active until it is removed.
     Infinite,
 }
 
-/// What several applications of one effect on one target do.
+/// How several applications of one effect to one target are combined.
 ///
 /// ```
 /// assert_eq!(ugas_doc::ExecutionPolicy::default(), ugas_doc::ExecutionPolicy::RunInParallel);
@@ -29,16 +29,16 @@ pub enum DurationPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ExecutionPolicy {
-    /// Each application is an instance of its own.
+    /// Each application creates a separate instance of the effect.
     #[default]
     RunInParallel,
     /// Applications are queued and run one after the other.
     RunInSequence,
-    /// One instance covers the time from the earliest start to the latest end.
+    /// All applications share one instance, which is active from the earliest start to the latest end.
     RunInMerge,
 }
 
-/// The four modifier operations.
+/// The operation of a modifier.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Operation::default(), ugas_doc::Operation::Add);
@@ -46,18 +46,18 @@ pub enum ExecutionPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Operation {
-    /// Adds before the multiplications.
+    /// Adds the magnitude before the multiplications.
     #[default]
     Add,
-    /// Adds a bonus: +0.25 is +25 %.
+    /// Multiplies by 1 plus the magnitude, so that 0.25 means +25 %. The magnitudes of one channel are added first.
     Multiply,
-    /// Adds after the multiplications.
+    /// Adds the magnitude after the multiplications.
     AddPost,
-    /// Replaces the result; bounds still apply.
+    /// Replaces the result of the other operations; the bounds still apply.
     Override,
 }
 
-/// Periodic execution.
+/// The periodic execution of an effect.
 ///
 /// ```
 /// let p = ugas_doc::Period { period: 1.0, execute_on_application: false };
@@ -69,12 +69,13 @@ pub enum Operation {
 pub struct Period {
     /// Seconds between executions, at least 0.001.
     pub period: f64,
-    /// Executes once more at application.
+    /// Whether the effect also executes at application.
     #[serde(default)]
     pub execute_on_application: bool,
 }
 
-/// One modifier. Instant and periodic effects write base values; others change current values while active.
+/// One operation of an effect on one attribute. Instant and periodic effects write base values; other effects change
+/// current values while they are active.
 ///
 /// ```
 /// use ugas_doc::{Modifier, Operation};
@@ -91,14 +92,14 @@ pub struct Modifier {
     pub operation: Operation,
     /// The amount.
     pub magnitude: Magnitude,
-    /// For Multiply: bonuses of one channel are added before they multiply. Without it the modifier has a channel
-    /// of its own.
+    /// For Multiply: the channel. The bonuses of one channel are added before they multiply the value. Without
+    /// `Channel` the modifier has a separate channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
-    /// Counts only while the source has all of these tags.
+    /// The modifier applies only while the source has all of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub source_tags: Vec<String>,
-    /// Counts only while the target has all of these tags.
+    /// The modifier applies only while the target has all of these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub target_tags: Vec<String>,
 }
@@ -115,20 +116,20 @@ impl Modifier {
         self
     }
 
-    /// Adds a tag that the source must have.
+    /// Adds a tag that the source must have for the modifier to apply.
     pub fn source_tag(mut self, tag: impl Into<String>) -> Modifier {
         self.source_tags.push(tag.into());
         self
     }
 
-    /// Adds a tag that the target must have.
+    /// Adds a tag that the target must have for the modifier to apply.
     pub fn target_tag(mut self, tag: impl Into<String>) -> Modifier {
         self.target_tags.push(tag.into());
         self
     }
 }
 
-/// A calculation that an effect runs when it executes.
+/// A calculation that an effect runs at each execution.
 ///
 /// ```
 /// assert!(ugas_doc::Execution::new("ExecCalc_Hit").predictable);
@@ -137,9 +138,9 @@ impl Modifier {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Execution {
-    /// The name of a `calculation` document or of registered host code.
+    /// The name of a `calculation` document or of a calculator that the host registers.
     pub calculator_class: String,
-    /// Whether a client may run it in prediction. `false` makes the effect server-only.
+    /// Whether a client may run the calculation in prediction. `false` makes the effect server-only.
     #[serde(default = "yes")]
     pub predictable: bool,
     /// Parameters that the calculation reads as `params.Name`.
@@ -154,7 +155,7 @@ impl Execution {
     }
 }
 
-/// An ability that an effect grants while it is active.
+/// An ability that an effect grants while the effect is active.
 ///
 /// ```
 /// assert!(ugas_doc::GrantedAbilityEntry::new("GA_FlameStrike").remove_on_effect_removal);
@@ -177,7 +178,7 @@ pub struct GrantedAbilityEntry {
 }
 
 impl GrantedAbilityEntry {
-    /// Creates an entry at level 1 that is revoked with the effect.
+    /// Creates an entry at level 1; the ability is revoked when the effect ends.
     pub fn new(ability: impl Into<String>) -> GrantedAbilityEntry {
         GrantedAbilityEntry { ability_class: ability.into(), level: 1, input_id: None, remove_on_effect_removal: true }
     }
@@ -191,7 +192,7 @@ impl GrantedAbilityEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum OnOngoingFail {
-    /// Modifiers and tags are switched off until the requirement is met again.
+    /// The effect is inhibited: its modifiers, tags and cues are off until the requirement is met again.
     #[default]
     Inhibit,
     /// The effect is removed.
@@ -206,12 +207,12 @@ pub enum OnOngoingFail {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum PeriodInhibition {
-    /// They are skipped.
+    /// The executions are skipped.
     #[default]
     Skip,
     /// The period starts again when the inhibition ends.
     Reset,
-    /// They run when the inhibition ends.
+    /// The missed executions run when the inhibition ends.
     CatchUp,
 }
 
@@ -236,7 +237,7 @@ pub struct ImmunityEntry {
     pub source_tags: Vec<String>,
 }
 
-/// Effects that an effect applies to its target.
+/// Further effects that an effect applies to its target.
 ///
 /// ```
 /// let e = ugas_doc::ConditionalEffects { on_expired: vec!["GE_Blast".into()], ..Default::default() };
@@ -246,16 +247,16 @@ pub struct ImmunityEntry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct ConditionalEffects {
-    /// Applied when the effect is applied.
+    /// Effects that are applied when this effect is applied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_applied: Vec<String>,
-    /// Applied at each execution.
+    /// Effects that are applied at each execution of this effect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_executed: Vec<String>,
-    /// Applied when the duration ends.
+    /// Effects that are applied when the duration of this effect ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_expired: Vec<String>,
-    /// Applied when the effect is removed before its duration ends.
+    /// Effects that are applied when this effect is removed before its duration ends.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub on_removed: Vec<String>,
 }
@@ -280,19 +281,20 @@ pub struct Effect {
     /// For HasDuration: the duration in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub duration: Option<Magnitude>,
-    /// Executes periodically while active.
+    /// Makes the effect execute periodically while it is active.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Period>,
-    /// What several applications on one target do.
+    /// How several applications to one target are combined.
     #[serde(default)]
     pub execution_policy: ExecutionPolicy,
-    /// Among Override modifiers of one attribute the highest priority counts.
+    /// The priority of the effect's Override modifiers. Among the Override modifiers of one attribute, the modifier
+    /// with the highest priority applies.
     #[serde(default)]
     pub priority: i32,
     /// The modifiers, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
-    /// The calculations, in order.
+    /// The calculations that the effect runs, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executions: Vec<Execution>,
     /// Tags that the target has while the effect is active.
@@ -304,13 +306,14 @@ pub struct Effect {
     /// Abilities that the target has while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbilityEntry>,
-    /// Cues that are triggered; their tags begin with `GameplayCue.`.
+    /// The cues that the effect triggers; their tags begin with `GameplayCue.`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gameplay_cues: Vec<String>,
-    /// Tags that describe the effect, for immunity, removal and queries. The target does not get them.
+    /// Tags that describe the effect. Immunities, removals and queries select the effect by these tags. The target does
+    /// not gain these tags.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effect_tags: Vec<String>,
-    /// An area of effect. Not supported yet: a load error.
+    /// The area of effect. Not supported yet; a value is a load error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub area: Option<Area>,
@@ -329,7 +332,7 @@ pub struct Effect {
     /// An expression that must be true at application, such as `source.Level > target.Level`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_condition: Option<String>,
-    /// The name of registered host code that must agree at application.
+    /// The name of a registered host function that must return true at application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub application_requirement: Option<String>,
     /// The target must have all of these tags while the effect is active.
@@ -347,16 +350,17 @@ pub struct Effect {
     /// Incoming effects that are rejected while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub immunity: Vec<ImmunityEntry>,
-    /// At application, removes the target's active effects with one of these tags.
+    /// At application, the target's active effects with one of these tags are removed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub remove_effects_with_tags: Vec<String>,
-    /// Further applications add stacks to one instance.
+    /// Makes further applications add stacks to one instance.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stacking: Option<Stacking>,
-    /// When the avatar changes, the host's avatar validator decides whether the effect stays.
+    /// Whether the effect depends on the avatar. When the avatar changes, the host's avatar validator decides whether
+    /// the effect remains active.
     #[serde(default)]
     pub bound_to_avatar_location: bool,
-    /// Effects that are applied along with it.
+    /// Further effects that the effect applies to its target.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<ConditionalEffects>,
     /// Combat rules that apply to the target while the effect is active.
@@ -442,7 +446,7 @@ impl Effect {
         self.modify(Modifier::new(attribute, Operation::AddPost, magnitude))
     }
 
-    /// Adds a Multiply modifier with a channel of its own.
+    /// Adds a Multiply modifier in a separate channel.
     pub fn multiply(self, attribute: impl Into<String>, bonus: impl Into<Magnitude>) -> Effect {
         self.modify(Modifier::new(attribute, Operation::Multiply, bonus))
     }
@@ -468,7 +472,7 @@ impl Effect {
         self
     }
 
-    /// Sets the period in seconds and executes once at application.
+    /// Sets the period in seconds and makes the effect also execute at application.
     pub fn every_and_now(mut self, seconds: f64) -> Effect {
         self.period = Some(Period { period: seconds, execute_on_application: true });
         self

@@ -1,12 +1,12 @@
-//! Input documents: actions, the sets in which they are active, mappings from devices to actions, and modifiers of raw
-//! values. They are data for the host, which reads devices and sends `Press` and `Release`; the runtime reads only the
-//! names of actions.
+//! Input documents: actions, action sets, mappings from devices to actions, and modifiers of raw values. Input
+//! documents are data for the host, which reads devices and sends the ops `Press` and `Release`. The runtime reads only
+//! the names and trigger behaviors of actions.
 
 use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What an action produces.
+/// The type of value that an action produces.
 ///
 /// ```
 /// assert_ne!(ugas_doc::InputValue::Digital, ugas_doc::InputValue::Axis1D);
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum InputValue {
-    /// Pressed or not.
+    /// A button that is pressed or not pressed.
     #[default]
     Digital,
     /// One number.
@@ -33,16 +33,19 @@ pub enum InputValue {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TriggerBehavior {
-    /// Once, when pressed.
+    /// The action triggers once, when the input is pressed.
     #[default]
     OnPressed,
-    /// Once, when released. Not supported yet: a load error.
+    /// The action triggers once, when the input is released. Not supported yet; `OnReleased` is a load error.
     OnReleased,
-    /// Every frame while held. The runtime treats it like `OnPressed`; the host repeats the press.
+    /// The action triggers in every frame while the input is held. The runtime treats `WhileHeld` like `OnPressed`; the
+    /// host repeats the press.
     WhileHeld,
-    /// When pressed and released within `TapThreshold`. Not supported yet: a load error.
+    /// The action triggers when the input is pressed and released within `TapThreshold`. Not supported yet; `OnTap` is
+    /// a load error.
     OnTap,
-    /// When tapped twice within `DoubleTapWindow`. Not supported yet: a load error.
+    /// The action triggers when the input is tapped twice within `DoubleTapWindow`. Not supported yet; `OnDoubleTap` is
+    /// a load error.
     OnDoubleTap,
 }
 
@@ -60,7 +63,7 @@ pub struct ActionTags {
     pub action_tags: Vec<String>,
 }
 
-/// An `input_action` document: something a player can do. Granted abilities name it as `InputID`.
+/// An `input_action` document: something a player can do. Granted abilities refer to the action in `InputID`.
 ///
 /// ```
 /// let fire = ugas_doc::InputAction::new("Fire", ugas_doc::InputValue::Digital);
@@ -69,11 +72,11 @@ pub struct ActionTags {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputAction {
     /// The name, unique in the project.
     pub name: String,
-    /// What the action produces.
+    /// The type of value that the action produces.
     pub value_type: InputValue,
     /// When the action triggers.
     #[serde(default)]
@@ -84,10 +87,10 @@ pub struct InputAction {
     /// The longest gap between two taps, in seconds.
     #[serde(default = "double_tap_window")]
     pub double_tap_window: f64,
-    /// Whether the input is hidden from actions with a lower priority.
+    /// Whether the action consumes the input, so that actions with a lower priority do not receive it.
     #[serde(default = "yes")]
     pub consume_input: bool,
-    /// The tags.
+    /// The tags of the action.
     #[serde(default)]
     pub tags: ActionTags,
     /// Display data.
@@ -131,7 +134,7 @@ fn yes() -> bool {
     true
 }
 
-/// When an action set is active.
+/// The tags that decide whether an action set is active.
 ///
 /// ```
 /// assert!(ugas_doc::ActivationTags::default().required_tags.is_empty());
@@ -148,7 +151,7 @@ pub struct ActivationTags {
     pub blocked_tags: Vec<String>,
 }
 
-/// How early presses are buffered.
+/// How presses that arrive too early are buffered.
 ///
 /// ```
 /// let b = ugas_doc::InputBuffer::default();
@@ -160,7 +163,7 @@ pub struct ActivationTags {
 pub struct InputBuffer {
     /// Whether presses are buffered.
     pub enabled: bool,
-    /// For how many seconds.
+    /// How long a press stays in the buffer, in seconds.
     pub buffer_window: f64,
     /// The largest number of buffered presses.
     pub max_buffer_size: u32,
@@ -180,22 +183,22 @@ impl Default for InputBuffer {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputActionSet {
     /// The name, unique in the project.
     pub name: String,
     /// The actions, at least one.
     pub actions: Vec<String>,
-    /// Where active sets share an action, the set with the highest priority receives it.
+    /// The priority. If several active sets contain the same action, the set with the highest priority receives it.
     #[serde(default)]
     pub priority: i32,
     /// When the set is active.
     #[serde(default)]
     pub activation_tags: ActivationTags,
-    /// Whether it deactivates other sets with the same or a lower priority.
+    /// Whether the set, while active, deactivates other sets with the same or a lower priority.
     #[serde(default)]
     pub exclusive: bool,
-    /// The buffer of the set.
+    /// The input buffer of the set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_buffer: Option<InputBuffer>,
     /// Display data.
@@ -275,7 +278,7 @@ pub struct DeviceInput {
     pub device: Device,
     /// The input, such as `Key.Space`.
     pub input: String,
-    /// The device, where the class is `Custom`.
+    /// The name of the device, if its class is `Custom`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_device_name: Option<String>,
 }
@@ -289,22 +292,22 @@ pub struct DeviceInput {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
 pub struct CompositeInputs {
-    /// +Y.
+    /// The input for +Y.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub up: Option<DeviceInput>,
-    /// −Y.
+    /// The input for −Y.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub down: Option<DeviceInput>,
-    /// −X.
+    /// The input for −X.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left: Option<DeviceInput>,
-    /// +X.
+    /// The input for +X.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub right: Option<DeviceInput>,
-    /// +Z.
+    /// The input for +Z.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward: Option<DeviceInput>,
-    /// −Z.
+    /// The input for −Z.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backward: Option<DeviceInput>,
 }
@@ -333,9 +336,9 @@ pub struct BindingTags {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct InputBinding {
-    /// The action.
+    /// The name of the action.
     pub action: String,
-    /// The inputs; several form a chord.
+    /// The device inputs. Several inputs form a chord: all of them must be pressed at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<DeviceInput>,
     /// Digital inputs that form an axis.
@@ -344,10 +347,10 @@ pub struct InputBinding {
     /// Modifiers of the raw value, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<String>,
-    /// Among bindings of one action the satisfied one with the highest priority counts.
+    /// The priority. If several bindings of one action are satisfied, the binding with the highest priority is used.
     #[serde(default)]
     pub priority: i32,
-    /// How long the inputs must be held before the binding counts, in seconds.
+    /// How long the inputs must be held before the binding is satisfied, in seconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_threshold: Option<f64>,
     /// Whether players may change the binding.
@@ -374,7 +377,7 @@ impl InputBinding {
     }
 }
 
-/// An `input_mapping` document: the bindings of one action set, for one platform or for all.
+/// An `input_mapping` document: the bindings of one action set, for one platform or for all platforms.
 ///
 /// ```
 /// let m = ugas_doc::InputMapping { action_set: "OnFoot".into(), platform: None, bindings: vec![], metadata: None };
@@ -383,11 +386,11 @@ impl InputBinding {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputMapping {
-    /// The action set.
+    /// The name of the action set.
     pub action_set: String,
-    /// The platform; every platform if absent.
+    /// The platform. A mapping without a platform is for every platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub platform: Option<Platform>,
     /// The bindings, at least one.
@@ -417,7 +420,7 @@ impl Document for InputMapping {
 pub enum ModifierType {
     /// Ignores small values.
     DeadZone,
-    /// Multiplies.
+    /// Multiplies the value by a factor.
     Sensitivity,
     /// Applies a response curve.
     ResponseCurve,
@@ -427,15 +430,15 @@ pub enum ModifierType {
     AxisScale,
     /// Reorders axes.
     AxisSwizzle,
-    /// Scales the length to one radius.
+    /// Scales the length of the value to a common radius.
     RadialScaling,
-    /// Scales the length to 1.
+    /// Scales the length of the value to 1.
     Normalize,
-    /// Pressed above a threshold.
+    /// Turns the value into pressed or not pressed, by a threshold.
     TriggerThreshold,
-    /// Clamps to bounds.
+    /// Clamps the value to bounds.
     Clamp,
-    /// Host code.
+    /// Runs host code.
     Custom,
 }
 
@@ -448,14 +451,14 @@ pub enum ModifierType {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host: it reads devices and sends Press and Release for the names of actions")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host, which reads devices and sends Press and Release with the names of actions")))]
 pub struct InputModifier {
     /// The name, unique in the project.
     pub name: String,
     /// What the modifier does.
     #[serde(rename = "Type")]
     pub kind: ModifierType,
-    /// The parameters of the type.
+    /// The parameters of the modifier type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
     /// Whether players see the parameters in the settings.
@@ -478,7 +481,7 @@ impl InputModifier {
         InputModifier { name: name.into(), kind, params: BTreeMap::new(), user_configurable: false, metadata: None }
     }
 
-    /// Returns a numeric parameter, or the specification's default if it is absent.
+    /// Returns a numeric parameter, or the specification's default if the parameter is absent.
     pub fn number(&self, name: &str) -> Option<f64> {
         let default = (name == "PressThreshold" && self.kind == ModifierType::TriggerThreshold).then_some(0.5);
         self.params.get(name).map_or(default, Value::as_number)

@@ -1,8 +1,8 @@
-//! The kinds of document: one table with one entry each.
+//! The document kinds, as one table with one entry per kind.
 //!
-//! [`for_each_kind!`](crate::for_each_kind) passes the table to a macro. From it come [`Kind`] and [`Doc`] here, the compilation in
-//! `ugas-core`, and reading, writing and the kinds of names in `ugas-data`. What a document says about itself is its
-//! [`Document`].
+//! [`for_each_kind!`](crate::for_each_kind) passes the table to a macro. Macros generate the following code from the
+//! table: [`Kind`] and [`Doc`] in this crate, the compilation in `ugas-core`, and the reading and writing of documents
+//! in `ugas-data`. The trait [`Document`] has the methods that differ between document types.
 
 use crate::*;
 use serde::de::DeserializeOwned;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// Calls a macro with the table of document kinds.
 ///
-/// An entry has a variant of [`Kind`] and [`Doc`], which is also the name of the type, and the name in files. `defines`
-/// is there if other documents refer to documents of the kind: the noun for messages, the key that has the name, and the
-/// prefix that names should have.
+/// An entry consists of a variant and the name of the kind in files. The variant belongs to [`Kind`] and [`Doc`] and is
+/// also the name of the type. If other documents refer to documents of the kind, the entry also has `defines`: the noun
+/// for messages, the key that contains the name, and the prefix that names should have.
 ///
 /// ```
 /// macro_rules! count {
@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 macro_rules! for_each_kind {
     ($then:ident) => {
         $then! {
-            /// `attribute`: one attribute on its own; it becomes a set of the same name.
+            /// `attribute`: a single attribute, which becomes an attribute set of the same name.
             Attribute { name: "attribute", defines: { noun: "attribute", key: "Name", prefix: "" } }
             /// `attribute_set`: attributes registered together.
             AttributeSet { name: "attribute_set", defines: { noun: "attribute set", key: "Name", prefix: "" } }
@@ -65,7 +65,7 @@ macro_rules! for_each_kind {
     };
 }
 
-/// What a document says about itself.
+/// The properties that every document type provides.
 ///
 /// ```
 /// use ugas_doc::{Curve, Document};
@@ -73,7 +73,7 @@ macro_rules! for_each_kind {
 /// assert_eq!((curve.name(), curve.summary().unwrap()), ("C_Damage", "points (1, 10)".to_owned()));
 /// ```
 pub trait Document {
-    /// Returns the name that other documents use, or an empty text.
+    /// Returns the name by which other documents refer to the document; empty if the document has no name.
     fn name(&self) -> &str;
 
     /// Returns the metadata, if the kind has any and the document sets it.
@@ -81,18 +81,18 @@ pub trait Document {
         None
     }
 
-    /// Returns one line for editors, if there is something to add to the description.
+    /// Returns a one-line summary for editors, if there is something to add to the description.
     fn summary(&self) -> Option<String> {
         None
     }
 
-    /// Returns the attributes that it defines.
+    /// Returns the attributes that the document defines.
     fn attributes(&self) -> &[Attribute] {
         &[]
     }
 }
 
-/// A document type and its place in [`Doc`].
+/// A document type that is a variant of [`Doc`].
 ///
 /// ```
 /// use ugas_doc::{Ability, Doc, DocumentKind, Effect, Kind};
@@ -108,12 +108,12 @@ pub trait DocumentKind: Document + Serialize + DeserializeOwned + Into<Doc> {
     fn of(doc: &Doc) -> Option<&Self>;
 }
 
-/// The names that documents of a kind define.
+/// How the documents of a kind define names that other documents refer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Defines {
     /// The noun for messages: `ability set`.
     pub noun: &'static str,
-    /// The key that has the name, with dots between the parts of a path.
+    /// The key that contains the name, with dots between the parts of a path.
     pub key: &'static str,
     /// The prefix that the specification uses for names of the kind; empty if there is none.
     pub prefix: &'static str,
@@ -121,7 +121,7 @@ pub struct Defines {
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident { name: $name:literal $(, defines: { $($field:ident: $value:literal),* })? })*) => {
-        /// The kinds of document, by the name in `Kind:` or at the end of `$schema`.
+        /// The kinds of document. A file states the name of the kind in `Kind:` or at the end of `$schema`.
         ///
         /// ```
         /// assert_eq!(ugas_doc::Kind::from_name("gameplay_effect"), Some(ugas_doc::Kind::Effect));
@@ -143,8 +143,9 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns what the name of a document defines. Kinds that define nothing may have several documents of one
-            /// name: registries are merged, and an action set has one mapping per platform.
+            /// Returns how documents of the kind define names, or `None` if no document refers to them. Several
+            /// documents of such a kind may have the same name: tag registries are merged, and an action set has one
+            /// mapping per platform.
             pub fn defines(self) -> Option<Defines> {
                 match self {
                     $(Kind::$kind => [$(Defines { $($field: $value),* })?].first().copied(),)*
@@ -220,8 +221,8 @@ impl Kind {
 }
 
 impl Doc {
-    /// Returns the name of the document. A controller has the `ActorID` of its owner, a mapping the name of its action
-    /// set; a tag registry and a patch have no name.
+    /// Returns the name of the document. The name of a controller is the `ActorID` of its owner. The name of a mapping
+    /// is the name of its action set. The name of a tag registry or a patch is empty.
     pub fn name(&self) -> &str {
         self.document().name()
     }
@@ -231,12 +232,13 @@ impl Doc {
         self.document().metadata()
     }
 
-    /// Returns the attributes that the document defines: those of a set, or a single one.
+    /// Returns the attributes that the document defines: the attributes of a set, or the one attribute of an
+    /// `attribute` document.
     pub fn attributes(&self) -> &[Attribute] {
         self.document().attributes()
     }
 
-    /// Returns the document in one line for editors, if there is something to add to its description.
+    /// Returns a one-line summary of the document for editors, if there is something to add to its description.
     pub fn summary(&self) -> Option<String> {
         self.document().summary()
     }

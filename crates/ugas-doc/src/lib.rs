@@ -1,11 +1,12 @@
-//! The documents that designers write, as plain types.
+//! Plain types for the documents that designers write.
 //!
 //! The rules of a game are documents: attribute sets, tag registries, effects, abilities, controllers, curves. The types
 //! of this crate have the fields and names of the specification, so that a value built in code equals a value read from
 //! YAML. Reading files is the task of `ugas-data`; checking and compiling documents is the task of `ugas-core`.
 //!
-//! A field that the documents may have does something, or it is declared as data for other readers
-//! (`x-ugas-metadata` in the schemas), or the rules builder rejects it with the reason (`x-ugas-unsupported`).
+//! The runtime reads every field, with two exceptions that the schemas mark. A field marked `x-ugas-metadata` is data
+//! for other programs. A field marked `x-ugas-unsupported` is not supported yet: the rules builder rejects it and
+//! reports the reason.
 //!
 //! ```
 //! use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude};
@@ -83,7 +84,7 @@ pub use value::Value;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The place of a document in a file, for explanations and errors.
+/// The file and line of a document, for explanations and error messages.
 ///
 /// ```
 /// let at = ugas_doc::Origin::new("packs/rpg/sword.yaml", 8);
@@ -91,13 +92,13 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The file, as named on the command line or by the host.
+    /// The path of the file, as the command line or the host passed it.
     pub file: Arc<str>,
     /// The line of the document's first key, counted from 1.
     pub line: u32,
-    /// The line of each modifier of an effect (empty for other kinds).
+    /// The line of each modifier of an effect; empty for documents of other kinds.
     pub modifier_lines: Arc<[u32]>,
-    /// The fields that patches changed, in the order they were applied.
+    /// The fields that patches changed, in the order in which the patches were applied.
     pub patches: Vec<Patched>,
 }
 
@@ -107,7 +108,7 @@ impl Origin {
         Origin { file: file.into(), line, modifier_lines: Arc::default(), patches: Vec::new() }
     }
 
-    /// Returns the line of modifier `index`, or the line of the document if it is unknown.
+    /// Returns the line of modifier `index`, or the line of the document if the modifier's line is unknown.
     pub fn modifier_line(&self, index: usize) -> u32 {
         self.modifier_lines.get(index).copied().unwrap_or(self.line)
     }

@@ -5,7 +5,7 @@ use std::fmt;
 
 macro_rules! magnitude_types {
     ($($(#[$attr:meta])* $kind:ident needs $($field:literal)or+;)*) => {
-        /// Where a magnitude gets its number.
+        /// How a magnitude computes its number.
         ///
         /// ```
         /// use ugas_doc::MagnitudeType;
@@ -29,7 +29,8 @@ macro_rules! magnitude_types {
                 }
             }
 
-            /// Returns the fields of [`Magnitude`] that the type needs, by their names in files; one of them is enough.
+            /// Returns the fields of [`Magnitude`] that the type requires, by their names in files. One of the fields
+            /// is enough.
             pub fn required(self) -> &'static [&'static str] {
                 match self {
                     $(MagnitudeType::$kind => &[$($field),+],)*
@@ -39,12 +40,12 @@ macro_rules! magnitude_types {
     };
 }
 magnitude_types! {
-    /// A fixed value, or a curve over the level, an attribute or a caller's value.
+    /// A fixed value, or a curve over the level, an attribute or a set-by-caller value.
     #[default]
     ScalableFloat needs "Value" or "Curve";
     /// `(attribute + PreMultiplyAdditive) × Coefficient + PostMultiplyAdditive`.
     AttributeBased needs "BackingAttribute";
-    /// A named calculation.
+    /// The result of a named calculation.
     CustomCalculation needs "CalculatorClass";
     /// A value that the caller puts into the effect spec.
     SetByCaller needs "DataTag";
@@ -72,7 +73,7 @@ pub enum MagnitudeSource {
     Target,
 }
 
-/// A number of an effect. Which fields count depends on `Type`.
+/// The definition of a number of an effect. `Type` decides which other fields are used.
 ///
 /// ```
 /// use ugas_doc::Magnitude;
@@ -83,37 +84,38 @@ pub enum MagnitudeSource {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Magnitude {
-    /// Where the number comes from.
+    /// How the number is computed.
     #[serde(rename = "Type")]
     pub kind: MagnitudeType,
-    /// ScalableFloat: the value. With `Curve`, a factor on the curve's output.
+    /// For ScalableFloat: the value. With `Curve`: the factor by which the output of the curve is multiplied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub value: Option<f64>,
-    /// ScalableFloat: the name of a curve.
+    /// For ScalableFloat: the name of a curve.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve: Option<String>,
-    /// ScalableFloat: the input of the curve: `Level` (the default), an attribute of the source, or a caller's key.
+    /// For ScalableFloat: the input of the curve. The input is `Level` (the default), an attribute of the source, or a
+    /// set-by-caller key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub curve_input: Option<String>,
-    /// AttributeBased: the attribute that is read.
+    /// For AttributeBased: the attribute that is read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub backing_attribute: Option<String>,
-    /// AttributeBased: whose attribute is read; `Source` by default.
+    /// For AttributeBased: the controller whose attribute is read; `Source` by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<MagnitudeSource>,
-    /// AttributeBased: the factor, 1 by default.
+    /// For AttributeBased: the factor, 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub coefficient: Option<f64>,
-    /// AttributeBased: added before the factor is applied.
+    /// For AttributeBased: the number that is added before the factor is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pre_multiply_additive: Option<f64>,
-    /// AttributeBased: added after the factor is applied.
+    /// For AttributeBased: the number that is added after the factor is applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub post_multiply_additive: Option<f64>,
-    /// CustomCalculation: the name of a `calculation` document or of registered host code.
+    /// For CustomCalculation: the name of a `calculation` document or of a calculator that the host registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calculator_class: Option<String>,
-    /// SetByCaller: the key under which the caller sets the value.
+    /// For SetByCaller: the key under which the caller sets the value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_tag: Option<String>,
 }
@@ -153,12 +155,12 @@ impl Magnitude {
         Magnitude { kind: MagnitudeType::SetByCaller, data_tag: Some(tag.into()), ..Magnitude::default() }
     }
 
-    /// Returns the number of a fixed value: no curve, no attribute, no calculation.
+    /// Returns the number if the magnitude is a fixed value, without a curve, an attribute or a calculation.
     pub fn constant(&self) -> Option<f64> {
         self.value.filter(|_| self.kind == MagnitudeType::ScalableFloat && self.curve.is_none())
     }
 
-    /// Reads the target's attribute instead of the source's.
+    /// Makes the magnitude read the target's attribute instead of the source's.
     pub fn of_target(mut self) -> Magnitude {
         self.source = Some(MagnitudeSource::Target);
         self
@@ -170,13 +172,13 @@ impl Magnitude {
         self
     }
 
-    /// Sets the amount added before the factor.
+    /// Sets the number that is added before the factor is applied.
     pub fn pre(mut self, add: f64) -> Magnitude {
         self.pre_multiply_additive = Some(add);
         self
     }
 
-    /// Sets the amount added after the factor.
+    /// Sets the number that is added after the factor is applied.
     pub fn post(mut self, add: f64) -> Magnitude {
         self.post_multiply_additive = Some(add);
         self

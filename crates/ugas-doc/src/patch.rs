@@ -1,4 +1,4 @@
-//! Patches: changes of single fields of a definition of another pack, without copying the definition.
+//! Patches: changes of single fields of another pack's definition, without a copy of the definition.
 
 use crate::{Document, Value};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A `patch` document: changes single fields of a definition of another pack.
+/// A `patch` document: changes single fields of another pack's definition.
 ///
 /// ```
 /// let patch = ugas_doc::Patch { target: "GE_Fireball".into(), ..Default::default() };
@@ -16,10 +16,9 @@ use std::sync::Arc;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Patch {
-    /// The name of the definition that changes.
+    /// The name of the definition that the patch changes.
     pub target: String,
-    /// The kind of that definition, such as `gameplay_effect`. Required only where several definitions have the
-    /// name.
+    /// The kind of that definition, such as `gameplay_effect`. Required only if several definitions have the same name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target_kind: Option<String>,
     /// The new values by field path: `Duration.Value`, `Modifiers[0].Magnitude.Value`,
@@ -33,7 +32,7 @@ impl Document for Patch {
     }
 }
 
-/// A field that a patch changed, with the place of the patch.
+/// A field that a patch changed, with the file and line of the change.
 ///
 /// ```
 /// let patched = ugas_doc::Patched { field: "Duration.Value".into(), file: "mods/long.yaml".into(), line: 4 };
@@ -41,7 +40,7 @@ impl Document for Patch {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patched {
-    /// The field path, entries of lists by number: `Modifiers[0].Magnitude.Value`.
+    /// The path of the field, with the indices of list entries: `Modifiers[0].Magnitude.Value`.
     pub field: String,
     /// The file of the patch.
     pub file: Arc<str>,
@@ -50,7 +49,7 @@ pub struct Patched {
 }
 
 impl Patched {
-    /// Returns whether the field is `way`, is below it or contains it.
+    /// Returns whether the changed field is the field with the path `way`, is inside it or contains it.
     ///
     /// ```
     /// let patched = ugas_doc::Patched { field: "Modifiers[0].Magnitude.Value".into(), file: "a.yaml".into(), line: 4 };

@@ -1,4 +1,4 @@
-//! Scenes: the controllers, regions and spawn points of a level. They are data for the host and the studio.
+//! Scenes: the controllers, regions and spawn points of a level. Scenes are data for the host and the studio.
 
 use crate::{Document, Metadata};
 use serde::{Deserialize, Serialize};
@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Placement {
-    /// The controller document.
+    /// The name of the controller document.
     pub controller: String,
-    /// The name of the instance, unique in the scene and the scenes it extends.
+    /// The name of the instance, unique in the scene and in the scenes that it extends.
     pub instance_id: String,
     /// The position.
     #[serde(default)]
@@ -24,13 +24,13 @@ pub struct Placement {
     /// The rotation, as a quaternion x, y, z, w.
     #[serde(default = "upright")]
     pub rotation: [f64; 4],
-    /// Tags that the instance has in addition.
+    /// Tags that the instance has in addition to the tags of the controller document.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_tags: Vec<String>,
-    /// Effects that are applied to the instance.
+    /// Effects that are applied to the instance when it is spawned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub startup_effects: Vec<String>,
-    /// Base values that replace those of the controller.
+    /// Base values that replace the base values of the controller document.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_overrides: BTreeMap<String, f64>,
     /// Whether the instance is spawned at the start.
@@ -94,7 +94,7 @@ pub struct RegionFilter {
     pub exclude_tags: Vec<String>,
 }
 
-/// A part of the world whose tags the host grants to controllers inside it.
+/// A part of the world. The host grants the tags of a region to the controllers inside it.
 ///
 /// ```
 /// let lava = ugas_doc::Region::new("Lava", ugas_doc::RegionShape::Sphere);
@@ -104,17 +104,17 @@ pub struct RegionFilter {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Region {
-    /// The name, unique in the scene and the scenes it extends.
+    /// The name, unique in the scene and in the scenes that it extends.
     pub name: String,
     /// The shape.
     pub shape: RegionShape,
-    /// The centre.
+    /// The centre of the region.
     #[serde(default)]
     pub origin: [f64; 3],
     /// The radius of a sphere or capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
-    /// Half of a box's size.
+    /// Half of a box's size along each axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_extents: Option<[f64; 3]>,
     /// The rotation of a box, as a quaternion.
@@ -126,10 +126,10 @@ pub struct Region {
     /// The other end of a capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p1: Option<[f64; 3]>,
-    /// Which controllers it acts on.
+    /// Which controllers the region acts on.
     #[serde(default)]
     pub filter: RegionFilter,
-    /// The tags that controllers inside get from the host.
+    /// The tags that the host grants to controllers inside the region.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_tags: Vec<String>,
 }
@@ -152,7 +152,7 @@ impl Region {
     }
 }
 
-/// A place where the host may spawn something.
+/// A place where the host may spawn controllers.
 ///
 /// ```
 /// let p = ugas_doc::SpawnPoint { name: "A".into(), position: [0.0; 3], rotation: [0.0, 0.0, 0.0, 1.0], tags: vec![] };
@@ -162,7 +162,7 @@ impl Region {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct SpawnPoint {
-    /// The name, unique in the scene and the scenes it extends.
+    /// The name, unique in the scene and in the scenes that it extends.
     pub name: String,
     /// The position.
     #[serde(default)]
@@ -170,7 +170,7 @@ pub struct SpawnPoint {
     /// The rotation, as a quaternion.
     #[serde(default = "upright")]
     pub rotation: [f64; 4],
-    /// Tags that describe its purpose.
+    /// Tags that describe the purpose of the spawn point.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
 }
@@ -184,20 +184,20 @@ pub struct SpawnPoint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host and the studio: `Project::scene` returns the scene with everything it extends, and the studio spawns `Placements`")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host and the studio; `Project::scene` returns the scene merged with the scenes that it extends, and the studio spawns `Placements`")))]
 pub struct Scene {
     /// The name, unique in the project.
     pub name: String,
-    /// Scenes whose content comes first.
+    /// Scenes whose content is included before the content of this scene.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extends: Vec<String>,
     /// The controllers that are placed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
-    /// The regions. The runtime does not act on them; the host does.
+    /// The regions. The host acts on regions; the runtime does not.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
-    /// Places where the host may spawn something.
+    /// Places where the host may spawn controllers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub spawn_points: Vec<SpawnPoint>,
     /// Display data.

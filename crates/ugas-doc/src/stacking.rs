@@ -1,4 +1,4 @@
-//! Stacking: how further applications of one effect add to an active instance.
+//! Stacking: how further applications of one effect add stacks to its active instance.
 
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +60,7 @@ pub enum OnExpire {
     ClearAll,
     /// One stack is removed and the duration starts again.
     RemoveOne,
-    /// The duration starts again; only a removal ends the effect.
+    /// The duration starts again; the effect ends only when it is removed.
     Refresh,
 }
 
@@ -77,7 +77,7 @@ pub struct Stacking {
     /// Which applications share a stack.
     #[serde(default)]
     pub by: StackBy,
-    /// The largest number of stacks; without it there is no limit.
+    /// The largest number of stacks. Without `Limit`, the number of stacks is not limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// What a further application does to the duration.
@@ -89,10 +89,10 @@ pub struct Stacking {
     /// What happens when the duration ends.
     #[serde(default)]
     pub on_expire: OnExpire,
-    /// Effects that are applied when the effect is applied to a full stack.
+    /// Effects that are applied when an application finds the stack full.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overflow_effects: Vec<String>,
-    /// Rejects an application to a full stack.
+    /// Whether an application to a full stack is rejected.
     #[serde(default)]
     pub deny_overflow: bool,
 }

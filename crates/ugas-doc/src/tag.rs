@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagRegistry {
-    /// The declared tags. A tag declares its parents: `State.Debuff.Stunned` also declares `State.Debuff` and
+    /// The declared tags. A tag also declares its parent tags: `State.Debuff.Stunned` declares `State.Debuff` and
     /// `State`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<TagEntry>,
@@ -41,16 +41,17 @@ impl TagRegistry {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TagEntry {
-    /// The tag: segments joined by dots, each an upper-case letter followed by letters and digits, such as
-    /// `State.Debuff.Stunned`.
+    /// The tag, such as `State.Debuff.Stunned`: segments joined by dots. Each segment is an upper-case letter followed
+    /// by letters and digits.
     pub tag: String,
     /// What the tag means.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "display")))]
     pub description: Option<String>,
-    /// States that several effects may grant the tag at the same time. Every tag is counted, with or without it.
+    /// Declares that several effects may grant the tag at the same time. The runtime counts every tag, with or without
+    /// this declaration.
     #[serde(default)]
-    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "tools; two registries that disagree are reported")))]
+    #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "tools; a finding reports registries with different values")))]
     pub allow_multiple: bool,
     /// A note for other designers.
     #[serde(default, skip_serializing_if = "Option::is_none")]

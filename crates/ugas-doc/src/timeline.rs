@@ -1,4 +1,4 @@
-//! Timelines: the events of a montage, so that a sim without an engine plays it the same way.
+//! Timelines: the events of a montage, from which a sim without an engine plays the montage.
 
 use crate::{Document, Metadata};
 use serde::de::{self, Deserializer, Visitor};
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// A point in time or a length: seconds, or frames written `12f`.
+/// A point in time or a length: seconds, or frames written as `12f`.
 ///
 /// ```
 /// use ugas_doc::Time;
@@ -89,7 +89,7 @@ pub struct TimelineWindow {
     /// What the window is for, such as `Combo` or `Hitbox`.
     #[serde(rename = "Type")]
     pub kind: String,
-    /// The hitbox.
+    /// The name of the hitbox.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slot: Option<String>,
     /// When the window opens.
@@ -107,12 +107,12 @@ pub struct TimelineWindow {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Notify {
-    /// When it is sent.
+    /// When the event is sent.
     pub at: Time,
     /// The tag of the gameplay event, such as `Event.Montage.HitWindow`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<String>,
-    /// The name of the animation event; without it the tag of `Event`.
+    /// The name of the animation event; by default the tag in `Event`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
@@ -132,7 +132,7 @@ pub struct SocketKey {
     pub position: [f64; 3],
 }
 
-/// Which target a timeline's answer names.
+/// The target that a timeline's answer contains.
 ///
 /// ```
 /// assert_eq!(ugas_doc::AnswerTarget::default(), ugas_doc::AnswerTarget::Activation);
@@ -149,7 +149,8 @@ pub enum AnswerTarget {
     None,
 }
 
-/// An answer that the timeline gives in the engine's place to a task that waits for the engine.
+/// An answer of a timeline to a task that waits for the engine. A sim that plays timelines uses this answer in place of
+/// the engine's answer.
 ///
 /// ```
 /// assert!(!ugas_doc::TimelineAnswer::default().fail);
@@ -163,15 +164,15 @@ pub struct TimelineAnswer {
     /// The delay after the task started.
     #[serde(default)]
     pub after: Time,
-    /// The target that the answer names.
+    /// The target that the answer contains.
     #[serde(default)]
     pub target: AnswerTarget,
-    /// Answers that the task failed.
+    /// Whether the answer reports that the task failed.
     #[serde(default)]
     pub fail: bool,
 }
 
-/// A `timeline` document: the events of a montage, so that a sim without an engine plays it the same way.
+/// A `timeline` document: the events of a montage, from which a sim without an engine plays the montage.
 ///
 /// ```
 /// let t = ugas_doc::Timeline::new("TL_Cast", 0.6).montage("Anim_Cast").notify(0.4, "Event.Montage.CastPoint");
@@ -183,33 +184,33 @@ pub struct TimelineAnswer {
 pub struct Timeline {
     /// The name, unique in the project.
     pub name: String,
-    /// The montage that it describes; without it the montage with the timeline's own name.
+    /// The montage that the timeline describes; by default the montage with the timeline's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub montage: Option<String>,
-    /// The ability whose waiting tasks `Answers` answers.
+    /// The ability whose waiting tasks receive the `Answers`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ability: Option<String>,
-    /// The attack that it describes. Not supported yet: a load error.
+    /// The attack that the timeline describes. Not supported yet; a value is a load error.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub attack: Option<String>,
     /// Frames per second, for times written in frames; 60 by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frame_rate: Option<u32>,
-    /// The length.
+    /// The length of the montage.
     pub length: Time,
-    /// Time windows. Not supported yet: a load error.
+    /// Time windows. Not supported yet; a value is a load error.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub windows: Vec<TimelineWindow>,
-    /// The events.
+    /// The events of the montage.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notifies: Vec<Notify>,
-    /// Positions of sockets by name. Not supported yet: a load error.
+    /// Positions of sockets, by the name of the socket. Not supported yet; a value is a load error.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-unsupported" = true)))]
     pub sockets: BTreeMap<String, Vec<SocketKey>>,
-    /// Answers in the engine's place. Requires `Ability`.
+    /// Answers to tasks that wait for the engine. Requires `Ability`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<TimelineAnswer>,
     /// Display data.
@@ -228,7 +229,7 @@ impl Document for Timeline {
 }
 
 impl Timeline {
-    /// Creates a timeline.
+    /// Creates a timeline with this length and without events.
     pub fn new(name: impl Into<String>, length: impl Into<Time>) -> Timeline {
         Timeline { name: name.into(), length: length.into(), ..Timeline::default() }
     }
@@ -239,7 +240,7 @@ impl Timeline {
         self
     }
 
-    /// Sets the ability whose tasks are answered.
+    /// Sets the ability whose waiting tasks receive the answers.
     pub fn ability(mut self, ability: impl Into<String>) -> Timeline {
         self.ability = Some(ability.into());
         self

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A plain value as YAML or JSON writes it. Maps are ordered, so that equal values compare equal.
+/// A plain YAML or JSON value. Maps are sorted by key, so that equal values compare equal.
 ///
 /// ```
 /// use ugas_doc::Value;

@@ -1,4 +1,4 @@
-//! Checks files without running them: reads documents, builds rules and resolves the names of scenarios.
+//! Checks documents and scenarios without running them: reads the files, builds rules and resolves names.
 
 use crate::scenario::Scenario;
 use std::collections::{BTreeMap, BTreeSet};
@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use ugas_data::{Diagnostic, Project, ReadError};
 
-/// Checks the documents of a file or folder together, and every scenario in it. A folder with a `pack.yaml` is checked
-/// separately, together with the packs it requires. The error lists the files that could not be read.
+/// Checks the documents and scenarios of a file or folder. Documents are checked together, but a folder with a
+/// `pack.yaml` is checked separately, together with the packs that it requires. The error lists the files that could
+/// not be read.
 ///
 /// ```
 /// let errors = ugas_lab::check_path("no/such/place").unwrap_err();
@@ -17,7 +18,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
     check_path_with(path, false)
 }
 
-/// Like [`check_path`], with the strict lint rules if `strict`.
+/// Checks like [`check_path`]. If `strict` is set, the strict lint rules are checked too.
 ///
 /// ```
 /// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());
@@ -62,7 +63,7 @@ pub fn with_scenarios(mut findings: Vec<Diagnostic>, of_scenarios: Vec<Diagnosti
         (path.clone(), f.line, f.column, f.id.clone())
     };
     let mut seen: BTreeSet<_> = findings.iter().map(&mut key).collect();
-    // A pack may have several findings at one place in a file.
+    // A pack may have several findings at the same position in a file.
     for finding in of_scenarios {
         let at = key(&finding);
         let is_known = seen.contains(&at) && findings.iter().any(|f| key(f) == at && f.message == finding.message);

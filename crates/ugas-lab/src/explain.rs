@@ -11,7 +11,7 @@ use ugas_data::ReadError;
 pub enum ExplainError {
     /// The scenario cannot be run.
     Scenario(Vec<ReadError>),
-    /// An unknown name. The text contains the name and a suggestion.
+    /// A name is unknown, or the value cannot be read at that time. The text says why and may contain a suggestion.
     Unknown(String),
 }
 

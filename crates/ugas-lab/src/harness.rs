@@ -1,5 +1,5 @@
-//! The test harness: runs scenarios from text, files and folders. It is public so that a game can run its scenarios in its
-//! own tests.
+//! The test harness, which runs scenarios from text, files and folders. A game can run its scenarios with it in its own
+//! tests.
 
 use crate::files::{files_at, text_of};
 use crate::report::{Report, Results};
@@ -185,7 +185,7 @@ pub fn is_pack_file(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n == "pack.yaml")
 }
 
-/// Returns the error for a path without scenarios.
+/// Returns the error that a path contains no scenarios.
 pub fn nothing_at(path: &Path) -> ReadError {
     ReadError {
         code: Code::Invalid,

@@ -1,9 +1,10 @@
 //! Reads, checks and runs scenarios.
 //!
-//! A scenario is a YAML document with actors, a timeline of verbs, and expectations. The same file is a regression test, a
-//! balance experiment and a demo. This crate reads scenarios ([`Scenario`]), runs them ([`run_str`], [`check_folder`]), samples
-//! attributes over time ([`sample()`]), explains values and refusals ([`explain()`], [`why_not()`]) and checks files without running
-//! them ([`check_path`]). The command line is a thin layer over this crate. A game can run its scenarios in its own tests:
+//! A scenario is a YAML document with actors, a timeline of verbs, and expectations. The same file is a regression
+//! test, a balance experiment and a demo. This crate reads scenarios ([`Scenario`]), runs them ([`run_str`],
+//! [`check_folder`]), samples attributes over time ([`sample()`]), explains values and refusals ([`explain()`],
+//! [`why_not()`]) and checks files without running them ([`check_path`]). The `ugas` command calls this crate. A game
+//! can run its scenarios in its own tests:
 //!
 //! ```no_run
 //! # fn main() {
@@ -11,8 +12,7 @@
 //! # }
 //! ```
 //!
-//! This crate contains no game rules: `ugas-core` implements the effects and abilities, and the lab only runs verbs and
-//! compares results.
+//! `ugas-core` implements effects and abilities; this crate only runs the verbs of scenarios and compares the results.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -35,9 +35,9 @@ pub enum PreviewOf<'a> {
 pub struct Previewed {
     /// The previewed effect or ability.
     pub of: String,
-    /// Why the effect or ability would be refused: the kind and the message.
+    /// The kind and the message of the refusal; `None` if the effect or ability would succeed.
     pub refusal: Option<(&'static str, String)>,
-    /// The actors that take part and the actors that would change.
+    /// The source, the target and every other actor that would change.
     pub actors: Vec<PreviewedActor>,
     /// The facts that would be emitted, one line each.
     pub facts: Vec<String>,
@@ -48,7 +48,7 @@ pub struct Previewed {
 pub struct PreviewedActor {
     /// Its name.
     pub actor: String,
-    /// Every attribute: its name, and its current value before and after.
+    /// Every attribute: its name, its current value before, and its current value after.
     pub attributes: Vec<(String, f64, f64)>,
     /// Tags that the actor would gain.
     pub tags_added: Vec<String>,
@@ -91,7 +91,7 @@ pub fn preview(scenario: &Scenario, actor: &str, of: PreviewOf<'_>, at: SimTime)
     for name in [Some(actor), other].into_iter().flatten() {
         if !scenario.actors.iter().any(|a| a.name.text == name) {
             let help = did_you_mean(name, scenario.actors.iter().map(|a| a.name.text.as_str()));
-            return Err(unknown(format!("the scenario has no actor {name}"), help));
+            return Err(unknown(format!("unknown actor {name}"), help));
         }
     }
     let (rules, who) = (runner.world.rules.clone(), runner.who(actor));
@@ -136,7 +136,7 @@ impl Previewed {
         }
     }
 
-    /// Returns a table for each actor: every attribute, with changed ones marked, then tags and effects.
+    /// Returns a table for each actor: every attribute with its old and new value, then the changed tags and effects.
     pub fn to_table(&self) -> String {
         let mut text = String::new();
         if let Some((kind, sentence)) = &self.refusal {
@@ -160,7 +160,7 @@ impl Previewed {
         text
     }
 
-    /// Returns one JSON object, for tools.
+    /// Returns the preview as a JSON object, for tools.
     pub fn to_json(&self) -> String {
         let attribute = |(name, before, after): &(String, f64, f64)| {
             (name.clone(), json!({"before": before, "after": after, "changed": before != after}))

@@ -9,15 +9,15 @@ use ugas_data::{ReadError, printable, printable_line};
 /// A failed expectation or verb.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// The file, as the caller spelled its path.
+    /// The path of the file, as passed by the caller.
     pub file: Arc<str>,
-    /// Line of the verb or expectation, from 1.
+    /// The line of the verb or expectation, counted from 1.
     pub line: u32,
-    /// Column, from 1.
+    /// The column, counted from 1.
     pub column: u32,
-    /// What was expected and what was found.
+    /// The message, with the expected and the found value.
     pub message: String,
-    /// How the value was computed, or the value or entries that were found instead.
+    /// An explanation, for example how the found value was computed or which entries were found.
     pub explanation: Option<String>,
 }
 
@@ -42,9 +42,9 @@ impl fmt::Display for Failure {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// The file, as the caller spelled its path.
+    /// The path of the file, as passed by the caller.
     pub file: Arc<str>,
-    /// Line of the `Scenario:` key.
+    /// The line of the `Scenario:` key.
     pub line: u32,
     /// The name of the scenario.
     pub scenario: String,
@@ -138,7 +138,7 @@ impl Results {
         lines.join("\n")
     }
 
-    /// Panics with the errors and failures, for tests.
+    /// Panics if there are errors or failures, with all of them in the message. Call this method in tests.
     #[track_caller]
     pub fn assert_ok(&self) {
         assert!(self.is_ok(), "{} passed, {} failed\n{}", self.passed(), self.failed(), self.describe());

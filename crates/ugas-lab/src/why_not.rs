@@ -6,8 +6,8 @@ use crate::scenario::{Scenario, did_you_mean};
 use ugas_core::{SimTime, Target, Which};
 
 /// Lists every failed check of an actor's ability at a time, after the timeline's entries at that time have run. Each
-/// check has one line, with the time at which it will pass. All times are on the timeline's clock. Without a target, a
-/// target check fails only if the ability needs a target.
+/// failed check is one line, with the time at which the check will pass, if that time is known. All times are times of
+/// the timeline. If no target is given, target checks fail only if the ability needs a target.
 ///
 /// ```
 /// let text = r#"

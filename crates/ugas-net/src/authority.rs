@@ -1,7 +1,7 @@
 //! Validation of the commands that clients send.
 //!
-//! The server validates a command in a fixed order (controller, tick, ability, policy, target, effect) before it becomes an op.
-//! The op then passes the same checks as an op of the host.
+//! The server checks each command in a fixed order: key and tick, numbers, controller, ability, policy, target, effect.
+//! A valid command becomes an op, and the sim then checks this op in the same way as an op of the host.
 
 mod cooldowns;
 
@@ -18,7 +18,7 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, AbilityTask, Value};
 
-/// Why the server rejected something that a client sent.
+/// Why the server rejected a packet, a message or a command of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RejectReason {
@@ -40,22 +40,22 @@ pub enum RejectReason {
     Future,
     /// The tick of the command is too far in the past.
     Past,
-    /// The key was used for another command, is older than the last key that ran, or names no rejected command although
-    /// the request requires one.
+    /// The key was used for another command or is older than the key of the last command that ran, or the client
+    /// requests `OnMispredicted` for a command that was not rejected.
     Key,
     /// The client does not own the controller.
     Authority,
     /// The ability is not granted.
     Ability,
-    /// The net execution policy does not allow clients to request it, or a client may not cancel the ability.
+    /// The net execution policy of the ability does not allow the request, or clients may not cancel the ability.
     Policy,
     /// The target does not exist or is not valid.
     Target,
     /// The ability does not name the effect in its task lists.
     EffectClass,
-    /// The effect may be applied by the authority only.
+    /// Only the server may apply the effect.
     AuthoritativeOnly,
-    /// An effect application whose ability is not active and committed.
+    /// The client applies an effect of an ability that is not active and committed.
     Idle,
     /// The task is not waiting for an answer, or a client may not answer it.
     Task,
@@ -63,7 +63,7 @@ pub enum RejectReason {
     Pose,
     /// A number is not finite or out of range.
     Number,
-    /// A late command whose ability was still on cooldown at the tick of the command.
+    /// The command is late, and its ability was still on cooldown at the tick of the command.
     Early,
     /// The sim refused the op, for example because of cost, cooldown or tags.
     Rules,
@@ -86,25 +86,27 @@ impl From<&CarrierError> for RejectReason {
     }
 }
 
-/// The most targets of one answer.
+/// The maximum number of targets of one answer.
 const MAX_TARGETS: usize = 64;
-/// The largest coordinate: squares and sums of larger ones lose their precision.
+/// The largest coordinate: squares and sums of larger coordinates lose their precision.
 const MAX_COORDINATE: f64 = 1e9;
 
-/// Decides which targets and positions are valid: line of sight, teams, movement speed. Set it with
-/// [`Server::set_target_policy`](crate::server::Server::set_target_policy).
+/// Decides which targets and positions are valid, for example by line of sight, team or movement speed. Set the policy
+/// with [`Server::set_target_policy`](crate::server::Server::set_target_policy).
 pub trait TargetPolicy: Send + Sync {
     /// Returns whether `who` may target `target` with `ability`.
     fn can_target(&self, sim: &Sim, who: ControllerId, ability: AbilityId, target: ControllerId) -> bool;
 
-    /// Returns whether `who` may move to a position, for example at its speed. The default accepts every position.
+    /// Returns whether `who` may move to a position, for example whether `who` is fast enough. The default accepts
+    /// every position.
     fn can_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> bool {
         let _ = (sim, who, to);
         true
     }
 }
 
-/// Checks the authored range of an ability, measured between anchors. A controller without an anchor is always in range.
+/// A target policy that checks the authored range of an ability, measured between anchors. A controller without an
+/// anchor is always in range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AuthoredRange;
 
@@ -192,8 +194,8 @@ impl CommandValidator<'_> {
         Ok(request.op(level))
     }
 
-    /// Returns whether the target that the first predicted tick chose exists and is in range. The sim checks the rest when
-    /// the ability runs.
+    /// Checks that the target that the first predicted tick of an ability chose exists and is in range. The sim runs
+    /// the other checks of the target when the ability runs.
     pub fn validate_first_aim(&self, command: &Command, aim: Target) -> Result<(), (RejectReason, Refusal)> {
         check_point(&aim)?;
         match command.request {
@@ -238,7 +240,7 @@ impl CommandValidator<'_> {
         Ok(())
     }
 
-    /// Checks that an ability is active and committed, as an application requires.
+    /// Checks that an ability is active and committed, which is required to apply its effects.
     fn check_running(&self, who: ControllerId, ability: AbilityId) -> Result<(), (RejectReason, Refusal)> {
         let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Authority, r.into()))?;
         let is = |a: ugas_core::ActivationView| a.ability == ability && a.state == AbilityState::Active && a.committed;
@@ -297,7 +299,7 @@ impl CommandValidator<'_> {
     }
 }
 
-/// Returns the reason for a rejected target: the client may not choose it, or it is not valid.
+/// Returns the reason for a rejected target: the client may not choose a target, or the target is not valid.
 pub(crate) fn aim_rejection(refusal: Refusal) -> (RejectReason, Refusal) {
     let reason = if refusal == Refusal::Authority { RejectReason::Policy } else { RejectReason::Target };
     (reason, refusal)
@@ -321,7 +323,8 @@ fn check_point(target: &Target) -> Result<(), (RejectReason, Refusal)> {
 
 const BAD_NUMBER: (RejectReason, Refusal) = (RejectReason::Number, Refusal::BadValue { what: BadValue::Number });
 
-/// Checks the numbers of a request. Clients check their own requests too, so that they do not predict what the server rejects.
+/// Checks the numbers of a request. Clients check their own requests too, so that they do not predict what the server
+/// rejects.
 pub(crate) fn check_numbers(request: &Request) -> Result<(), (RejectReason, Refusal)> {
     let hit = |h: &ugas_core::Hit| h.position.iter().flatten().chain(&h.distance).all(is_coordinate);
     let is_valid = match request {
@@ -358,7 +361,7 @@ impl AllowedEffects {
     pub fn allows(&self, sim: &Sim, ability: AbilityId, effect: EffectId) -> bool {
         match self.known.get(&ability) {
             Some(list) => list.contains(&effect),
-            // Defined at run time.
+            // The ability was defined at run time.
             None => sim.ability_doc(ability).is_some_and(|doc| effects_of(sim, doc).contains(&effect)),
         }
     }

@@ -1,9 +1,10 @@
-//! Confirmations: the changes that a client's commands made on the server, to remote actors and to its own controllers.
+//! Confirmations: the list of changes that a client's commands made on the server to remote actors and to the client's
+//! own controllers.
 //!
 //! A client shows the predicted changes of its commands at once. Replicated values do not reveal whether those changes
 //! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
-//! server therefore confirms each change with its tick and a short hash that both sides compute; a change without a
-//! confirmation did not happen. Only changes that the client may see are confirmed.
+//! server therefore confirms each change with its tick and a short hash that client and server compute. A change
+//! without a confirmation did not happen. The server confirms only changes that the client may see.
 
 use crate::types::Tick;
 use crate::view::Shape;
@@ -11,7 +12,7 @@ use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::number::{get_uint, put_uint};
 use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
 
-/// The most confirmations in one list of a packet.
+/// The maximum number of confirmations in one list of a packet.
 pub(crate) const MAX_CONFIRMATIONS: usize = 64;
 
 /// The bits of a confirmation hash.
@@ -36,7 +37,8 @@ pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
     }
 }
 
-/// Writes confirmations by rising tick, as many as fit into `room` bits and [`MAX_CONFIRMATIONS`] allows. Returns how many.
+/// Writes confirmations sorted by tick, as many as fit into `room` bits and [`MAX_CONFIRMATIONS`] allows. Returns
+/// their number.
 pub(crate) fn write_confirmations<'a>(
     list: impl Iterator<Item = &'a (Tick, u32)>,
     tick: Tick,
@@ -81,10 +83,11 @@ pub(crate) fn read_confirmations(tick: Tick, from: &mut BitReader) -> Result<(Ve
     Ok((list, tick.minus(behind)))
 }
 
-/// Returns the hash that identifies a change on both sides. `None` for facts that are not predicted.
+/// Returns the hash that identifies a change on client and server; `None` for facts that are not predicted.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all other facts of one application share a kind")]
 pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
-    // The values of a change may differ between both sides. A change of another attribute or tag is another change.
+    // The values of a change may differ between client and server. A change of another attribute or tag is another
+    // change.
     let (kind, about) = match fact.kind {
         FactKind::AttributeChanged { attribute, .. } => (1, attribute.0),
         FactKind::TagChanged { tag, added, .. } => (2 + added as u64, tag.0),

@@ -1,11 +1,11 @@
 //! A server and its clients over simulated links, stepped in virtual time.
 //!
 //! A [`Harness`] is for tests of games and of this crate. It takes a [`Server`], lets named clients join over links
-//! with one profile each, and steps the server, the clients and the links by one tick. One seed determines all loss and
+//! with given profiles, and steps the server, the clients and the links tick by tick. One seed determines all loss and
 //! delay, so a failure is reproducible.
 //!
-//! In a step the server receives, runs its tick and sends; half a tick later the clients receive, update and send. The half
-//! tick models clocks that are not aligned.
+//! In a step the server receives, runs its tick and sends. Half a tick later the clients receive, update and send. This
+//! offset models clocks that are not aligned.
 
 use ugas_core::{ControllerId, Host, NoHost, SimTime};
 
@@ -22,34 +22,34 @@ pub struct Player {
     client: Client,
     config: ClientConfig,
     owns: Vec<ControllerId>,
-    /// From the client to the server.
+    /// The link from the client to the server.
     pub up: Link,
-    /// From the server to the client.
+    /// The link from the server to the client.
     pub down: Link,
 }
 
 impl Player {
-    /// Returns its name.
+    /// Returns the name of the client.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns its peer number while it is connected.
+    /// Returns the number of the client's connection; `None` while the client is not connected.
     pub fn peer(&self) -> Option<PeerId> {
         self.peer
     }
 
-    /// Returns the controllers it joined with.
+    /// Returns the controllers that the client joined with.
     pub fn owns(&self) -> &[ControllerId] {
         &self.owns
     }
 
-    /// Returns its client session.
+    /// Returns the session of the client.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// Returns its client session, to send commands and take facts.
+    /// Returns the mutable session of the client, to send commands and take facts.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -95,7 +95,7 @@ impl Harness {
     /// Adds a client with the same link profile in both directions.
     ///
     /// # Panics
-    /// If the name is taken.
+    /// Panics if another client has that name.
     pub fn join(&mut self, name: &str, profile: LinkProfile, owns: &[ControllerId]) -> Result<(), ConnectError> {
         self.join_over(name, ClientConfig::default(), [profile, profile], owns)
     }
@@ -103,7 +103,7 @@ impl Harness {
     /// Adds a client with one link profile for each direction: `up` to the server and `down` to the client.
     ///
     /// # Panics
-    /// If the name is taken.
+    /// Panics if another client has that name.
     pub fn join_over(
         &mut self,
         name: &str,
@@ -120,11 +120,12 @@ impl Harness {
         Ok(())
     }
 
-    /// Ends a client's connection, as when its process is killed. Datagrams in flight are lost. Its controllers stay,
-    /// and their held inputs are released.
+    /// Ends a client's connection, as if the process of the client were killed. Datagrams in flight are lost. The
+    /// controllers of the client stay in the sim; the server releases their held inputs, unless
+    /// [`ServerConfig::release_inputs`](crate::server::ServerConfig::release_inputs) is off.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn disconnect(&mut self, name: &str) {
         let player = find(&mut self.players, name);
         if let Some(peer) = player.peer.take() {
@@ -137,7 +138,7 @@ impl Harness {
     /// Reconnects a client with a new session, over the same links and with the same controllers.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn reconnect(&mut self, name: &str) -> Result<(), ConnectError> {
         self.disconnect(name);
         let owns = find(&mut self.players, name).owns.clone();
@@ -187,8 +188,8 @@ impl Harness {
         }
     }
 
-    /// Runs ticks until a condition holds, at most `most` ticks. Returns how many ticks it took, or `None` if the
-    /// condition never held.
+    /// Runs ticks until a condition is true, but at most `most` ticks. Returns the number of ticks, or `None` if the
+    /// condition did not become true.
     pub fn run_until(&mut self, most: u32, mut holds: impl FnMut(&Harness) -> bool) -> Option<u32> {
         for tick in 0..most {
             if holds(self) {
@@ -207,10 +208,10 @@ impl Harness {
         }
     }
 
-    /// Drops all datagrams to and from a client for this long.
+    /// Drops all datagrams that are sent to and from a client within this length of time.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn interrupt_link(&mut self, name: &str, length: SimTime) {
         let until = self.now + length;
         let player = find(&mut self.players, name);
@@ -223,7 +224,7 @@ impl Harness {
         &self.server
     }
 
-    /// Returns the server, for ops of the host.
+    /// Returns the mutable server, so that a test can run ops of the host.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -231,15 +232,15 @@ impl Harness {
     /// Returns a client.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn client(&self, name: &str) -> &Client {
         self.player(name).client()
     }
 
-    /// Returns a client, to send commands and take facts.
+    /// Returns a mutable client, to send commands and take facts.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn client_mut(&mut self, name: &str) -> &mut Client {
         &mut find(&mut self.players, name).client
     }
@@ -247,7 +248,7 @@ impl Harness {
     /// Returns a client with its links.
     ///
     /// # Panics
-    /// If no client has that name.
+    /// Panics if no client has that name.
     pub fn player(&self, name: &str) -> &Player {
         self.players.iter().find(|player| player.name == name).unwrap_or_else(|| panic!("no client is named {name}"))
     }
@@ -257,7 +258,7 @@ impl Harness {
         &self.players
     }
 
-    /// Returns all clients, to change their links.
+    /// Returns all clients mutably, to change their links.
     pub fn players_mut(&mut self) -> &mut [Player] {
         &mut self.players
     }

@@ -2,8 +2,8 @@
 //!
 //! A client receives the actors that are relevant to it ([`Relevance`]), at the rate of their kind ([`RateTable`]), by
 //! priority ([`Priority`]) and within its bandwidth ([`Bandwidth`]). The priority of an actor that does not fit into a
-//! packet rises until it fits. Each client has a `Schedule` that keeps, for each actor, the last tick that the client
-//! has received and how long the actor has waited.
+//! packet rises until the actor is sent. For each client, the server keeps a schedule of all actors: which state of the
+//! actor the client has, and the current priority of the actor.
 
 pub(crate) mod plan;
 mod rate;

@@ -29,23 +29,23 @@ pub struct LinkProfile {
     pub jitter: SimTime,
     /// The fraction of datagrams that are lost, from 0 to 1.
     pub loss: f64,
-    /// The mean number of consecutive losses (Gilbert–Elliott). If it is below 1 / (1 − loss), the mean of independent
-    /// losses, losses are independent.
+    /// The mean number of consecutive losses (Gilbert–Elliott model). Independent losses have the mean 1 / (1 − loss).
+    /// With a smaller value, losses are independent.
     pub burst: f64,
     /// The fraction of datagrams that are duplicated.
     pub duplicate: f64,
-    /// The fraction of datagrams that are delayed by up to half the latency, so that later ones overtake them.
+    /// The fraction of datagrams that are delayed by up to half the latency, so that later datagrams overtake them.
     pub reorder: f64,
     /// The bandwidth in bytes per second; `None` is unlimited.
     pub bandwidth: Option<u32>,
-    /// The most bytes that wait for bandwidth; further datagrams are dropped.
+    /// The maximum number of bytes in the send queue; further datagrams are dropped.
     pub queue: usize,
-    /// The longest datagram; longer ones are dropped.
+    /// The maximum length of a datagram in bytes; longer datagrams are dropped.
     pub mtu: usize,
 }
 
 impl LinkProfile {
-    /// No latency and no loss.
+    /// A link without latency and loss.
     pub const PERFECT: LinkProfile = LinkProfile {
         latency: SimTime::ZERO,
         jitter: SimTime::ZERO,
@@ -58,20 +58,20 @@ impl LinkProfile {
         mtu: 1400,
     };
 
-    /// Round trip 2 ms, no loss.
+    /// A local network: 2 ms round trip, no loss.
     pub const LAN: LinkProfile = LinkProfile { latency: SimTime::millis(1), ..LinkProfile::PERFECT };
 
-    /// Round trip 50 ms ± 5 ms, 0.5 % loss.
+    /// A good connection: 50 ms ± 5 ms round trip, 0.5 % loss.
     pub const GOOD: LinkProfile = LinkProfile { loss: 0.005, ..LinkProfile::round_trip(50, 5) };
 
-    /// Round trip 150 ms ± 40 ms, 5 % loss in bursts of four on average.
+    /// A mobile connection: 150 ms ± 40 ms round trip, 5 % loss in bursts of four packets on average.
     pub const MOBILE: LinkProfile = LinkProfile { loss: 0.05, burst: 4.0, ..LinkProfile::round_trip(150, 40) };
 
-    /// Round trip 250 ms ± 60 ms, 20 % loss, 2 % duplicated, 5 % reordered.
+    /// A bad connection: 250 ms ± 60 ms round trip, 20 % of packets lost, 2 % duplicated, 5 % reordered.
     pub const BAD: LinkProfile =
         LinkProfile { loss: 0.2, duplicate: 0.02, reorder: 0.05, ..LinkProfile::round_trip(250, 60) };
 
-    /// Round trip 300 ms ± 100 ms, 60 % loss.
+    /// A link for stress tests: 300 ms ± 100 ms round trip, 60 % loss.
     pub const TORTURE: LinkProfile = LinkProfile { loss: 0.6, ..LinkProfile::round_trip(300, 100) };
 
     /// The five standard profiles, from good to bad.
@@ -83,7 +83,7 @@ impl LinkProfile {
         ("torture", LinkProfile::TORTURE),
     ];
 
-    /// Returns the profile of a name in [`LinkProfile::ALL`], case-insensitive, or `perfect`.
+    /// Returns the profile with this name: a name in [`LinkProfile::ALL`], or `perfect`. Case is ignored.
     pub fn named(name: &str) -> Option<LinkProfile> {
         if name.eq_ignore_ascii_case("perfect") {
             return Some(LinkProfile::PERFECT);
@@ -114,7 +114,7 @@ pub struct LinkCounts {
     pub lost: u64,
     /// Datagrams duplicated.
     pub duplicated: u64,
-    /// Datagrams delayed, so that later ones overtake them.
+    /// Datagrams that were delayed and overtaken by later datagrams.
     pub reordered: u64,
     /// Datagrams dropped because they were longer than the MTU.
     pub too_long: u64,
@@ -138,7 +138,7 @@ pub struct LinkCounts {
 pub struct Link {
     profile: LinkProfile,
     chance: Chance,
-    /// Whether it is in a series of losses (Gilbert–Elliott).
+    /// Whether the link is in a series of losses (Gilbert–Elliott).
     bad: bool,
     /// The time until which the sender's queue is busy.
     busy_until: SimTime,
@@ -283,7 +283,7 @@ impl Link {
     }
 }
 
-/// SplitMix64: small, and the same on every machine.
+/// A SplitMix64 random number generator, which produces the same numbers on every machine.
 #[derive(Clone, Debug)]
 struct Chance(u64);
 
@@ -295,7 +295,7 @@ impl Chance {
         z ^ (z >> 31)
     }
 
-    /// Returns a number from 0 to below 1.
+    /// Returns a random number in the range 0 (inclusive) to 1 (exclusive).
     fn share(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }

@@ -1,7 +1,7 @@
-//! Which parts of a controller its owning client and observers receive.
+//! The parts of a controller that its owning client and observers receive.
 //!
 //! The replication mode of a controller decides what is sent, and the mode of each attribute restricts who receives its
-//! value. Both modes are combined only here: all encoders use a [`Mask`].
+//! value. A [`Mask`] combines both modes; all encoders use it.
 //!
 //! | Mode | Owning client | Observers |
 //! |---|---|---|
@@ -50,7 +50,7 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// Returns what is replicated to a recipient for a controller with these attribute sets in this mode.
+    /// Creates the mask of a recipient for a controller with these attribute sets in this mode.
     pub fn new(rules: &Rules, sets: &[SetId], mode: ControllerReplication, recipient: Recipient) -> Mask {
         let mut mask = Mask {
             attributes: BitSet::default(),
@@ -65,13 +65,13 @@ impl Mask {
         mask
     }
 
-    /// Returns the hidden attributes of the attribute sets for which the mask was made.
+    /// Returns the attributes that this mask hides. `sets` must be the attribute sets from which the mask was created.
     pub fn hidden(&self, rules: &Rules, sets: &[SetId]) -> Box<[AttributeId]> {
         let attributes = sets.iter().filter_map(|&s| rules.set_attributes(s)).flatten().enumerate();
         attributes.filter(|&(at, _)| !self.attributes.has(at)).map(|(_, a)| a.attribute).collect()
     }
 
-    /// Returns whether nothing is replicated.
+    /// Returns whether no part of the controller is replicated.
     pub fn is_empty(&self) -> bool {
         !self.effects && !self.tags && !self.cues && self.attributes.count() == 0
     }
@@ -90,7 +90,7 @@ pub(crate) fn is_seen(
 }
 
 /// Returns the attributes of all attribute sets that are hidden from owning clients. Client and server leave out the
-/// same ones.
+/// same attributes.
 pub(crate) fn hidden_from_owners(rules: &Rules) -> Vec<AttributeId> {
     let sets = (0..).map(SetId).take_while(|&set| rules.set_name(set).is_some());
     let all = sets.filter_map(|set| rules.set_attributes(set)).flatten();
@@ -150,17 +150,17 @@ impl BitSet {
         }
     }
 
-    /// Returns whether it contains a number.
+    /// Returns whether the set contains a number.
     pub fn has(&self, at: usize) -> bool {
         self.words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
     }
 
-    /// Returns how many numbers it contains.
+    /// Returns how many numbers the set contains.
     pub fn count(&self) -> usize {
         self.words.iter().map(|word| word.count_ones() as usize).sum()
     }
 
-    /// Returns its numbers in rising order.
+    /// Returns the numbers of the set in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..self.words.len() * 64).filter(|&at| self.has(at))
     }

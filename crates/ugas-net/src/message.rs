@@ -49,21 +49,21 @@ pub enum Request {
         /// The target.
         target: Target,
     },
-    /// Ends an ability as cancelled.
+    /// Cancels an active ability.
     Cancel {
         /// The controller.
         who: ControllerId,
         /// The ability.
         ability: AbilityId,
     },
-    /// Ends an ability as completed.
+    /// Ends an active ability; the ability counts as completed, not as cancelled.
     End {
         /// The controller.
         who: ControllerId,
         /// The ability.
         ability: AbilityId,
     },
-    /// Commits an ability whose commit policy is Manual.
+    /// Commits an active ability whose commit policy is `Manual`.
     Commit {
         /// The controller.
         who: ControllerId,
@@ -96,16 +96,16 @@ pub enum Request {
         /// The position and facing.
         anchor: Anchor,
     },
-    /// Changes the target of an active ability to the target that its predicted tick chose. The client session sends it
-    /// automatically.
+    /// Changes the target of an active ability to the target that its predicted tick chose. The client session sends
+    /// this request automatically.
     Aim {
         /// The activation.
         key: ActivationKey,
         /// The target.
         target: Target,
     },
-    /// Runs the `OnMispredicted` of an ability whose predicted activation was rejected. The client session sends it
-    /// automatically, once per rejected command.
+    /// Runs the `OnMispredicted` tasks of an ability whose predicted activation was rejected. The client session sends
+    /// this request automatically, once per rejected command.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -188,26 +188,26 @@ impl Request {
 /// A request with its tick and key.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
-    /// The tick it belongs to.
+    /// The tick for which the client issued the command.
     pub tick: Tick,
-    /// The Base of its key: a number that rises by one with each tick that has commands.
+    /// The Base of the command's key: a number that rises by one with each tick that has commands.
     pub base: u32,
-    /// The Sub of its key.
+    /// The Sub of the command's key: the position of the command's first activation within the tick.
     pub sub: u16,
     /// The request.
     pub request: Request,
-    /// The target that the first predicted tick of the activated ability chose. Only the ability's first tick on the
-    /// server uses it; the activation is checked with the target of the request.
+    /// The target that the first predicted tick of the activated ability chose. On the server, only the first tick of
+    /// the ability uses this target; the activation is checked with the target of the request.
     pub aim: Option<Target>,
 }
 
 impl Command {
-    /// Returns the id of its op when this client sends it.
+    /// Returns the id of the command's op; `client` is the number of the client that sends the command.
     pub fn id(&self, client: u16) -> OpId {
         OpId::new(client, self.base, self.sub)
     }
 
-    /// Returns its bytes as they appear in a packet, for tests that forge a command.
+    /// Returns the command as encoded in a packet, for tests that forge a command.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
@@ -230,7 +230,7 @@ pub struct Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 pub enum Denial {
     /// Client and server have different protocol versions.
-    #[error("the server has protocol version {server}, this client {client}; install the same version of the game")]
+    #[error("the server has protocol version {server}, but this client has {client}; install the same game version")]
     Protocol {
         /// The server's version.
         server: u32,
@@ -238,7 +238,10 @@ pub enum Denial {
         client: u32,
     },
     /// Client and server have different rules.
-    #[error("the server's rules have the hash {server:016x} and this client's {client:016x}; install the same data")]
+    #[error(
+        "the server's rules have the hash {server:016x}, but this client's rules have {client:016x}; \
+         install the same data"
+    )]
     Rules {
         /// The hash of the server's rules.
         server: u64,
@@ -254,11 +257,11 @@ pub enum ToClient {
     Welcome {
         /// The number of the client. It is part of every key of the client's commands.
         client: u16,
-        /// The last Base used under that number. The client's Bases start above it.
+        /// The last Base that an earlier client with this number used. The Bases of the new client start above it.
         base: u32,
-        /// Length of a tick.
+        /// The length of a tick.
         length: SimTime,
-        /// Seed of the client's random stream.
+        /// The seed of the client's random stream.
         seed: u64,
         /// The owned controllers.
         owned: Vec<ControllerId>,
@@ -267,7 +270,7 @@ pub enum ToClient {
     Denied(Denial),
     /// A run-time definition, as JSON.
     Define {
-        /// Its number.
+        /// The id of the definition.
         id: DefId,
         /// The document.
         doc: String,
@@ -277,7 +280,7 @@ pub enum ToClient {
         /// The actors with the tick of each removal.
         actors: Vec<(ControllerId, Tick)>,
     },
-    /// The state of a remote actor that does not fit into a packet.
+    /// The state of a remote actor, sent as a message because it does not fit into a packet.
     ActorState {
         /// The controller.
         who: ControllerId,
@@ -286,7 +289,7 @@ pub enum ToClient {
         /// The state, encoded as in packets.
         section: Vec<u8>,
     },
-    /// The state of an owned controller that does not fit into a packet.
+    /// The state of an owned controller, sent as a message because it does not fit into a packet.
     OwnerState {
         /// The controller.
         who: ControllerId,
@@ -295,9 +298,9 @@ pub enum ToClient {
         /// The full state, followed by the confirmations for owned controllers, as in packets.
         state: Vec<u8>,
     },
-    /// Too many actors were removed to list them: the state of all present actors is sent again.
+    /// More actors were removed than the server lists. The server sends the state of all present actors again.
     AllRemoved {
-        /// States up to this tick are out of date.
+        /// The client ignores states up to this tick.
         tick: Tick,
     },
     /// An ability event of a remote actor.
@@ -318,8 +321,8 @@ pub enum ToServer {
         protocol: u32,
         /// The hash of the rules.
         rules: u64,
-        /// Padding that makes the message longer than any answer, so that an attacker with a forged sender address
-        /// cannot amplify traffic.
+        /// Padding that makes the message longer than any answer of the server, so that an attacker with a forged
+        /// sender address cannot amplify traffic.
         padding: Vec<u8>,
     },
     /// The client could not read an update and requests the state of all remote actors again.
@@ -332,14 +335,14 @@ impl ToClient {
         decode(bytes)
     }
 
-    /// Returns its bytes as they appear in the reliable stream, for tests that forge a message.
+    /// Returns the message as encoded in the reliable stream, for tests that forge a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
 }
 
 impl ToServer {
-    /// Returns its bytes as they appear in the reliable stream, for tests that forge a message.
+    /// Returns the message as encoded in the reliable stream, for tests that forge a message.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }

@@ -1,5 +1,5 @@
-//! Where the request of an owning client runs. Client and server call the same function: the client to decide what it
-//! predicts, the server to decide what it accepts.
+//! Decides where a request of an owning client runs. Client and server use the same decision: the client to select the
+//! requests that it predicts, the server to select the requests that it accepts.
 
 use crate::message::Request;
 use ugas_core::{AbilityId, ControllerId, InputId, Refusal, Sim};

@@ -4,21 +4,21 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use ugas_core::SimTime;
 
-/// The longest datagram that either side sends or accepts.
+/// The maximum length, in bytes, of a datagram that client and server send or accept.
 pub const MAX_DATAGRAM: usize = 1200;
 
-/// The most controllers that one client may own.
+/// The maximum number of controllers that one client may own.
 pub const MAX_OWNED: usize = 16;
 
-/// The valid tick lengths. A client accepts no other length from a server, so that its prediction window stays bounded.
+/// The range of valid tick lengths. A client rejects other lengths, so that its prediction window is bounded.
 pub const TICK_LENGTHS: RangeInclusive<SimTime> = SimTime::millis(1)..=SimTime::millis(1000);
 
-/// A connection, numbered by the transport or host. A number is never reused.
+/// The number of a connection, assigned by the transport or the host. A number is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
-/// A step of the fixed clock. Commands of tick n run at the end of tick n − 1; then the sim advances by one tick
-/// length.
+/// The number of a step of the fixed clock. The commands of tick n run first, at the time at which tick n − 1 ended;
+/// then the sim advances by one tick length.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -34,12 +34,12 @@ impl Tick {
         SimTime(length.0.saturating_mul(self.0 as i64))
     }
 
-    /// Returns the tick this many ticks later.
+    /// Returns the tick that is this many ticks later.
     pub fn plus(self, ticks: u32) -> Tick {
         Tick(self.0.saturating_add(ticks))
     }
 
-    /// Returns the tick this many ticks earlier.
+    /// Returns the tick that is this many ticks earlier.
     pub fn minus(self, ticks: u32) -> Tick {
         Tick(self.0.saturating_sub(ticks))
     }

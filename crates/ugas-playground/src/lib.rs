@@ -1,15 +1,16 @@
-//! The demo in the browser: the backend of the studio as a wasm module with six functions of plain numbers.
+//! The demo in the browser: the backend of the studio as a wasm module. The module exports six functions whose
+//! parameters and results are numbers.
 //!
-//! Text is passed through two buffers in the module's memory. The caller requests `input_buffer`, writes a text there, calls a
-//! function, and reads the answer from `output_buffer`. No pointer is passed in, so a caller cannot make the module read or
-//! write elsewhere.
-#![allow(unsafe_code, reason = "a name that the browser can call is an attribute that counts as unsafe")]
+//! The module and its caller exchange text through two buffers in the module's memory. The caller writes a text to
+//! `input_buffer`, calls a function, and reads the answer from `output_buffer`. The functions take no pointers, so a
+//! caller cannot make the module read or write outside these buffers.
+#![allow(unsafe_code, reason = "exporting a function to the browser needs the unsafe attribute no_mangle")]
 
 use std::cell::RefCell;
 use ugas_studio::Backend;
 use ugas_studio::session::Session;
 
-/// The longest input, the same as the limit of the web server.
+/// The maximum length of an input in bytes, equal to the limit of the studio's web server.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
 
 #[derive(Default)]
@@ -42,7 +43,7 @@ pub extern "C" fn open(seed: u32) -> u32 {
     })
 }
 
-/// Returns a buffer of `length` bytes for the input, at most 4 MiB.
+/// Returns the address of an input buffer of `length` bytes, at most 4 MiB.
 #[unsafe(no_mangle)]
 pub extern "C" fn input_buffer(length: usize) -> *const u8 {
     with(|module| {
@@ -75,7 +76,8 @@ pub extern "C" fn ask(length: usize) -> usize {
     })
 }
 
-/// Runs the scenarios of a text. Returns one line for each: `holds` or `fails`, the state hash at its end, its name.
+/// Runs the scenarios of a text. Returns one line for each scenario: `holds` if all expectations are met or `fails`
+/// otherwise, then the final state hash and the name of the scenario.
 ///
 /// ```
 /// let text = "Scenario: Nothing happens\nActors: {}\nTimeline: [{At: 1, Do: []}]\n";
@@ -91,7 +93,7 @@ pub fn outcomes(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Runs the scenarios in the input buffer. Returns the length of the answer, which is that of [`outcomes`].
+/// Runs the scenarios in the input buffer with [`outcomes`]. Returns the length of the answer in the output buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario(length: usize) -> usize {
     with(|module| {
@@ -100,7 +102,7 @@ pub extern "C" fn scenario(length: usize) -> usize {
     })
 }
 
-/// Returns the buffer with the last answer.
+/// Returns the address of the buffer that contains the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_buffer() -> *const u8 {
     with(|module| module.output.as_ptr())

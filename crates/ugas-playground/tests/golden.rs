@@ -8,7 +8,7 @@ use ugas_playground::outcomes;
 use ugas_studio::Backend;
 use ugas_studio::session::Session;
 
-/// Where the demo's hash is looked at.
+/// The ticks at which the demo's hash is compared.
 const TICKS: [u32; 3] = [60, 600, 1800];
 
 fn scenarios(folder: &Path, into: &mut Vec<PathBuf>) {
@@ -35,7 +35,7 @@ fn golden(root: &Path) -> String {
     scenarios(&root.join("scenarios"), &mut files);
     for file in files {
         let scenario = fs::read_to_string(&file).unwrap();
-        // A browser has no packs beside it.
+        // A browser has no packs on disk.
         if scenario.lines().any(|line| line.starts_with("Packs:")) {
             continue;
         }
@@ -48,7 +48,7 @@ fn golden(root: &Path) -> String {
 }
 
 #[test]
-fn everything_ends_as_it_is_written_down() {
+fn the_demo_and_all_scenarios_end_with_the_golden_hashes() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let root = here.join("../..");
     let found = golden(&root);

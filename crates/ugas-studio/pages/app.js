@@ -13,9 +13,9 @@ const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Statistics" };
 // Requests that change nothing. Their success does not clear the message of a request that failed before.
 const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "preview", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
-// Milliseconds of an answer after which the next frame is requested at once instead of with the next animation frame.
+// If an answer takes longer than this many milliseconds, the next frame is requested immediately instead of with the next animation frame.
 const SLOW = 10;
-// Events kept in the page, the most that one frame brings, and the ticks that the list of events goes back.
+// The maximum number of events in the page and in one frame, and the number of ticks that the list of events covers.
 const MAX_EVENTS = 2000;
 const MAX_PER_FRAME = 4000;
 const LIST_TICKS = 1200;
@@ -25,17 +25,17 @@ export const studio = {
   hello: null,
   frame: null,
   events: [],
-  // The deaths among them.
+  // The deaths among the events.
   deaths: [],
   // The last tick whose events were dropped from the page.
   droppedUntil: -1,
   page: "demo",
-  // Whose details a page needs: side and actor.
+  // The actors whose details a page needs, each with its client (null for the server).
   watch: [],
-  // Whose events a page needs, all if null; and the category of actors it shows.
+  // The actors whose events a page needs (null for all actors), and the category of actors that the page shows.
   about: null,
   category: null,
-  // Incremented when that changes: all events are requested again.
+  // Incremented when this filter changes; all events are then requested again.
   filterVersion: 0,
   async ask(question) {
     try {
@@ -50,7 +50,7 @@ export const studio = {
   put(input) {
     return this.ask({ ask: "put", input });
   },
-  // Puts an input and returns its outcome.
+  // Sends an input and returns its outcome.
   async act(input) {
     const answer = await this.link.ask({ ask: "put", input });
     const time = at(answer.tick ?? this.frame.tick);
@@ -97,7 +97,7 @@ function route() {
 
 const run = () => studio.ask({ ask: studio.frame?.running ? "pause" : "play" });
 const undo = () => requestUndo({ ask: "undo" });
-// Undoes, and reports what was undone.
+// Undoes changes and reports which changes were undone.
 async function requestUndo(question) {
   const answer = await studio.ask(question);
   if (!answer) return;
@@ -141,7 +141,7 @@ const SHORTCUTS = {
   n: ["Go to the end of the recording", toNow],
   u: ["Undo the last change", undo],
   t: ["Switch between light and dark", theme],
-  "?": ["Show this list", help],
+  "?": ["Show keyboard shortcuts", help],
 };
 
 function shortcut(event) {
@@ -184,8 +184,8 @@ function transport() {
   const text = h("span", { class: "quiet", id: "time-label" });
   const marks = h("div", { class: "marks", id: "deaths" });
   const speed = h("select", { id: "speed", "aria-label": "Speed", onchange: (e) => studio.ask({ ask: "speed", times: Number(e.target.value) }) }, ...[0.1, 0.25, 0.5, 1, 2, 4].map((x) => h("option", { value: x, selected: x === 1 }, `${x}×`)));
-  const forks = h("button", { id: "fork", onclick: fork, title: "Drop the recording after this tick and run on from here; undo restores it (F)" }, "Resume from here");
-  const now = h("button", { id: "to-end", onclick: toNow, title: "Go to the end of the recording and run on (N)" }, "Go to end");
+  const forks = h("button", { id: "fork", onclick: fork, title: "Drop the recording after this tick and resume from this tick; undo restores the recording (F)" }, "Resume from here");
+  const now = h("button", { id: "to-end", onclick: toNow, title: "Go to the end of the recording and resume (N)" }, "Go to end");
   range.addEventListener("input", () => seek(Number(range.value)));
   document.getElementById("transport").replaceChildren(button("back", "Step back one tick (,)", "back", stepBack), toggle, button("step", "Step forward one tick (.)", "step", step), speed, h("div", { class: "track" }, marks, range), text, forks, now);
   // An attached game has no recording to seek in.
@@ -238,12 +238,12 @@ async function copyLink(button) {
     setTimeout(() => (button.textContent = "Copy link to this tick"), 1500);
   } catch {
     const field = h("input", { readonly: true, "aria-label": "Link to this tick", value: url.href, style: "width:100%" });
-    dialog("Link to this tick", h("p", { class: "quiet" }, "It contains the seed and all inputs. The same version of the program reproduces the same state."), field);
+    dialog("Link to this tick", h("p", { class: "quiet" }, "The link contains the seed and all inputs. The same version of the program reproduces the same state."), field);
     field.select();
   }
 }
 
-// A link contains a seed, a tick and the inputs up to it.
+// A link contains a seed, a tick and the inputs up to that tick.
 async function openLink() {
   if (!query.has("seed")) return;
   let inputs = [];
@@ -254,7 +254,7 @@ async function openLink() {
       inputs = JSON.parse(new TextDecoder().decode(bytes));
     }
   } catch {
-    return alertOf("invalid link: its inputs cannot be decoded; copy it again");
+    return alertOf("invalid link: its inputs cannot be decoded; copy the link again");
   }
   await studio.ask({ ask: "open", seed: Number(query.get("seed")), scenario: query.get("scenario"), tick: Number(query.get("tick") ?? 0), inputs });
 }
@@ -279,7 +279,7 @@ function footer() {
   };
 }
 
-// Reloaded files are reported for six seconds, a failed reload for as long as it lasts.
+// Reloaded files are reported for six seconds, a failed reload until the next successful reload.
 function disk() {
   const el = document.getElementById("disk");
   let known = null;
@@ -288,7 +288,7 @@ function disk() {
     if (known !== null && frame.saved && frame.saved[0] !== known) until = performance.now() + 6000;
     known = frame.saved?.[0] ?? 0;
     const taken = performance.now() < until ? `Reloaded from disk: ${frame.saved[1]}` : "";
-    // The data page shows it next to the file.
+    // The data page shows the notice next to the file.
     const text = frame.notice && studio.page !== "data" ? `On disk: ${frame.notice}` : taken;
     if (el.textContent === text) return;
     el.textContent = text;
@@ -308,12 +308,12 @@ function addEvents(frame, restart) {
     if (line.kind === "Died" && line.client === null) studio.deaths.push(line);
   }
   if (studio.events.length > MAX_EVENTS) studio.droppedUntil = studio.events.splice(0, studio.events.length - MAX_EVENTS).at(-1).tick;
-  // Events of a frame that was not drawn belong to the next one.
+  // Events of a frame that was not drawn are added to the next frame.
   const missed = studio.frame?.drawn === false && !restart ? studio.frame : null;
   studio.frame = Object.assign(frame, { restart: restart || missed?.restart === true, events: missed ? [...missed.events, ...frame.events] : frame.events, drawn: false });
 }
 
-// Requests a frame: once per animation frame, at once after an input, and at once again if answers are slow.
+// Requests a frame: once per animation frame, immediately after an input, and immediately after a slow answer.
 const polling = { since: 0, filterVersion: -1, asking: false, again: false };
 
 async function poll() {
@@ -328,7 +328,7 @@ async function poll() {
   const frame = await studio.link.ask({ ask: "frame", since: restart ? 0 : polling.since, watch, about, category });
   polling.asking = false;
   if (frame.error) return alertOf(frame.error);
-  // The timeline changed: events of the old one are dropped and all are requested again.
+  // The timeline changed: events of the old timeline are dropped, and all events are requested again.
   const other = polling.timelines !== undefined && frame.timelines !== polling.timelines;
   polling.timelines = frame.timelines;
   if (other && !restart) {
@@ -336,7 +336,7 @@ async function poll() {
     return poll();
   }
   polling.since = frame.serial;
-  // The documents changed: other names to choose from, another result of a scenario.
+  // The documents changed, so the names to choose from and the result of the scenario may have changed too.
   if (frame.reloads !== polling.reloads) {
     if (polling.reloads !== undefined) readHello();
     polling.reloads = frame.reloads;
@@ -361,10 +361,10 @@ async function readHello() {
   if (hello.error === undefined) studio.hello = hello;
 }
 
-// The timeline that an input replaced: where it ended, and how many inputs there were with that one.
+// The timeline that an input replaced: its last tick, and the number of inputs including the new input.
 let replaced = null;
 
-// A message about the timeline, until the next seek; with an undo button if there is something to undo.
+// Shows a message about the timeline until the next seek, with an undo button if a change can be undone.
 function notify(text, canUndo = true) {
   document.getElementById("notice-text").textContent = text;
   document.getElementById("live").textContent = text;
@@ -372,12 +372,12 @@ function notify(text, canUndo = true) {
   document.getElementById("notice-undo").hidden = !canUndo;
 }
 
-// An input at a recorded tick replaces the recording after it.
+// An input at a recorded tick replaces the recording after that tick.
 function forked(answer) {
-  return typeof answer.old_end === "number" ? `Changed at ${at(answer.tick)} of ${at(answer.old_end)}: the recording after this tick was replaced. Undo restores it.` : "";
+  return typeof answer.old_end === "number" ? `Changed at ${at(answer.tick)} of ${at(answer.old_end)}: the recording after this tick was replaced. Undo restores the old recording.` : "";
 }
 
-// A connection that requests a frame at once after every input.
+// A connection that requests a frame immediately after every input.
 function withPolling(link) {
   const ask = async (question) => {
     const answer = await link.ask(question);

@@ -1,4 +1,4 @@
-// The ring, drawn from the state of one side: positions, casts, attacks and damage.
+// The ring, drawn from the state of the server or of a client: positions, casts, attacks and damage.
 
 import { canvas, paint } from "./dom.js";
 
@@ -6,12 +6,12 @@ const RING = 16;
 const FLAT = 0.55;
 const LOOK = { Pyra: "--fire", Brann: "--steel" };
 
-// A ring on a canvas. It keeps the last frame, so that attacks and damage are animated when this side receives them.
+// A ring on a canvas. It keeps the last frame, so that attacks and damage are animated when the server or client receives them.
 export function ring(el) {
   return { el, health: new Map(), waits: new Map(), casts: new Map(), flights: [], losses: [], corrected: new Map() };
 }
 
-// Compares a frame with the last one.
+// Compares a frame with the last frame.
 export function update(ring, side, details) {
   const now = performance.now();
   for (const a of side.actors) {
@@ -35,7 +35,7 @@ export function update(ring, side, details) {
   ring.losses = ring.losses.filter((f) => now - f.at < 900);
 }
 
-// Changes within 180 ms are one number.
+// Changes within 180 ms are shown as one number.
 function addLoss(ring, who, by, now) {
   const before = ring.losses.findLast((l) => l.who === who);
   if (before && now - before.at < 180 && Math.sign(before.by) === Math.sign(by)) before.by += by;
@@ -254,7 +254,7 @@ function attack(cx, [ax, ay], [bx, by], flight) {
   cx.lineCap = "butt";
 }
 
-// A line from the actor who pressed the key to the one it affected.
+// A line from the actor that activated the ability to the actor that the ability affected.
 function drawCause(cx, by, who, place, text) {
   if (!who) return;
   const [bx, by2] = place(who);

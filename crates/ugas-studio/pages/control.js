@@ -18,12 +18,12 @@ export function control(studio, actor) {
     showOutcome(outcome, actor() ? await studio.act(make(actor())) : { done: false, text: "Select an actor first." });
   };
   const button = (id, text, make) => h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Action: make(who) })) }, text);
-  // A button whose action can be previewed; it acts on the server. `title` names the action.
+  // A button whose action runs on the server and can be previewed. `title` describes the action.
   const previewButton = (id, text, title, make) => {
     const request = () => actor() && { title: title(actor()), side: null, action: make(actor()) };
     return [h("button", { id, onclick: (e) => act(e.currentTarget, (who) => ({ Action: make(who) })), ...previewed(studio, id, request) }, text), previewToggle(studio, id, request)];
   };
-  // Buttons, and below them the outcome of the last one.
+  // Buttons, and below them the outcome of the last action.
   const row = (...all) => h("div", { class: "row" }, ...all, h("p", { class: "outcome" }));
   const where = () => value("d-place").split(/[ ,;]+/).map((v) => Number(v));
   const group = (...all) => h("div", { class: "grid tight" }, ...all);

@@ -1,5 +1,5 @@
-// The documents: definitions and their uses, text and form side by side, checked while they are edited, applied to the
-// running world and saved.
+// The documents: definitions and their references, and a text editor beside a form. Documents are checked during editing,
+// applied to the running world and saved.
 
 import { fill, h } from "./dom.js";
 import { editor } from "./editor.js";
@@ -69,7 +69,7 @@ async function open(main, owner) {
   if (first) await openFile(first);
 }
 
-// The address may contain anything.
+// The address may contain invalid percent-encoding.
 function nameIn(text) {
   try {
     return decodeURIComponent(text);
@@ -78,7 +78,7 @@ function nameIn(text) {
   }
 }
 
-// Reports a failed reload, and reads the open file again after a successful one.
+// Reports a failed reload, and reads the open file again after a successful reload.
 function show(frame) {
   if (!ui) return;
   ui.notice.hidden = !frame.notice;

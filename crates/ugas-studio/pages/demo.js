@@ -1,4 +1,4 @@
-// The duel under lag: your client on the left, the server on the right, the link and its effect on the rate of fire between.
+// The duel under lag: your client on the left, the server on the right. The link and the rates of fire are between them.
 
 import { showOutcome, at, canvas, fill, h, number, paint, percent, plain, scrollTo, seconds } from "./dom.js";
 import { draw, markCorrected, ring, update } from "./arena.js";
@@ -61,7 +61,7 @@ function open(main, owner) {
     traced: null,
   };
   main.replaceChildren(
-    h("p", { class: "lead" }, h("b", {}, "One fight, on your client and on the server. "), "Increase the round trip: the predicted rate of fire stays, the confirmed one drops. Click a number, an ability or an event to explain it."),
+    h("p", { class: "lead" }, h("b", {}, "One fight, on your client and on the server. "), "If you increase the round trip, the predicted rate of fire stays the same and the confirmed rate drops. Click a number, an ability or an event to explain it."),
     h(
       "div",
       { class: "grid duel" },
@@ -95,7 +95,7 @@ function open(main, owner) {
 }
 
 function showHint() {
-  answer("Explain", h("p", { class: "empty" }, "Click a number to see its base and modifiers, a greyed ability to see why it cannot be activated, or an event below to see its causes."));
+  answer("Explain", h("p", { class: "empty" }, "Click a number to see its base value and modifiers. Click a greyed ability to see why it cannot be activated. Click an event below to see its causes."));
 }
 
 function answer(title, ...content) {
@@ -107,7 +107,7 @@ function answer(title, ...content) {
 
 const link = latest(() => studio.put({ Link: { round_trip: Number(ui.trip.input.value), loss: Number(ui.loss.input.value) / 100 } }));
 
-// A key of the hero takes it over, except where the focused element uses that key itself.
+// A key of the hero lets the user take over the hero, unless the focused element uses that key itself.
 function key(event) {
   if (studio.page !== "demo" || event.repeat || event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.type === "keyup") return heldKeys.delete(event.code) && sendKeys();
@@ -121,7 +121,7 @@ function key(event) {
   sendKeys(KEYS[event.code] !== undefined);
 }
 
-// Sends the keys that are held. If an input was pressed, the answer is shown: why it cannot activate anything now.
+// Sends the keys that are held down. If a newly pressed input cannot activate an ability, the reason is shown.
 async function sendKeys(pressed = false) {
   const walk = [...heldKeys].map((code) => WALK[code]).filter(Boolean);
   const x = walk.reduce((sum, w) => sum + w[0], 0);
@@ -167,7 +167,7 @@ function counters(frame, you) {
   fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
     const catchesUp = you.clock_rate > 1;
-    fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster to get further ahead; until then its commands arrive late.") : ""]);
+    fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster until its commands arrive in time.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
   fill(ui.hint, `${frame.player_controlled} ${frame.running}`, () => (frame.player_controlled && !frame.running ? [h("b", { class: "hot" }, "Paused"), ": ", h("kbd", {}, "P"), " to run"] : frame.player_controlled ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to activate it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));
@@ -248,12 +248,12 @@ function whyNot(side, who, name) {
   scrollTo(ui.answer.parentElement);
 }
 
-// The reasons at the tick that is shown, with the remaining time.
+// The reasons at the current tick, with the remaining time.
 function refusal() {
   const { side, who, name } = ui.refusal;
   const a = studio.detail(side, who)?.abilities.find((x) => x.name === name);
   if (!a) return;
-  const readyIn = (r) => (r.ready_in === null ? h("span", { class: "quiet" }, " · does not end with time") : h("b", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`));
+  const readyIn = (r) => (r.ready_in === null ? h("span", { class: "quiet" }, " · does not expire") : h("b", { class: "good" }, ` · ready in ${seconds(r.ready_in)}`));
   fill(ui.answer, JSON.stringify(a.reasons.map((r) => [r.kind, r.text, r.ready_in?.toFixed(1)])), () => [
     h("h2", { "aria-live": "polite" }, a.ready ? `${who} can activate ${a.title}` : `Why ${who} cannot activate ${a.title}`),
     h("ul", { id: "reasons", "data-ability": name }, ...a.reasons.map((r) => h("li", {}, h("b", {}, r.kind), ` ${plain(r.text)}`, readyIn(r)))),
@@ -281,7 +281,7 @@ async function chain(line) {
   const asked = { serial: line.serial, shown: null };
   ui.traced = asked;
   const steps = await studio.ask({ ask: "causes", serial: line.serial });
-  // Another event was chosen while this answer was on its way.
+  // Another event was selected before this answer arrived.
   if (!steps || ui.traced !== asked) return;
   asked.shown = { by: steps.at(-1).who, who: line.who, text: steps.length > 1 ? steps.at(-1).text : "" };
   answer(
@@ -298,7 +298,7 @@ function deaths(frame) {
   const near = frame.live ? [] : studio.deaths.filter((n) => distance(n) < NEAR);
   const death = near.reduce((best, n) => (best && distance(best) < distance(n) ? best : n), null);
   if (ui.death === death?.serial) return;
-  // The causes of the last death are removed: they could be mistaken for those of the next one.
+  // The causes of the last death are removed, because they could be mistaken for the causes of the next death.
   if (ui.death !== undefined && ui.traced?.serial === ui.death) ui.traced = null;
   if (ui.death !== undefined && ui.explained === ui.death) showHint();
   ui.death = death?.serial;
@@ -348,7 +348,7 @@ function filePanel() {
     if (answer.error === undefined) {
       worldText = edit.text.value;
       edit.mark([]);
-      return findingsEl.replaceChildren(h("p", { class: "good" }, "Applied: the next activation uses it."));
+      return findingsEl.replaceChildren(h("p", { class: "good" }, "Applied. The next activation uses the new text."));
     }
     let findings;
     try {
@@ -363,7 +363,7 @@ function filePanel() {
     clearTimeout(timer);
     timer = setTimeout(apply, 400);
   });
-  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file: change a number, the next activation uses it"), edit.el, findingsEl);
+  const el = h("details", { class: "panel", open: true }, h("summary", {}, "Pyra’s file: change a number; the next activation uses the new number"), edit.el, findingsEl);
   const load = async () => {
     const got = await studio.ask({ ask: "file", name: file });
     if (!got) return;
@@ -372,7 +372,7 @@ function filePanel() {
     const at = got.text.indexOf("Name: GE_Firebolt\n");
     edit.show(at < 0 ? 1 : got.text.slice(0, at).split("\n").length);
   };
-  // Shows the text of the world again if it changed, unless the user is editing.
+  // Shows the text of the world again if the text changed, unless the user is editing.
   const refresh = async (frame) => {
     const other = reloads !== null && frame.reloads !== reloads;
     reloads = frame.reloads;
@@ -382,7 +382,7 @@ function filePanel() {
     worldText = got.text;
     edit.set(got.text);
     edit.mark([]);
-    findingsEl.replaceChildren(h("p", { class: "empty" }, "This is the text at the tick that is shown."));
+    findingsEl.replaceChildren(h("p", { class: "empty" }, "This is the text at the current tick."));
   };
   return { el, load, refresh };
 }

@@ -1,6 +1,6 @@
-// Elements without markup: names are always set as text.
+// Creates elements without parsing markup: names from documents are always set as text.
 
-// Event handlers by element, kept so that `fill` can move them to another element.
+// Event handlers by element, so that `fill` can move them to another element.
 const handlers = new WeakMap();
 
 export function h(tag, props = {}, ...children) {

@@ -3,7 +3,7 @@
 import { fill, h } from "./dom.js";
 
 const LINE = 18;
-// The largest share of the window height, and the smallest number of lines.
+// The maximum share of the window height, and the minimum number of lines.
 const MAX_SHARE = 0.65;
 const MIN_LINES = 6;
 
@@ -18,7 +18,7 @@ export function editor(props) {
     lines.style.transform = `translateY(${-(text.scrollTop - first * LINE)}px)`;
     fill(lines, `${first} ${last} ${[...wrong]}`, () => Array.from({ length: Math.max(0, last - first) }, (_, i) => h("div", { class: wrong.has(first + i + 1) ? "wrong" : undefined }, String(first + i + 1))));
   };
-  // As high as its text, until the user resizes it.
+  // The editor is as high as its text until the user resizes it.
   let fitted = null;
   const fit = () => {
     if (fitted !== null && text.style.height !== fitted) return;
@@ -45,7 +45,7 @@ export function editor(props) {
       wrong = new Set(list);
       draw();
     },
-    // Scrolls a line near the top.
+    // Scrolls until a line is near the top.
     show(line) {
       text.scrollTop = Math.max(0, (line - 2) * LINE);
       draw();

@@ -1,5 +1,5 @@
-// A form for documents, generated from their JSON Schemas. It has no state: a change edits the text, and the form is
-// generated again from the text.
+// A form for documents, generated from their JSON Schemas. The form has no state: a change edits the text, and the
+// form is generated again from the text.
 
 import { h } from "./dom.js";
 

@@ -1,6 +1,6 @@
-// The connection to the backend: over a web socket, or in this page as wasm. Both answer the same requests.
+// The connection to the backend, which runs behind a web socket or in this page as wasm. Both answer the same requests.
 
-// The longest request that the server reads; a longer one would close the connection.
+// The maximum size of a request. The server closes the connection after a longer request.
 const MAX_REQUEST = 4 * 1024 * 1024 - 1024;
 
 export async function connect() {
@@ -11,7 +11,7 @@ async function remote() {
   const here = new URL(location.href);
   const token = here.searchParams.get("token") ?? localStorage.getItem("token") ?? "";
   if (here.searchParams.has("token")) {
-    // Kept for other tabs of this address, and out of the links that are copied from it.
+    // The token is stored for other tabs, and removed from the address so that copied links do not contain it.
     localStorage.setItem("token", token);
     here.searchParams.delete("token");
     history.replaceState(null, "", here);
@@ -24,7 +24,7 @@ async function remote() {
   let next = 0;
   await new Promise((done, fail) => {
     socket.onopen = done;
-    socket.onerror = () => fail(new Error("cannot connect to the studio; check that it is running and that this is the address it printed"));
+    socket.onerror = () => fail(new Error("cannot connect to the studio; check that the studio is running and that this is the address that it printed"));
   });
   socket.onmessage = (event) => {
     const at = event.data.indexOf(" ");
@@ -32,7 +32,7 @@ async function remote() {
     waiting.delete(event.data.slice(0, at));
     done?.(JSON.parse(event.data.slice(at + 1)));
   };
-  const stopped = "the studio has stopped; start it again and open the address it prints";
+  const stopped = "the studio has stopped; start it again and open the address that it prints";
   let closed = () => {};
   socket.onclose = () => {
     waiting.forEach((done) => done({ error: stopped }));
@@ -67,7 +67,7 @@ export async function askOrThrow(link, request) {
   return answer;
 }
 
-// Wraps a request that may be made faster than it is answered: only the latest is sent.
+// Wraps a request that may be made faster than it is answered: while an answer is pending, only the latest request is kept.
 export function latest(act) {
   let busy = false;
   let next;

@@ -1,13 +1,13 @@
-// The list of events. Predictions that a client rolled back are folded: a second of them is one line that can be expanded.
+// The list of events. Rolled-back predictions of one client within one second are one line that can be expanded.
 
 import { at, fill, h } from "./dom.js";
 
-// Ticks of rolled-back predictions that share a line.
+// The number of ticks within which rolled-back predictions share a line.
 const FOLD = 60;
 // Lines that are expanded, by client and first event.
 const expanded = new Set();
 
-// `lines` from the oldest to the newest; gives the newest first. An item is an event, or several of one client's rolled-back predictions.
+// Groups `lines`, which are sorted from the oldest to the newest, and returns the newest first. An item is one event, or several rolled-back predictions of one client.
 export function folded(lines) {
   const items = [];
   const open = new Map();
@@ -23,7 +23,7 @@ export function folded(lines) {
   return items;
 }
 
-// Shows the newest `most` items in a list; `text` puts an event into words, `show` shows its cause.
+// Shows the newest `most` items in a list; `text` describes an event, `show` shows its cause.
 export function showLog(el, lines, most, empty, text, show) {
   const items = folded(lines).slice(0, most);
   const keyOf = (item) => `${item.client} ${item.lines.at(-1).serial}`;

@@ -12,9 +12,9 @@ let ui;
 // [tick, bytes a second]; kept while other pages are open.
 let bytes = [];
 let timelines;
-// Whose link the sliders change; all links if null.
+// The client whose link the sliders change; null for all links.
 let whose = null;
-// Corrections of each client in the last frame, and when they last increased.
+// The number of corrections of each client in the last frame, and the time of the last increase.
 const correctionsOf = new Map();
 
 export const network = { open, show };
@@ -61,7 +61,7 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction: the server’s state of a tick differs from what the client predicted. A client cannot predict actions of other players. Until its clock has caught up, its own commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction happens when the server’s state of a tick differs from the client’s prediction. A client cannot predict actions of other players. Until the client’s clock is far enough ahead of the server, its own commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
         h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.rolledBack)),
       ),
     ),
@@ -116,7 +116,7 @@ function showClients(clients) {
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster the clock runs until the client is as far ahead as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add one on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster the clock runs until the client is as far ahead of the server as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add a client on the left."))]),
     ),
   ]);
 }

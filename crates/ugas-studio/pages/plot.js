@@ -48,7 +48,7 @@ export function plot(el, points, start, end, title) {
   return last;
 }
 
-// A faint line every second, or every five or ten where they would be too dense.
+// A faint line every second, or every five or ten seconds where the lines would be too dense.
 function axis(cx, width, height, start, end) {
   const span = (end - start) / 60;
   const every = span > 30 ? 10 : span > 12 ? 5 : 1;
@@ -66,7 +66,7 @@ function axis(cx, width, height, start, end) {
 }
 
 // Effects as bars from start to end. Each has `name`, `stacks`, `state`, `from` and `to` in ticks
-// (`to` is null if it does not end), and `over` if it has ended.
+// (`to` is null if the effect does not end), and `over` if the effect has ended.
 export function timeline(el, effects, now, span) {
   const row = 22;
   const head = 16;

@@ -1,5 +1,5 @@
-// Previews: a box with what a button would do, while the button is hovered or focused. Where nothing can be hovered, a small
-// button “Preview” next to it opens and closes the box. A preview changes nothing.
+// Previews: a box that shows the changes that a button would make, while the button is hovered or focused. On a touch screen,
+// a small button “Preview” next to the button opens and closes the box. A preview does not change the world.
 
 import { at, fill, h, number, plain, seconds } from "./dom.js";
 
@@ -8,7 +8,7 @@ const DELAY = 120;
 const LINGER = 200;
 const REFRESH = 250;
 
-// The shown preview: its key, its button, what opened it and how to request it.
+// The current preview: its key, its button, the event that opened it and the function that requests it.
 let shown = null;
 let timer = 0;
 let box = null;
@@ -81,12 +81,12 @@ async function request(of) {
   box.hidden = false;
   fill(box, JSON.stringify([wanted, answer]), () => content(wanted, answer));
   place();
-  // Once: a refreshed preview is not announced again.
+  // Announced only once: a refreshed preview is not announced again.
   if (first && of.by !== "hover") document.getElementById("live").textContent = box.innerText;
   setTimeout(() => shown === of && request(of), REFRESH);
 }
 
-// Below the button if there is room or at least more than above it; never on the button.
+// Below the button if there is enough room, or more room than above the button; never on top of the button.
 function place() {
   const on = shown.button.getBoundingClientRect();
   box.style.maxHeight = "";
@@ -107,7 +107,7 @@ function content({ title, text, side, action }, answer) {
   const { refusal, note, actors } = answer.preview;
   const where = h("p", { class: "quiet" }, `Preview ${side === null ? "on the server" : `on client ${side}`}, at ${at(answer.tick)}`);
   const rest = refusal ? [h("p", { class: "bad", "data-kind": refusal.kind }, `Would be refused: ${plain(refusal.text)}.`)] : actors.map(row);
-  const commit = action.Activate && actors.length && !refusal ? h("p", { class: "quiet" }, "The commit and the tasks that run at once; later tasks are not included.") : null;
+  const commit = action.Activate && actors.length && !refusal ? h("p", { class: "quiet" }, "This preview includes the commit and the tasks that run immediately, but not later tasks.") : null;
   return [...head, where, note ? h("p", { class: "hot" }, sentence(note)) : null, ...rest, commit].filter(Boolean);
 }
 

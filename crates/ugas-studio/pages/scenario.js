@@ -1,4 +1,4 @@
-// A scenario: its result, its failures with their reasons, and buttons that go to the tick of each failure.
+// A scenario: its result, its failures with explanations, and buttons that seek to the tick of each failure.
 
 import { at, h } from "./dom.js";
 
@@ -34,7 +34,7 @@ async function open(main, studio) {
         { class: "panel grid" },
         result.all.length > 1 ? h("label", { class: "grid tight" }, h("span", { class: "quiet" }, `Choose one of the ${result.all.length} scenarios in this file`), choose) : null,
         h("div", {}, h("p", { class: "quiet" }, `${result.file}:${result.line}${seed}`), h("p", { class: "big", style: "font-size:1.4rem" }, result.name)),
-        h("p", { id: "result", class: passed ? "good" : "bad" }, passed ? `Passed: every expectation is met, up to its end at ${at(result.end)}.` : many(result.failures.length)),
+        h("p", { id: "result", class: passed ? "good" : "bad" }, passed ? `Passed: every expectation is met, up to the end at ${at(result.end)}.` : many(result.failures.length)),
         ...result.failures.map((f) => h("div", { class: "finding" }, h("div", { class: "row between" }, h("b", {}, `line ${f.line}`), h("button", { onclick: () => goToTick(studio, f.tick, "#world") }, `Go to ${at(f.tick)}`)), f.message, f.why ? h("pre", {}, f.why) : null)),
         ...result.notes.map((n) => h("p", { class: "quiet" }, n)),
         h("div", { class: "row" }, h("button", { id: "restart", class: "main", onclick: () => studio.ask({ ask: "seek", tick: 0 }).then(() => studio.ask({ ask: "play" })) }, "Run from the start"), h("button", { id: "show-world", onclick: () => (location.hash = "#world") }, "Show the world")),
@@ -51,7 +51,7 @@ async function open(main, studio) {
   if (begins) begins.closest(".scroll").scrollTop = begins.offsetTop - begins.parentElement.offsetTop;
 }
 
-// Goes to a tick; if it is not recorded yet, runs up to it.
+// Seeks to a tick; if the tick is not recorded yet, runs the scenario up to that tick.
 async function goToTick(studio, tick, then) {
   let end = studio.frame.end;
   while (end < tick) {

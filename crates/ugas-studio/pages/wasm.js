@@ -1,6 +1,6 @@
 // The backend in this page: the runtime as WebAssembly, advanced by the page's clock.
 
-// The longest request that the module reads.
+// The maximum size of a request.
 const MAX_REQUEST = 4 * 1024 * 1024;
 
 export async function open() {
@@ -13,8 +13,8 @@ export async function open() {
   const figure = { spent: 0, tick: 0, step: 0 };
   const answer = (request) => {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
-    if (bytes.length > MAX_REQUEST) return { error: "request too long: at most 4 MiB are read at once" };
-    // Allocated first: this may move the memory.
+    if (bytes.length > MAX_REQUEST) return { error: "request too long: the limit is 4 MiB; nothing was changed" };
+    // The buffer is allocated before the view is created, because an allocation may move the memory.
     const buffer = wasm.input_buffer(bytes.length) >>> 0;
     new Uint8Array(wasm.memory.buffer, buffer, bytes.length).set(bytes);
     const length = wasm.ask(bytes.length);
@@ -37,7 +37,7 @@ export async function open() {
         if (reply.step_us !== undefined) reply.step_us = perStep(reply.tick);
         return reply;
       } catch (error) {
-        return { error: `the world has stopped: ${error.message}; reload the page to start a new one` };
+        return { error: `the world has stopped: ${error.message}; reload the page to start a new world` };
       }
     },
   };

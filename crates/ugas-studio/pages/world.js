@@ -23,7 +23,7 @@ let actor = null;
 const history = new Map();
 // The serial number of the last plotted event.
 let plotted = 0;
-// Effects of the selected actor by key, ended ones included.
+// Effects of the selected actor by key, including effects that have ended.
 let recent = new Map();
 let recentOf = "";
 let timelines;
@@ -50,7 +50,7 @@ function open(main, owner) {
     // The outcome of the last action of each panel.
     outcome: { attributes: h("p", { class: "outcome" }), effects: h("p", { class: "outcome" }), map: h("p", { class: "outcome" }) },
     lastActivation: null,
-    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see its base and modifiers, or an event below to see its causes.")),
+    answer: h("div", { id: "answer", "aria-live": "polite" }, h("p", { class: "empty" }, "Click a value to see its base value and modifiers, or an event below to see its causes.")),
     log: h("ul", { class: "log scroll", style: "max-height:13rem", id: "log" }),
     shown: new Set(),
     places: [],
@@ -88,7 +88,7 @@ function watch() {
 
 function show(frame) {
   if (frame.restart) plotted = 0;
-  // The timeline changed: plots of the old one are dropped.
+  // The timeline changed: plots of the old timeline are dropped.
   if (frame.timelines !== timelines) {
     history.clear();
     recent = new Map();
@@ -173,7 +173,7 @@ function moveToClick(event) {
   if (actor) act(ui.outcome.map, place(actor, to));
 }
 
-// Puts an input and shows its outcome.
+// Sends an input and shows its outcome.
 async function act(where, input) {
   const answer = await studio.act(input);
   showOutcome(where, answer);
@@ -189,7 +189,8 @@ function plotEvents(events) {
   }
 }
 
-// Plots of a side have the values of that side: those of the server come with its events, those of a client with each frame.
+// Plots show the values of the selected server or client. Values of the server come with its events, values of a client with
+// each frame.
 const plotKey = (of, who, attribute) => JSON.stringify([of, who, attribute]);
 
 function point(key, tick, value) {
@@ -205,7 +206,7 @@ function values(detail, frame) {
   if (frame.live) {
     for (const a of detail.attributes.filter((a) => a.value !== null)) {
       const key = plotKey(side, actor, a.name);
-      // On the server no event changed it yet: it has had this value from the start.
+      // No event on the server has changed the attribute yet, so it has had this value from the start.
       if (side === null && !history.has(key)) point(key, frame.start, a.value);
       point(key, frame.tick, a.value);
     }
@@ -261,7 +262,7 @@ async function explain(attribute) {
   scrollTo(ui.answer.parentElement);
 }
 
-// Active effects, and those that ended recently.
+// Active effects, and effects that ended recently.
 function recentEffects(list, frame) {
   const of = `${side} ${actor}`;
   if (of !== recentOf || frame.tick < (recent.tick ?? 0)) recent = new Map();

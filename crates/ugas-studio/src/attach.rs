@@ -1,8 +1,8 @@
 //! The studio for a game that owns and runs its world.
 //!
-//! The game keeps its [`Sim`], its loop and its clock. Once per frame it calls [`Attached::tick`], which answers the
-//! requests of the studio's web pages and passes their commands to the game. The game runs a command like one of its
-//! own ops, or rejects it. The studio never changes the world by itself.
+//! The game keeps its [`Sim`], its loop and its clock. Once per frame the game calls [`Attached::tick`], which answers
+//! the requests of the studio's web pages and passes each [`Command`] of a page to the game. The game runs or rejects
+//! the command. The studio never changes the world by itself.
 
 use crate::Library;
 use crate::backend::event_log::{self, EventLog};
@@ -22,21 +22,21 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use ugas_core::{Facts, Rules, Sim, TaskRecord};
 
-/// The error of requests that need a recording.
+/// The error message for requests that need a recording.
 const NO_RECORDING: &str =
     "an attached game has no recording; record its world with `ugas_studio::recording::Recording`";
 
 /// The configuration of an attached studio.
 #[derive(Clone, Debug, Default)]
 pub struct AttachConfig {
-    /// The loopback port; 0 selects a free one.
+    /// The loopback port; 0 selects a free port.
     pub port: u16,
-    /// The secret token in the URL; a client without it is rejected. Generate it with the random source of the
-    /// operating system.
+    /// The secret token in the URL; requests without the token are rejected. Generate the token with the random number
+    /// generator of the operating system.
     pub token: String,
     /// Names and categories of controllers.
     pub names: Names,
-    /// The path of the documents; `None` if the studio must not read or save them.
+    /// The path of the documents. With `None`, the studio neither reads nor saves documents.
     pub documents: Option<PathBuf>,
 }
 
@@ -45,8 +45,8 @@ pub struct AttachConfig {
 pub enum Command {
     /// An action on a controller: apply an effect, activate an ability, press an input, send an event, write a value.
     Action(ResolvedAction),
-    /// New rules, built from changed documents. A game that registers code in its rules builds them itself instead,
-    /// with [`ugas_data::Reloader::with_code`].
+    /// New rules, built from changed documents. These rules do not contain code that the game registered; such a game
+    /// builds its own rules with [`ugas_data::Reloader::with_code`] instead.
     Rules(Arc<Rules>),
     /// Pauses the game (`true`) or resumes it (`false`).
     Pause(bool),
@@ -57,14 +57,14 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs an action or a reload. Commands about pause, steps and speed are rejected: the game must handle them
-    /// itself.
+    /// Runs an action in a sim, or reloads the rules of the sim. Returns an error for `Pause`, `Step` and `Speed`; a
+    /// game that supports these commands must handle them itself.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         match self {
             Command::Action(action) => action.run(sim),
             Command::Rules(rules) => sim.reload(rules).map(|_| ()).map_err(|e| e.to_string()),
             Command::Pause(_) | Command::Step(_) | Command::Speed(_) => {
-                Err("this game does not let the studio control time".to_owned())
+                Err("this game does not support pause, step or speed".to_owned())
             }
         }
     }
@@ -106,7 +106,7 @@ pub struct Attached {
     loaded: Option<Arc<Rules>>,
     /// The number of reloads of the documents.
     reloads: u32,
-    /// A notice about files that are shown but not loaded by the game, or the error that occurred while reading them.
+    /// The notice that pages show: files that the game has not loaded, or an error from reading the files.
     notice: Option<String>,
     event_log: EventLog,
     tick: u32,
@@ -115,7 +115,7 @@ pub struct Attached {
     speed: f64,
 }
 
-/// The function with which a game runs a command.
+/// A callback of the game that runs a command or returns why the game rejects it.
 pub type RunCommand<'g> = dyn FnMut(&mut Sim, Command) -> Result<(), String> + 'g;
 
 impl Attached {
@@ -158,8 +158,8 @@ impl Attached {
         self.tasks = profiler.take_records();
     }
 
-    /// Records facts, answers requests and passes commands to the game. Call it once per frame; it is cheap while no
-    /// page is open.
+    /// Records facts, answers requests and passes commands to the game. Call this function once per frame; it is cheap
+    /// while no page is open.
     pub fn tick(&mut self, sim: &mut Sim, facts: &Facts, run: &mut RunCommand<'_>) {
         self.tick = (sim.now().as_seconds() * f64::from(RATE)).round() as u32;
         self.event_log.record_facts(self.tick, &facts.list);
@@ -177,7 +177,7 @@ impl Attached {
         }
     }
 
-    /// Reads files that changed on disk. The pages show them; the game decides whether to load them.
+    /// Reads files that changed on disk. The pages show the changes; the game decides whether to load them.
     fn read_disk_changes(&mut self, sim: &Sim) {
         let (Some(library), Some(disk)) = (&self.library, &mut self.disk) else { return };
         let changes = match disk.changed_files(library) {
@@ -185,7 +185,7 @@ impl Attached {
             Ok(changes) => changes,
             Err(error) => return self.notice = Some(error),
         };
-        // A game that watches its files itself may have loaded them already.
+        // A game that watches its own files may have loaded the changes already.
         let same = library.with_all(&changes).is_ok_and(|new| new.rules().fingerprint() == sim.rules().fingerprint());
         let faster = self.loaded.as_ref().is_none_or(|before| !Arc::ptr_eq(before, sim.rules()));
         let shown = library.with_texts_only(&changes);
@@ -302,7 +302,7 @@ impl Attached {
         run(sim, Command::Action(action))
     }
 
-    /// Returns the documents, read on first use.
+    /// Returns the documents; the first call reads them from disk.
     fn library(&mut self, sim: &Sim) -> Result<&Library, String> {
         if self.library.is_none() {
             let path = self

@@ -1,7 +1,7 @@
-//! The files of a world on disk: reading changes and saving edits.
+//! The files of a world on disk: reads changes and saves edits.
 //!
-//! The studio writes only files of the world, only below the path that it was opened on, and only if no other program
-//! changed them in the meantime. A file is replaced atomically.
+//! The studio writes a file only if the file belongs to the world, is below the opened path, and was not changed by
+//! another program since the studio read it. A file is replaced atomically.
 
 use crate::Library;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,20 +11,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use ugas_data::Source;
 
-/// The error when there is no path to save to.
+/// The error message of a world whose documents are built into the program.
 pub(crate) const NO_DISK: &str =
     "read-only: these files are built into the program; open a folder with `ugas studio PATH` to save changes";
 
-/// The path a world was opened on, and the hashes of its files when they were read.
+/// The path from which a world was opened, and the hashes that its files had when they were read.
 #[derive(Clone, Debug)]
 pub(crate) struct Disk {
-    /// The path as given.
+    /// The path that the user gave.
     given: PathBuf,
     /// The canonical path.
     root: PathBuf,
     /// Hashes of the texts in the library, by path.
     hashes: BTreeMap<PathBuf, TextHash>,
-    /// Hashes of the tables that documents use; none for a missing table.
+    /// Hashes of the tables that documents use; `None` for a missing table.
     tables: BTreeMap<PathBuf, Option<TextHash>>,
 }
 
@@ -86,7 +86,7 @@ impl Disk {
         self.hashes.get(path).copied()
     }
 
-    /// Returns the name of a file whose text in the library differs from the one on disk.
+    /// Returns the name of a file whose text in the library differs from the text on disk.
     pub(crate) fn differs(&self, library: &Library) -> Option<String> {
         let other = |s: &&Source| self.hash_of(&s.path).is_some_and(|hash| hash != TextHash::of(&s.text));
         let file = library.project().sources().iter().find(other).map(|s| s.name.to_string());
@@ -101,15 +101,15 @@ impl Disk {
         let place = fs::canonicalize(path).map_err(|e| format!("{shown}: cannot read: {e}"))?;
         if !place.starts_with(&self.root) {
             let root = self.given.display();
-            return Err(format!("{shown} is outside {root}; open the studio on its folder to change it"));
+            return Err(format!("{shown} is outside {root}; open the folder of this file in the studio to change it"));
         }
         match fs::symlink_metadata(path) {
             Ok(meta) if meta.is_file() => Ok(place),
-            _ => Err(format!("{shown} is not a regular file; open the studio on its target")),
+            _ => Err(format!("{shown} is not a regular file; if it is a link, open its target in the studio")),
         }
     }
 
-    /// Replaces the text that has a given hash.
+    /// Saves a text if the file on disk still has the hash `was`.
     pub(crate) fn save(&mut self, path: &Path, was: &str, text: &str) -> Result<(), String> {
         let place = self.writable_path(path)?;
         let shown = path.display();
@@ -117,8 +117,8 @@ impl Disk {
         let there = String::from_utf8(there).map(|text| TextHash::of(&text).hex());
         if there.as_deref() != Ok(was) {
             return Err(format!(
-                "{shown} was changed by another program since it was opened here; copy your change, open the file again and \
-                 apply it there"
+                "{shown} was changed by another program after the studio opened it; copy your change, open the file \
+                 again and repeat the change"
             ));
         }
         replace(&place, text).map_err(|e| format!("{shown}: cannot write: {e}"))?;
@@ -126,7 +126,7 @@ impl Disk {
         Ok(())
     }
 
-    /// Returns the texts of files that differ from the library, or use a table that does; `None` for deleted files.
+    /// Returns the texts of files whose text or tables differ from the library; `None` for deleted files.
     pub(crate) fn changed_files(&self, library: &Library) -> Result<BTreeMap<PathBuf, Option<String>>, String> {
         let tables = disk_table_hashes(library);
         let renewed = |s: &&Source| s.tables().any(|t| tables.get(&t) != self.tables.get(&t));
@@ -150,7 +150,7 @@ impl Disk {
     }
 }
 
-/// Returns the hashes of the tables of a library as they were read.
+/// Returns the hashes that the tables of a library had when they were read.
 fn read_table_hashes(library: &Library) -> BTreeMap<PathBuf, Option<TextHash>> {
     let tables = library.project().sources().iter().flat_map(Source::tables);
     tables.map(|path| (path.clone(), library.project().table(&path).map(TextHash::of))).collect()
@@ -166,14 +166,14 @@ fn first(errors: &[ugas_data::ReadError]) -> String {
     errors.first().map_or_else(String::new, ToString::to_string)
 }
 
-/// Writes a temporary file, syncs it and renames it over the old one.
+/// Replaces a file: writes and syncs a temporary file, then renames it over the old file.
 fn replace(place: &Path, text: &str) -> std::io::Result<()> {
     let mut name = OsString::from(".");
     name.push(place.file_name().unwrap_or_default());
     name.push(format!(".{}.tmp", std::process::id()));
     let temporary = place.with_file_name(name);
     let write = || {
-        // May be left over from a crashed process with the same id.
+        // A crashed process with the same id may have left a temporary file.
         let _ = fs::remove_file(&temporary);
         let mut file = fs::OpenOptions::new().write(true).create_new(true).open(&temporary)?;
         file.write_all(text.as_bytes())?;
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_differ_where_texts_do() {
+    fn different_texts_have_different_hashes() {
         assert_ne!(TextHash::of("a"), TextHash::of("b"));
         assert_eq!(TextHash::of("a").hex(), TextHash::of("a").hex());
         assert_eq!(TextHash::of("").hex().len(), 16);

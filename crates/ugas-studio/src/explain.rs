@@ -34,7 +34,7 @@ pub(crate) struct ModifierRow {
     /// File and line of the modifier.
     pub(crate) place: Option<(String, u32)>,
     pub(crate) counts: bool,
-    /// Why the modifier does not apply, if it does not.
+    /// Why the modifier does not apply; `None` if it applies.
     pub(crate) note: Option<&'static str>,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct CauseStep {
     pub(crate) kind: &'static str,
 }
 
-/// Explains an attribute as far as it is replicated to an observer.
+/// Explains an attribute with the state that is replicated to an observer.
 pub(crate) fn explain_value(
     names: &Names,
     observer: Observer<'_>,
@@ -79,7 +79,7 @@ fn full(names: &Names, e: &Explanation) -> ValueExplanation {
     }
 }
 
-/// A value of a remote actor, whose base value and modifiers are not replicated to the client.
+/// Explains a value of a remote actor, whose base value and modifiers are not replicated to the client.
 fn replicated_value(value: f64, replicated: f64) -> String {
     let from = match value == replicated {
         true => format!("{}, replicated from the server", number(value)),
@@ -90,7 +90,7 @@ fn replicated_value(value: f64, replicated: f64) -> String {
             format!("{value} = {replicated} replicated from the server {sign} {by} predicted by this client")
         }
     };
-    from + "; its base and modifiers are not replicated"
+    from + "; its base value and modifiers are not replicated"
 }
 
 /// Formats a number as the pages do: at most two decimals, no trailing zeros.
@@ -187,7 +187,7 @@ pub(crate) fn chain(names: &Names, sim: &Sim, fact: &Fact) -> Vec<CauseStep> {
         kind: fact.kind.name(),
     }];
     for link in sim.chain(fact.link) {
-        // Before the input there is only the op that carried it.
+        // The chain ends at the input; the op that contained the input is left out.
         if link.what == CauseWhat::Op && steps.len() > 1 {
             break;
         }
@@ -224,7 +224,7 @@ fn step(names: &Names, sim: &Sim, link: &CauseLink) -> CauseStep {
     let ability = |id| rules.ability_name(id).unwrap_or("?").to_owned();
     let input = |id| rules.input_name(id).unwrap_or("?").to_owned();
     let (kind, text) = match link.what {
-        CauseWhat::Op => ("op", "op from outside".to_owned()),
+        CauseWhat::Op => ("op", "op of the host".to_owned()),
         CauseWhat::Applied(id) => ("applied", format!("{} was applied", effect(id))),
         CauseWhat::Executed(id) => ("executed", format!("{} executed", effect(id))),
         CauseWhat::Expired(id) => ("expired", format!("{} expired", effect(id))),

@@ -1,9 +1,10 @@
-//! The studio: shows, explains, controls, rewinds and edits a running world.
+//! The studio: a user interface that shows, explains, controls, records and edits a running world.
 //!
 //! A [`session::Session`] runs a world (the demo's duel, a pack or a scenario) as a server with simulated clients. A
-//! [`recording::Recording`] records the session. A [`Backend`] answers JSON requests about it: the state, the
-//! explanation of a value, the reasons why an ability cannot be activated, the causes of a death. The files in `pages`
-//! are the user interface. The backend runs behind the web server of [`serve`], or in the browser as wasm.
+//! [`recording::Recording`] records the session. A [`Backend`] answers JSON requests about the session, for example
+//! for the state, the explanation of a value, the reasons why an ability cannot be activated, or the causes of a death.
+//! The files in `pages` are the user interface. The backend runs behind the web server of [`serve`], or in the browser
+//! as wasm.
 //!
 //! This crate contains no game rules and reads no clock: the host of the backend passes the elapsed time.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! The documents of a world and the rules built from them. An invalid text changes neither.
+//! The documents of a world and the rules built from them. An invalid text changes neither the documents nor the rules.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use ugas_data::{Diagnostic, DocSet, Project, Severity, Source};
 use ugas_doc::Doc;
 use ugas_lab::Scenario;
 
-/// Documents and the last rules built from them.
+/// The documents of a world and the last rules built from them.
 #[derive(Clone, Debug)]
 pub struct Library {
     project: Project,
@@ -28,7 +28,7 @@ enum DocScope {
 }
 
 impl Library {
-    /// Builds the rules of a pack of a project or, without a pack, of the files outside packs.
+    /// Builds the rules of one pack of a project. If `pack` is `None`, builds the rules of the files outside packs.
     ///
     /// ```
     /// use ugas_studio::{Library, arena};
@@ -42,8 +42,8 @@ impl Library {
         Ok(Library { project, scope, rules })
     }
 
-    /// Reads the documents at a path: the pack in a folder, or files outside packs. No rules are built: `rules` are
-    /// those of a world that is already running.
+    /// Reads the documents at a path: the pack in a folder, or files outside packs. This function does not build rules;
+    /// `rules` are the rules of a world that is already running.
     pub fn of_running(rules: Arc<Rules>, path: &Path) -> Library {
         let (mut project, _) = Project::open_readable(path);
         keep_tables(&mut project);
@@ -54,7 +54,7 @@ impl Library {
         Library { project, scope, rules }
     }
 
-    /// The rules of a scenario, its file and the packs it uses.
+    /// Returns a library with the rules of a scenario, its file and the packs that it uses.
     pub(crate) fn of_scenario(rules: Arc<Rules>, scenario: &Scenario) -> Library {
         let (mut project, _) = Project::open_readable(&*scenario.file);
         for folder in scenario.pack_folders() {
@@ -76,8 +76,8 @@ impl Library {
         &self.project
     }
 
-    /// Returns whether a changed text can be applied to the running world. A scenario cannot: it is restarted when its
-    /// file is saved.
+    /// Returns whether a changed text can be applied to the running world. For a scenario this is false, because saving
+    /// its file restarts the scenario.
     pub fn is_live(&self) -> bool {
         !matches!(self.scope, DocScope::Scenario)
     }
@@ -87,7 +87,7 @@ impl Library {
         set_of(&self.project, &self.scope)
     }
 
-    /// Returns the world's own files, then the files of the packs it requires.
+    /// Returns the files of the world itself, then the files of the packs that it requires.
     pub fn files(&self) -> impl Iterator<Item = &Source> {
         let order: Vec<usize> = self.set().iter().flat_map(|s| s.own.iter().chain(&s.required).copied()).collect();
         order.into_iter().map(|i| &self.project.sources()[i])
@@ -121,7 +121,7 @@ impl Library {
         }
     }
 
-    /// Returns a library in which a file has a new text, or the errors.
+    /// Returns a library in which a file has a new text, or the errors of that text.
     pub fn with(&self, file: &str, text: &str) -> Result<Library, Vec<Diagnostic>> {
         match self.project.source(file).map(|s| s.path.clone()) {
             Some(path) => self.with_all(&BTreeMap::from([(path, Some(text.to_owned()))])),
@@ -129,19 +129,19 @@ impl Library {
         }
     }
 
-    /// Returns a library with changed, added and removed files, or the errors. Curve tables are read from disk again.
+    /// Returns a library with changed, added and removed files, or their errors. Curve tables are read from disk again.
     pub fn with_all(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Result<Library, Vec<Diagnostic>> {
         self.change(texts, put_and_reload_tables)
     }
 
-    /// Returns the library with changed files and the same rules, for a game that decides itself what to load.
+    /// Returns the library with changed files and the same rules, for a game that decides when to load them.
     #[cfg(feature = "serve")]
     pub(crate) fn with_texts_only(&self, texts: &BTreeMap<PathBuf, Option<String>>) -> Library {
         let project = changed(&self.project, texts, put_and_reload_tables);
         Library { project, scope: self.scope.clone(), rules: self.rules.clone() }
     }
 
-    /// Like `with_all`, with the tables as they were when the change was first applied.
+    /// Like `with_all`, but uses the content that the tables had when the change was first applied.
     pub(crate) fn with_tables(
         &self,
         texts: &BTreeMap<PathBuf, Option<String>>,
@@ -153,7 +153,7 @@ impl Library {
         })
     }
 
-    /// Returns the tables that these files use, as they were read.
+    /// Returns the tables that these files use, with the content that was read.
     pub(crate) fn tables_of<'p>(&self, files: impl Iterator<Item = &'p PathBuf>) -> BTreeMap<PathBuf, String> {
         let tables = files.flat_map(|path| tables_of(&self.project, path));
         tables.filter_map(|t| Some((t.clone(), self.project.table(&t)?.to_owned()))).collect()
@@ -165,7 +165,7 @@ impl Library {
         put: impl Fn(&mut Project, &Path, &str),
     ) -> Result<Library, Vec<Diagnostic>> {
         if !self.is_live() {
-            let message = "a scenario cannot be changed while it runs; save the file to restart it".to_owned();
+            let message = "a running scenario cannot be changed; save the file to restart the scenario".to_owned();
             return Err(vec![error("scenario", "", message)]);
         }
         let project = changed(&self.project, texts, put);
@@ -206,7 +206,7 @@ fn tables_of(project: &Project, path: &Path) -> Vec<PathBuf> {
     project.sources().iter().filter(|s| s.path == path).flat_map(Source::tables).collect()
 }
 
-/// Keeps the current content of all tables, so that a rolled-back world uses the numbers of its time.
+/// Keeps the current content of all tables, so that a world at an earlier tick uses the numbers of that tick.
 fn keep_tables(project: &mut Project) {
     let files: Vec<PathBuf> = project.sources().iter().map(|s| s.path.clone()).collect();
     files.iter().for_each(|file| project.keep_tables_of(file));

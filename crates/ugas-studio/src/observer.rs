@@ -1,14 +1,14 @@
-//! The observer of a world: the server, which has the complete state, or a client, which has the state replicated to
-//! it.
+//! The observer of a world: the server, which has the complete state, or a client, which has only the state that the
+//! server replicates to it.
 //!
-//! Pages read the state of a side only through an [`Observer`], so that a value that is not replicated to a client
-//! cannot be shown as if it were.
+//! Pages read the state of a client only through an [`Observer`], so that they never show a value that is not
+//! replicated to that client.
 
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
 use ugas_net::internals::view::{Proxy, ProxyEffect};
 
-/// A sim, together with which part of its state is replicated.
+/// The sim of the server, or the sim of a client limited to the state that is replicated to the client.
 #[derive(Clone, Copy)]
 pub(crate) enum Observer<'w> {
     /// The authoritative sim.
@@ -17,7 +17,7 @@ pub(crate) enum Observer<'w> {
     Client(&'w Client),
 }
 
-/// An effect, as far as it is replicated to an observer.
+/// The part of an effect that is replicated to an observer.
 pub(crate) struct KnownEffect {
     pub(crate) key: ugas_core::EffectKey,
     pub(crate) effect: ugas_core::EffectId,
@@ -38,12 +38,12 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// Whether a controller is owned by this client.
+    /// Returns whether this client owns a controller.
     pub(crate) fn owns(self, who: ControllerId) -> bool {
         matches!(self, Observer::Client(client) if client.owned().contains(&who))
     }
 
-    /// The replicated state of a remote controller.
+    /// Returns the replicated state of a remote actor.
     fn proxy(self, who: ControllerId) -> Option<&'w Proxy> {
         match self {
             Observer::Client(client) if !self.owns(who) => client.proxies().get(who),
@@ -51,7 +51,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// Whether everything about a controller is known.
+    /// Returns whether the observer has the complete state of a controller.
     pub(crate) fn is_complete(self, who: ControllerId) -> bool {
         matches!(self, Observer::Server(_)) || self.owns(who)
     }
@@ -63,7 +63,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// The current value, if it is known.
+    /// Returns the current value of an attribute, if the observer knows it.
     pub(crate) fn value(self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         match self.knowledge(who, attribute) {
             Knowledge::Hidden => None,
@@ -71,7 +71,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// The base value, if it is known.
+    /// Returns the base value of an attribute, if the observer knows it.
     pub(crate) fn base(self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
         match self.knowledge(who, attribute) {
             Knowledge::Hidden | Knowledge::ValueOnly => None,
@@ -79,7 +79,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// The upper bound of an attribute, if it has one and it is known.
+    /// Returns the upper bound of an attribute, if the attribute has a bound that the observer knows.
     pub(crate) fn upper_bound(self, who: ControllerId, max: BoundDef) -> Option<f64> {
         match max {
             BoundDef::Open => None,
@@ -95,7 +95,7 @@ impl<'w> Observer<'w> {
         }
     }
 
-    /// The effects on a controller; none if they are not replicated to this client.
+    /// Returns the effects on a controller; `None` if they are not replicated to this client.
     pub(crate) fn effects(self, who: ControllerId) -> Option<Vec<KnownEffect>> {
         let sim = self.sim();
         let own = sim.effects(who).ok()?.into_iter().map(|e| KnownEffect {
@@ -111,7 +111,7 @@ impl<'w> Observer<'w> {
         let (Observer::Client(client), false) = (self, self.is_complete(who)) else { return Some(own.collect()) };
         let proxy = self.proxy(who).filter(|p| p.shape().effects)?;
         let replicated = proxy.effects().map(|e| replicated(e, sim.now()));
-        // In addition to the replicated effects, those that this client predicted.
+        // Add the effects that this client predicted to the replicated effects.
         let predicted = own.filter(|e| proxy.effect(e.key).is_none() && client.is_predicted(e.key.origin_id));
         Some(replicated.chain(predicted).collect())
     }

@@ -1,9 +1,9 @@
-//! Previews of actions: the changes that applying an effect or activating an ability would make, as far as an observer
-//! can know them.
+//! Previews of actions: the changes that applying an effect or activating an ability would make, limited to the changes
+//! that an observer can know.
 //!
 //! The sim computes the preview on a copy, so neither the world nor the recording changes. On a client, a value is
-//! `None` if the client cannot know it. These are the values of attributes that are not replicated to it, and all
-//! changes of remote actors.
+//! `None` if the client cannot know it: the value of an attribute that is not replicated to the client, and every
+//! change of a remote actor.
 
 use crate::Names;
 use crate::observer::Observer;
@@ -32,7 +32,7 @@ pub(crate) struct PreviewRefusal {
     pub(crate) text: String,
 }
 
-/// An actor before and after.
+/// An actor before and after the action.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ActorPreview {
     pub(crate) name: String,
@@ -41,7 +41,7 @@ pub(crate) struct ActorPreview {
     pub(crate) changes: Option<ActorChanges>,
 }
 
-/// An attribute before and after. Each value is `None` if it is not replicated to the observer.
+/// An attribute before and after the action. A value is `None` if it is not replicated to the observer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct AttributeChange {
     pub(crate) name: String,
@@ -58,23 +58,24 @@ pub(crate) struct ActorChanges {
     pub(crate) tags_removed: Vec<String>,
     pub(crate) effects_added: Vec<PreviewedEffect>,
     pub(crate) effects_removed: Vec<PreviewedEffect>,
-    /// Before and after.
+    /// Each changed effect before and after the action.
     pub(crate) effects_changed: Vec<(PreviewedEffect, PreviewedEffect)>,
     pub(crate) destroyed: bool,
 }
 
-/// An effect with what a preview shows of it.
+/// The data of an effect that a preview shows.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PreviewedEffect {
     pub(crate) name: String,
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) state: &'static str,
-    /// Seconds until it expires, if it does.
+    /// Seconds until the effect expires; `None` if it does not expire.
     pub(crate) remaining: Option<f64>,
 }
 
-/// Previews an action. The error names what does not exist, or says why the action cannot be previewed.
+/// Previews an action. The error names the actor or definition that does not exist, or says why the action cannot be
+/// previewed.
 pub(crate) fn preview(names: &Names, observer: Observer<'_>, action: &Action) -> Result<ActionPreview, String> {
     let sim = observer.sim();
     let op = match action.resolve(names, sim)? {
@@ -87,7 +88,7 @@ pub(crate) fn preview(names: &Names, observer: Observer<'_>, action: &Action) ->
         return Ok(ActionPreview { note: Some(note), ..ActionPreview::default() });
     }
     let preview = sim.preview_op(&op);
-    let without_target = "without a target, its effects on a target would not be applied; enter a target";
+    let without_target = "without a target, the ability would not apply its effects on a target; enter a target";
     Ok(ActionPreview {
         refusal: preview.refusal.map(|r| PreviewRefusal { kind: r.kind(), text: r.describe(sim.rules()) }),
         note: (preview.refusal.is_none() && action.lacks_target(sim)).then(|| without_target.to_owned()),
@@ -98,7 +99,7 @@ pub(crate) fn preview(names: &Names, observer: Observer<'_>, action: &Action) ->
 /// Returns why a client cannot predict the changes of an op.
 fn not_predicted(names: &Names, observer: Observer<'_>, op: &Op) -> Option<String> {
     let Op::Activate { who, which: Which::Ability(ability), .. } = *op else {
-        return Some("a client does not apply effects by itself; select the server to preview this".to_owned());
+        return Some("clients do not apply effects directly; select the server to preview the effect".to_owned());
     };
     if !observer.is_complete(who) {
         return Some(format!("abilities of {} are replicated to its owning client only", names.name(who)));
@@ -107,7 +108,7 @@ fn not_predicted(names: &Names, observer: Observer<'_>, op: &Op) -> Option<Strin
     let policy = sim.ability_doc(ability).map(|doc| doc.net_execution);
     (policy != Some(NetExecution::LocalPredicted)).then(|| {
         let name = sim.rules().ability_name(ability).unwrap_or("?");
-        format!("this client does not predict {name}; only the server knows what it would do")
+        format!("this client does not predict {name}; select the server to preview it")
     })
 }
 

@@ -1,6 +1,6 @@
 //! Profiling of tasks: a host that measures time and collects the task records of a step.
 //!
-//! The runtime has no clock. The host provides one and receives a record for each task type that ticked in a frame.
+//! The runtime has no clock. The host provides a clock and receives a record for each task type that ticked in a frame.
 //! With the feature `tracing` the records can be emitted as events.
 
 use std::fmt;
@@ -34,7 +34,7 @@ impl Profiler {
         Profiler { clock: Some(clock), records: Vec::new() }
     }
 
-    /// Takes the records since the last call.
+    /// Returns the records since the last call and clears them.
     pub fn take_records(&mut self) -> Vec<TaskRecord> {
         std::mem::take(&mut self.records)
     }

@@ -1,11 +1,12 @@
 //! Recording, seeking and forking.
 //!
 //! A world is deterministic: the same inputs at the same ticks give the same state. A recording consists of the list of
-//! inputs and a keyframe (a copy of the world) every few ticks. To seek to a tick, it restores the last keyframe before
-//! that tick and resimulates from there. Nothing is written to disk.
+//! inputs and a keyframe (a copy of the world) every few ticks. A seek restores the last keyframe before the tick and
+//! resimulates from that keyframe. A recording exists only in memory.
 
-/// The most keyframes. When there are more, every second one is dropped. A recording of ten minutes at 60 ticks per
-/// second has 450 keyframes, 80 ticks apart; the example `seek` prints their memory and the time of a seek.
+/// The maximum number of keyframes. When a recording exceeds it, every second keyframe is dropped. A recording of ten
+/// minutes at 60 ticks per second has 450 keyframes, 80 ticks apart. The example `seek` prints the memory of the
+/// keyframes and the duration of a seek.
 const MAX_KEYFRAMES: usize = 460;
 /// Initial number of ticks between keyframes.
 const INITIAL_SPACING: u32 = 20;
@@ -51,7 +52,7 @@ pub trait World: Clone {
 #[derive(Clone, Debug)]
 pub struct Recording<W: World> {
     world: W,
-    /// Copies by ascending tick, each taken before the inputs of its tick.
+    /// Copies of the world by ascending tick, each taken before the inputs of its tick.
     keyframes: Vec<W>,
     /// Ticks between keyframes.
     every: u32,
@@ -62,10 +63,10 @@ pub struct Recording<W: World> {
     replaced: Vec<ReplacedTimeline<W::Input>>,
 }
 
-/// The end of a timeline that was replaced.
+/// The part of a timeline that an input replaced.
 #[derive(Clone, Debug)]
 struct ReplacedTimeline<I> {
-    /// The number of inputs, the replacing one included.
+    /// The number of inputs, including the input that replaced the timeline.
     with: usize,
     end: u32,
     inputs: Vec<(u32, I)>,
@@ -90,7 +91,8 @@ impl<W: World> Recording<W> {
         &self.world
     }
 
-    /// Returns the world at the current tick, for queries that fill caches. The caller must not change its state.
+    /// Returns the world at the current tick as mutable, for queries that fill caches. The caller must not change the
+    /// state of the world.
     pub fn world_mut(&mut self) -> &mut W {
         &mut self.world
     }
@@ -116,12 +118,12 @@ impl<W: World> Recording<W> {
         self.keyframes.len()
     }
 
-    /// Returns the number of ticks between keyframes, which is the most that a seek resimulates.
+    /// Returns the number of ticks between keyframes. A seek resimulates at most this many ticks.
     pub fn spacing(&self) -> u32 {
         self.every
     }
 
-    /// Returns whether the current tick is the last recorded one.
+    /// Returns whether the current tick is the last recorded tick.
     pub fn is_live(&self) -> bool {
         self.world.tick() >= self.end
     }
@@ -131,7 +133,7 @@ impl<W: World> Recording<W> {
         &self.inputs
     }
 
-    /// Advances one tick. Before the end of the recording, the recorded inputs of the tick are applied.
+    /// Advances one tick. If the current tick is before the end of the recording, its recorded inputs are applied.
     pub fn step(&mut self) {
         self.world.step();
         let tick = self.world.tick();
@@ -145,8 +147,8 @@ impl<W: World> Recording<W> {
         }
     }
 
-    /// Applies an input at the current tick. Before the end of the recording, the input replaces the timeline after
-    /// that tick. The inputs of the old timeline are kept until the new input is undone.
+    /// Applies an input at the current tick. If that tick is before the end of the recording, the input replaces the
+    /// timeline after that tick. An undo of the input restores the old timeline.
     pub fn put(&mut self, input: W::Input) -> Result<(), String> {
         let mut tried = self.world.clone();
         tried.apply_input(&input)?;
@@ -240,7 +242,7 @@ fn apply_recorded<W: World>(world: &mut W, inputs: &[(u32, W::Input)]) {
     let tick = world.tick();
     let from = inputs.partition_point(|(at, _)| *at < tick);
     for (_, input) in inputs[from..].iter().take_while(|(at, _)| *at == tick) {
-        // It was accepted when it was recorded.
+        // The input was accepted when it was recorded.
         let _ = world.apply_input(input);
     }
 }

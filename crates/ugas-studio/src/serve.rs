@@ -1,8 +1,8 @@
-//! The web server: it listens on the loopback address only and requires a token in the URL.
+//! The web server of the studio. It listens only on the loopback address and requires a token in the URL.
 //!
 //! Pages are built into the program, so no request reads a file. The web socket accepts only pages of this server that
-//! have the token. Pages of other origins and rebound host names are rejected.
-#![allow(clippy::disallowed_methods, reason = "a host passes real time in; nothing below this layer reads a clock")]
+//! have the token. The server rejects pages of other origins and requests with another host name (DNS rebinding).
+#![allow(clippy::disallowed_methods, reason = "a host reads the clock and passes the time to the sim")]
 
 use crate::Backend;
 use axum::Router;
@@ -23,11 +23,11 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 use ugas_data::Watch;
 
-/// The longest request: the largest file that is read, with room for the rest of the message.
+/// The maximum size of a request in bytes: the largest readable file, plus room for the rest of the message.
 const MAX_REQUEST: usize = 4 * 1024 * 1024;
-/// The shortest token, in characters.
+/// The minimum length of a token, in characters.
 const MIN_TOKEN: usize = 16;
-/// The wait for requests between two steps.
+/// How long the world's thread waits for requests between two steps.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 /// The time without requests after which the world pauses.
 const IDLE_AFTER: Duration = Duration::from_secs(2);
@@ -62,11 +62,11 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "world.js" => "text/javascript; charset=utf-8",
 ];
 
-/// The content security policy: only content of this server.
+/// The content security policy, which allows only content of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// A request and where its answer goes.
+/// A request and the channel for its answer.
 pub(crate) type PendingRequest = (String, oneshot::Sender<String>);
 
 /// A message to the thread of the world.
@@ -77,7 +77,7 @@ pub(crate) enum Inbound {
     Disk,
 }
 
-/// A server that listens but does not answer requests yet.
+/// A server that is bound to a port but does not answer requests yet.
 pub struct StudioServer {
     listener: TcpListener,
     token: String,
@@ -93,7 +93,7 @@ struct Shared {
 }
 
 impl StudioServer {
-    /// Listens on a loopback port; 0 selects a free one. The token becomes part of the URL.
+    /// Listens on a loopback port; port 0 selects a free port. The token becomes part of the URL.
     ///
     /// ```
     /// let studio = ugas_studio::serve::StudioServer::listen(0, "0123456789abcdef")?;
@@ -103,7 +103,7 @@ impl StudioServer {
     /// ```
     pub fn listen(port: u16, token: &str) -> io::Result<StudioServer> {
         if token.len() < MIN_TOKEN {
-            let why = format!("token too short: {} characters; use at least {MIN_TOKEN} random ones", token.len());
+            let why = format!("token has {} characters; use at least {MIN_TOKEN} random characters", token.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port)))?;
@@ -126,8 +126,9 @@ impl StudioServer {
         Ok((self.inbound, RunningServer { net, sender: self.sender }))
     }
 
-    /// Serves a backend until the program ends. The world runs on the calling thread, and connections are handled on
-    /// another. The world advances only while a page requests frames, so the first visitor sees the start of the world.
+    /// Serves a backend until the program ends. The world runs on the calling thread; another thread handles the
+    /// connections. The world advances only while a page requests frames, so the first visitor sees the start of the
+    /// world.
     pub fn run(self, backend: Backend) -> io::Result<()> {
         let begun = Instant::now();
         let mut backend = backend.with_clock(Arc::new(move || begun.elapsed().as_nanos() as u64));
@@ -166,7 +167,7 @@ pub(crate) struct RunningServer {
 }
 
 impl RunningServer {
-    /// Notifies the world's thread when files change. If they cannot be watched, saving in the studio still works.
+    /// Notifies the world's thread when files change. If the files cannot be watched, saving in the studio still works.
     pub(crate) fn watch(&self, places: Vec<PathBuf>) {
         let sender = self.sender.clone();
         let Ok(watch) = Watch::new(places.iter().filter(|p| p.exists())) else { return };
@@ -208,11 +209,11 @@ async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Res
     if !is_ours(&headers, header::HOST, shared.port, "") {
         return (StatusCode::FORBIDDEN, "rejected: use the address that the studio printed\n").into_response();
     }
-    // A link on a page of another origin must not replace the running world: it may contain the token and nothing else.
+    // A link on a page of another origin must not replace the running world, so it may contain only the token.
     let foreign = headers.get("sec-fetch-site").is_some_and(|v| v != "none" && v != "same-origin");
     if foreign && uri.query().is_some_and(|q| q.split('&').any(|part| !part.is_empty() && !part.starts_with("token=")))
     {
-        let why = "rejected: this link was opened by another site; copy it into the address bar to open it\n";
+        let why = "rejected: another site opened this link; to open it, copy the link into the address bar\n";
         return (StatusCode::FORBIDDEN, why).into_response();
     }
     let name = uri.path().trim_start_matches('/');
@@ -263,7 +264,7 @@ fn is_same_token(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |sum, (x, y)| sum | (x ^ y)) == 0
 }
 
-/// Each message is a number, a space and a request; the answer has the same number.
+/// Answers the requests of one page. Each message is a number, a space and a request; its answer has the same number.
 async fn serve_socket(mut socket: WebSocket, sender: Sender<Inbound>) {
     while let Some(Ok(message)) = socket.recv().await {
         let Message::Text(text) = message else { continue };

@@ -9,11 +9,11 @@ use crate::view;
 /// The state of a session in a few lines.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The tick.
+    /// The current tick.
     pub tick: u32,
     /// The state hash of the server.
     pub hash: u64,
-    /// Each side by name, with its actors.
+    /// The name of the server and of each client, with the actors that it knows.
     pub sides: Vec<(String, Vec<ActorSummary>)>,
     /// Shots per minute with a predicted cooldown, and with a cooldown that the server must confirm.
     pub shots: Option<[f64; 2]>,
@@ -29,12 +29,12 @@ pub struct Summary {
     pub why: String,
 }
 
-/// An actor in one line.
+/// The state of an actor in one line.
 #[derive(Clone, Debug)]
 pub struct ActorSummary {
-    /// The name.
+    /// The name of the actor.
     pub name: String,
-    /// The health, or the first resource with an upper bound; `None` if it is not replicated to this side.
+    /// The health, or the first resource with an upper bound; `None` if the value is not replicated to this client.
     pub health: Option<f64>,
     /// The upper bound of `health`.
     pub most: Option<f64>,

@@ -7,17 +7,17 @@ use serde::Serialize;
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, Sim, SimTime, Target, Which};
 use ugas_doc::Category;
 
-/// One side: the server, or a client.
+/// The state that the server or a client shows.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Side {
-    /// The client's name; none for the server.
+    /// The name of the client; `None` for the server.
     pub(crate) client: Option<String>,
     pub(crate) tick: u32,
     /// The number of ticks by which the client is ahead of the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
-    /// Percent by which the client's clock runs faster, until it is as far ahead as its link requires.
+    /// Percent by which the client's clock runs faster, until the client predicts as far ahead as its link requires.
     pub(crate) clock_rate: f64,
     /// Round trip in milliseconds and packet loss of the client's link.
     pub(crate) link: (u32, f64),
@@ -42,7 +42,7 @@ pub(crate) struct Actor {
     pub(crate) cues: Vec<String>,
 }
 
-/// A value with an upper bound; each is `None` if it is not replicated to the observer.
+/// A value with an upper bound. Each number is `None` if it is not replicated to the observer.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Bar {
     pub(crate) name: String,
@@ -87,7 +87,7 @@ pub(crate) struct Effect {
     pub(crate) level: u32,
     pub(crate) stacks: u32,
     pub(crate) state: &'static str,
-    /// Seconds since it was applied, and its duration if it has one.
+    /// Seconds since the effect was applied.
     pub(crate) elapsed: f64,
     pub(crate) total: Option<f64>,
 }
@@ -101,7 +101,7 @@ pub(crate) struct Ability {
     pub(crate) level: u32,
     pub(crate) running: bool,
     pub(crate) ready: bool,
-    /// Why it cannot be activated.
+    /// Why the ability cannot be activated.
     pub(crate) reasons: Vec<Reason>,
     pub(crate) cooldown: Option<Progress>,
     pub(crate) charges: Option<(u32, u32)>,
@@ -115,8 +115,8 @@ pub(crate) struct Reason {
     pub(crate) ready_in: Option<f64>,
 }
 
-/// Returns the sides of a session: the server first, then the clients in the order they joined. With a category, only the
-/// actors in it.
+/// Returns the sides of a session: the server first, then the clients in the order they joined. With a category, only
+/// the actors of that category are included.
 pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
     let server = session.net().server();
     let actors = |observer: Observer<'_>| actors(session.names(), observer, category);
@@ -147,7 +147,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
     sides
 }
 
-/// Returns the actors of a world, or those in a category.
+/// Returns the actors of a world or, with a category, the actors of that category.
 pub(crate) fn actors(names: &Names, observer: Observer<'_>, category: Option<&str>) -> Vec<Actor> {
     let wanted = |who: &ControllerId| category.is_none_or(|c| names.category(*who) == Some(c));
     observer.sim().controllers().filter(wanted).map(|who| actor(names, observer, who)).collect()
@@ -196,7 +196,7 @@ fn name_of(sim: &Sim, attribute: AttributeId) -> String {
     sim.rules().attribute_name(attribute).unwrap_or("?").to_owned()
 }
 
-/// Returns everything that is replicated to an observer about an actor.
+/// Returns the complete state of an actor that an observer knows.
 pub(crate) fn detail(names: &Names, observer: Observer<'_>, who: ControllerId) -> Option<Detail> {
     let sim = observer.sim();
     let is_complete = observer.is_complete(who);

@@ -1,4 +1,4 @@
-//! A token bucket in integers: time fills it, packets empty it.
+//! A token bucket with integer arithmetic, which limits the rate of packets.
 
 use std::time::Duration;
 
@@ -26,7 +26,7 @@ impl Bucket {
         self.level = self.level.saturating_add(nanos.saturating_mul(self.per_second)).min(self.most);
     }
 
-    /// Takes one packet. Returns whether there was one.
+    /// Takes one packet from the bucket. Returns `false` if the bucket is empty.
     pub(crate) fn take(&mut self) -> bool {
         match self.level.checked_sub(NANOS) {
             Some(level) => {

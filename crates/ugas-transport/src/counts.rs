@@ -1,17 +1,17 @@
-//! The counters of a server.
+//! The counters of a server transport.
 
-/// Counters since the start. They never decrease.
+/// The counters of a server transport since its start. They never decrease.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Datagrams received.
     pub received: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams of peers that were too long.
+    /// Datagrams from peers that were dropped because they were too long.
     pub too_long: u64,
-    /// Datagrams of peers that exceeded their rate.
+    /// Datagrams from peers that were dropped because the peer exceeded its rate.
     pub too_fast: u64,
-    /// Packets that are malformed, forged or replayed, or that have a wrong key, protocol or token.
+    /// Packets that were malformed, forged or replayed, or had a wrong key, protocol or token.
     pub malformed: u64,
     /// Packets from unknown addresses that exceeded the limit for such packets.
     pub unknown: u64,

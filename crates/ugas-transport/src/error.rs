@@ -1,4 +1,5 @@
-//! Errors of a transport. A malformed packet of a peer is not an error: it is dropped and counted.
+//! The errors of a transport. A malformed packet from a peer does not cause an error; the transport drops and counts
+//! it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -22,7 +23,7 @@ pub enum TransportError {
         cause: io::Error,
     },
     /// The server cannot be reached.
-    #[error("cannot reach {address} over {kind}: {cause}; check that the server runs and its port")]
+    #[error("cannot reach {address} over {kind}: {cause}; check that the server runs and that the port is correct")]
     Reach {
         /// The transport.
         kind: TransportKind,
@@ -42,21 +43,22 @@ pub enum TransportError {
     /// The listener was built without a socket.
     #[error("the listener has no socket; bind udp, websocket or webtransport before starting it")]
     NoSocket,
-    /// A listener on an unspecified address (all interfaces) needs a public address to write into its tokens.
-    #[error("{kind} listens on all addresses ({address}); set the public address for tokens")]
+    /// The listener is bound to all interfaces (an unspecified address) and has no public address to write into its
+    /// tokens.
+    #[error("{kind} listens on all interfaces ({address}); set the public address that tokens contain")]
     NoPublicAddress {
         /// The transport.
         kind: TransportKind,
         /// The unspecified address.
         address: SocketAddr,
     },
-    /// The transport is not part of this build.
-    #[error("this build has no {kind}; enable the feature of that name (WebTransport has browser clients only)")]
+    /// This build does not include the transport.
+    #[error("this build does not include {kind}; enable its cargo feature (WebTransport clients run only in browsers)")]
     NotBuilt {
         /// The transport.
         kind: TransportKind,
     },
-    /// The configured number of peers exceeds what the protocol supports.
+    /// The configured number of peers exceeds the limit of the protocol.
     #[error("a listener serves at most {most} peers, found {wanted}")]
     TooManyPeers {
         /// The requested number of peers.
@@ -96,7 +98,7 @@ pub enum SendError {
     #[error("peer {} is not connected", .0.0)]
     NoPeer(PeerId),
     /// The client is not connected.
-    #[error("not connected")]
+    #[error("the client is not connected")]
     NotConnected,
     /// The peer reads too slowly; the datagram is dropped.
     #[error("the peer reads too slowly; the datagram is dropped")]

@@ -1,13 +1,18 @@
 //! Transports for the datagrams of `ugas-net`.
 //!
-//! A session of `ugas-net` produces and consumes datagrams. This crate moves them: within one process ([`memory`]), over UDP
-//! and WebSocket with connect tokens and encryption ([`Listener`], [`Connector`]), and for browsers over WebTransport (feature
-//! `webtransport`). One listener serves all of them. All transports have the same interface ([`ServerTransport`],
-//! [`ClientTransport`]): unreliable datagrams of at most [`MAX_DATAGRAM`] bytes between authenticated peers.
+//! A session of `ugas-net` produces and consumes datagrams. This crate sends and receives them:
 //!
-//! Authentication follows the netcode standard as implemented by `renetcode2`. The holder of the [`Key`] issues one
-//! [`Token`] per player and connection, and the server answers only peers with a valid token. The channels of `renet2`
-//! are not used, because `ugas-net` has its own acks.
+//! - within one process ([`memory`]);
+//! - over UDP and WebSocket, with connect tokens and encryption ([`Listener`], [`Connector`]);
+//! - over WebTransport, for browsers (feature `webtransport`).
+//!
+//! One listener serves UDP, WebSocket and WebTransport at the same time. All transports have the same interface
+//! ([`ServerTransport`], [`ClientTransport`]): unreliable datagrams of at most [`MAX_DATAGRAM`] bytes between
+//! authenticated peers.
+//!
+//! Authentication follows the netcode standard as implemented by `renetcode2`. A server or login service with the
+//! secret [`Key`] issues one [`Token`] per player and connection, and the server answers only peers with a valid token.
+//! This crate does not use the channels of `renet2`, because `ugas-net` has its own acks.
 //!
 //! ```
 //! use std::time::Duration;
@@ -26,8 +31,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! This crate does not provide reliability, ordering or clocks. The host passes the elapsed time
-//! ([`ServerTransport::poll`]). The only blocking call is connecting a WebSocket client.
+//! Datagrams may be lost, duplicated or reordered; `ugas-net` handles all three. This crate reads no clock: the host
+//! passes the elapsed time to [`ServerTransport::poll`] and [`ClientTransport::poll`]. The only blocking call is
+//! [`Connector::connect`] over WebSocket.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
@@ -50,7 +56,7 @@ pub use token::{Identity, Key, MAX_USER_DATA, Token, TokenError, TransportKind, 
 pub use transport::{ClientTransport, CloseReason, Event, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
-// What the book shows in Rust is compiled with the doc tests.
+// Compiles the Rust examples of the book as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../book/src/transports.md")]
 mod book_transports {}

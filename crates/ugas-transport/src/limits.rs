@@ -1,4 +1,4 @@
-//! The limits of a server. The length of a datagram is fixed: [`MAX_DATAGRAM`](crate::MAX_DATAGRAM).
+//! The limits of a server transport. The maximum length of a datagram is fixed: [`MAX_DATAGRAM`](crate::MAX_DATAGRAM).
 
 /// The limits of a server transport.
 ///
@@ -9,16 +9,17 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most connected peers; at most 1,024.
+    /// The maximum number of connected peers; at most 1,024.
     pub peers: usize,
-    /// The average datagrams per second that a peer may send. Datagrams above this rate are dropped unread and counted.
+    /// The average number of datagrams per second that a peer may send. Datagrams above this rate are dropped and
+    /// counted.
     pub per_second: u32,
-    /// The most datagrams that a peer may send in a burst, e.g. after a lag spike.
+    /// The maximum number of datagrams that a peer may send in a burst, e.g. after a lag spike.
     pub burst: u32,
-    /// The packets per second from unknown addresses that are read, in total. While this limit is exceeded, new peers
-    /// have to wait; connected peers are not affected.
+    /// The maximum number of packets per second that the server reads from all unknown addresses together. While this
+    /// limit is exceeded, new peers have to wait; connected peers are not affected.
     pub unknown_packets_per_second: u32,
-    /// The most packets that one poll reads from one socket; the rest waits for the next poll.
+    /// The maximum number of packets that one poll reads from one socket; the rest waits for the next poll.
     pub reads_per_poll: u32,
 }
 

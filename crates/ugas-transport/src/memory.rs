@@ -1,5 +1,5 @@
-//! Both sides in one process, for tests and single player. No datagram is lost, duplicated or delayed; the limits are
-//! the same as over a network.
+//! A transport between a server and clients in one process, for tests and single player. No datagram is lost in
+//! transit, duplicated or delayed; the limits are the same as over a network.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,8 @@ use crate::limits::Limits;
 use crate::token::{MAX_USER_DATA, TokenError};
 use crate::transport::{ClientTransport, CloseReason, Event, ServerTransport, State};
 
-/// The most datagrams queued in one direction; further ones are dropped, as by a full socket buffer.
+/// The maximum number of datagrams queued in one direction; further datagrams are dropped, as with a full socket
+/// buffer.
 const MAX_QUEUED: usize = 4_096;
 
 /// The server of an in-process game; [`connect`](Self::connect) creates its clients.
@@ -25,7 +26,7 @@ pub struct MemoryServer {
     peers: BTreeMap<PeerId, Peer>,
 }
 
-/// One client of an in-process game. It may run on another thread than its server.
+/// A client of an in-process game. The client may run on another thread than the server.
 pub struct MemoryClient {
     channel: Arc<Mutex<Channel>>,
 }
@@ -50,7 +51,7 @@ impl MemoryServer {
         MemoryServer { limits, counts: Counts::default(), next: 0, peers: BTreeMap::new() }
     }
 
-    /// Creates a client of this server. The next poll reports the client with its user data.
+    /// Creates a client of this server. The next [`poll`](ServerTransport::poll) reports the client with its user data.
     pub fn connect(&mut self, user_data: &[u8]) -> Result<MemoryClient, TransportError> {
         if user_data.len() > MAX_USER_DATA {
             return Err(TokenError::UserData { length: user_data.len() }.into());

@@ -1,5 +1,5 @@
-//! Authentication: the secret key of a server or login service, and the tokens issued with it, one per player and
-//! connection. A token is stored as text.
+//! Authentication: the secret key of a server or login service, and the tokens that are issued with this key, one per
+//! player and connection. A token is stored as text.
 
 use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
@@ -9,7 +9,8 @@ use std::time::Duration;
 use renetcode2::{ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, generate_random_bytes};
 use thiserror::Error;
 
-/// The most bytes of user data in a token: netcode reserves one byte more, for the length.
+/// The maximum number of bytes of user data in a token. Netcode reserves one byte more, for the length of the user
+/// data.
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 
 const HEADING: &str = "ugas connect token 1";
@@ -21,7 +22,7 @@ const MAX_TOKEN_BYTES: usize = 2_048;
 pub enum TransportKind {
     /// UDP, the preferred transport.
     Udp,
-    /// WebSocket, for browsers and for networks that allow only web traffic. A late packet delays all later packets.
+    /// WebSocket, for browsers and for networks that allow only web traffic. A lost packet delays all later packets.
     WebSocket,
     /// WebTransport, for browsers.
     WebTransport,
@@ -55,7 +56,8 @@ impl fmt::Display for TransportKind {
     }
 }
 
-/// The secret key of a server. Its holder can issue tokens for every player; never send it to a client.
+/// The secret key of a server. Whoever has the key can issue tokens for every player, so never send the key to a
+/// client.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Key([u8; NETCODE_KEY_BYTES]);
 
@@ -98,14 +100,14 @@ impl fmt::Debug for Key {
 /// The player and server of a token.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
-    /// The number of the player. A second connection with the same number is rejected while the first is open.
+    /// The number of the player. The server rejects a second connection with the same number while the first is open.
     pub client: u64,
     /// The user data that [`Event::Connected`](crate::Event::Connected) reports, at most [`MAX_USER_DATA`] bytes. The
     /// player cannot change it.
     pub user_data: &'a [u8],
     /// The transport.
     pub kind: TransportKind,
-    /// The public address of the server.
+    /// The public address of the server for this transport.
     pub address: SocketAddr,
 }
 

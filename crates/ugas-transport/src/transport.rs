@@ -11,11 +11,11 @@ use crate::error::{SendError, TransportError};
 /// An event of a server transport.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A peer connected, with the user data of its token (a name, an account; at most 255 bytes).
+    /// A peer connected. The bytes are the user data of its token, for example a name or an account; at most 255 bytes.
     Connected(PeerId, &'a [u8]),
     /// A peer disconnected; its number is not reused.
     Disconnected(PeerId, CloseReason),
-    /// A complete and unchanged datagram of a peer. Datagrams may be lost, duplicated or reordered.
+    /// A datagram of a peer arrived complete and unchanged. Datagrams may be lost, duplicated or reordered.
     Datagram(PeerId, &'a [u8]),
 }
 
@@ -54,7 +54,7 @@ impl fmt::Display for CloseReason {
             CloseReason::NoAnswer => {
                 "the server did not answer: it is not running, or does not accept the token, the key or the protocol"
             }
-            CloseReason::PortClosed => "no server listens there; check that it runs, and its port",
+            CloseReason::PortClosed => "no server listens on that port; check the port and that the server runs",
             CloseReason::Expired => "the token has expired; request a new one",
         })
     }

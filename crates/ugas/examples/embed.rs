@@ -1,4 +1,5 @@
-//! Embed: build rules, spawn 100 enemies, tick, react to a death by healing the hero.
+//! Embeds the runtime in a program: builds rules, spawns 100 enemies, advances time, and heals the hero when an enemy
+//! dies.
 //!
 //! `cargo run -p ugas --example embed`
 
@@ -29,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let health = sim.get(hero, rules.attribute("Health")?)?;
-    println!("after 30 s: {deaths} of 100 enemies burnt down, the hero has {health} health");
+    println!("after 30 s: {deaths} of 100 enemies died, the hero has {health} Health");
     assert_eq!((deaths, health), (100, 1100.0));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Health, damage, a buff and a cooldown without any file.
+//! A game with health, damage, a buff and a cooldown, defined in code without any file.
 //!
 //! `cargo run -p ugas --example simple`
 
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         game.pass(0.5);
     }
-    println!("the orc fell to {swings} swings");
+    println!("the orc died after {swings} swings");
     assert_eq!(swings, 4);
     Ok(())
 }

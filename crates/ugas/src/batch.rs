@@ -8,9 +8,9 @@ pub enum Occurrence {
     /// The fact is new: a sim emitted it, the client predicted it, the server reported it first, or it is local to the
     /// client.
     Happened,
-    /// The server confirmed a predicted fact, which was already dispatched when it was predicted.
+    /// The server confirmed the predicted fact. The fact was already dispatched when the client predicted it.
     Confirmed,
-    /// The fact was mispredicted. It was already dispatched when it was predicted.
+    /// The fact was mispredicted. The fact was already dispatched when the client predicted it.
     Undone,
 }
 
@@ -21,12 +21,13 @@ pub struct BatchEntry<'a> {
     pub fact: &'a Fact,
     /// Whether the fact is new, confirmed or mispredicted.
     pub occurrence: Occurrence,
-    /// Whether the server reported the fact first. The client's sim may then lack the state that the fact refers to.
+    /// Whether the server reported the fact and the client did not predict it. The client's sim may lack the state that
+    /// such a fact refers to.
     pub is_replicated: bool,
 }
 
-/// Facts that [`CueManager`](crate::CueManager) and [`Observers`](crate::Observers) dispatch: [`Facts`] of a sim, or
-/// with the feature `net` the `NetFacts` of a client session.
+/// A batch of facts that [`CueManager`](crate::CueManager) and [`Observers`](crate::Observers) can dispatch. [`Facts`]
+/// of a sim implement this trait. With the feature `net`, the `NetFacts` of a client session implement it too.
 pub trait FactBatch: private::Sealed {
     /// Returns the facts in order.
     fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>>;

@@ -1,5 +1,6 @@
-//! Cues: particles, sounds and icons by tag. The runtime only reports that a cue was triggered. Each client registers
-//! its own implementations of cues here. A cue gets only `&Sim`, so it cannot change the game.
+//! Cues: particles, sounds and icons, registered by tag. The runtime only reports that a cue was triggered. Each client
+//! registers its own implementations of cues with a [`CueManager`]. A cue gets only `&Sim`, so a cue cannot change the
+//! game.
 //!
 //! ```compile_fail
 //! use ugas::prelude::*;
@@ -7,7 +8,7 @@
 //! struct Cheat;
 //! impl BurstCue for Cheat {
 //!     fn execute(&mut self, cx: &CueContext<'_>) {
-//!         cx.sim.despawn(cx.target); // a cue changes nothing: this does not compile
+//!         cx.sim.despawn(cx.target); // does not compile: a cue cannot change the sim
 //!     }
 //! }
 //! ```
@@ -38,7 +39,7 @@ pub struct CueContext<'a> {
     pub duration: Option<SimTime>,
     /// The effect's level, or 1 if the effect is no longer active.
     pub level: u32,
-    /// The sim, for all other reads.
+    /// The sim, from which the cue can read other values.
     pub sim: &'a Sim,
 }
 
@@ -47,8 +48,8 @@ pub trait BurstCue {
     /// Plays the burst.
     fn execute(&mut self, cx: &CueContext<'_>);
 
-    /// Cancels a burst that was mispredicted. `self` is an instance of the same class, but not necessarily the instance
-    /// that played the burst. `cx.tag`, `cx.target` and `cx.key` identify the burst. `cx.hit` is `None`.
+    /// Cancels a burst that was mispredicted. `self` is an instance of the same registration, but not necessarily the
+    /// instance that played the burst. `cx.tag`, `cx.target` and `cx.key` identify the burst. `cx.hit` is `None`.
     fn cancel(&mut self, _cx: &CueContext<'_>) {}
 }
 
@@ -56,7 +57,7 @@ pub trait BurstCue {
 pub trait LoopCue {
     /// Starts the loop.
     fn add(&mut self, cx: &CueContext<'_>);
-    /// Stops the loop. The instance may be reused.
+    /// Stops the loop. The manager may reuse the instance for another loop.
     fn remove(&mut self, cx: &CueContext<'_>);
     /// Runs at each periodic execution of the effect while the loop plays.
     fn execute(&mut self, _cx: &CueContext<'_>) {}
@@ -79,7 +80,7 @@ pub struct CueFigures {
     pub reused: u64,
     /// The number of idle instances in pools.
     pub pooled: usize,
-    /// The number of loops that play now.
+    /// The number of loops that are playing.
     pub active: usize,
     /// The number of triggers without a registered cue.
     pub unknown: u64,
@@ -129,12 +130,12 @@ struct Playing {
     class: TagId,
 }
 
-/// Plays registered cues for the facts of a step. Each client has its own manager with its own cues. A headless server
-/// has no manager; see [`CueManager::for_host`].
+/// Plays the registered cues that the facts of a step trigger. Each client has its own manager with its own cues. A
+/// headless server has no manager; see [`CueManager::for_host`].
 ///
 /// The manager takes the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]). A
-/// predicted cue plays when it is predicted. It is not played again when the server confirms it. If it was
-/// mispredicted, a loop is removed, and for a burst [`BurstCue::cancel`] is called.
+/// predicted cue plays when the client predicts it. When the server confirms the cue, the cue is not played again. If a
+/// cue was mispredicted, the manager removes a loop, and calls [`BurstCue::cancel`] for a burst.
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -177,27 +178,27 @@ impl<'c> CueManager<'c> {
         (!headless).then(make)
     }
 
-    /// Registers a burst class for a tag and for all descendants that have no registration themselves. Keeps up to
-    /// `pool` idle instances.
+    /// Registers a burst cue for a tag, and for the descendants of the tag that have no registration of their own.
+    /// `make` creates an instance of the cue. The manager keeps up to `pool` idle instances for reuse.
     pub fn register_burst(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn BurstCue> + 'c) {
         self.bursts.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Registers a loop class for a tag and for all descendants that have no registration themselves. Keeps up to
-    /// `pool` idle instances.
+    /// Registers a loop cue for a tag, and for the descendants of the tag that have no registration of their own.
+    /// `make` creates an instance of the cue. The manager keeps up to `pool` idle instances for reuse.
     pub fn register_loop(&mut self, tag: TagId, pool: usize, make: impl FnMut() -> Box<dyn LoopCue> + 'c) {
         self.loops.insert(tag, Class::new(pool, Box::new(make)));
     }
 
-    /// Plays the cues that the facts trigger, in order. For a restored controller, starts and stops loops so that they
-    /// match its state.
+    /// Plays the cues that the facts trigger, in order. For a restored controller, starts and stops loops to match the
+    /// controller's state.
     ///
     /// `sim` must be the sim that the facts come from. For the facts of a client session, pass `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
         for entry in facts.entries() {
             let fact = entry.fact;
             match (fact.kind, entry.occurrence) {
-                // It was played when it was predicted.
+                // The cue was played when it was predicted.
                 (_, Occurrence::Confirmed) => {}
                 (FactKind::Cue { tag, cue, .. }, Occurrence::Happened) => {
                     let hit = facts.params(fact).find_map(position);
@@ -328,7 +329,7 @@ impl<'c> CueManager<'c> {
         self.set_loops(sim, who, sim.cues(who).unwrap_or_default());
     }
 
-    /// Stops the loops of one controller that are not wanted and starts those that are.
+    /// Starts the wanted loops of one controller and stops its other loops.
     fn set_loops(&mut self, sim: &Sim, who: ControllerId, wanted: Vec<TagId>) {
         let mine = self.playing.keys().filter(|(w, _)| *w == who).map(|(_, tag)| *tag);
         let gone: Vec<TagId> = mine.filter(|tag| !wanted.contains(tag)).collect();

@@ -1,11 +1,11 @@
-//! The crate that a game depends on. It re-exports the runtime, the documents and file loading, and adds helpers for
-//! hosts. The book's glossary (`book/src/glossary.md`) defines the terms.
+//! The crate that a game depends on. The crate re-exports the runtime, the document types and file loading, and adds
+//! helpers for hosts. The book's glossary (`book/src/glossary.md`) defines the terms.
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, e.g. for a game jam;
 //! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
-//! - [`CueManager`]: particles, sounds and icons by tag, which can read the sim but not change it;
-//! - [`ids!`](crate::ids): resolves names to ids once, and reports all unknown names in one error.
+//! - [`CueManager`]: particles, sounds and icons, registered by tag, with read-only access to the sim;
+//! - [`ids!`](crate::ids): a macro that resolves names to ids once, and reports all unknown names in one error.
 //!
 //! ```
 //! use ugas::prelude::*;

@@ -1,11 +1,11 @@
-//! Loads files into rules in one call.
+//! Functions that load documents and compile them into rules in one call.
 
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{LoadError, LoadIssue, Rules, RulesBuilder, Severity};
 use ugas_data::{Diagnostic, Loaded, PackSet, ReadError, ReadErrors};
 
-/// Why documents could not be loaded. Lists every error with file, line and suggestion.
+/// Why documents could not be loaded. The message lists every error with file, line and suggestion.
 pub enum LoadFailure {
     /// The folder or text contains no document.
     Empty(String),
@@ -44,8 +44,8 @@ impl std::fmt::Debug for LoadFailure {
 }
 impl std::error::Error for LoadFailure {}
 
-/// Compiles all documents of a folder, and of the packs that its `pack.yaml` requires, together with the content of a
-/// builder.
+/// Compiles all documents of a folder, and of the packs that the folder's `pack.yaml` requires. The rules also contain
+/// the content of `builder`.
 ///
 /// ```no_run
 /// let rules = ugas::load_folder("packs/rpg", ugas::core::Rules::builder())?;
@@ -57,7 +57,8 @@ pub fn load_folder(folder: impl AsRef<Path>, builder: RulesBuilder) -> Result<Ar
     build(&place, packs.docs().cloned().collect(), builder, |issue| packs.place(issue))
 }
 
-/// Compiles all documents of a text together with the content of a builder. Messages show `name` as the file name.
+/// Compiles all documents of a text. The rules also contain the content of `builder`. Error messages show `name` as the
+/// file name.
 ///
 /// ```
 /// let text = "Kind: attribute_set\nName: Vitals\nAttributes:\n  - {Name: Health, DefaultBaseValue: 100}\n";

@@ -1,5 +1,5 @@
-//! Observers: callbacks for facts, instead of a loop over the log. They run after a step, when the host dispatches the
-//! facts that it took, so a sim never calls an observer during a step.
+//! Observers: callbacks for facts, as an alternative to a loop over the log. Observers run when the host dispatches the
+//! facts of a step. A sim never calls an observer during a step.
 
 use crate::batch::{FactBatch, Occurrence};
 use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, Sim, TagId};
@@ -19,9 +19,9 @@ enum Subject {
     Undone,
 }
 
-/// The argument of a callback: the fact, the sim after the step, and a way to unregister.
+/// The argument of a callback: the fact, the sim after the step, and methods that unregister observers.
 pub struct Notice<'a> {
-    /// What happened.
+    /// The fact.
     pub fact: &'a Fact,
     /// The sim, with every change of the step applied.
     pub sim: &'a Sim,
@@ -32,7 +32,7 @@ pub struct Notice<'a> {
 }
 
 impl Notice<'_> {
-    /// Unregisters this observer. It is not called for the remaining facts of this step either.
+    /// Unregisters this observer. The observer is not called for the remaining facts of the step.
     pub fn unregister(&mut self) {
         self.leave.push(self.id);
     }
@@ -160,7 +160,7 @@ impl<'c> Observers<'c> {
         id
     }
 
-    /// Unregisters an observer. Returns `false` if it was not registered.
+    /// Unregisters an observer. Returns `false` if the observer was not registered.
     pub fn unregister(&mut self, id: ObserverId) -> bool {
         let before = self.list.len();
         self.list.retain(|o| o.id != id);
@@ -180,11 +180,13 @@ impl<'c> Observers<'c> {
     /// Calls the observers of each fact, in the order of the facts. Observers of a single controller are unregistered
     /// after the controller's `Despawned` fact.
     ///
-    /// In a client session a predicted fact is dispatched when it is predicted, and not again when it is confirmed. If
-    /// the fact was mispredicted, observers get the reverse change with [`Notice::is_correction`] set: the attribute's
-    /// corrected value, the tag or effect removed or added again, the ability ended. A callback that tracks values
-    /// through facts therefore ends with the values of the sim. A fact without a reverse, such as an execution, is only
-    /// passed to [`Observers::on_undone`]. `sim` is the sim that the facts come from; for a session, `client.sim()`.
+    /// In a client session, a predicted fact is dispatched when the client predicts it, and not again when the server
+    /// confirms it. If a fact was mispredicted, observers get the reverse change with [`Notice::is_correction`] set.
+    /// The reverse change is the corrected value of the attribute, the removal or addition of the tag or effect, or the
+    /// end of the ability. A callback that tracks values through facts therefore ends up with the values of the sim. A
+    /// fact without a reverse change, such as an execution, is only passed to [`Observers::on_undone`].
+    ///
+    /// `sim` must be the sim that the facts come from. For the facts of a client session, pass `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {
         for entry in facts.entries() {
             let fact = entry.fact;

@@ -1,5 +1,5 @@
-//! Health, damage, buffs and cooldowns in code without any file: enough for a game jam. The module uses the same
-//! runtime as a full game, so a jam game can grow into one.
+//! Health, damage, buffs and cooldowns defined in code, without any file: enough for a game jam. The module uses the
+//! same runtime as a full game, so a jam game can grow into a full game.
 //!
 //! ```
 //! use ugas::simple::Game;
@@ -33,7 +33,7 @@ use ugas_doc::{Attribute, AttributeSet, Category, Effect};
 
 const SET: &str = "Simple";
 
-/// A game under construction.
+/// A builder of a game with attributes, actions and cooldowns. [`Game::start`] compiles the game.
 pub struct Game {
     set: AttributeSet,
     effects: Vec<Effect>,
@@ -52,7 +52,7 @@ impl Game {
         Game { set: AttributeSet::new(SET), effects: Vec::new(), cooldowns: Vec::new() }
     }
 
-    /// Adds an attribute that every actor has.
+    /// Adds an attribute with a default value. Every actor has the attribute.
     pub fn stat(mut self, name: &str, value: f64) -> Game {
         self.set = self.set.with(Attribute::new(name, value));
         self
@@ -70,13 +70,14 @@ impl Game {
         self
     }
 
-    /// Adds an action that multiplies an attribute by `1 + share` for some seconds. A share of 0.5 is +50 %.
+    /// Adds an action that multiplies an attribute by `1 + share` for a duration in seconds. A share of 0.5 is a bonus
+    /// of 50 %.
     pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
         self
     }
 
-    /// Adds an action that changes an attribute periodically for some seconds.
+    /// Adds an action that changes an attribute by `by` once every `every` seconds, for a duration in seconds.
     pub fn over_time(mut self, name: &str, attribute: &str, by: f64, every: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).every(every).add(attribute, by));
         self
@@ -94,7 +95,7 @@ impl Game {
         self
     }
 
-    /// Compiles the game, or returns all errors.
+    /// Compiles the game and starts it. If the game has errors, returns all of them.
     pub fn start(self) -> Result<Running, LoadError> {
         let mut builder = Rules::builder().add(self.set);
         for effect in self.effects {
@@ -113,17 +114,17 @@ fn cooldown_of(action: &str) -> String {
     format!("{action} cooldown")
 }
 
-/// Why an action failed.
+/// Why a call on a [`Running`] game failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionError {
     /// No attribute or action has this name.
     Unknown(UnknownName),
     /// The action is on cooldown.
     Cooldown {
-        /// Seconds remaining.
+        /// The remaining time in seconds.
         left: f64,
     },
-    /// The rules refused the action.
+    /// The sim refused the call. The refusal names the failed check.
     Refused(Refusal),
 }
 
@@ -175,7 +176,7 @@ impl Running {
         Ok(self.sim.spawn(SpawnSpec::sets([set]))?)
     }
 
-    /// Applies an action of `who` to `target`, unless the action is on cooldown.
+    /// Applies an action of `who` to `target`. Returns [`ActionError::Cooldown`] if the action is on cooldown.
     pub fn act(&mut self, who: ControllerId, action: &str, target: ControllerId) -> Result<(), ActionError> {
         let effect = self.action(action)?;
         let left = self.cooldown_left(who, action)?;
@@ -189,7 +190,7 @@ impl Running {
         Ok(())
     }
 
-    /// Returns the seconds until `who` can use an action again.
+    /// Returns the remaining cooldown of an action of `who` in seconds, or 0 if the action is ready.
     pub fn cooldown_left(&self, who: ControllerId, action: &str) -> Result<f64, ActionError> {
         let Some(cooldown) = self.rules.find_effect(&cooldown_of(action)) else {
             return Ok(0.0);
@@ -209,14 +210,15 @@ impl Running {
         Ok(self.sim.explain(who, self.attribute(name)?)?.short())
     }
 
-    /// Advances time by some seconds. [`Running::facts`] has the facts until the next call.
+    /// Advances time by a number of seconds. After the call, [`Running::facts`] returns the facts that were emitted
+    /// since the previous call of `pass`.
     pub fn pass(&mut self, seconds: f64) {
         let until = self.sim.now() + SimTime::seconds(seconds.max(0.0));
         self.sim.advance_to(until);
         self.sim.take_facts(&mut self.facts);
     }
 
-    /// Returns the facts of the last [`Running::pass`] and of the actions before it.
+    /// Returns the facts of the last [`Running::pass`], and of the actions between that call and the `pass` before it.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }

@@ -23,7 +23,7 @@ impl SpecHandle {
         SpecHandle(Arc::new(Mutex::new(spec)))
     }
 
-    /// Sets a set-by-caller value. All clones of the handle see it.
+    /// Sets a set-by-caller value. All clones of the handle share the value.
     pub fn set(&self, key: KeyId, value: f64) {
         self.with(|s| s.put(key, value));
     }

@@ -1,5 +1,5 @@
-//! Arbitrary text as expressions, in every field that takes one: a compiled expression gives finite numbers or a refusal
-//! for all attribute values; a compile error has a position.
+//! Arbitrary text as expressions, in every field that takes an expression. For all attribute values, a compiled
+//! expression returns a finite number or a refusal. A compile error has a position.
 
 use super::Done;
 use std::sync::Arc;

@@ -10,8 +10,8 @@ pub use json::json;
 pub use packs::packs;
 pub use yaml::yaml;
 
-/// Called after each step that a command or a game would do with the input, with its name. The limits apply to each step,
-/// not to the whole body.
+/// A callback that receives the name of each finished step. A step is one action of a command or a game with the input.
+/// The limits apply to each step, not to the whole body.
 pub type Done<'d> = &'d mut dyn FnMut(&'static str);
 
 /// The body of a target.

@@ -1,14 +1,14 @@
-//! Arbitrary text as a project of several files: a line `=== path` starts the next one. Every query of a command or an
-//! editor is answered.
+//! Arbitrary text as a project of several files: a line `=== path` starts the next file. Every query of a command or an
+//! editor must be answered.
 
 use super::Done;
 use std::path::PathBuf;
 use ugas_data::language::{complete, defined_names, definitions, hover, name_at, references, rename, show};
 use ugas_data::{Diagnostic, FileFix, Project};
 
-/// The most files of one input.
+/// The maximum number of files of one input.
 const FILES: usize = 64;
-/// The most positions of one input that are queried as by an editor.
+/// The maximum number of positions that are queried as by an editor.
 const PLACES: usize = 4;
 
 /// Checks, fixes, formats and queries.
@@ -30,7 +30,7 @@ pub fn packs(bytes: &[u8], done: Done<'_>) {
     }
     let fixes = project.fixes();
     done("fix");
-    // If there are more findings than are reported, more than one run is needed.
+    // The number of reported findings is limited, so a file with more findings needs several runs.
     if !cut {
         mended_once(&project, fixes);
     }

@@ -1,11 +1,11 @@
-//! Arbitrary datagrams at one end of a connection: a rejected one changes nothing, and memory is bounded.
+//! Arbitrary datagrams at one end of a connection: a rejected datagram changes nothing, and memory is bounded.
 
 use super::{Done, records};
 use ugas_core::SimTime;
 use ugas_net::internals::carrier::{Carrier, ConnectionConfig, FRAGMENT, MAX_MESSAGE, WINDOW};
 use ugas_net::types::{MAX_DATAGRAM, Tick};
 
-/// Reads datagrams; sometimes writes one, so that there is something to acknowledge.
+/// Reads datagrams, and sometimes writes a datagram that the input can acknowledge.
 pub fn carrier(bytes: &[u8], done: Done<'_>) {
     let config = ConnectionConfig::default();
     let mut end = Carrier::new(config);

@@ -1,4 +1,4 @@
-//! Arbitrary datagrams of a server, to a client that has joined and to a new one.
+//! Arbitrary datagrams of a server, to a client that has joined and to a new client.
 
 use super::game::{LENGTH, datagram, fresh_client, section, warm_client};
 use super::{Done, records};

@@ -1,4 +1,4 @@
-//! The invariants for arbitrary bytes from the other side of a connection. Each function takes one input and panics if an
+//! The invariants for arbitrary bytes from the network. Each function takes one input and panics if an
 //! invariant is broken.
 //!
 //! An input is a list of records: a byte with the kind, the length in two little-endian bytes, and that many
@@ -17,7 +17,7 @@ pub use delta::delta;
 pub use server::server;
 pub use views::views;
 
-/// Called after each step with the input, with its name.
+/// A callback that receives the name of each finished step.
 pub type Done<'d> = &'d mut dyn FnMut(&'static str);
 
 /// The body of a target.
@@ -35,7 +35,7 @@ pub const TARGETS: [Target; 5] = [
     ("net_views", views),
 ];
 
-/// The most records of one input: a few hundred packets.
+/// The maximum number of records of one input.
 const RECORDS: usize = 256;
 
 /// Returns the records of an input.

@@ -1,4 +1,4 @@
-//! Arbitrary datagrams of a client that has joined: they may change its own controller only.
+//! Arbitrary datagrams of a client that has joined. The datagrams may change only the client's own controller.
 
 use super::game::{PEER, datagram, rules, section, session};
 use super::{Done, records};

@@ -1,7 +1,7 @@
 //! The marks and outcomes of browser tests.
 //!
 //! A mark is a comment `// covers: …` directly above `test("…"`. The outcomes are the lines that `tests/browser/run` writes:
-//! state, file, name and ids, with tabs between them.
+//! state, file, name and ids, separated by tabs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use super::rust_marks::split_ids;
 /// The outcomes of tests, by file and name.
 pub(crate) type Report = BTreeMap<(String, String), Outcome>;
 
-/// A test and what it claims to show.
+/// A test and the requirements that it claims to cover.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Marked {
     pub(crate) name: String,
@@ -27,7 +27,7 @@ pub(crate) fn is_test_file(file: &str) -> bool {
     file.starts_with("tests/browser/") && file.ends_with(".test.mjs")
 }
 
-/// Returns the marked tests of a file, and the lines of marks that belong to none.
+/// Returns the marked tests of a file, and the lines of marks that belong to no test.
 pub(crate) fn find(text: &str) -> (Vec<Marked>, Vec<usize>) {
     let (mut tests, mut loose) = (Vec::new(), Vec::new());
     let lines: Vec<&str> = text.lines().map(str::trim).collect();

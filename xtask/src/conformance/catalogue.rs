@@ -1,7 +1,8 @@
 //! The requirement catalogues.
 //!
-//! Two files with the same keys. The first is grouped by its areas; everything of the second forms one section,
-//! `beyond`, because its areas are the first one's and would blur the totals.
+//! The two files have the same format. The matrix groups the requirements of the first file by area. It lists all
+//! requirements of the second file in one section, `beyond`, because they use the same areas and would change the
+//! totals.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -9,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
-/// The name of the section that holds the second catalogue.
+/// The name of the section that contains the second catalogue.
 pub(crate) const BEYOND: &str = "beyond";
 
 const FILES: [(&str, Option<&str>); 2] =
@@ -45,7 +46,7 @@ impl Catalogue {
         Ok(catalogue)
     }
 
-    /// Adds the requirements of one file, all under `section` if one is given.
+    /// Adds the requirements of one file. If `section` is given, all of them are added to that section.
     pub(crate) fn add(&mut self, text: &str, section: Option<&str>) -> Result<()> {
         let read: Vec<Requirement> = serde_saphyr::from_str(text).context("not a list of requirements")?;
         for mut requirement in read {
@@ -68,7 +69,7 @@ impl Catalogue {
         self.requirements.len()
     }
 
-    /// Returns the requirements of each section; sections in order of first appearance, requirements in catalogue order.
+    /// Returns the sections in order of first appearance, each with its requirements in catalogue order.
     pub(crate) fn sections(&self) -> Vec<(&str, Vec<&Requirement>)> {
         let mut sections: Vec<(&str, Vec<&Requirement>)> = Vec::new();
         for requirement in &self.requirements {

@@ -1,13 +1,13 @@
 //! Reads the text that `cargo test` prints.
 //!
-//! The stable test runner has no machine format, so its lines are read: cargo announces each test program on
-//! stderr (`Running … (path/of/program-hash)`), the program prints `test path::name ... ok` on stdout. Both must come
-//! through one pipe, so that a line belongs to the program announced before it. Doc tests are left out: a mark
-//! belongs to a test function.
+//! The stable test runner has no machine-readable format, so this module parses its lines. Cargo announces each test
+//! program on stderr (`Running … (path/of/program-hash)`). The program prints `test path::name ... ok` on stdout. Both
+//! streams must come through one pipe, so that a line belongs to the last announced program. Doc tests are skipped,
+//! because a mark belongs to a test function.
 
 use std::collections::BTreeMap;
 
-/// How one test ended.
+/// The outcome of one test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Passed,

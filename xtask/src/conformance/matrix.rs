@@ -1,14 +1,15 @@
-//! The generated matrix: every requirement and the tests that show it.
+//! The generated matrix: every requirement and the tests that cover it.
 //!
 //! The text depends only on the catalogues and the counted marks, in a fixed order, so that the file changes exactly
-//! when coverage does. Its head line keeps the count that the next run must not fall below.
+//! when the coverage changes. The first line contains the number of covered requirements; the next run must not report
+//! fewer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use super::catalogue::{Catalogue, Requirement};
 
-/// The tests that show each requirement, as `file::name`.
+/// The tests that cover each requirement, as `file::name`.
 pub(crate) type Shown = BTreeMap<String, BTreeSet<String>>;
 
 const HEAD: &str = "Covered: ";
@@ -45,7 +46,7 @@ pub(crate) fn summary(catalogue: &Catalogue, shown: &Shown) -> String {
     out
 }
 
-/// Returns the count in the head line of an earlier matrix.
+/// Returns the number of covered requirements in an earlier matrix.
 pub(crate) fn count_in(matrix: &str) -> Option<usize> {
     let head = matrix.lines().find_map(|line| line.strip_prefix(HEAD))?;
     head.split(' ').next()?.parse().ok()
@@ -55,7 +56,7 @@ fn covered(members: &[&Requirement], shown: &Shown) -> usize {
     members.iter().filter(|requirement| shown.contains_key(&requirement.id)).count()
 }
 
-/// Returns the start of a requirement, cut between words.
+/// Returns the start of a requirement's text, cut between words.
 fn shortened(text: &str) -> String {
     let mut short = String::new();
     for word in text.split_whitespace() {

@@ -1,17 +1,17 @@
 //! Finds the requirement marks of Rust tests.
 //!
-//! A mark is a comment that begins with the word covers and a colon, followed by ids. It belongs to the test function
-//! that contains it or directly follows it; attributes and other comments may be in between, a
-//! blank line may not. A mark that belongs to no test is reported: it would otherwise look like coverage.
+//! A mark is a comment that begins with the word covers and a colon, followed by ids. A mark belongs to the test
+//! function that contains it or that directly follows it. Attributes and other comments may be between the mark and the
+//! function, but not a blank line. A mark that belongs to no test is an error, because it would look like coverage.
 
 use crate::text::rust::{Masked, is_word, mask};
 
-/// A test function and what it claims to show.
+/// A test function and the requirements that it claims to cover.
 #[derive(Debug, PartialEq)]
 pub(crate) struct MarkedTest {
     /// The modules inside the file, outermost first, then the function: `["tests", "name"]`.
     pub(crate) path: Vec<String>,
-    /// The line of its `fn`.
+    /// The line of the function's `fn`.
     pub(crate) line: usize,
     pub(crate) ids: Vec<String>,
 }
@@ -75,7 +75,7 @@ fn ids_of(comment: &str) -> Option<Vec<String>> {
     word.eq_ignore_ascii_case("covers:").then(|| split_ids(ids))
 }
 
-/// Ids separated by blanks or commas.
+/// Splits a list of ids that are separated by blanks or commas.
 pub(crate) fn split_ids(text: &str) -> Vec<String> {
     text.split([' ', ',', '\t']).filter(|id| !id.is_empty()).map(str::to_owned).collect()
 }
@@ -93,7 +93,7 @@ enum Scope {
     Other,
 }
 
-/// Walks the code once, keeping the open modules and functions on a stack.
+/// A scanner that reads the code once and keeps the open modules and functions on a stack.
 struct Scanner<'a> {
     masked: &'a Masked,
     bytes: &'a [u8],
@@ -221,7 +221,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Moves to the `{` of a function's body, past its parameters; false if there is none.
+    /// Moves past the parameters to the `{` of a function's body; returns false if the function has no body.
     fn seek_body(&mut self) -> bool {
         let mut depth = 0usize;
         while let Some(&byte) = self.bytes.get(self.at) {

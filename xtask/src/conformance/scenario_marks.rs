@@ -1,21 +1,21 @@
 //! Finds the requirement marks of scenario files.
 //!
-//! A file may hold several documents; each has its own `Scenario:` and `Covers:` key. Only these two top-level keys
+//! A file may contain several documents; each has its own `Scenario:` and `Covers:` key. Only these two top-level keys
 //! are read, by line, because the report of the runner names a scenario by the line of its `Scenario:` key.
 
 use super::rust_marks::split_ids;
 
-/// A scenario and what it claims to show.
+/// A scenario and the requirements that it claims to cover.
 #[derive(Debug, PartialEq)]
 pub(crate) struct MarkedScenario {
     /// The sentence after `Scenario:`.
     pub(crate) name: String,
-    /// The line of its `Scenario:` key.
+    /// The line of the `Scenario:` key.
     pub(crate) line: usize,
     pub(crate) ids: Vec<String>,
 }
 
-/// What one scenario file holds.
+/// The marks of one scenario file.
 #[derive(Debug, Default)]
 pub(crate) struct FileScenarios {
     /// Scenarios with at least one id.

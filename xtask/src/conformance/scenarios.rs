@@ -18,19 +18,19 @@ struct Entry {
     passed: bool,
 }
 
-/// Runs every scenario in the tree; its report goes to `report` under the build folder.
+/// Runs every scenario of the repository and writes the report to `report`.
 pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
     let mut command = repo::cargo(root);
     command.args(["run", "--quiet", "-p", "ugas-cli", "--", "test", "scenarios", "--report"]).arg(report);
     let status = command.status().context("cannot start the ugas command")?;
-    // Exit 1 means that some scenarios failed, as in the report; after any other code there is no valid report.
+    // Exit code 1 means that the report contains failed scenarios; after any other failure code no valid report exists.
     if !matches!(status.code(), Some(0 | 1)) {
         bail!("`ugas test scenarios` did not finish: {status}");
     }
     read(root, report)
 }
 
-/// Reads a report written before.
+/// Reads the report of an earlier run.
 pub(crate) fn read(root: &Path, report: &Path) -> Result<Report> {
     let text = std::fs::read_to_string(report).with_context(|| format!("cannot read {}", report.display()))?;
     parse(root, &text).with_context(|| format!("in {}", report.display()))
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reports_name_files_from_the_root_whatever_way_they_were_given() {
+    fn reports_name_files_relative_to_the_root() {
         let text = r#"[{"file": "/r/scenarios/a.yaml", "line": 1, "scenario": "A", "passed": true},
                        {"file": "./scenarios/a.yaml", "line": 9, "scenario": "B", "passed": false},
                        {"file": "scenarios/a.yaml", "line": 9, "scenario": "B", "passed": true}]"#;
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn a_report_that_is_none_is_an_error() {
+    fn an_invalid_report_is_an_error() {
         assert!(parse(Path::new("/r"), "{}").is_err());
     }
 }

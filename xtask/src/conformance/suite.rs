@@ -22,7 +22,7 @@ pub(crate) fn run(root: &Path) -> Result<Results> {
     command.args(["test", "--workspace", "--no-fail-fast"]).stdin(Stdio::null());
     // One pipe for both streams keeps the output of cargo and of the tests in order.
     let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot start cargo test")?;
-    // The command owns the write ends; the pipe ends when they are closed.
+    // The command owns the write ends of the pipe; the reader sees the end of the pipe when they are closed.
     drop(command);
     let mut text = String::new();
     let mut lines = BufReader::new(reader);
@@ -51,7 +51,7 @@ pub(crate) fn from_log(root: &Path, log_file: &Path, sources: &[&str]) -> Result
     }
     let programs = log::parse(&String::from_utf8_lossy(&text));
     if programs.is_empty() {
-        bail!("{} holds no test program's output; it needs stdout and stderr of one run", log_file.display());
+        bail!("{} contains no test output; it must contain stdout and stderr of one run", log_file.display());
     }
     by_target(root, programs)
 }
@@ -68,7 +68,7 @@ fn failures(programs: &BTreeMap<String, Outcomes>) -> String {
     if failed.is_empty() { String::new() } else { format!(": {}", failed.join(", ")) }
 }
 
-/// Replaces each program's file name by the root file it was built from.
+/// Replaces the file name of each program with the root source file of its target.
 fn by_target(root: &Path, programs: BTreeMap<String, Outcomes>) -> Result<Results> {
     let built = programs_built(root)?;
     let mut results = Results::new();
@@ -81,7 +81,7 @@ fn by_target(root: &Path, programs: BTreeMap<String, Outcomes>) -> Result<Result
     Ok(results)
 }
 
-/// Asks cargo which program comes from which file. After a test run this builds nothing.
+/// Asks cargo which program was built from which root file. After a test run, this command rebuilds nothing.
 fn programs_built(root: &Path) -> Result<BTreeMap<String, String>> {
     let mut command = repo::cargo(root);
     command.args(["test", "--workspace", "--no-run", "--quiet", "--message-format=json"]).stderr(Stdio::inherit());

@@ -1,8 +1,8 @@
-//! Which test program a source file belongs to, and under which name its tests appear there.
+//! Finds the test program of a source file, and the names of the file's tests in that program.
 //!
-//! A file that is a target's root belongs to that target. Any other file is a module of the targets rooted in the
-//! nearest folder above it: `src/tag.rs` of the library (and of a program beside it), `tests/common/mod.rs` of every
-//! test next to it.
+//! The root file of a target belongs to that target. Any other file is a module of the targets whose root file is in
+//! the nearest parent folder. For example, `src/tag.rs` is a module of `src/lib.rs` and of `src/main.rs`, and
+//! `tests/common/mod.rs` is a module of every test in `tests`.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(crate) struct Root {
     pub(crate) is_test: bool,
 }
 
-/// Returns how the test at `path` (modules inside `file`, then the function) ended; nothing if it did not run.
+/// Returns the outcome of the test at `path` (modules inside `file`, then the function); `None` if it did not run.
 pub(crate) fn outcome(
     file: &str,
     path: &[String],
@@ -27,7 +27,7 @@ pub(crate) fn outcome(
     let mut found: Vec<Outcome> =
         candidates.iter().filter_map(|root| results.get(&root.file)?.get(&exact)).copied().collect();
     if found.is_empty() {
-        // Test folders share modules by `#[path]`, which gives them other names; inside a library names are exact.
+        // Test folders share modules with `#[path]`, which changes module names; in a library the names are exact.
         let tail = path.join("::");
         let nested = format!("::{tail}");
         for root in candidates.iter().filter(|root| root.is_test) {

@@ -1,6 +1,6 @@
-//! Runs each fuzz target for a time: `cargo xtask soak --fuzz`.
+//! `cargo xtask soak --fuzz`: runs each fuzz target for a given time.
 //!
-//! The targets are built by cargo-fuzz in release mode without a sanitizer, because the limits of time and memory are for
+//! cargo-fuzz builds the targets in release mode without a sanitizer, because the time and memory limits apply to
 //! release code. Overflow checks stay on. The cost of one input is measured inside the target (`fuzz/src/limit.rs`); the limits
 //! of libFuzzer only catch hangs. A target writes new inputs to `fuzz/found`, which is not committed; failures go to
 //! `fuzz/artifacts`.
@@ -25,7 +25,7 @@ const MINUTES: f64 = 30.0;
 pub(super) struct FuzzRun {
     target: String,
     commit: String,
-    /// Whether the tree differed from that commit.
+    /// Whether the working tree differed from the commit.
     dirty: bool,
     /// The start time in UTC.
     started: String,
@@ -51,7 +51,7 @@ pub(super) fn run(root: &Path, minutes: Option<f64>) -> Result<Vec<FuzzRun>> {
 fn cargo_fuzz(folder: &Path, word: &str) -> Command {
     let mut command = Command::new("cargo");
     command.current_dir(folder).args(["+nightly", "fuzz", word, "-O", "-a", "--sanitizer", "none"]);
-    // Otherwise the cargo that runs this program would be used instead of the nightly one.
+    // Without this, the command would use the cargo that runs this program instead of the nightly cargo.
     command.env_remove("CARGO").env_remove("RUSTUP_TOOLCHAIN");
     command
 }

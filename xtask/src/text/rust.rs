@@ -1,12 +1,12 @@
 //! Splits Rust source into code and comments.
 //!
-//! The commands search for words in code and for marks in comments. String literals would give false matches (the fixtures of
-//! this package contain many), so this module replaces everything but code by spaces. Offsets and line numbers stay the same.
+//! The commands search for words in code and for marks in comments. String literals would cause false matches, so this
+//! module replaces comments and literals with spaces. Offsets and line numbers stay the same.
 
-/// Rust source with comments and literals blanked out, and the comments kept apart.
+/// Rust source in which comments and literals are replaced with spaces, and a list of the comments.
 #[derive(Debug)]
 pub(crate) struct Masked {
-    /// The source, same length, with comments, strings and characters replaced by spaces.
+    /// The source with comments, strings and characters replaced with spaces; its length is unchanged.
     pub(crate) code: String,
     /// The comments in order; a block comment is one entry at its first line.
     pub(crate) comments: Vec<Comment>,
@@ -22,7 +22,7 @@ pub(crate) struct Comment {
 }
 
 impl Masked {
-    /// Returns the line (from 1) that holds the byte at `offset`.
+    /// Returns the line (from 1) that contains the byte at `offset`.
     pub(crate) fn line_of(&self, offset: usize) -> usize {
         self.line_starts.partition_point(|start| *start <= offset)
     }
@@ -105,7 +105,7 @@ fn char_end(source: &str, start: usize) -> usize {
     let rest = &source[start + 1..];
     let Some(first) = rest.chars().next() else { return start };
     if first == '\\' {
-        // Skips the escaped character itself, which may be a quote, then looks for the closing one.
+        // Skips the escaped character itself, which may be a quote, then looks for the closing quote.
         let from = 1 + rest[1..].chars().next().map_or(0, char::len_utf8);
         return rest[from..].find('\'').map_or(start, |n| start + 1 + from + n + 1);
     }
@@ -113,7 +113,7 @@ fn char_end(source: &str, start: usize) -> usize {
     if rest[after..].starts_with('\'') { start + 1 + after + 1 } else { start }
 }
 
-/// Returns the end of `b"…"`, `c"…"`, `b'…'`, `r"…"`, `r#"…"#`, `br#"…"#`; `start` when it is only a word.
+/// Returns the end of `b"…"`, `c"…"`, `b'…'`, `r"…"`, `r#"…"#`, `br#"…"#`; `start` if the text is an identifier.
 fn prefixed_literal_end(bytes: &[u8], start: usize) -> usize {
     let mut at = start;
     if matches!(bytes[at], b'b' | b'c') {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_strings_are_blanked_and_offsets_hold() {
+    fn comments_and_strings_are_blanked_and_offsets_kept() {
         assert_eq!(code("let a = \"x // y\"; // z"), "let a = ;");
         assert_eq!(code("a /* b /* c */ d */ e"), "a e");
         assert_eq!(code(r####"let s = r#"a " b"#; t"####), "let s = ; t");

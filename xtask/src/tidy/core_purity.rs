@@ -1,4 +1,4 @@
-//! Items that the core must not use.
+//! The core must not use items whose results differ between machines or runs.
 //!
 //! The same data, ops and seed must give the same bytes on every machine. The iteration order
 //! of hash maps, clocks and ambient randomness differ from run to run; files, sockets and threads depend on the machine; the
@@ -10,20 +10,20 @@ use crate::text::rust::{find_word, is_word, mask};
 const CORE: &str = "crates/ugas-core/src/";
 
 const FORBIDDEN: &[(&str, &str)] = &[
-    ("HashMap", "its order differs from run to run; use a sorted or indexed table"),
-    ("HashSet", "its order differs from run to run; use a sorted or indexed table"),
-    ("std::time", "time is an argument"),
-    ("Instant::now", "time is an argument"),
-    ("SystemTime", "time is an argument"),
-    ("thread_rng", "randomness comes from the sim's stream"),
-    ("rand::rng", "randomness comes from the sim's stream"),
-    ("std::fs", "the core reads no file"),
-    ("std::net", "the core opens no socket"),
-    ("std::thread", "the core starts no thread"),
-    ("std::env", "the core reads nothing of its surroundings"),
+    ("HashMap", "its iteration order differs from run to run; use a sorted or indexed table"),
+    ("HashSet", "its iteration order differs from run to run; use a sorted or indexed table"),
+    ("std::time", "the host passes the time as an argument"),
+    ("Instant::now", "the host passes the time as an argument"),
+    ("SystemTime", "the host passes the time as an argument"),
+    ("thread_rng", "random numbers come from the sim's random stream"),
+    ("rand::rng", "random numbers come from the sim's random stream"),
+    ("std::fs", "the core must not read files"),
+    ("std::net", "the core must not open sockets"),
+    ("std::thread", "the core must not start threads"),
+    ("std::env", "the core must not read environment variables"),
 ];
 
-/// Modules of std that may not be reached through a braced import either.
+/// Modules of std that must not be imported in a braced `use` either.
 const FORBIDDEN_STD: &[&str] = &["time", "fs", "net", "thread", "env"];
 
 const TRANSCENDENTAL: &[&str] = &[
@@ -49,7 +49,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     for at in find_word(&code, "std::{") {
         let group = code[at..].split(';').next().unwrap_or_default();
         for name in FORBIDDEN_STD.iter().filter(|name| find_word(group, name).next().is_some()) {
-            found(at, &format!("std::{name}"), "the core has no clock, file, socket, thread or surroundings");
+            found(at, &format!("std::{name}"), "the core must not use this module");
         }
     }
     for name in TRANSCENDENTAL {
@@ -57,7 +57,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
         for path in [format!("f64::{name}"), format!("f32::{name}")] {
             find_word(&code, &path).for_each(|at| found(at, &path, why));
         }
-        // A method named `log` is as likely a record of facts as a logarithm; clippy, which knows types, catches that one.
+        // A method named `log` may be an event log instead of a logarithm. Clippy knows the types and reports it.
         if *name != "log" {
             let call = format!(".{name}(");
             find_word(&code, &call).for_each(|at| found(at, &call, why));
@@ -66,7 +66,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Blanks `#[cfg(test)] mod name { … }`.
+/// Replaces the code of `#[cfg(test)] mod name { … }` with spaces.
 fn without_test_modules(code: &str) -> String {
     let mut out = code.as_bytes().to_vec();
     for (start, attribute) in code.match_indices("#[cfg(test)]") {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn each_forbidden_thing_is_found_at_its_line() {
+    fn each_forbidden_item_is_found_at_its_line() {
         for (word, _) in FORBIDDEN {
             assert!(lines(&format!("\nlet x = {word};")).contains(&2), "{word}");
         }
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn words_in_comments_strings_and_longer_names_are_fine() {
+    fn words_in_comments_strings_and_longer_names_are_allowed() {
         assert!(
             lines("// no HashMap\nlet s = \"std::fs\"; struct MyHashMapLike; libm::sin(x); self.log(fact); x.sqrt();")
                 .is_empty()

@@ -28,7 +28,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Result<Vec<Finding>> {
             if let Some(text) = repo::read_text(root, &file)?
                 && !opens_with_docs(&text)
             {
-                findings.push(Finding::error(&file, 1, "the crate has no documentation at its top (`//!`)"));
+                findings.push(Finding::error(&file, 1, "the root file has no documentation at its top (`//!`)"));
             }
         }
     }

@@ -1,14 +1,15 @@
 //! The allowed dependencies between crates.
 //!
-//! The layers go from the authored documents to the hosts. A crate may depend on any layer below its own. Tests may also depend
-//! on higher layers (for example on the scenario runner), but nothing depends on a host, tests included.
+//! The lowest layer is the authored documents; the highest layer is the hosts. A crate may depend on any layer below
+//! its own. Tests may also depend on higher layers, for example on the scenario runner. No crate and no test may depend
+//! on a host.
 
 use std::path::Path;
 
 use super::Finding;
 use crate::repo::{self, Package};
 
-/// The layers from the bottom. Add new crates here.
+/// The layers, the lowest first. Add new crates here.
 const LAYERS: &[&[&str]] = &[
     &["ugas-doc"],
     &["ugas-core"],
@@ -22,14 +23,14 @@ const LAYERS: &[&[&str]] = &[
 
 const HOSTS: &[&str] = &["ugas-cli", "ugas-playground"];
 
-/// The facade: it only re-exports these crates.
+/// The facade crate, which only re-exports the crates in `FACADE_USES`.
 const FACADE: &str = "ugas";
 const FACADE_USES: &[&str] = &["ugas-doc", "ugas-core", "ugas-data", "ugas-net"];
 
 /// Maintenance commands and benchmarks may depend on everything.
 const FREE: &[&str] = &["xtask", "ugas-bench"];
 
-/// Pages whose crate names must exist.
+/// Pages that may name only existing crates.
 pub(crate) const MANUALS: &[&str] = &["ARCHITECTURE.md", "CONTRIBUTING.md", "README.md"];
 
 /// Returns a finding for each crate that a page names in code style and the workspace does not have.
@@ -63,7 +64,7 @@ pub(crate) fn check(root: &Path, packages: &[Package]) -> Vec<Finding> {
             continue;
         }
         if package.name != FACADE && layer(&package.name).is_none() {
-            let message = format!("{} has no place in the layers of xtask/src/tidy/edges.rs", package.name);
+            let message = format!("{} is not in LAYERS; add it in xtask/src/tidy/edges.rs", package.name);
             findings.push(Finding::error(&file, 1, message));
             continue;
         }
@@ -89,10 +90,10 @@ fn layer(package: &str) -> Option<usize> {
 /// Returns why `from` may not depend on `to`; `None` if it may, or if `to` is not in the workspace.
 fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
     if HOSTS.contains(&to) {
-        return Some("nothing depends on a host");
+        return Some("no crate may depend on a host");
     }
     if FREE.contains(&to) {
-        return Some("nothing depends on the chores or the benches");
+        return Some("no crate may depend on xtask or on the benchmarks");
     }
     if is_test_only {
         return None;
@@ -105,7 +106,7 @@ fn forbidden(from: &str, to: &str, is_test_only: bool) -> Option<&'static str> {
         return (!HOSTS.contains(&from)).then_some("the facade is for games and hosts; use the crate behind it");
     }
     match (layer(from), layer(to)) {
-        (Some(own), Some(used)) if used >= own => Some("an edge goes from a higher layer to a lower one"),
+        (Some(own), Some(used)) if used >= own => Some("a crate may depend only on lower layers"),
         _ => None,
     }
 }
@@ -122,7 +123,7 @@ mod tests {
     use crate::repo::Dependency;
 
     #[test]
-    fn edges_go_down_only() {
+    fn dependencies_point_only_to_lower_layers() {
         assert_eq!(forbidden("ugas-core", "ugas-doc", false), None);
         assert_eq!(forbidden("ugas-lab", "ugas-data", false), None);
         assert_eq!(forbidden("ugas-cli", "ugas-lab", false), None);

@@ -29,7 +29,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     for (name, line, lines) in functions(text) {
         let excused = EXCEPTIONS.iter().any(|&(f, n, _)| f == file && n == name);
         if lines > MAX_LINES && !excused {
-            let message = format!("fn {name} has {lines} lines, more than {MAX_LINES}; split it by what it does");
+            let message = format!("fn {name} has {lines} lines, more than {MAX_LINES}; split the function");
             findings.push(Finding::error(file, line, message));
         }
     }
@@ -45,7 +45,7 @@ pub(crate) fn stale(read: &dyn Fn(&str) -> Option<String>) -> Vec<Finding> {
     let stale = EXCEPTIONS.iter().filter(|(file, name, _)| !is_long(file, name));
     stale
         .map(|(file, name, _)| {
-            Finding::error(this, 1, format!("{file} has no long fn {name} any more; remove it here"))
+            Finding::error(this, 1, format!("{file} no longer has a long fn {name}; remove this exception"))
         })
         .collect()
 }

@@ -1,6 +1,6 @@
 //! Notes such as to-do comments are errors.
 //!
-//! Open work belongs in an issue, where it is visible.
+//! Unfinished work must be described in an issue instead.
 
 use super::Finding;
 use crate::text::rust::find_word;
@@ -16,7 +16,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (at, line) in text.lines().enumerate() {
         for word in WORDS.iter().filter(|word| find_word(line, word).next().is_some()) {
-            findings.push(Finding::error(file, at + 1, format!("`{word}` is left over; finish it or open an issue")));
+            findings.push(Finding::error(file, at + 1, format!("found `{word}`; finish the work or open an issue")));
         }
     }
     findings
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn longer_words_are_fine() {
+    fn longer_words_are_allowed() {
         assert!(check("a.rs", &format!("{}S and my{}x\n", WORDS[0], WORDS[1])).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! No file refers to a folder outside the repository.
+//! Files must not refer to folders outside the repository.
 
 use super::Finding;
 use crate::text::rust::is_word;
@@ -17,7 +17,7 @@ pub(crate) fn check(file: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether `line` contains `place` as the start of a path, not inside a longer one.
+/// Returns whether `line` contains `place` as the start of a path, not in the middle of a longer path.
 fn names(line: &str, place: &str) -> bool {
     line.match_indices(place).any(|(at, _)| {
         let before = line[..at].bytes().last();
@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_outside_are_found_in_any_file() {
+    fn paths_outside_the_repository_are_found_in_any_file() {
         for place in PLACES {
             for file in ["a.rs", "README.md", ".ci/run"] {
                 assert_eq!(check(file, &format!("x\nsee `{place}x`\n")).len(), 1, "{place} in {file}");
@@ -39,7 +39,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_ours_with_such_a_name_is_fine() {
+    fn a_repository_folder_with_such_a_name_is_allowed() {
         assert!(check("a.rs", &format!("book{}frame\n", PLACES[1])).is_empty());
     }
 }

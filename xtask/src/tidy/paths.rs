@@ -1,11 +1,11 @@
 //! Paths in documents must exist.
 //!
-//! Two things are checked in Markdown: code spans that look like a path of this repository, and relative links. Fenced blocks
-//! are skipped, since they may show files of a reader's project.
+//! In Markdown files this rule checks relative links and code spans that look like a path of this repository. It skips
+//! fenced blocks, because they may show files of a reader's project.
 
 use super::Finding;
 
-/// The folders at the top of the repository, present or planned; a code span that begins with one is a path.
+/// The top-level folders of the repository. A code span that begins with one of these names is a path.
 const TOP: &[&str] = &[
     ".cargo",
     ".ci",
@@ -23,10 +23,10 @@ const TOP: &[&str] = &[
     "xtask",
 ];
 
-/// Generated from test names, which may contain anything.
+/// A page that is generated from test names, which may look like paths.
 const GENERATED: &str = "conformance/MATRIX.md";
 
-/// Checks one file if it is a Markdown document; `exists` answers for a path from the root.
+/// Checks one file if it is a Markdown document; `exists` returns whether a path from the root exists.
 pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<Finding> {
     if !file.ends_with(".md") || file == GENERATED {
         return Vec::new();
@@ -43,14 +43,14 @@ pub(crate) fn check(file: &str, text: &str, exists: &dyn Fn(&str) -> bool) -> Ve
             continue;
         }
         for path in code_spans(line).filter_map(repository_path) {
-            // Relative to the root or to the document: a starter project refers to its own files.
+            // A path is relative to the root or to the document, because a starter project refers to its own files.
             if !exists(path) && !joined(folder, path).is_some_and(|path| exists(&path)) {
                 findings.push(Finding::error(file, at + 1, format!("`{path}` does not exist")));
             }
         }
         for target in link_targets(line).filter_map(relative_target) {
             if !joined(folder, target).is_some_and(|path| exists(&path)) {
-                findings.push(Finding::error(file, at + 1, format!("the link to `{target}` leads nowhere")));
+                findings.push(Finding::error(file, at + 1, format!("the link target `{target}` does not exist")));
             }
         }
     }
@@ -127,7 +127,8 @@ mod tests {
     fn relative_links_are_followed() {
         let text = "[a](../README.md) [b](one.md#part) [c](two.md) [d](https://e.org/x) [e](#here) [f](../../out.md)";
         let messages: Vec<_> = found("book/index.md", text).into_iter().map(|(_, message)| message).collect();
-        assert_eq!(messages, ["the link to `two.md` leads nowhere", "the link to `../../out.md` leads nowhere"]);
+        let missing = ["the link target `two.md` does not exist", "the link target `../../out.md` does not exist"];
+        assert_eq!(messages, missing);
     }
 
     #[test]

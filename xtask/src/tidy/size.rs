@@ -1,4 +1,4 @@
-//! The length of Rust files: long ones are warnings, very long ones are errors.
+//! The length of Rust files: a long file is a warning, a very long file is an error.
 
 use super::Finding;
 
@@ -11,7 +11,7 @@ pub(crate) fn check(file: &str, text: &str) -> Option<Finding> {
         return None;
     }
     let lines = text.lines().count();
-    let message = |limit| format!("{lines} lines are more than {limit}; split the file by what it is about");
+    let message = |limit| format!("{lines} lines, more than {limit}; split the file");
     if lines > MAX_LINES {
         Some(Finding::error(file, lines, message(MAX_LINES)))
     } else if lines > WARN_LINES {

@@ -1,8 +1,8 @@
-//! The lists of files in the walks of CONTRIBUTING must be complete and exact.
+//! The walks in CONTRIBUTING must list exactly the files that an addition changes.
 //!
-//! A walk ("add a fact kind") names an example that exists (`Possessed`) and the source files that an addition touches.
-//! Between `<!-- walk: A | B -->` and `<!-- /walk -->` are bullets with one path each. The files of `crates/*/src` that
-//! contain one of the words A, B must be exactly those.
+//! A walk is a step-by-step list, for example "add a fact kind". It names an existing example (`Possessed`) and the
+//! source files that an addition changes. Between `<!-- walk: A | B -->` and `<!-- /walk -->` are bullets with one path
+//! each. These paths must be exactly the files of `crates/*/src` that contain one of the words A, B.
 
 use super::Finding;
 use std::collections::BTreeSet;
@@ -16,7 +16,7 @@ struct Walk<'p> {
     files: BTreeSet<&'p str>,
 }
 
-/// Checks the page against the sources: pairs of path and text.
+/// Checks the page against the sources, which are pairs of path and text.
 pub(crate) fn check(page: &str, sources: &[(String, String)]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let walks = walks(page);

@@ -1,11 +1,11 @@
 //! Conversion between editor positions and spans. An editor counts UTF-16 units in a line and identifies files by URI.
-//! The project counts bytes in a file and identifies files by path.
+//! A [`Project`](ugas_data::Project) counts bytes in a file and identifies files by path.
 
 use lsp_types::{Position, Range, Uri};
 use std::path::{Path, PathBuf};
 use ugas_data::{Diagnostic, Span, byte_at};
 
-/// Returns the editor position of a byte, at most the end of the text.
+/// Returns the editor position of a byte offset, limited to the end of the text.
 pub(crate) fn position(text: &str, byte: usize) -> Position {
     let mut byte = byte.min(text.len());
     while !text.is_char_boundary(byte) {
@@ -17,7 +17,7 @@ pub(crate) fn position(text: &str, byte: usize) -> Position {
     Position::new(clip(line), clip(column))
 }
 
-/// Returns the byte of an editor position, at most the end of its line and of the text.
+/// Returns the byte offset of an editor position, limited to the end of its line and of the text.
 pub(crate) fn byte_of(text: &str, at: Position) -> usize {
     let mut start = 0;
     for _ in 0..at.line {
@@ -72,7 +72,7 @@ pub(crate) fn path_of(uri: &Uri) -> Option<PathBuf> {
         });
     }
     let path = String::from_utf8(bytes).ok().filter(|p| !p.contains('\0'))?;
-    // `/c:/games` is `c:/games` where drives have letters.
+    // On Windows `/c:/games` means `c:/games`.
     let drive = cfg!(windows) && path.as_bytes().get(2) == Some(&b':');
     Some(PathBuf::from(if drive { &path[1..] } else { &path }))
 }
@@ -103,7 +103,7 @@ mod tests {
         let x = text.find('x').unwrap();
         assert_eq!(position(text, x), Position::new(1, 5));
         assert_eq!(byte_of(text, Position::new(1, 5)), x);
-        // In the middle of a pair, behind a line, behind everything.
+        // Positions in the middle of a surrogate pair, after the end of a line, and after the end of the text.
         assert_eq!(byte_of(text, Position::new(1, 4)), x);
         assert_eq!(byte_of(text, Position::new(0, 99)), "a: ö".len());
         assert_eq!(byte_of(text, Position::new(99, 0)), text.len());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_go_there_and_back() {
+    fn paths_and_uris_round_trip() {
         let path = Path::new("/games/mein Spiel/größe#1.yaml");
         let uri = uri_of(path).unwrap();
         assert!(uri.as_str().is_ascii() && !uri.as_str().contains(' '));

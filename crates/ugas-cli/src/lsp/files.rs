@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use ugas_data::{Project, Source};
 
-/// Opens the documents below some folders.
+/// Opens the documents in these folders and their subfolders.
 pub(crate) fn open(roots: &[PathBuf]) -> Project {
     let mut project = Project::default();
     for root in roots {
@@ -23,7 +23,7 @@ pub(crate) fn add_pack_of(project: &mut Project, path: &Path) {
     }
 }
 
-/// Adds the readable files below a folder. The errors of other files are reported when they are opened.
+/// Adds the readable files below a folder. Errors in the other files are reported when the editor opens those files.
 fn add(project: &mut Project, folder: &Path) {
     let (found, _) = Project::open_readable(folder);
     for source in found.sources() {

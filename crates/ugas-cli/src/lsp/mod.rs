@@ -1,7 +1,7 @@
-//! `ugas lsp`: the language server. It translates messages into calls of `ugas_data::language`.
+//! `ugas lsp`: the language server. The server translates protocol messages into calls of `ugas_data::language`.
 //!
-//! One thread answers all messages in order. After a change the findings are computed only when no more messages wait,
-//! so that fast typing causes one check instead of one per key press.
+//! One thread answers all messages in order. After a change the server computes findings only when its message queue is
+//! empty, so that fast typing causes one check instead of one check per key press.
 
 mod convert;
 mod files;
@@ -28,7 +28,7 @@ use std::time::Duration;
 /// The pause in typing after which findings are computed.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Serves an editor on standard input and output until it sends `exit`.
+/// Serves an editor on standard input and output until the editor sends `exit`.
 pub(crate) fn run(args: &LspArgs) -> io::Result<Exit> {
     let (connection, threads) = Connection::stdio();
     match serve(&connection, args.path.clone()) {
@@ -50,7 +50,7 @@ pub(crate) fn run(args: &LspArgs) -> io::Result<Exit> {
 /// Serves one editor. As the protocol requires, `exit` without `shutdown` is a failure.
 pub(crate) fn serve(connection: &Connection, root: Option<PathBuf>) -> Result<Exit, Box<dyn Error + Send + Sync>> {
     let (id, params) = connection.initialize_start()?;
-    // Only the folders are needed, so parameters that do not parse are ignored.
+    // The server reads only the folders, so it ignores parameters that do not parse.
     let params: InitializeParams = serde_json::from_value(params).unwrap_or_default();
     let about = json!({
         "capabilities": capabilities(),
@@ -93,7 +93,7 @@ pub(crate) fn serve(connection: &Connection, root: Option<PathBuf>) -> Result<Ex
                 return Ok(if leaving { Exit::Good } else { Exit::Failed });
             }
             Message::Notification(note) => server.notice(note),
-            // The only request of this server registers a file watcher, which is optional.
+            // The server sends a single request, which registers an optional file watcher.
             Message::Response(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! The state of the language server and its answers.
+//! The state of the language server and its answers to requests.
 
 use super::convert::{byte_of, path_of, position, range, range_of, uri_of};
 use super::{files, note};
@@ -29,10 +29,10 @@ struct Open {
 pub(crate) struct Server {
     project: Project,
     open: BTreeMap<PathBuf, Open>,
-    /// Findings of the current project, unless `stale`.
+    /// The findings of the project; out of date while `stale` is true.
     findings: Vec<Diagnostic>,
     stale: bool,
-    /// Files whose findings the editor shows.
+    /// Files whose findings the editor currently shows.
     shown: BTreeSet<PathBuf>,
 }
 
@@ -42,12 +42,12 @@ impl Server {
         Server { project, open: BTreeMap::new(), findings: Vec::new(), stale: true, shown: BTreeSet::new() }
     }
 
-    /// Returns whether something changed since findings were published.
+    /// Returns whether the project changed since the findings were last published.
     pub(crate) fn is_stale(&self) -> bool {
         self.stale
     }
 
-    /// Returns the findings for every file that has or had some.
+    /// Returns the findings of every file that has findings or had them at the last publication.
     pub(crate) fn publish(&mut self) -> Vec<Notification> {
         self.stale = false;
         self.findings = self.check();
@@ -82,7 +82,7 @@ impl Server {
 
     // Notifications -------------------------------------------------------------------------------------------------
 
-    /// Handles a notification. Unknown ones are ignored, as the protocol requires.
+    /// Handles a notification. Unknown notifications are ignored, as the protocol requires.
     pub(crate) fn notice(&mut self, note: Notification) {
         let Notification { method, params } = note;
         match method.as_str() {
@@ -175,7 +175,7 @@ impl Server {
             "textDocument/rename" => asked(params, |p| self.rename(&p)),
             "textDocument/codeAction" => asked(params, |p| Ok(self.code_actions(&p))),
             "textDocument/formatting" => asked(params, |p| Ok(self.formatting(&p))),
-            other => Err((ErrorCode::MethodNotFound, format!("this server does not know {other}"))),
+            other => Err((ErrorCode::MethodNotFound, format!("this server does not support {other}"))),
         };
         match result {
             Ok(value) => Response::new_ok(id, value),
@@ -278,7 +278,7 @@ impl Server {
 
     fn formatting(&self, params: &DocumentFormattingParams) -> Option<Vec<TextEdit>> {
         let source = self.source(&self.path(&params.text_document.uri)?)?;
-        // A text that cannot be read is not formatted; its findings report the reason.
+        // A text that cannot be parsed is not formatted; its findings report the reason.
         let text = ugas_data::format(&source.name, &source.text).ok()?;
         let all = Range::new(Position::new(0, 0), position(&source.text, source.text.len()));
         Some(if *text == *source.text { Vec::new() } else { vec![TextEdit::new(all, text)] })
@@ -292,7 +292,7 @@ impl Server {
         if self.source(&path).is_some() {
             return Some(path);
         }
-        // A file may have two paths because of links.
+        // Symbolic links can give one file two paths.
         let real = std::fs::canonicalize(&path).ok();
         let same = |s: &&Source| real.is_some() && std::fs::canonicalize(&s.path).ok() == real;
         let name = path.file_name();
@@ -309,7 +309,7 @@ impl Server {
         Some((source, byte_of(&source.text, at.position)))
     }
 
-    /// Returns the URI of a file, as the editor wrote it if the file is open.
+    /// Returns the URI of a file. If the file is open, this is the URI that the editor sent.
     fn uri(&self, path: &Path) -> Option<Uri> {
         self.open.get(path).map(|o| o.uri.clone()).or_else(|| uri_of(&std::path::absolute(path).ok()?))
     }
@@ -323,7 +323,7 @@ impl Server {
     }
 
     fn workspace_edit<'e>(&self, edits: impl IntoIterator<Item = (&'e Path, &'e [ugas_data::Edit])>) -> WorkspaceEdit {
-        #[allow(clippy::mutable_key_type)] // The type of the protocol; the key is never changed.
+        #[allow(clippy::mutable_key_type)] // The protocol defines this type, and the key is never changed.
         let mut changes: HashMap<Uri, Vec<TextEdit>> = HashMap::new();
         for (path, list) in edits {
             let (Some(source), Some(uri)) = (self.source(path), self.uri(path)) else { continue };

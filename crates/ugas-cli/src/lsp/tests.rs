@@ -1,4 +1,4 @@
-//! The protocol as an editor uses it, over a connection in memory.
+//! Tests of the language server: an editor sends protocol messages over an in-memory connection.
 
 use super::convert::uri_of;
 use super::serve;
@@ -20,7 +20,7 @@ impl Folder {
         Folder(path.canonicalize().unwrap())
     }
 
-    /// Returns a copy of shipped packs.
+    /// Creates a folder with copies of packs of the repository.
     fn with_packs(name: &str, packs: &[&str]) -> Folder {
         let folder = Folder::new(name);
         for pack in packs {
@@ -49,12 +49,12 @@ impl Drop for Folder {
     }
 }
 
-/// The editor's end.
+/// The editor's end of the connection.
 struct Editor {
     connection: Connection,
     server: JoinHandle<Exit>,
     asked: i32,
-    /// Findings by address, as last published.
+    /// The last published findings, by file URI.
     findings: std::collections::BTreeMap<String, Value>,
 }
 
@@ -66,22 +66,22 @@ impl Editor {
         let root = uri_of(&folder.0).unwrap();
         let about = editor.ask("initialize", json!({"rootUri": root.as_str(), "capabilities": {}}));
         assert_eq!(about["capabilities"]["hoverProvider"], true);
-        editor.tell("initialized", json!({}));
+        editor.notify("initialized", json!({}));
         editor
     }
 
-    fn tell(&self, method: &str, params: Value) {
+    fn notify(&self, method: &str, params: Value) {
         self.connection.sender.send(Message::Notification(Notification { method: method.to_owned(), params })).unwrap();
     }
 
     fn open(&self, uri: &str, text: &str) {
         let document = json!({"uri": uri, "languageId": "yaml", "version": 1, "text": text});
-        self.tell("textDocument/didOpen", json!({"textDocument": document}));
+        self.notify("textDocument/didOpen", json!({"textDocument": document}));
     }
 
     fn change(&self, uri: &str, version: i32, text: &str) {
         let document = json!({"uri": uri, "version": version});
-        self.tell("textDocument/didChange", json!({"textDocument": document, "contentChanges": [{"text": text}]}));
+        self.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": [{"text": text}]}));
     }
 
     fn receive(&mut self) -> Message {
@@ -118,7 +118,7 @@ impl Editor {
         self.ask(method, params)
     }
 
-    /// Returns the findings of a file once they are those of a version.
+    /// Waits for the findings of this version of a file and returns them.
     fn findings(&mut self, uri: &str, version: i32) -> Vec<Value> {
         while self.findings.get(uri).is_none_or(|f| f["version"] != version) {
             self.receive();
@@ -128,12 +128,12 @@ impl Editor {
 
     fn leave(mut self) -> Exit {
         assert_eq!(self.ask("shutdown", json!(null)), json!(null));
-        self.tell("exit", json!(null));
+        self.notify("exit", json!(null));
         self.server.join().unwrap()
     }
 }
 
-/// Returns a text with the edits of a workspace edit in it.
+/// Applies the edits of a workspace edit to a text.
 fn edited(text: &str, edits: &Value) -> String {
     let mut edits: Vec<(usize, usize, &str)> = edits
         .as_array()
@@ -158,7 +158,7 @@ fn range(line: u32, from: u32, to: u32) -> Value {
 
 // covers: OWN-09
 #[test]
-fn findings_come_while_typing_and_go_when_mended() {
+fn diagnostics_appear_while_typing_and_clear_when_fixed() {
     let folder = Folder::new("typing");
     let mut editor = Editor::new(&folder);
     let uri = folder.uri("fire.yaml");
@@ -176,16 +176,16 @@ fn findings_come_while_typing_and_go_when_mended() {
     let actions = editor.ask("textDocument/codeAction", params);
     assert_eq!(actions[0]["title"], "write Health");
     assert_eq!(actions[0]["kind"], "quickfix");
-    let mended = edited(text, &actions[0]["edit"]["changes"][&uri]);
-    assert_eq!(mended, text.replace("Helth", "Health"));
-    editor.change(&uri, 2, &mended);
+    let fixed = edited(text, &actions[0]["edit"]["changes"][&uri]);
+    assert_eq!(fixed, text.replace("Helth", "Health"));
+    editor.change(&uri, 2, &fixed);
     let left = editor.findings(&uri, 2);
     assert!(left.iter().all(|f| f["code"] != "unknown-attribute"), "{left:?}");
-    // An incremental change, as editors send it while typing: an incomplete key is a finding and not a failure.
-    let start = super::convert::position(&mended, mended.find("DurationPolicy").unwrap());
+    // An incremental change, as editors send while the user types. An incomplete key is a finding, not an error.
+    let start = super::convert::position(&fixed, fixed.find("DurationPolicy").unwrap());
     let typed = json!([{"range": {"start": start, "end": start}, "text": "Prio\n"}]);
     let document = json!({"uri": uri, "version": 3});
-    editor.tell("textDocument/didChange", json!({"textDocument": document, "contentChanges": typed}));
+    editor.notify("textDocument/didChange", json!({"textDocument": document, "contentChanges": typed}));
     assert!(!editor.findings(&uri, 3).is_empty());
     editor.change(&uri, 4, "");
     assert_eq!(editor.findings(&uri, 4), Vec::<Value>::new());
@@ -194,7 +194,7 @@ fn findings_come_while_typing_and_go_when_mended() {
 
 // covers: OWN-09
 #[test]
-fn an_editor_works_on_a_pack() {
+fn an_editor_completes_hovers_and_renames_in_a_pack() {
     let folder = Folder::with_packs("pack", &["core", "rpg"]);
     let mut editor = Editor::new(&folder);
     let (effects, controllers) = (folder.uri("rpg/effects.yaml"), folder.uri("rpg/controllers.yaml"));
@@ -224,7 +224,7 @@ fn an_editor_works_on_a_pack() {
     assert_eq!((&there[0]["uri"], &there[0]["range"]), (&json!(folder.uri("rpg/attributes.yaml")), &range(33, 10, 22)));
     let context = json!({"context": {"includeDeclaration": false}});
     let uses = editor.ask_at("textDocument/references", &controllers, &controller_text, word, context);
-    // One of the five is in a description.
+    // One of the five references is in a description.
     assert_eq!(uses.as_array().unwrap().len(), 5, "{uses}");
 
     // Renames an attribute across the pack; the computed value stays 18.
@@ -241,7 +241,7 @@ fn an_editor_works_on_a_pack() {
         match file {
             "rpg/effects.yaml" => editor.change(&effects, 3, &text),
             _ => editor
-                .tell("workspace/didChangeWatchedFiles", json!({"changes": [{"uri": folder.uri(file), "type": 2}]})),
+                .notify("workspace/didChangeWatchedFiles", json!({"changes": [{"uri": folder.uri(file), "type": 2}]})),
         }
     }
     let renamed = folder.read("rpg/controllers.yaml");
@@ -278,7 +278,7 @@ fn renaming_a_tag_rewrites_every_reference() {
     assert!(folder.read("rpg/controllers.yaml").contains("Item.Type.Sword, Element.Burning]"));
     assert!(folder.read("rpg/effects.yaml").contains("Item.Type.Sword, Element.Burning]"));
     assert_eq!(errors_and_warnings(&folder), []);
-    // The error for a name that is in use contains its place.
+    // The error for a name that is already in use contains the position of its definition.
     let at = super::convert::position(&text, text.find("DamageType.Cold").unwrap());
     let params = json!({"textDocument": {"uri": tags}, "position": at, "newName": "DamageType.Poison"});
     let refused = editor.request("textDocument/rename", params).response_result.unwrap_err();
@@ -287,7 +287,7 @@ fn renaming_a_tag_rewrites_every_reference() {
 }
 
 #[test]
-fn nonsense_is_answered_and_survived() {
+fn invalid_requests_are_answered_and_the_server_keeps_running() {
     let folder = Folder::new("nonsense");
     std::fs::write(folder.0.join("ci.yaml"), "on: push\njobs: {}\n").unwrap();
     std::fs::write(folder.0.join("broken.yaml"), b"Kind: \xFF").unwrap();
@@ -306,11 +306,11 @@ fn nonsense_is_answered_and_survived() {
     ] {
         assert_eq!(editor.request(method, params).response_result.unwrap_err().code, code, "{method}");
     }
-    editor.tell("textDocument/didChange", json!({"textDocument": {"uri": uri, "version": 3}, "contentChanges": []}));
-    editor.tell("textDocument/didOpen", json!("what"));
+    editor.notify("textDocument/didChange", json!({"textDocument": {"uri": uri, "version": 3}, "contentChanges": []}));
+    editor.notify("textDocument/didOpen", json!("what"));
     editor.open("untitled:Untitled-1", "Kind: curve\n");
-    editor.tell("$/unheardOf", json!({}));
-    editor.tell("workspace/didChangeWatchedFiles", json!({"changes": [{"uri": uri, "type": 3}]}));
+    editor.notify("$/unheardOf", json!({}));
+    editor.notify("workspace/didChangeWatchedFiles", json!({"changes": [{"uri": uri, "type": 3}]}));
     // Files of other tools are ignored, and malformed texts do no harm.
     editor.open(&folder.uri("ci.yaml"), "on: push\njobs: {}\n");
     assert_eq!(editor.findings(&folder.uri("ci.yaml"), 1), Vec::<Value>::new());
@@ -334,14 +334,14 @@ fn nonsense_is_answered_and_survived() {
             json!({"textDocument": {"uri": uri}, "options": {"tabSize": 2, "insertSpaces": true}}),
         );
     }
-    editor.tell("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    editor.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
     assert_eq!(editor.leave(), Exit::Good);
 }
 
 #[test]
-fn a_good_bye_without_shutdown_is_a_failure() {
+fn exit_without_shutdown_is_a_failure() {
     let folder = Folder::new("exit");
     let editor = Editor::new(&folder);
-    editor.tell("exit", json!(null));
+    editor.notify("exit", json!(null));
     assert_eq!(editor.server.join().unwrap(), Exit::Failed);
 }

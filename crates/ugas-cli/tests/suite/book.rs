@@ -1,22 +1,22 @@
-//! The command lines of the README and the book do what the pages say: each that ends by itself is run from the root of the
-//! repository, ends with 0, and prints the lines that the page shows below it.
+//! Runs the commands of the README and the book. Each command that ends by itself is run from the root of the
+//! repository, must exit with code 0, and must print the lines that the page shows below it.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Those that run until somebody stops them, or need somebody at the other end.
+/// Commands that run until they are stopped, or that need another process.
 const ENDLESS: &[&str] = &["studio", "serve", "bot", "watch", "lsp"];
 
-/// The reader's own folder, as the pages call it.
+/// The name of the reader's own folder on the pages.
 const OWN: &str = "../my_game";
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A command line of a page and what is shown below it.
+/// A command of a page and the output that the page shows.
 struct Shown {
     page: String,
     line: usize,
@@ -24,7 +24,7 @@ struct Shown {
     output: Vec<String>,
 }
 
-/// The arguments of `ugas`, if that is what is called.
+/// Returns the arguments of a `ugas` command; `None` for other commands.
 fn arguments(line: &str) -> Option<&str> {
     let command = line.strip_prefix("$ ")?.split(" #").next()?.trim();
     ["cargo ugas ", "ugas "].iter().find_map(|start| command.strip_prefix(start))
@@ -67,7 +67,7 @@ fn is_endless(arguments: &str) -> bool {
 }
 
 #[test]
-fn every_command_line_that_ends_does_what_the_page_shows() {
+fn every_command_line_in_the_book_prints_the_output_the_page_shows() {
     let own = std::env::temp_dir().join(format!("ugas-book-{}", std::process::id()));
     let _ = fs::remove_dir_all(&own);
     let folder = own.display().to_string();
@@ -86,11 +86,11 @@ fn every_command_line_that_ends_does_what_the_page_shows() {
             .stdin(Stdio::null())
             .output()
             .expect("the command starts");
-        let told = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-        assert_eq!(ran.status.code(), Some(0), "{page}:{line}: ugas {arguments}\n{told}");
+        let printed = format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+        assert_eq!(ran.status.code(), Some(0), "{page}:{line}: ugas {arguments}\n{printed}");
         for expected in output {
             let expected = expected.replace(OWN, &folder);
-            assert!(told.lines().any(|l| l == expected), "{page}:{line}: {expected}\nis not in\n{told}");
+            assert!(printed.lines().any(|l| l == expected), "{page}:{line}: {expected}\nis not in\n{printed}");
         }
     }
     let _ = fs::remove_dir_all(&own);

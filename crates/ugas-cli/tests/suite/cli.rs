@@ -1,4 +1,4 @@
-//! The command as people and scripts meet it: exit codes, messages, formats.
+//! The command line interface: exit codes, messages, output formats.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -19,7 +19,7 @@ Timeline:
       - Expect: {Hero.Health: 90, Sim.Time: 0.5}
 "#;
 
-/// A folder of its own for one test, removed at the end.
+/// A temporary folder for one test, removed at the end.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -63,7 +63,7 @@ fn ran(output: std::io::Result<Output>) -> Ran {
 }
 
 #[test]
-fn scenarios_that_hold_exit_0() {
+fn passing_scenarios_exit_0() {
     let ran = Folder::new("good").with("a.yaml", GOOD).ugas(&["test", "a.yaml", "."]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(0), "2 passed, 0 failed\n"), "{}", ran.err);
 }
@@ -81,7 +81,7 @@ fn a_failing_scenario_exits_1_and_explains_its_number() {
 }
 
 #[test]
-fn what_cannot_be_understood_exits_2_with_its_place() {
+fn an_invalid_scenario_exits_2_with_line_and_column() {
     let verb = GOOD.replace("- Apply", "- Aply");
     let attribute = GOOD.replace("Hero.Health: 90", "Hero.Helth: 90");
     let folder = Folder::new("misspelt").with("verb.yaml", verb).with("attribute.yaml", attribute);
@@ -97,7 +97,7 @@ fn what_cannot_be_understood_exits_2_with_its_place() {
 }
 
 #[test]
-fn what_cannot_be_read_exits_2() {
+fn an_unreadable_scenario_exits_2() {
     let folder = Folder::new("unreadable")
         .with("bytes.yaml", b"Scenario: A\nSeed: \xff\n")
         .with("syntax.yaml", "Scenario: [")
@@ -217,7 +217,7 @@ Timeline: [{At: 1, Do: [{Activate: {Actor: Hero, Ability: GA_Shout}}]}]
 }
 
 #[test]
-fn preview_shows_what_would_happen() {
+fn preview_shows_the_changes_an_action_would_make() {
     let text = r#"
 Scenario: A hit and a shout
 Entities:
@@ -258,7 +258,7 @@ Actors:
 }
 
 #[test]
-fn check_finds_without_running() {
+fn check_reports_errors_without_running_scenarios() {
     let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instant\nModifiers:\n  \
                   - {Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n";
     let tags = "Kind: gameplay_effect\nName: GE_T\nDurationPolicy: Infinite\nGrantedTags: [State.Undeclared]\n";
@@ -286,7 +286,7 @@ fn check_finds_without_running() {
 }
 
 #[test]
-fn check_shows_the_line_and_marks_the_words() {
+fn check_prints_the_line_and_underlines_the_error() {
     let effect = "Kind: gameplay_effect\nName: GE_X\nDurationPolicy: Instnt\nPriorty: 1\n";
     let ran = Folder::new("excerpt").with("a.yaml", effect).ugas(&["check", "a.yaml"]);
     let expected = "\
@@ -305,7 +305,7 @@ a.yaml:4:1: error[invalid]: unknown field \"Priorty\"";
 }
 
 #[test]
-fn check_writes_sarif_with_places_and_fixes() {
+fn check_writes_sarif_with_locations_and_fixes() {
     let text = "Kind: attribute_set\nName: V\nAttributes:\n  - {Name: MaxHealth, DefaultBaseValue: 1}\n  \
                 - {Name: Health, DefaultBaseValue: 1, Clamping: {Max: MaxHelth}}\n";
     let folder = Folder::new("sarif").with("a b.yaml", text);
@@ -333,7 +333,7 @@ fn check_writes_sarif_with_places_and_fixes() {
 }
 
 #[test]
-fn check_lists_what_is_not_portable_on_demand() {
+fn check_lists_extensions_with_portable() {
     let schema = "$schema: https://ugas.jbltx.com/v1.0.0-draft.3/schemas/gameplay_effect.json";
     let text = format!(
         "{schema}\nName: GE_X\nDurationPolicy: Infinite\nStacking: {{Limit: 3}}\n---\nKind: curve\nName: C_X\n\
@@ -346,7 +346,7 @@ fn check_lists_what_is_not_portable_on_demand() {
     assert_eq!(ran.code, Some(0), "{}", ran.out);
     let firsts: Vec<&str> = ran.out.lines().filter(|l| l.contains("info[extension-")).collect();
     let expected = [
-        "a.yaml:4:1: info[extension-field]: Stacking: extension, not a field of gameplay effect in the specification",
+        "a.yaml:4:1: info[extension-field]: Stacking: this field of gameplay effect is an extension of the specification",
         "a.yaml:6:7: info[extension-kind]: the kind curve is an extension of the specification",
     ];
     assert_eq!(firsts, expected);
@@ -369,7 +369,7 @@ fn help_shows_examples_that_work() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_error() {
+fn a_closed_output_pipe_is_not_an_error() {
     let long = GOOD.replace(
         "      - Apply: {Effect: GE_Hit, To: Hero}\n",
         "      - Repeat: {Times: 90, Do: [{Expect: {Hero.Health: 1}}]}\n",
@@ -393,7 +393,7 @@ const BOOTS: &str = "Kind: attribute\nName: Speed\nDefaultBaseValue: 5\n---\n# F
 DurationPolicy: Infinite\nModifiers:\n  - {Attribute: Sped, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 5}, Channel: B} # five\n";
 
 #[test]
-fn fix_lists_what_it_changes_and_changes_nothing_else() {
+fn fix_lists_its_changes_and_makes_no_others() {
     let folder = Folder::new("fix").with("a.yaml", BOOTS).with("b.yaml", "# nothing here\n");
     let read = || std::fs::read_to_string(folder.0.join("a.yaml")).unwrap();
     let ran = folder.ugas(&["fix", "--dry-run", "."]);
@@ -425,7 +425,7 @@ fn explain_lint_shows_a_page_or_all_rules() {
 }
 
 #[test]
-fn strict_looks_with_more_rules() {
+fn strict_enables_more_rules() {
     let folder = Folder::new("strict").with("a.yaml", "Kind: gameplay_effect\nName: Hit\nDurationPolicy: Instant\n");
     assert_eq!(folder.ugas(&["check", "a.yaml", "--deny", "warnings"]).code, Some(0));
     let ran = folder.ugas(&["check", "a.yaml", "--deny", "warnings", "--strict"]);
@@ -434,7 +434,7 @@ fn strict_looks_with_more_rules() {
 }
 
 #[test]
-fn fmt_shapes_files_and_says_which() {
+fn fmt_formats_files_and_lists_them() {
     let loose = "Kind:  curve   # why\nName: C\nPoints:\n- {X: 1,Y: 2}\n";
     let shaped = "Kind: curve   # why\nName: C\nPoints:\n  - {X: 1, Y: 2}\n";
     let folder = Folder::new("fmt").with("a.yaml", loose).with("b.yaml", shaped).with("c.yaml", "A: [\n");
@@ -450,7 +450,7 @@ fn fmt_shapes_files_and_says_which() {
 }
 
 #[test]
-fn sim_prints_what_happens_line_by_line() {
+fn sim_prints_one_line_per_fact() {
     let folder = Folder::new("facts").with("good.yaml", GOOD);
     let ran = folder.ugas(&["sim", "good.yaml", "--format", "facts"]);
     assert_eq!(ran.code, Some(0), "{}", ran.err);
@@ -460,7 +460,7 @@ fn sim_prints_what_happens_line_by_line() {
 }
 
 #[test]
-fn every_command_stands_in_the_book() {
+fn every_command_is_listed_in_the_book() {
     let help = Folder::new("commands").ugas(&["--help"]).out;
     let list =
         help.split("Commands:").nth(1).and_then(|rest| rest.split("Options:").next()).expect("a list of commands");
@@ -475,11 +475,11 @@ fn every_command_stands_in_the_book() {
 }
 
 #[test]
-fn counts_are_told_in_good_english() {
+fn counts_use_singular_and_plural() {
     let one = Folder::new("one").with("a.yaml", GOOD.replace("Attribute: Health", "Attribute: Helth"));
     let ran = one.ugas(&["check", "."]);
     assert!(ran.out.ends_with("1 error, 0 warnings\n"), "{}", ran.out);
-    // An entity's slip is told at its word, with what was meant, and once.
+    // An error in an entity is reported once, at its word, with a suggestion.
     assert!(ran.out.contains("a.yaml:7:29: error[unknown-attribute]"), "{}", ran.out);
     let ran = one.ugas(&["test", "a.yaml"]);
     assert!(ran.err.contains("a.yaml:7:29: "), "{}", ran.err);

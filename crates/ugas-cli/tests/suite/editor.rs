@@ -12,7 +12,7 @@ fn message(text: &str) -> Vec<u8> {
     format!("Content-Length: {}\r\n\r\n{text}", text.len()).into_bytes()
 }
 
-/// Runs the server on some input; standard input ends behind it.
+/// Runs the server with this input and closes standard input after it.
 fn served(input: &[u8]) -> Output {
     let mut server = Command::new(env!("CARGO_BIN_EXE_ugas"))
         .arg("lsp")
@@ -21,7 +21,7 @@ fn served(input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the server starts");
-    // A server that has heard enough closes the pipe.
+    // A server that has exited closes the pipe.
     let _ = server.stdin.take().expect("its standard input").write_all(input);
     server.wait_with_output().expect("the server ends")
 }
@@ -32,7 +32,7 @@ const SHUTDOWN: &str = r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#;
 const EXIT: &str = r#"{"jsonrpc":"2.0","method":"exit"}"#;
 
 #[test]
-fn the_server_says_what_it_can_and_leaves_when_told() {
+fn the_server_reports_its_capabilities_and_exits_on_request() {
     let ran = served(&[INITIALIZE, INITIALIZED, SHUTDOWN, EXIT].map(message).concat());
     let out = String::from_utf8_lossy(&ran.stdout);
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
@@ -40,7 +40,7 @@ fn the_server_says_what_it_can_and_leaves_when_told() {
 }
 
 #[test]
-fn the_server_survives_what_is_no_message() {
+fn the_server_exits_with_an_error_on_malformed_messages() {
     let start = [INITIALIZE, INITIALIZED].map(message).concat();
     let hostile: [Vec<u8>; 6] = [
         Vec::new(),
@@ -52,9 +52,9 @@ fn the_server_survives_what_is_no_message() {
     ];
     for input in hostile {
         let ran = served(&input);
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!(ran.status.code(), Some(1), "{said}");
-        assert!(!said.contains("panicked"), "{said}");
+        let stderr = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(1), "{stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
     }
 }
 

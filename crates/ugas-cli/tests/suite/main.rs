@@ -1,6 +1,7 @@
-//! The integration tests of `ugas-cli` that run commands to their end, one module per subject, in one program: each program
-//! is linked on its own. Tests of commands that run until they are stopped (`machines`, `studio`, `watch`) wait in real time,
-//! so they are programs of their own that do not share the processor with other tests.
+//! The integration tests of `ugas-cli` for commands that end by themselves, one module per subject. They are one
+//! program, because each test program is linked separately. Tests of commands that run until they are stopped
+//! (`machines`, `studio`, `watch`) wait in real time. They are separate programs, so that other tests do not run at the
+//! same time.
 
 mod book;
 mod cli;

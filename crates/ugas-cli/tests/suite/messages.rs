@@ -1,5 +1,5 @@
-//! What the command prints when something is wrong: it names the cause, the values and what to do, and text from files
-//! cannot control the terminal.
+//! The error messages of the command: they name the cause, the values and what to do. Text from files cannot control
+//! the terminal.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -18,7 +18,7 @@ impl Folder {
         Folder(path)
     }
 
-    /// Runs the command in the folder: exit code, stdout, stderr.
+    /// Runs the command in the folder. Returns exit code, stdout and stderr.
     fn ugas(&self, args: &[&str]) -> (Option<i32>, String, String) {
         let run = Command::new(env!("CARGO_BIN_EXE_ugas")).current_dir(&self.0).args(args).output();
         let run = run.expect("the command starts");
@@ -46,7 +46,7 @@ fn every_command_exits_2_for_a_file_it_cannot_read() {
 }
 
 #[test]
-fn fix_exits_2_only_for_what_it_does_not_repair() {
+fn fix_exits_2_only_for_errors_it_cannot_repair() {
     let text = "Kind: attribute_set\nName: V\nAttributes:\n  - {Name: MaxHealth, DefaultBaseValue: 1}\n  \
                 - {Name: Health, DefaultBaseValue: 1, Clamping: {Max: MaxHelth}}\n";
     let (code, out, err) = Folder::new("repaired", &[("a.yaml", text)]).ugas(&["fix", "a.yaml"]);
@@ -128,7 +128,7 @@ fn explain_shows_the_expression_of_a_derived_attribute() {
 }
 
 #[test]
-fn why_not_counts_on_the_clock_of_the_timeline() {
+fn why_not_reports_times_on_the_clock_of_the_timeline() {
     let folder = Folder::new("clock", &[("a.yaml", DERIVED)]);
     // Four seconds at half speed take eight: from 1 s to 9 s.
     let (_, out, err) = folder.ugas(&["why-not", "a.yaml", "--actor", "Hero", "--ability", "GA_Shout", "--at", "2"]);
@@ -162,7 +162,7 @@ fn a_time_beyond_the_limit_names_the_limit() {
 }
 
 #[test]
-fn check_finds_times_that_can_never_work() {
+fn check_rejects_invalid_times() {
     let apply = |fields: &str| {
         format!(
             "Scenario: S\nEntities: [{{Kind: attribute_set, Name: V, Attributes: [{{Name: H, DefaultBaseValue: 1}}]}}, \
@@ -187,7 +187,7 @@ fn check_finds_times_that_can_never_work() {
 }
 
 #[test]
-fn suggestions_are_of_the_same_kind() {
+fn suggestions_have_the_same_kind() {
     let text = "Scenario: S\nEntities:\n  \
                 - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 1}]}\n  \
                 - {Kind: gameplay_effect, Name: GE_Poison, DurationPolicy: Infinite}\n  \
@@ -206,7 +206,7 @@ fn suggestions_are_of_the_same_kind() {
 }
 
 #[test]
-fn a_merge_key_is_named() {
+fn a_merge_key_is_reported_as_unsupported() {
     let text = "Kind: gameplay_effect\nName: GE_A\nX: &x {DurationPolicy: Instant}\n<<: *x\n";
     let (_, out, _) = Folder::new("merge", &[("a.yaml", text)]).ugas(&["check", "a.yaml"]);
     assert!(out.contains("a.yaml:4:1: error[syntax]: merge keys (`<<`) are not supported"), "{out}");

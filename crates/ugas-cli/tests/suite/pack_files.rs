@@ -1,9 +1,9 @@
-//! Files of packs on their own, and slips that must not lead to others: what a designer does all day.
+//! Commands on single files of packs, and mistakes that must not cause follow-up errors.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// A folder with two packs, one of which patches the other; it goes with the test.
+/// A temporary folder with two packs, one of which patches the other.
 struct Game(PathBuf);
 
 impl Game {
@@ -50,43 +50,43 @@ const GROW: &str = "Kind: gameplay_effect\nName: GE_Grow\nDurationPolicy: Instan
                     - {Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 6}}\n\
                     Metadata: {Description: 'Heals {GE_Grow.Health}'}\n";
 
-fn errors(told: &str) -> Vec<&str> {
-    told.lines().filter(|l| l.contains("error[")).collect()
+fn errors(output: &str) -> Vec<&str> {
+    output.lines().filter(|l| l.contains("error[")).collect()
 }
 
 #[test]
-fn a_file_of_a_pack_is_checked_and_mended_with_its_pack() {
+fn a_file_of_a_pack_is_checked_and_fixed_together_with_its_pack() {
     let game = Game::new("alone", GROW);
-    let told = game.ugas(&["check", "grove/abilities.yaml"]);
-    assert!(errors(&told).is_empty() && told.contains("0 errors"), "{told}");
+    let output = game.ugas(&["check", "grove/abilities.yaml"]);
+    assert!(errors(&output).is_empty() && output.contains("0 errors"), "{output}");
     assert!(game.ugas(&["fix", "grove/abilities.yaml"]).contains("0 changes"));
     std::fs::write(game.0.join("grove/abilities.yaml"), "Kind: gameplay_ability\nName: GA_Thorn\nCost: GE_Thorn\n")
         .unwrap();
-    let told = game.ugas(&["check", "grove/abilities.yaml"]);
-    assert_eq!(errors(&told).len(), 1, "{told}");
-    let told = game.ugas(&["fix", "grove/abilities.yaml"]);
-    assert!(told.contains("write GE_Thorns") && told.contains("1 change made in 1 file"), "{told}");
+    let output = game.ugas(&["check", "grove/abilities.yaml"]);
+    assert_eq!(errors(&output).len(), 1, "{output}");
+    let output = game.ugas(&["fix", "grove/abilities.yaml"]);
+    assert!(output.contains("write GE_Thorns") && output.contains("1 change made in 1 file"), "{output}");
 }
 
 #[test]
-fn a_slip_in_a_definition_says_nothing_about_its_patch() {
+fn an_error_in_a_definition_is_not_reported_at_its_patch() {
     let game = Game::new("slip", &GROW.replace("Value: 6", "Value: six"));
-    let told = game.ugas(&["check", "."]);
-    assert!(errors(&told).iter().all(|l| l.contains("effects.yaml")), "{told}");
+    let output = game.ugas(&["check", "."]);
+    assert!(errors(&output).iter().all(|l| l.contains("effects.yaml")), "{output}");
     assert!(game.ugas(&["fix", "."]).contains("0 changes"));
 }
 
 #[test]
-fn a_misspelt_attribute_is_told_where_it_stands_and_not_in_the_text() {
+fn a_misspelt_attribute_is_reported_at_its_name_and_not_at_the_placeholder() {
     let game = Game::new("text", &GROW.replace("Attribute: Health", "Attribute: Helth"));
-    let told = game.ugas(&["check", "grove"]);
-    assert!(!told.contains("unknown-placeholder") && told.contains("did you mean Health?"), "{told}");
+    let output = game.ugas(&["check", "grove"]);
+    assert!(!output.contains("unknown-placeholder") && output.contains("did you mean Health?"), "{output}");
     assert!(game.ugas(&["fix", "grove"]).contains("1 change made in 1 file"));
 }
 
 #[test]
 fn a_second_definition_names_the_first() {
     let game = Game::new("twice", &GROW.replace("GE_Grow", "GE_Thorns"));
-    let told = game.ugas(&["check", "grove"]);
-    assert!(told.contains("another gameplay_effect already has this name, at grove/effects.yaml:1"), "{told}");
+    let output = game.ugas(&["check", "grove"]);
+    assert!(output.contains("another gameplay_effect already has this name, at grove/effects.yaml:1"), "{output}");
 }

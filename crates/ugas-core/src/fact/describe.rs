@@ -1,11 +1,11 @@
-//! Facts as text: one line each, with names instead of ids.
+//! Facts as text: one line per fact, with names instead of ids.
 
 use super::{CastStep, CueType, EffectChange, Fact, FactKind, RemoveReason, TaskResult};
 use crate::{AbilityId, AttributeId, EffectId, InputId, Rules, SetId, TagId, TaskKindId};
 
 impl Fact {
-    /// Returns the fact as one line: the time, the controller, what happened, and the effect and source that caused it.
-    /// Controllers are shown by id, everything else by its name in the rules.
+    /// Returns the fact as one line of text: the time, the controller, what happened, the effect that caused it, and
+    /// the source of the effect. Controllers are shown by id. Everything else is shown by its name in the rules.
     ///
     /// ```
     /// use ugas_core::{Facts, Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -53,7 +53,7 @@ impl Fact {
             FactKind::EffectApplied { level: l, stacks: s } => format!("{own} applied{}{}", level(l), stacks(s)),
             FactKind::EffectExecuted { execution } => format!("{own} executed (execution {})", execution + 1),
             FactKind::ExecutionRestricted { execution } => {
-                format!("{own}: execution {} restricted by an active rule", execution + 1)
+                format!("{own}: execution {} prevented by a combat rule", execution + 1)
             }
             FactKind::EffectRemoved { reason } => format!("{own} {}", removal_text(reason)),
             FactKind::EffectChanged { what, stacks: s, level: l } => {
@@ -153,7 +153,7 @@ impl Fact {
     }
 }
 
-/// Looks up names in the rules. Run-time definitions have no names there.
+/// Looks up names in the rules. The rules have no names of run-time definitions.
 struct FactNames<'r> {
     rules: &'r Rules,
 }

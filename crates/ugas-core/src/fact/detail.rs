@@ -1,6 +1,6 @@
-//! Details: the variable-length data of facts. All details of a log are in one buffer, as a sequence of named values. A
-//! named value consists of the `u16` length of the name, the name, one byte for the type, and the value. Numbers are
-//! little-endian. The C API reads the same bytes.
+//! Details: the variable-length data of facts. All details of a log are stored in one buffer, as a sequence of named
+//! values. A named value consists of the `u16` length of the name, the name, one byte for the type, and the value.
+//! Numbers are little-endian. The C API reads the same bytes.
 //!
 //! | Type | Value |
 //! |---|---|
@@ -23,7 +23,7 @@ const MAX_BYTES: usize = 64 << 20;
 pub enum ParamValue<'a> {
     /// No value.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
     /// A number.
     Number(f64),
@@ -78,7 +78,7 @@ fn cut(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// Iterates over the named values of one fact. The iteration ends at the first malformed byte.
+/// An iterator over the named values of one fact. It ends at the first malformed byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<'a>(&'a [u8]);
 
@@ -138,7 +138,7 @@ impl FactKind {
         kind.detail_mut().map_or(Span::default(), |detail| *detail)
     }
 
-    /// Returns the field `Params`. A test compares the kinds with the table.
+    /// Returns the field `Params` of the kinds that have one. A test compares these kinds with the table of fact kinds.
     fn detail_mut(&mut self) -> Option<&mut Span> {
         let (FactKind::TaskRequest { detail, .. }
         | FactKind::GameplayEvent { detail, .. }
@@ -189,7 +189,7 @@ impl Facts {
         self.list.push(fact);
     }
 
-    /// Copies the details of a fact of another log into this one and updates the fact's range.
+    /// Copies the details of a fact from another log into this log and updates the fact's range.
     pub fn import(&mut self, fact: &mut Fact, from: &Facts) {
         if let Some(span) = fact.kind.detail_mut()
             && span.len > 0
@@ -242,14 +242,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_with_params_has_its_details_moved_and_read() {
+    fn the_kinds_with_params_are_those_that_detail_mut_handles() {
         let with_params = FactKind::KINDS.iter().filter(|(_, fields)| fields.contains(&"Params"));
         let kinds: Vec<&str> = with_params.map(|(kind, _)| *kind).collect();
         assert_eq!(kinds, ["Cue", "TaskRequest", "GameplayEvent"], "add the kind to detail_mut");
     }
 
     #[test]
-    fn values_come_back_and_nonsense_ends_the_list() {
+    fn params_round_trip_and_malformed_bytes_end_the_list() {
         let all = [
             ("Null", ParamValue::Null),
             ("Yes", ParamValue::Bool(true)),

@@ -1,4 +1,4 @@
-//! Diagnostics: likely mistakes in the data that the sim worked around.
+//! Diagnostics: reports of likely mistakes in the data. A diagnostic does not stop the sim.
 
 use super::field::event_kinds;
 use super::{Cause, FieldValue};
@@ -6,11 +6,11 @@ use crate::{AttributeId, ControllerId, EffectId, KeyId, Refusal, SimTime, TagId}
 use serde::{Deserialize, Serialize};
 
 event_kinds! {
-    /// A likely mistake in data that the sim worked around.
+    /// The kind of a diagnostic: a likely mistake in the data that did not stop the sim.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum DiagnosticKind {
-        /// A tag should have been removed, but the controller does not have it.
+        /// A tag should have been removed, but the controller does not have the tag.
         TagUnderflow {
             /// The tag.
             tag: TagId = "Tag",
@@ -34,9 +34,9 @@ event_kinds! {
         },
         /// A duration was zero or less, so the effect was applied and removed immediately.
         ZeroDuration,
-        /// A spec overrides the duration of an effect that has none. The override was ignored.
+        /// A spec overrides the duration of an effect without a duration. The override was ignored.
         DurationOverrideIgnored,
-        /// A controller document states a current value that differs from the computed one.
+        /// A controller document states a current value that differs from the computed value.
         ValueMismatch {
             /// The attribute.
             attribute: AttributeId = "Attribute",
@@ -45,7 +45,7 @@ event_kinds! {
             /// The computed value.
             found: f64 = "Found",
         },
-        /// A tag that allows only one grant at a time was granted several times.
+        /// A declared tag without `AllowMultiple` was granted more than once at the same time.
         MultipleGrants {
             /// The tag.
             tag: TagId = "Tag",
@@ -55,7 +55,7 @@ event_kinds! {
             /// The refusal.
             refusal: Refusal = "Refusal",
         },
-        /// The ongoing requirements of an effect keep turning it off and on.
+        /// The ongoing requirements of an effect inhibit and restore the effect again and again.
         Cycle,
         /// A limit was reached in a reaction, or the log is full.
         Limit,

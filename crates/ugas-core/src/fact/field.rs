@@ -1,4 +1,4 @@
-//! The fields of facts and diagnostics by name, for tools that read all kinds in the same way.
+//! Access to the fields of facts and diagnostics by name. Tools use it to read all kinds in the same way.
 
 use super::Span;
 use crate::{
@@ -21,7 +21,7 @@ pub enum FieldValue {
     Number(f64),
     /// A whole number.
     Count(u32),
-    /// True or false.
+    /// A boolean.
     Flag(bool),
     /// A duration.
     Time(SimTime),
@@ -114,7 +114,7 @@ impl From<CombatStyle> for FieldValue {
     }
 }
 
-/// Defines an enum of events, and from the same lines the names of its kinds and fields.
+/// Defines an enum of events. The same lines define the names of its kinds and fields.
 macro_rules! event_kinds {
     (
         $(#[$outer:meta])*
@@ -138,14 +138,14 @@ macro_rules! event_kinds {
             pub const KINDS: &'static [(&'static str, &'static [&'static str])] =
                 &[$((stringify!($Kind), &[$($($($name,)?)*)?]),)*];
 
-            /// Returns the name that scenarios use.
+            /// Returns the name of the kind, as written in scenarios.
             pub fn name(&self) -> &'static str {
                 match self {
                     $($Enum::$Kind { .. } => stringify!($Kind),)*
                 }
             }
 
-            /// Visits the named fields in the order of the definition.
+            /// Calls `visit` with each named field, in the order of the definition.
             #[allow(unused_variables, reason = "fields without a name are not visited, and some kinds have no fields")]
             pub fn fields(&self, visit: &mut dyn FnMut(&'static str, FieldValue)) {
                 match *self {

@@ -1,5 +1,5 @@
-//! The table of fact kinds. Scenarios and tools see a field under the name after `=`. Fields without a name are handles
-//! for code.
+//! The table of fact kinds. The name after `=` is the name of the field in scenarios and tools. Fields without a name
+//! are handles for code.
 
 use super::field::event_kinds;
 use super::{CastStep, CueType, EffectChange, FieldValue, RemoveReason, Span, TaskResult};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use ugas_doc::{CombatKind, CombatStyle};
 
 event_kinds! {
-    /// What happened.
+    /// The kind of a fact: what happened.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[repr(C)]
     #[non_exhaustive]
@@ -20,32 +20,33 @@ event_kinds! {
         AttributeChanged {
             /// The attribute.
             attribute: AttributeId = "Attribute",
-            /// The current value before.
+            /// The current value before the change.
             old: f64 = "Old",
-            /// The current value after.
+            /// The current value after the change.
             new: f64 = "New",
-            /// The base value before.
+            /// The base value before the change.
             old_base: f64 = "OldBase",
-            /// The base value after.
+            /// The base value after the change.
             new_base: f64 = "NewBase",
         },
-        /// A tag was added or removed. Ancestors of the tag that change with it get their own fact.
+        /// A tag was added or removed. Each ancestor that is added or removed with the tag has its own fact.
         TagChanged {
             /// The tag.
             tag: TagId = "Tag",
             /// Whether the tag was added.
             added: bool = "Added",
-            /// Whether the count of this tag itself became zero or nonzero; false if only a descendant's count did.
+            /// Whether the count of this tag itself became zero or nonzero. False if only the count of a descendant
+            /// changed.
             exact: bool = "Exact",
-            /// Whether the result of `Sim::has_tag` changed. False only if the tag itself was granted or removed while
-            /// a descendant is present.
+            /// Whether the result of `Sim::has_tag` changed. The result does not change if the tag itself is granted or
+            /// removed while a descendant is present.
             presence: bool = "Presence",
         },
         /// An effect was applied. An instant effect was executed.
         EffectApplied {
-            /// Its level.
+            /// The level of the effect.
             level: u32 = "Level",
-            /// Its stacks.
+            /// The number of stacks of the effect.
             stacks: u32 = "Stacks",
         },
         /// A periodic execution of an effect ran.
@@ -53,10 +54,10 @@ event_kinds! {
             /// The index of the execution, from 0.
             execution: u32 = "Execution",
         },
-        /// A combat rule prevented an execution of an active effect. Nothing was written. The times of later executions
-        /// are unchanged.
+        /// A combat rule prevented an execution of an active effect. The execution wrote nothing. The times of later
+        /// executions are unchanged.
         ExecutionRestricted {
-            /// The index of the execution, from 0. Executions that ran are counted too.
+            /// The index of the execution, from 0. The index counts prevented executions and executions that ran.
             execution: u32 = "Execution",
         },
         /// An effect ended.
@@ -68,9 +69,9 @@ event_kinds! {
         EffectChanged {
             /// The change.
             what: EffectChange = "What",
-            /// The number of stacks now.
+            /// The current number of stacks.
             stacks: u32 = "Stacks",
-            /// The level now.
+            /// The current level.
             level: u32 = "Level",
         },
         /// An effect was refused because its target is immune. [`Fact::effect`](crate::Fact::effect) is the refused
@@ -87,7 +88,7 @@ event_kinds! {
             ability: AbilityId = "Ability",
             /// The id of the grant on this controller.
             grant: GrantId = "Grant",
-            /// Its level.
+            /// The level of the grant.
             level: u32 = "Level",
             /// The input that the ability is bound to.
             input: InputId = "InputID",
@@ -103,9 +104,10 @@ event_kinds! {
         Cue {
             /// The tag of the cue.
             tag: TagId = "Tag",
-            /// Whether the cue is executed once, added or removed.
+            /// The type: executed once, added or removed.
             cue: CueType = "Type",
-            /// The range of the details: `Position` and `Distance` of the hit, and `Origin`. Empty without a position.
+            /// The range of the details: `Position` and `Distance` of the hit, and the `Origin` of the effect. The
+            /// range is empty if none of these values is known.
             detail: Span = "Params",
         },
         /// An attribute that marks death reached zero.
@@ -115,7 +117,7 @@ event_kinds! {
         },
         /// A controller was spawned.
         Spawned {
-            /// Its owner.
+            /// The owner of the controller.
             owner: ActorId = "Owner",
         },
         /// A controller was destroyed.
@@ -150,7 +152,7 @@ event_kinds! {
             ability: AbilityId = "Ability",
             /// The grant.
             grant: GrantId = "Grant",
-            /// Its level.
+            /// The level of the activation.
             level: u32 = "Level",
             /// The activation.
             activation: ActivationKey,
@@ -174,9 +176,9 @@ event_kinds! {
             ability: AbilityId = "Ability",
             /// The task type.
             task: TaskKindId = "Task",
-            /// The key to answer with, or [`TaskKey::NONE`] if no task waits for an answer.
+            /// The key for the host's answer, or [`TaskKey::NONE`] if no task waits for an answer.
             task_key: TaskKey,
-            /// The parameters in the details.
+            /// The range of the parameters in the details.
             detail: Span = "Params",
         },
         /// A waiting task completed, failed, was cancelled or emitted an output.
@@ -198,14 +200,14 @@ event_kinds! {
             tag: TagId = "Tag",
             /// The magnitude.
             magnitude: f64 = "Magnitude",
-            /// The payload in the details.
+            /// The range of the payload in the details.
             detail: Span = "Params",
         },
         /// A cast started, ticked or ended.
         Cast {
             /// The ability.
             ability: AbilityId = "Ability",
-            /// The number of ticks so far.
+            /// The number of ticks that ran.
             tick: u32 = "Tick",
             /// The total duration of the cast.
             length: SimTime = "Length",
@@ -245,19 +247,19 @@ event_kinds! {
         },
         /// Damage, healing or threat was dealt.
         Damage {
-            /// Damage, healing or threat.
+            /// The kind of the event: damage, healing or threat.
             damage: CombatKind = "Type",
-            /// Direct, periodic or area.
+            /// The style of the event: direct, periodic or area.
             style: CombatStyle = "Style",
             /// The controller that the event is credited to.
             credit: ControllerId = "Credit",
-            /// The amount after mitigation and pools.
+            /// The amount after mitigation and absorption.
             amount: f64 = "Amount",
-            /// The amount before mitigation and pools.
+            /// The amount before mitigation and absorption.
             raw: f64 = "Raw",
-            /// The amount that pools absorbed.
+            /// The amount that attributes with `Absorb` absorbed.
             absorbed: f64 = "Absorbed",
-            /// The part of the amount that exceeded the remaining value of the attribute.
+            /// The part of the amount that exceeded the remaining value of the damaged attribute.
             overkill: f64 = "Overkill",
         },
         /// An ability set was granted.
@@ -274,7 +276,7 @@ event_kinds! {
             /// The handle of the revoked grant.
             handle: u64,
         },
-        /// The sim was migrated to new rules. The facts of the resulting changes follow.
+        /// The sim was migrated to new rules. The facts about the resulting changes follow this fact.
         Reloaded {
             /// The hash of the old rules.
             from: u64,

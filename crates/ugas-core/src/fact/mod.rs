@@ -1,7 +1,7 @@
-//! Facts: one ordered log of every change. Observers, cues, replication, the studio and the audit trail all read this
-//! log. A fact is plain data that C can read.
+//! Facts: the events of a sim in one ordered log. Observers, cues, replication, the studio and the audit trail all read
+//! this log. A fact is plain data with a C layout.
 //!
-//! There are two more logs: diagnostics (likely mistakes in the data) and the opt-in trace (lifecycle steps, state
+//! A sim has two more logs: the diagnostics (likely mistakes in the data) and the opt-in trace (lifecycle steps, state
 //! changes and refusals).
 
 mod describe;
@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 pub struct Cause {
     /// The root op.
     pub root: OpId,
-    /// The link of the nearest cause. `Sim::chain` returns the chain that starts there.
+    /// The link of the nearest cause. `Sim::chain` returns the chain of causes that starts at this link.
     pub link: u32,
 }
 
@@ -47,7 +47,7 @@ pub struct Span {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub struct Fact {
-    /// The time.
+    /// The time of the event.
     pub at: SimTime,
     /// The controller that the event happened to.
     pub who: ControllerId,
@@ -57,9 +57,9 @@ pub struct Fact {
     pub key: EffectKey,
     /// The root op.
     pub root: OpId,
-    /// The link of the nearest cause. `Sim::chain` returns the chain that starts there.
+    /// The link of the nearest cause. `Sim::chain` returns the chain of causes that starts at this link.
     pub link: u32,
-    /// The definition of that application, or [`EffectId::NONE`].
+    /// The effect definition of the application in `key`, or [`EffectId::NONE`].
     pub effect: EffectId,
     /// What happened.
     pub kind: FactKind,
@@ -74,7 +74,7 @@ impl Fact {
     }
 }
 
-/// A log of facts, with the variable-length data that does not fit into a fact.
+/// A log of facts and their details. Details are the variable-length data of facts.
 ///
 /// ```
 /// let facts = ugas_core::Facts::default();
@@ -110,7 +110,8 @@ impl Facts {
         self.list.iter()
     }
 
-    /// Iterates over the changes of an attribute on one controller, or on all controllers if `who` is `None`.
+    /// Iterates over the facts that report a change of an attribute on one controller, or on all controllers if `who`
+    /// is `None`.
     ///
     /// ```
     /// # use ugas_core::{AttributeId, Facts};

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A step of a controller's lifecycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LifecycleStep {
-    /// The controller was created on its owner.
+    /// The controller was created for its owner.
     Instantiated,
     /// An attribute set was registered.
     SetRegistered(SetId),
@@ -102,7 +102,7 @@ pub enum TaskState {
     Active,
     /// The task ended by itself, successfully or not.
     Completed,
-    /// The ability, or the race that the task was part of, ended before the task.
+    /// The ability, or the race that contains the task, ended before the task completed.
     Cancelled,
 }
 

@@ -1,9 +1,9 @@
-//! The enumerations that facts contain. Scenarios refer to their values by name.
+//! The enumerations that facts contain. Scenarios refer to the values of these enumerations by name.
 
 use super::FieldValue;
 use serde::{Deserialize, Serialize};
 
-/// Defines an enumeration, and its values as fields of facts.
+/// Defines an enumeration whose values can be fields of facts.
 macro_rules! words {
     ($(#[$outer:meta])* pub enum $Enum:ident { $($(#[$doc:meta])* $Word:ident,)* }) => {
         $(#[$outer])*
@@ -20,19 +20,19 @@ macro_rules! words {
 }
 
 words! {
-    /// Why an effect ended.
+    /// The reason why an effect ended.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
     pub enum RemoveReason {
-        /// Its duration ended.
+        /// The duration of the effect ended.
         Expired,
         /// The effect was removed explicitly.
         Removed,
-        /// The effect was removed because of its tags.
+        /// The effect was removed because of one of its tags.
         ByTag,
         /// An ongoing requirement failed.
         Ongoing,
-        /// Its controller was destroyed.
+        /// The controller of the effect was destroyed.
         Destroyed,
         /// The avatar changed, and the effect is not valid at the new avatar's position.
         Avatar,
@@ -42,19 +42,19 @@ words! {
 }
 
 words! {
-    /// What changed about an effect.
+    /// The change of an active effect.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
     pub enum EffectChange {
-        /// Its level.
+        /// The level changed.
         Level,
-        /// Its end time.
+        /// The end time changed.
         Duration,
-        /// Its period.
+        /// The period changed.
         Period,
-        /// Its stacks.
+        /// The number of stacks changed.
         Stacks,
-        /// A set-by-caller value.
+        /// A set-by-caller value changed.
         SetByCaller,
         /// Another application was merged into the effect as a stack or a refresh.
         Merged,
@@ -66,7 +66,7 @@ words! {
 }
 
 words! {
-    /// How a cue is triggered.
+    /// The type of a cue notification.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
     pub enum CueType {
@@ -86,7 +86,7 @@ words! {
     pub enum TaskResult {
         /// The task completed.
         Completed,
-        /// The ability ended before the task.
+        /// The ability ended before the task completed.
         Cancelled,
         /// The task failed.
         Failed,

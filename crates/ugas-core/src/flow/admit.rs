@@ -160,12 +160,12 @@ impl<'a> View<'a> {
         HookCx { rules: self.rules, spec, target_row: self.row(target), source_tags: self.tags_of(spec.source), values }
     }
 
-    /// Returns whether a source has a tag; false without a source.
+    /// Returns whether a source has a tag. Returns false without a source.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
         self.tags_of(source).is_some_and(|t| t.has(&self.rules.tags, tag))
     }
 
-    /// Returns the active effect that makes the target immune to the incoming one.
+    /// Returns the active effect that makes the target immune to an incoming effect.
     fn immune(&self, def: &EffectDef, spec: &Spec, target: usize) -> Option<(EffectKey, EffectId)> {
         let under = |list: &[TagId], t: TagId| list.iter().any(|&of| self.rules.tags.is_under(t, of));
         let row = self.row(target);
@@ -198,7 +198,7 @@ impl<'a> View<'a> {
 }
 
 impl Flow<'_> {
-    /// Runs [`View::refuse`]; a refusal by immunity also emits an `Immune` fact.
+    /// Runs [`View::refuse`]. A refusal because of immunity also emits an `Immune` fact.
     pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
         let result = self.view().refuse(def, spec, target, key);
         if let Err(Refusal::Immune { blocker, by }) = result {
@@ -227,7 +227,7 @@ impl Flow<'_> {
         self.view().check_target_tags(def, target)
     }
 
-    /// Returns whether a source has a tag; false without a source.
+    /// Returns whether a source has a tag. Returns false without a source.
     pub(crate) fn source_has(&self, source: ControllerId, tag: TagId) -> bool {
         self.view().source_has(source, tag)
     }

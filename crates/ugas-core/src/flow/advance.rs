@@ -32,7 +32,7 @@ impl Flow<'_> {
         std::hint::black_box(seen);
     }
 
-    /// Runs everything due up to `until`; returns how many items ran, and whether that was all.
+    /// Runs everything due up to `until`. Returns how many items ran, and whether all due items ran.
     pub(crate) fn advance(&mut self, until: SimTime) -> (u64, bool) {
         let mut done = 0;
         let mut prefetched = 0;
@@ -119,7 +119,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns the cause of a timer: the op that started what it belongs to.
+    /// Returns the cause of a timer: the cause of its activation or global cooldown. The timer of a recharge has the
+    /// default cause.
     fn cause_of_timer(&self, target: usize, due: Due) -> Cause {
         let (play, seq) = (self.row(target).play(), due.seq());
         let of = match due.which() {

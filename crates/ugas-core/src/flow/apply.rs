@@ -1,4 +1,5 @@
-//! Applies effects. An application is checked and evaluated before its first change, so a refusal has no side effects.
+//! Applies effects. An application is checked and evaluated before its first change. If a calculation refuses the
+//! application later, the previous state is restored. A refused application therefore changes nothing.
 //!
 //! The order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle,
 //! executions, tags, attribute facts, tag facts, grants, applied fact, cues, conditional effects, after-hooks,
@@ -17,8 +18,8 @@ use crate::{
 use std::collections::BTreeMap;
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
 
-/// The rows before an operation that can be refused late, the lengths of facts, diagnostics and reactions, and the
-/// pending row events.
+/// The saved state before an operation that can be refused after its first change: rows, the number of facts,
+/// diagnostics and reactions, and the pending rechecks and row events.
 pub(crate) struct Saved {
     rows: SavedRows,
     lengths: [usize; 3],
@@ -26,7 +27,7 @@ pub(crate) struct Saved {
     row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
 }
 
-/// What a refusal restores: the target row, or everything if a running ability may be cancelled before the refusal,
+/// The rows that a refusal restores. All rows are saved if a running ability may be cancelled before the refusal,
 /// because its OnCancel list can change any row.
 enum SavedRows {
     Target(Box<Row>),
@@ -95,9 +96,9 @@ impl Flow<'_> {
         self.begin(&def, spec, target, key)
     }
 
-    /// Makes what follows a consequence of an application; returns the previous cause. An application of plain values
-    /// gets no link of its own in the chain of causes, unless an ability on the target listens to effects: its facts
-    /// have effect and key. Fast path and slow path both call this, so that the chain does not depend on the path.
+    /// Makes an application the cause of the following changes, and returns the previous cause. An application of plain
+    /// values gets no link of its own in the chain of causes, because its facts already contain the effect and its key.
+    /// Exception: an ability on the target listens to effects. Fast path and slow path give the same chain.
     #[inline]
     pub(crate) fn because_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
         if is_plain(def, spec) && self.row(target).alert & alert::EFFECT == 0 {
@@ -126,7 +127,7 @@ impl Flow<'_> {
             row.last_origin_id.1 += 1;
             return count + 1;
         }
-        // Applications with different origin ids may alternate on a row: remember the count of the previous id.
+        // Applications with different origin ids may alternate on a row, so the count of the previous id is stored.
         let who = row.id;
         if of_root == root && last != 0 {
             self.sc.origin_counts.insert((last, who), count);
@@ -387,7 +388,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Adds those modifiers of an effect that change current values.
+    /// Adds the modifiers of an effect that change current values.
     pub(crate) fn put_mods(
         &mut self,
         def: &EffectDef,
@@ -435,7 +436,7 @@ impl Flow<'_> {
         self.view().filter_holds(m, source, target)
     }
 
-    /// Turns an effect's modifiers off or on; used by inhibition.
+    /// Turns an effect's modifiers off when the effect is inhibited, and on again afterwards.
     pub(crate) fn switch_mods(&mut self, target: usize, seq: u64, off: bool) {
         let row = self.row_mut(target);
         let mut touched = Vec::new();
@@ -471,7 +472,7 @@ impl Flow<'_> {
         risky.then(|| self.save_before_removal(target, &def.remove_with_tags))
     }
 
-    /// Saves what an operation can change that removes effects with `tags` from a row before it can be refused.
+    /// Saves the state before an operation that first removes effects with `tags` from a row and can then be refused.
     pub(crate) fn save_before_removal(&self, target: usize, tags: &[TagId]) -> Saved {
         if tags.is_empty() {
             return self.save_row(target);
@@ -487,7 +488,7 @@ impl Flow<'_> {
         self.save(SavedRows::All(Box::new((self.st.clone(), self.ix.clone(), self.journals.clone()))))
     }
 
-    /// Saves a row, for an operation that changes no other row before it can be refused.
+    /// Saves a row, for an operation that can be refused only before it changes another row.
     pub(crate) fn save_row(&self, target: usize) -> Saved {
         self.save(SavedRows::Target(Box::new(self.row(target).clone())))
     }
@@ -498,7 +499,7 @@ impl Flow<'_> {
         Saved { rows, lengths, rechecks, row_events }
     }
 
-    /// Restores the rows and removes what was emitted since.
+    /// Restores the saved rows, and removes the facts, diagnostics and reactions that were added since.
     pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
         let Some(Saved { rows, lengths: [facts, diagnostics, reactions], rechecks, row_events }) = saved else {
             return;
@@ -522,7 +523,7 @@ impl Flow<'_> {
     }
 }
 
-/// Returns whether definition and spec contain nothing but plain values and tags.
+/// Returns whether definition and spec contain only plain values and tags.
 pub(crate) fn is_plain(def: &EffectDef, spec: &Spec) -> bool {
     def.simple && spec.extra.as_ref().is_none_or(|x| x.is_only_time())
 }

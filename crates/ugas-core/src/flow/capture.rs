@@ -1,5 +1,5 @@
-//! Capture, restore and resimulation of one row. A journal records the ops on the row and the values it read from other
-//! rows, so that a resimulation does not need the other rows.
+//! Capture, restore and resimulation of one row. A journal records the ops on the row and the values that the row read
+//! from other rows, so that a resimulation does not need the other rows.
 
 use super::settle::Emit;
 use super::{Flow, Via};
@@ -25,11 +25,11 @@ pub(crate) enum JournalEvent {
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
     /// The target of this cast was lost.
     TargetLost { cast: u64, cause: Cause },
-    /// Another controller left the sim, with its last values, or came back.
+    /// Another controller left the sim, with its last values, or returned to the sim.
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
     /// Frame work. Recorded because its order depends on all rows.
     Frame(FrameWork),
-    /// Another row acted on the row.
+    /// Another row acted on this row.
     ForeignAction(Box<ForeignActionEntry>),
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct ForeignActionEntry {
     what: ForeignAction,
     pub(crate) cause: Cause,
     depth: u32,
-    /// Number of applications of that cause on the row so far, by origin id.
+    /// Number of applications of the cause on the row so far, by origin id.
     origin_counts: Vec<(u64, u32)>,
     /// Whether the row reacted to anything since the last action.
     reacted: bool,
@@ -79,7 +79,7 @@ pub(crate) struct JournalEntry {
     pub(crate) serial: u64,
     /// How many due items of the row ran before this entry.
     dues: u64,
-    /// Whether the entry was requeued. It then runs before all other entries from its serial on.
+    /// Whether the entry was requeued. A requeued entry runs before all other entries with the same or a higher serial.
     again: bool,
     pub(crate) what: JournalEvent,
 }
@@ -116,7 +116,7 @@ impl Journal {
         self.dropped = self.dropped.max(serial.min(self.next));
     }
 
-    /// Requeues ops before all entries from a serial on.
+    /// Requeues ops before all entries with a serial of at least `serial`.
     pub(crate) fn requeue<'o>(&mut self, serial: u64, at: SimTime, ops: impl Iterator<Item = &'o (OpId, Op)>) {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
@@ -132,7 +132,7 @@ impl Journal {
         }
     }
 
-    /// Removes an op, and the actions of other rows that it caused.
+    /// Removes an op, and the actions of other rows that the op caused.
     pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalEvent::Op(op, _) => *op != id,
@@ -212,8 +212,8 @@ pub(crate) struct CapturedAt {
     pub(crate) rules: u64,
     pub(crate) serial: u64,
     pub(crate) dues: u64,
-    /// Whether the image comes from another sim. Its count of due items is then meaningless for this journal: an op of
-    /// the host follows everything that was due before it.
+    /// Whether the image comes from another sim. Such an image has no count of due items for this journal, so each op
+    /// runs after all work that was due before the op.
     pub(crate) foreign: bool,
 }
 
@@ -222,9 +222,10 @@ pub(crate) struct CapturedAt {
 pub(crate) struct Captured {
     pub(crate) row: Row,
     pub(crate) taken: CapturedAt,
-    /// The layout of the row; its index is valid in one sim only.
+    /// The layout of the row. The index of a layout is valid in one sim only.
     pub(crate) layout: Arc<Layout>,
-    /// Run-time definitions that the row uses, with their fingerprints; their numbers are valid in one sim only.
+    /// Run-time definitions that the row uses, with their fingerprints. The number of a definition is valid in one sim
+    /// only.
     pub(crate) definitions: Vec<(u32, u64)>,
 }
 
@@ -237,7 +238,8 @@ impl Captured {
     }
 }
 
-/// A point up to which a row is resimulated: a time, the serial of the first entry after it, and an image to fill.
+/// A point up to which a row is resimulated: a time, the serial of the first entry after that time, and an image to
+/// fill.
 pub(crate) struct Stop<'i> {
     pub(crate) at: SimTime,
     pub(crate) until: u64,
@@ -310,7 +312,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Records that a source of a row's effects left the sim or came back.
+    /// Records that a source of a row's effects left the sim or returned.
     pub(crate) fn journal_gone(&mut self, who: ControllerId, source: ControllerId, frozen: Option<&Frozen>) {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
@@ -354,7 +356,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Records an action of one row on another before it runs.
+    /// Records an action of one row on another row, before the action runs.
     #[inline]
     pub(crate) fn journal_foreign_action(
         &mut self,
@@ -403,7 +405,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether an entry belongs to the current operation, so that the row's reactions follow it.
+    /// Returns whether an entry belongs to the current operation. The row's reactions run after the last such entry.
     fn is_part_of_cause(&self, entry: &JournalEntry) -> bool {
         match &entry.what {
             JournalEvent::Source { .. } => true,
@@ -444,7 +446,7 @@ impl Flow<'_> {
     }
 
     /// Replaces a row and updates the indexes derived from it. A live modifier that would close a dependency cycle is
-    /// not linked; its attribute is returned as the error.
+    /// not linked, and its attribute is returned as the error.
     pub(crate) fn replace_row(&mut self, target: usize, mut row: Row) -> Result<(), AttributeId> {
         self.unlink_row(target);
         row.readers = self.row_mut(target).readers;
@@ -457,7 +459,7 @@ impl Flow<'_> {
         linked
     }
 
-    /// Restores a row. Its clock continues from now, so that remaining times are as captured.
+    /// Restores a row. The row's clock continues from now, so that remaining times are the captured ones.
     pub(crate) fn restore(&mut self, who: ControllerId, from: &Captured) -> Result<(), Refusal> {
         let target = self.check_image(who, from)?;
         let mut row = self.image_row(from)?;
@@ -501,7 +503,7 @@ impl Flow<'_> {
         Ok(row)
     }
 
-    /// Replaces a row; leaves it unchanged if that would create a dependency cycle.
+    /// Replaces a row. If the new row would create a dependency cycle, nothing changes.
     fn put_image(&mut self, target: usize, row: Row) -> Result<(), Refusal> {
         let before = (row.live > 0).then(|| self.row(target).clone());
         let linked = self.replace_row(target, row);
@@ -557,7 +559,7 @@ impl Flow<'_> {
         Ok(now)
     }
 
-    /// Replays the journal between two serials, and then runs what falls due up to a time.
+    /// Replays the journal between two serials, and then runs the work that is due up to a time.
     fn replay_part(
         &mut self,
         from: &Captured,
@@ -583,7 +585,7 @@ impl Flow<'_> {
             self.read_to(entry.serial + 1);
             match &entry.what {
                 JournalEvent::Op(id, op) => {
-                    // A refusal of the original run may be repeated or not: a replay exists to find the difference.
+                    // The op may be refused now although it was accepted in the original run, or the reverse.
                     let _ = self.run(*id, op);
                 }
                 JournalEvent::Follow { source, attribute, value, cause, via } => {
@@ -642,7 +644,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one row's due work up to a time; of the work due exactly at that time, only until `count` items have run.
+    /// Runs one row's due work up to a time. Work that is due exactly at that time runs only until `count` items have
+    /// run.
     fn run_row(&mut self, who: ControllerId, until: SimTime, count: Option<u64>, done: &mut u64) {
         while let Some(target) = self.st.controllers.slot(who) {
             let row = self.row(target);

@@ -1,5 +1,5 @@
-//! Changes of active effects: level, time, period, stacks, a set-by-caller value. Each change emits one `EffectChanged`
-//! fact.
+//! Changes the level, remaining time, period, stacks or a set-by-caller value of active effects. Each change of an
+//! effect emits one `EffectChanged` fact.
 
 use super::magnitude::About;
 use super::settle::Emit;
@@ -163,7 +163,7 @@ impl Flow<'_> {
         if context.is_some() || e.extra().is_some() {
             e.rest_mut().extra = context;
         }
-        // Another application replaces captures and ability; a change keeps them.
+        // A new application replaces the captured values and the ability. A change keeps both.
         if !captured.is_empty() {
             e.rest_mut().captures = captured.into();
         }
@@ -185,7 +185,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns the magnitude per stack of each modifier on the current value; NaN for a missing one.
+    /// Returns the magnitude per stack of each modifier of the current value, or NaN for a modifier that has none.
     pub(super) fn units_of(&self, target: usize, seq: u64, modifiers: usize) -> Vec<f64> {
         let row = self.row(target);
         let Some(at) = row.effect_at(seq) else {
@@ -200,7 +200,7 @@ impl Flow<'_> {
         units
     }
 
-    /// Sets the number of stacks. Magnitudes are multiplied again; timers do not change.
+    /// Sets the number of stacks. Magnitudes are multiplied by the new number, and timers do not change.
     pub(crate) fn set_stacks(&mut self, target: usize, seq: u64, stacks: u32, what: EffectChange) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;

@@ -15,7 +15,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Emits an effect's one-shot cues, after it was applied or executed.
+    /// Emits an effect's one-shot cues, after the effect was applied or executed.
     pub(crate) fn burst_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         let who = self.row(target).id;
         for &tag in &def.cues {
@@ -24,7 +24,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Stores the position of a hit in the details of the log, so that it is available after the effect has ended.
+    /// Stores the position of a hit in the details of the log, so that the position is available after the effect has
+    /// ended.
     fn cue_place(&mut self, extra: Option<&SpecExtra>) -> Span {
         let Some(x) = extra else { return Span::default() };
         let mut bytes = Vec::new();

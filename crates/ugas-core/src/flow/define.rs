@@ -8,8 +8,8 @@ use std::sync::Arc;
 use ugas_doc::{Ability, Doc, DocumentKind, Effect};
 
 impl Flow<'_> {
-    /// Compiles a document and stores it under a new id. Names it uses must exist; it cannot refer to other run-time
-    /// definitions.
+    /// Compiles a document and stores it under a new id. All names in the document must exist in the rules. The
+    /// document cannot refer to other run-time definitions.
     pub(crate) fn define(&mut self, doc: &Doc) -> Result<DefId, LoadError> {
         let issue = |code, message: String| LoadError {
             issues: vec![LoadIssue {
@@ -21,7 +21,7 @@ impl Flow<'_> {
             }],
         };
         if self.st.definitions.list.len() >= self.limits.definitions as usize {
-            return Err(issue("limit", format!("at most {} definitions can be made", self.limits.definitions)));
+            return Err(issue("limit", format!("limit of {} run-time definitions reached", self.limits.definitions)));
         }
         let number = self.st.definitions.next_id();
         let definition = compile(self.rules, doc, number).map_err(|e| match e {
@@ -34,7 +34,7 @@ impl Flow<'_> {
     }
 }
 
-/// Compiles a run-time document; `None` if its kind cannot be defined at run time.
+/// Compiles a run-time document. The error is `None` if documents of this kind cannot be defined at run time.
 pub(crate) fn compile(rules: &crate::Rules, doc: &Doc, number: u32) -> Result<Definition, Option<LoadError>> {
     debug_assert!(number & RUNTIME_BIT != 0);
     let (effect, ability) = if let Some(e) = Effect::of(doc) {

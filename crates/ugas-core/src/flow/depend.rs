@@ -1,4 +1,4 @@
-//! Dependencies between attributes of different rows. Each live magnitude is an edge of one acyclic graph.
+//! Dependencies between attributes of different rows. Each live magnitude is an edge in an acyclic graph of attributes.
 
 use super::Flow;
 use crate::rules::EffectDef;
@@ -39,7 +39,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Returns whether a change of `from` can reach `goal`, along existing edges and those in `more`.
+    /// Returns whether a change of `from` can reach `goal` along the existing edges and the edges in `more`.
     fn leads_to(&self, from: AttributeNode, goal: AttributeNode, more: &[(AttributeNode, AttributeNode)]) -> bool {
         let mut seen = BTreeSet::from([from]);
         let mut stack = vec![from];
@@ -58,8 +58,8 @@ impl Flow<'_> {
         false
     }
 
-    /// Returns whether a new edge would close a cycle. Only possible if the source left the sim and came back after
-    /// other edges were added.
+    /// Returns whether a new edge would close a cycle. A cycle is possible only if the source left the sim and returned
+    /// after other edges were added.
     fn closes_cycle(&self, target: usize, seq: u64, index: u16, source: ControllerId, attribute: AttributeId) -> bool {
         let Some(source_row) = self.st.controllers.get(source) else {
             return false;
@@ -145,8 +145,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Links every live modifier and filter of a row, e.g. after a restore. One that would close a cycle is not linked;
-    /// its attribute is returned as the error.
+    /// Links every live modifier and filter of a row, e.g. after a restore. A modifier that would close a cycle is not
+    /// linked, and its attribute is returned as the error.
     pub(crate) fn link_row(&mut self, target: usize) -> Result<(), AttributeId> {
         let mut linked = Ok(());
         let effects: Vec<_> = self.row(target).effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
@@ -172,8 +172,8 @@ impl Flow<'_> {
         linked
     }
 
-    /// Updates a restored row: its live modifiers follow the current values of their sources, and live modifiers
-    /// elsewhere follow it.
+    /// Updates the live modifiers on a restored row to the current values of their sources, and the live modifiers on
+    /// other rows that read the restored row.
     pub(crate) fn catch_up_live(&mut self, target: usize) {
         let row = self.row(target);
         let own: Vec<_> = row.effects.iter().map(|e| (e.seq(), e.def, e.source)).collect();
@@ -187,7 +187,7 @@ impl Flow<'_> {
         self.react();
     }
 
-    /// Marks live modifiers elsewhere that follow a row whose values may have changed.
+    /// Marks the live modifiers on other rows that read a row whose values may have changed.
     pub(crate) fn mark_followers(&mut self, target: usize) {
         let who = self.row(target).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
@@ -211,7 +211,7 @@ impl Flow<'_> {
         self.react();
     }
 
-    /// Links live modifiers that read a source which is in the sim again or has a new attribute.
+    /// Links the live modifiers that read a source, after the source returned to the sim or got a new attribute.
     pub(crate) fn relink_readers(&mut self, source: ControllerId) {
         let rows: Vec<ControllerId> = self
             .st
@@ -254,8 +254,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Freezes a source that leaves the sim: live modifiers elsewhere keep their values, and effects elsewhere that
-    /// will read the source store its values. Effects on the source itself continue until it is removed.
+    /// Freezes a source that leaves the sim. Live modifiers on other rows keep their values. Effects on other rows that
+    /// read the source later store its values now. Effects on the source itself continue until the source is removed.
     pub(crate) fn freeze_readers(&mut self, source: usize) {
         let who = self.row(source).id;
         let edges: Vec<LiveEdge> = self.ix.edges_out(who).filter(|e| e.target != who).copied().collect();
@@ -289,7 +289,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Replays that a source of the row's effects left the sim, with its last values, or came back.
+    /// Replays a journal entry about a source of the row's effects: the source left the sim with these last values, or
+    /// returned.
     pub(crate) fn replay_source_change(&mut self, target: usize, source: ControllerId, frozen: Option<&Frozen>) {
         for at in 0..self.row(target).effects.len() {
             let e = &self.row(target).effects[at];
@@ -308,7 +309,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Handles a source that is in the sim again: effects elsewhere read it instead of its stored values.
+    /// Handles a source that returned to the sim: effects on other rows read the source again instead of its stored
+    /// values.
     pub(crate) fn thaw_readers(&mut self, source: ControllerId) {
         let keeps = |e: &Effect| e.source == source && e.frozen().is_some();
         let rows: Vec<ControllerId> =
@@ -327,7 +329,7 @@ impl Flow<'_> {
             return;
         }
         self.ix.source_readers.insert((source, who, seq));
-        // An image may be older than the source.
+        // The effect may come from an image with stored values of a source that has returned since.
         if self.replay.is_none()
             && let Some(at) = self.row(target).effect_at(seq)
             && self.row(target).effects[at].frozen().is_some()

@@ -9,8 +9,8 @@ use crate::{DiagnosticKind, FactKind, Refusal, Role, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// Writes an instant effect's modifiers and then its calculations' results. Facts are emitted later; on a refusal
-    /// nothing has changed.
+    /// Writes an instant effect's modifiers and then its calculations' results. Facts are emitted later. After a
+    /// refusal, the values are restored.
     pub(crate) fn write_and_execute(
         &mut self,
         def: &EffectDef,
@@ -41,7 +41,8 @@ impl Flow<'_> {
         result
     }
 
-    /// Runs an effect's calculations in authored order; the results of each are written before the next one runs.
+    /// Runs an effect's calculations in authored order. The results of each calculation are written before the next
+    /// calculation runs.
     pub(crate) fn execute_results(
         &mut self,
         def: &EffectDef,
@@ -107,7 +108,7 @@ impl Flow<'_> {
         self.settle_writes(def, about, via)
     }
 
-    /// Captures the reads that calculations take at application; NaN for those taken at execution.
+    /// Captures the values that calculations read at application. A value that is read at execution is NaN.
     pub(crate) fn capture_reads(
         &mut self,
         def: &EffectDef,
@@ -127,9 +128,9 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Runs one execution of an active effect: a periodic one, or the one of its application if the effect started
-    /// inhibited. An execution that a combat rule prevents emits `ExecutionRestricted`; one that cannot be computed
-    /// emits a diagnostic.
+    /// Runs one execution of an active effect: a periodic execution or, if the effect started inhibited, the execution
+    /// of its application. An execution that a combat rule prevents emits `ExecutionRestricted`. An execution that
+    /// cannot be computed emits a diagnostic.
     pub(crate) fn execute(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;

@@ -1,8 +1,8 @@
 //! The fast paths of applications and periodic executions.
 //!
-//! They handle the most common case: one plain value, written to one attribute that has no modifiers and no followers.
-//! They write the same state and emit the same facts as the slow path. If the application needs any other step, they
-//! change nothing and the slow path runs. Each row is borrowed once.
+//! The fast paths handle the most common case: one plain value, written to one attribute that has no modifiers and that
+//! no other attribute depends on. The fast paths write the same state and emit the same facts as the slow path. If an
+//! application needs any other step, the fast path changes nothing and the slow path runs. Each row is borrowed once.
 
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
@@ -26,8 +26,8 @@ pub(crate) struct FastApplication<'d> {
 const FACTS: usize = 3;
 
 impl<'d> FastApplication<'d> {
-    /// Returns a fast application if definition and spec need nothing but one write. The caller has checked that fast
-    /// paths are open.
+    /// Returns a fast application if definition and spec need only one write. The caller must have checked that fast
+    /// paths are allowed.
     #[inline(always)]
     pub(crate) fn new(spec: &'d Spec, rules: &'d Rules, limits: &Limits, next_id: u32) -> Option<FastApplication<'d>> {
         let def = rules.effect_def(spec.effect)?;
@@ -42,7 +42,8 @@ impl<'d> FastApplication<'d> {
     }
 }
 
-/// The target of a fast application. Resolved first, so that a cache miss on the row overlaps with the other checks.
+/// The target of a fast application. The target is resolved first, so that a cache miss on the row overlaps with the
+/// other checks.
 #[derive(Clone, Copy)]
 pub(crate) struct TargetRow {
     who: ControllerId,
@@ -68,7 +69,7 @@ pub(crate) struct FastCommit<'a> {
 }
 
 impl FastCommit<'_> {
-    /// Applies to one target. Returns `None`, with nothing changed, if the slow path is needed.
+    /// Applies the effect to one target. Returns `None`, with nothing changed, if the slow path is needed.
     #[inline(always)]
     pub(crate) fn apply(
         &mut self,
@@ -88,7 +89,8 @@ impl FastCommit<'_> {
         let root = self.cause.root.0 as u32;
         let ordinal = match row.last_origin_id {
             (last, count, of) if of == root && last == origin_id => count + 1,
-            // Only the simplest numbering: the first origin id of this cause on the row, assigned by this sim.
+            // Other cases need the slow path: here the origin id is the first of this cause on the row, and this sim
+            // assigned it.
             (_, _, of) if of != root && origin_id >> 48 == 0 => 0,
             _ => return None,
         };
@@ -98,7 +100,7 @@ impl FastCommit<'_> {
         let place = self.layouts[row.layout as usize].write_slot(write.attribute)?;
         let (old, new) = write_plain_value(row, place, write)?;
         row.last_origin_id = (origin_id, ordinal, root);
-        // Also invalidates cached statuses.
+        // The new sequence number also invalidates cached statuses.
         row.next_seq += 1;
         if !row.hash_dirty {
             row.hash_dirty = true;
@@ -112,8 +114,8 @@ impl FastCommit<'_> {
     }
 }
 
-/// Writes one plain value. Returns the attribute before and after; `None`, with nothing changed, if the slow path is
-/// needed.
+/// Writes one plain value. Returns the attribute before and after the write, or `None`, with nothing changed, if the
+/// slow path is needed.
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
@@ -168,7 +170,8 @@ impl FactWriter<'_> {
 }
 
 impl<'r> Flow<'r> {
-    /// See [`FastCommit::apply`]. The creator of the [`FastApplication`] has checked that fast paths are open.
+    /// Applies the effect to one target; see [`FastCommit::apply`]. The creator of the [`FastApplication`] has checked
+    /// that fast paths are allowed.
     #[inline(always)]
     pub(crate) fn apply_fast(
         &mut self,

@@ -1,4 +1,5 @@
-//! The tags and abilities that an effect grants. Grants are counted, and revoked when the effect ends.
+//! The tags and abilities that an effect grants. Granted tags are counted and are removed when the effect ends. A
+//! granted ability is revoked when the effect ends, if the grant is defined with `RemoveOnEffectRemoval`.
 
 use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;
@@ -77,9 +78,9 @@ impl Flow<'_> {
         facts.extend(flips.iter().map(|f| Fact { at, who, source, key, root, link, effect, kind: kind(f) }));
     }
 
-    /// Schedules a recheck of the row's effects that watch one of these tags. Other effects are not rechecked, so that
-    /// an effect never depends on unrelated changes. `tags` includes tags whose count changed without a change of
-    /// presence, because an effect's own grants do not count for its requirements.
+    /// Schedules a recheck of the row's effects that watch one of these tags. Effects that watch other tags are not
+    /// rechecked. `tags` also includes tags whose count changed while they stayed present: an effect's own grants do
+    /// not count for its requirements, so such a change can matter.
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
             let (row, who) = (self.row(target), self.row(target).id);
@@ -116,7 +117,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether any of `tags` is one of `watched` or a descendant of one.
+    /// Returns whether any of `tags` is a watched tag or a descendant of a watched tag.
     fn is_among(&self, watched: &[TagId], tags: [&[TagId]; 2]) -> bool {
         watched.iter().any(|&of| tags.iter().copied().flatten().any(|&t| self.rules.tags.is_under(t, of)))
     }
@@ -135,7 +136,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Revokes the abilities that an effect granted.
+    /// Revokes the granted abilities that end with an effect.
     pub(crate) fn revoke_by(&mut self, target: usize, by: u64, via: Via) {
         while let Some(g) = self.row(target).grants.iter().find(|g| g.by() == by).map(|g| g.id) {
             self.revoke_grant(target, g, via);

@@ -58,7 +58,7 @@ impl Flow<'_> {
             }
         }
         self.row_mut(target);
-        // Settles values that are not finite once more, to report them.
+        // Settles values that are not finite again, to report them.
         let not_finite = self.layout(target).not_finite.clone();
         not_finite.iter().for_each(|&slot| self.mark(target, slot as usize));
         self.settle(Via::NOTHING, Emit::Nothing);
@@ -84,8 +84,8 @@ impl Flow<'_> {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
         let who = wanted.unwrap_or(ControllerId(self.st.next_id));
-        // The last ids stay unused, so that the next id never wraps. The table of ids grows with the largest one, so a
-        // requested id must not be far beyond the next.
+        // The last ids stay unused, so that the next id never wraps. The table of ids grows with the largest id, so a
+        // requested id must not be far above the next id.
         if who.0 >= u32::MAX - 1 || (wanted.is_some() && who.0 > self.st.next_id.saturating_add(max)) {
             return Err(Refusal::Limit { what: LimitKind::Controllers, max, link: self.cause.link });
         }
@@ -141,7 +141,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Grants abilities and innate tags, then applies effects, which depend on both.
+    /// Grants abilities and innate tags, and then applies effects, which may depend on these grants.
     fn apply_spawn_parts(&mut self, spec: &SpawnSpec, target: usize) {
         let rules = self.rules;
         let who = self.row(target).id;
@@ -202,7 +202,7 @@ impl Flow<'_> {
         tags.iter().for_each(|&tag| row.tags.set_innate(table, tag, true));
         self.emit_flips(target, &flips, via);
         self.emit_applied(target, via, 1, 1);
-        // Ends the operation here, so that its reactions run before the next one.
+        // Ends the operation here, so that its reactions run before those of the next operation.
         self.finish_operation();
     }
 
@@ -216,8 +216,8 @@ impl Flow<'_> {
         own
     }
 
-    /// Spawns many controllers from one template. If the template has only plain values, they are copies of one
-    /// prototype.
+    /// Spawns many controllers from one template. If the template has only plain values, the controllers are copies of
+    /// one prototype.
     pub(crate) fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let first = ControllerId(self.st.next_id);
         let room = self.limits.controllers as u64;
@@ -258,14 +258,16 @@ impl Flow<'_> {
     /// Destroys a controller, in this order: effects, abilities, subscriptions, replication.
     pub(crate) fn despawn(&mut self, who: ControllerId) -> Result<(), Refusal> {
         let target = self.slot(who)?;
-        // Effects that it applied to others keep their current values: removing its own effects must not change them.
+        // Effects of the destroyed controller on other controllers keep their current values when its own effects are
+        // removed.
         self.freeze_readers(target);
         self.row_mut(target).side_mut().queue.clear();
         self.end_everything(target);
         self.step(who, LifecycleStep::EffectsRemoved);
         self.revoke_all(target, Via::NOTHING);
         self.step(who, LifecycleStep::AbilitiesRevoked);
-        // Also removes what abilities applied as they ended. Nothing can start on the row any more, so this terminates.
+        // Also removes effects that abilities applied while they ended. The loop terminates, because nothing can start
+        // on the row any more.
         while !self.row(target).effects.is_empty() || !self.row(target).grants.is_empty() {
             self.end_everything(target);
             self.revoke_all(target, Via::NOTHING);
@@ -278,7 +280,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Ends the effects of a row that is being destroyed, in order of application, including those applied meanwhile.
+    /// Ends the effects of a row that is being destroyed, in order of application. Effects that are applied during the
+    /// call end too.
     fn end_everything(&mut self, target: usize) {
         while let Some(seq) = self.row(target).effects.first().map(|e| e.seq()) {
             self.end(target, seq, RemoveReason::Destroyed, None);
@@ -289,7 +292,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Removes a row from the sim; live modifiers that follow it keep their last values.
+    /// Removes a row from the sim. Live modifiers that read the row keep their last values.
     pub(crate) fn drop_row(&mut self, target: usize) -> Option<Row> {
         self.unlink_row(target);
         self.freeze_readers(target);
@@ -303,8 +306,8 @@ impl Flow<'_> {
         self.st.controllers.remove(who)
     }
 
-    /// Changes the avatar: clears the old one, revalidates effects bound to its position, sets the new one, revalidates
-    /// abilities.
+    /// Changes the avatar, in this order: clears the old avatar, revalidates the effects that are bound to its
+    /// position, sets the new avatar, revalidates abilities.
     pub(crate) fn possess(&mut self, who: ControllerId, avatar: Option<ActorId>) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let old = self.row(target).avatar();
@@ -318,7 +321,7 @@ impl Flow<'_> {
         self.revalidate_avatar_abilities(target);
         self.step(who, LifecycleStep::AvatarAbilitiesRevalidated);
         if old != new {
-            // The anchor belongs to the old avatar; the host sets the new one's.
+            // The anchor belongs to the old avatar. The host sets the anchor of the new avatar.
             if old != ActorId::NONE && self.row(target).side().anchor.is_some() {
                 self.row_mut(target).side_mut().anchor = None;
             }

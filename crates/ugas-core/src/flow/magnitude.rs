@@ -64,7 +64,7 @@ impl MagnitudeInputs for Evaluated<'_, '_> {
     }
 }
 
-/// The inputs of a live magnitude whose attribute changed to a value.
+/// The inputs of a live magnitude whose attribute changed.
 struct Followed<'v> {
     rules: &'v Rules,
     value: f64,
@@ -113,12 +113,12 @@ impl<'a> View<'a> {
         Some(row.attrs[slot].current)
     }
 
-    /// Returns an attribute's current value; an unknown attribute is a refusal.
+    /// Returns an attribute's current value, or a refusal for an unknown attribute.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
         self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
     }
 
-    /// Returns an attribute of an effect's source: the current value, or the last one if the source left the sim.
+    /// Returns an attribute of an effect's source: the current value, or the last value if the source left the sim.
     fn read_source(&self, about: About<'_>, frozen: Option<&Frozen>, attribute: AttributeId) -> Result<f64, Refusal> {
         let who = about.spec.source;
         match frozen {
@@ -149,7 +149,7 @@ impl<'a> View<'a> {
         Some(self.st.controllers.get(who)?.side().anchor?.position)
     }
 
-    /// Returns a live magnitude for a value of the attribute it follows.
+    /// Returns a live magnitude for a value of the attribute that it reads.
     #[inline]
     pub(crate) fn live_value(&self, m: &Mag, value: f64, level: u32, extra: Option<&SpecExtra>) -> f64 {
         m.value(&Followed { rules: self.rules, value, level, extra }).unwrap_or(f64::NAN)
@@ -161,8 +161,8 @@ impl<'a> View<'a> {
         if value.is_finite() { Ok(value + 0.0) } else { Err(Refusal::NonFinite { attribute: None }) }
     }
 
-    /// Reads the attributes that a calculation declares, runs it and returns its value. `captured` has the values read
-    /// at application, NaN for those to read now.
+    /// Reads the attributes that a calculation declares, runs it and returns its value. `captured` contains the values
+    /// that were read at application, and NaN for each value to read now.
     #[allow(clippy::too_many_arguments)]
     pub(crate) fn calculate(
         &self,
@@ -199,7 +199,7 @@ impl<'a> View<'a> {
             return Err(Refusal::Condition);
         };
         let spec = about.spec;
-        // Few calculations read more attributes than this; an allocation per execution would be slow.
+        // Most calculations read at most 16 attributes and need no allocation.
         let (mut few, mut many) = ([0.0; 16], Vec::new());
         let values = match few.get_mut(..reads.len()) {
             Some(few) => few,
@@ -264,7 +264,7 @@ impl<'a> View<'a> {
     }
 }
 
-/// Forwards to the view.
+/// Functions that forward to the view.
 impl Flow<'_> {
     /// Returns an attribute's current value.
     #[inline]

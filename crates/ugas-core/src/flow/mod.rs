@@ -90,9 +90,9 @@ pub(crate) struct Log {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) trace: Vec<Trace>,
     pub(crate) tracing: bool,
-    /// Whether facts were dropped whose details are still stored.
+    /// Whether details of dropped facts are still stored.
     pub(crate) forgot: bool,
-    /// Targets chosen by predicted activations since they were last taken.
+    /// Targets that predicted activations chose since the host last took the list.
     pub(crate) aims: Vec<(crate::ActivationKey, crate::Target)>,
 }
 
@@ -159,7 +159,7 @@ pub(crate) struct Scratch {
     pub(crate) origin_counts: BTreeMap<(u64, ControllerId), u32>,
     /// The combat results of the current application.
     pub(crate) combat_results: Vec<combat::CombatResult>,
-    /// Targets chosen by prediction.
+    /// Targets that a predicting client chose.
     pub(crate) predicted_targets: PredictedTargets,
 }
 
@@ -200,7 +200,7 @@ impl<'a> Flow<'a> {
         self.st.controllers.row(slot)
     }
 
-    /// Returns a row for changes; marks its hash as outdated.
+    /// Returns a row for changes and marks its hash as outdated.
     #[inline]
     pub(crate) fn row_mut(&mut self, slot: usize) -> &mut Row {
         let row = self.st.controllers.row_mut(slot);
@@ -243,7 +243,7 @@ impl<'a> Flow<'a> {
         self.log.facts.list.push(Fact { at, who, source, key, root, link, effect, kind });
     }
 
-    /// Drops the older half of the facts if they were not taken for too long, with a diagnostic.
+    /// Drops the older half of the facts and emits a diagnostic, if the host has not taken the facts for too long.
     #[cold]
     fn forget_facts(&mut self) {
         let half = self.log.facts.list.len() / 2;
@@ -254,7 +254,7 @@ impl<'a> Flow<'a> {
 
     #[cold]
     pub(crate) fn diagnose(&mut self, who: ControllerId, effect: EffectId, kind: DiagnosticKind) {
-        // The newest diagnostics are kept: they show what ended the flood.
+        // The newest diagnostics are kept, because they describe the current state.
         if self.log.diagnostics.len() >= self.limits.diagnostics as usize {
             let half = self.log.diagnostics.len() / 2;
             self.log.diagnostics.drain(..half);
@@ -354,7 +354,7 @@ pub(crate) fn stacked(op: ModOp, unit: f64, stacks: u32) -> f64 {
 /// execution and the position in the list.
 pub(crate) fn child_origin_id(parent: EffectKey, trigger: u64, execution: u32, position: usize) -> u64 {
     let words = [parent.origin_id, parent.ordinal as u64, trigger, execution as u64, position as u64];
-    // The top bit distinguishes it from op ids of clients, which are below 32768.
+    // The top bit distinguishes the origin id from the op ids of clients, because client numbers are below 32768.
     words.iter().fold(7, |h, &w| crate::rng::fold(h, w)) | 1 << 63
 }
 

@@ -1,4 +1,4 @@
-//! Dispatches ops: the only way to change a sim.
+//! Dispatches ops. All changes of a sim from outside are ops.
 
 use super::Flow;
 use crate::state::CauseWhat;
@@ -20,7 +20,7 @@ impl Flow<'_> {
         result
     }
 
-    /// Makes what follows a consequence of this op.
+    /// Makes this op the cause of the following changes.
     #[inline]
     pub(crate) fn start(&mut self, id: OpId, who: ControllerId) {
         self.cause = Cause { root: id, link: 0 };
@@ -97,7 +97,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Applies one effect to many targets; each application may be refused.
+    /// Applies one effect to many targets. Each application is accepted or refused separately.
     #[inline]
     pub(crate) fn apply_to_many(
         &mut self,
@@ -112,8 +112,8 @@ impl Flow<'_> {
         for some in targets.chunks(PREFETCH) {
             self.prefetch(some);
             for &target in some {
-                // Returns the key of the fast path immediately: if it shared a variable with the slow path's result, it
-                // would be written in parts and read as a whole, and the processor would stall.
+                // Returns the key of the fast path immediately. If the key shared a variable with the slow path's
+                // result, the processor would stall on a value that is written in parts and read as a whole.
                 if let Some(key) = fast.as_ref().and_then(|f| self.apply_fast(f, target, origin_id)) {
                     applied += 1;
                     each(Ok(key));
@@ -141,7 +141,7 @@ impl Flow<'_> {
         std::hint::black_box(seen);
     }
 
-    /// Applies many effects to one target (or several); each application may be refused.
+    /// Applies many effects to one or more targets. Each application is accepted or refused separately.
     pub(crate) fn apply_all(&mut self, specs: &[Spec], each: &mut dyn FnMut(Result<EffectKey, Refusal>)) -> u32 {
         let origin_id = self.cause.root.0;
         let mut applied = 0;

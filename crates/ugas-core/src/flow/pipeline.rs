@@ -8,11 +8,11 @@ use crate::state::{Mod, ModOp};
 /// The sums of one attribute's modifiers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Sums {
-    /// Steps 1 and 2: the sum added to base.
+    /// Steps 1 and 2: the sum that is added to the base value.
     pub(crate) add: f64,
     /// Steps 3 and 4: the product of the channel factors.
     pub(crate) product: f64,
-    /// Step 5: the sum added afterwards.
+    /// Step 5: the sum that is added after the multiplication.
     pub(crate) post: f64,
     /// Step 6: the override.
     pub(crate) over: Option<f64>,
@@ -52,9 +52,9 @@ pub(crate) fn held(v: f64) -> f64 {
     }
 }
 
-/// Sums one attribute's modifiers. They must be sorted by (operation, channel, magnitude), so that the same modifiers
-/// give the same bits in any order of application. `priority` returns the priority of an Override by its effect's
-/// sequence number.
+/// Sums one attribute's modifiers. The modifiers must be sorted by (operation, channel, magnitude), so that the result
+/// does not depend on the order of application. `priority` returns the priority of an Override from the sequence number
+/// of its effect.
 pub(crate) fn sums(mods: &[Mod], strongest: bool, priority: impl Fn(u64) -> i32) -> Sums {
     let mut s = Sums::NONE;
     let (mut channel, mut factor) = (ChannelId::NONE, 1.0f64);
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn overflow_is_held_at_the_edge() {
+    fn overflow_is_clamped_to_the_finite_range() {
         let s = sums(&[m(ModOp::Add, "", f64::MAX, 1), m(ModOp::Add, "", f64::MAX, 2)], false, |_| 0);
         assert!(s.saturated);
         assert_eq!(s.value(f64::MAX, f64::NEG_INFINITY, f64::INFINITY), f64::MAX);

@@ -1,4 +1,5 @@
-//! The fast path of effects that have only plain values and tags. It skips captures, hooks, cues and reactions.
+//! The fast path of effects that have only plain values and tags. This fast path skips captures, hooks, cues and
+//! reactions.
 
 use super::apply::Plan;
 use super::settle::Emit;

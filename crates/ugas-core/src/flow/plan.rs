@@ -32,8 +32,8 @@ impl Flow<'_> {
         Ok(Plan { key, duration, period })
     }
 
-    /// Evaluates the magnitude per stack of each modifier; NaN if its set-by-caller value is missing. `frozen` has the
-    /// values to use if the source left the sim.
+    /// Evaluates the magnitude per stack of each modifier. The magnitude is NaN if its set-by-caller value is missing.
+    /// `frozen` has the values to use if the source left the sim.
     pub(crate) fn capture_units(
         &mut self,
         def: &EffectDef,
@@ -45,8 +45,9 @@ impl Flow<'_> {
         units.clear();
         let mut refused = None;
         for (i, m) in def.modifiers.iter().enumerate() {
-            // A periodic effect evaluates these again at each execution; the value of now is used only if the source
-            // leaves the sim before. Calculations are skipped: they would draw random numbers for nothing.
+            // A periodic effect evaluates these magnitudes again at each execution. The value evaluated here is used
+            // only if the source leaves the sim before the execution. Calculations are skipped, because they would draw
+            // random numbers that nothing uses.
             let later = def.policy != DurationPolicy::Instant && !def.acts_on_current(m);
             if later && m.magnitude.calculation().is_some() || dropped.contains(&(i as u16)) {
                 units.push(f64::NAN);

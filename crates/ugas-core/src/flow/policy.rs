@@ -1,4 +1,4 @@
-//! Policies for several applications of one effect to one target: they are queued, merged or stacked.
+//! Policies for several applications of one effect to one target: the applications are queued, merged or stacked.
 
 use super::Flow;
 use super::magnitude::About;
@@ -9,7 +9,8 @@ use crate::{DiagnosticKind, EffectChange, EffectFilter, EffectId, EffectKey, Lim
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
 impl Flow<'_> {
-    /// Returns whether an application must wait because one of its sequence is active on the target.
+    /// Returns whether an application must be queued, because the effect runs in sequence and is already active or
+    /// queued on the target.
     pub(crate) fn must_queue(&self, def: &EffectDef, target: usize) -> bool {
         let row = self.row(target);
         def.execution_policy == ExecutionPolicy::RunInSequence
@@ -30,8 +31,8 @@ impl Flow<'_> {
         Ok(key)
     }
 
-    /// Starts the next queued application; one that is refused now is skipped. If the effect is no longer sequential,
-    /// all of them start.
+    /// Starts the next queued application. An application that is refused now is skipped. If the effect is no longer
+    /// sequential, all queued applications start.
     pub(crate) fn start_next(&mut self, target: usize, effect: EffectId) {
         let in_turn = self.def(effect).is_some_and(|d| d.execution_policy == ExecutionPolicy::RunInSequence);
         while !(in_turn && self.row(target).effects.iter().any(|e| e.def == effect)) {
@@ -54,8 +55,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Merges an application into the active instance: from the earlier start to the later end, with the higher level;
-    /// at equal levels the latest application replaces the values.
+    /// Merges an application into the active instance. The result lasts from the earlier start to the later end and has
+    /// the higher level. At equal levels, the latest application replaces the values.
     pub(crate) fn merge(
         &mut self,
         def: &EffectRef<'_>,
@@ -87,7 +88,7 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// Adds an application to the stacks of the active instance; magnitudes are multiplied by the stacks.
+    /// Adds an application to the stacks of the active instance. Magnitudes are multiplied by the stacks.
     pub(crate) fn stack(
         &mut self,
         def: &EffectRef<'_>,
@@ -139,7 +140,8 @@ impl Flow<'_> {
         Ok(existing)
     }
 
-    /// Removes effects by tag for another application, like the first one did. The instance that it joins is kept.
+    /// Removes effects by tag for an application that is merged or stacked, like a first application does. The merged
+    /// or stacked instance itself is kept.
     fn remove_others(&mut self, def: &EffectDef, target: usize, except: u64) {
         if def.remove_with_tags.is_empty() {
             return;
@@ -150,8 +152,8 @@ impl Flow<'_> {
         self.withdraw_rechecks(queued);
     }
 
-    /// Applies the overflow effects of a stack that was already full before this application. An application that fits
-    /// in part has no overflow.
+    /// Applies the overflow effects of a stack that was already full before this application. An application that adds
+    /// at least one stack has no overflow.
     pub(crate) fn overflow(&mut self, rule: &crate::rules::StackDef, spec: &Spec, key: EffectKey) {
         for (position, &effect) in rule.overflow.iter().enumerate() {
             self.then_one(spec, key, effect, Trigger::Overflow, 0, position);

@@ -1,5 +1,6 @@
-//! React: runs the consequences of an operation in order, until none is left or a limit is reached. These are
-//! conditional effects, the next application in a queue, ongoing requirements, tag filters and events.
+//! React: runs the consequences of an operation in order, until none is left or a limit is reached. The consequences
+//! are conditional effects, the next application in a queue, rechecks of ongoing requirements and tag filters, and
+//! events.
 
 use super::remove::Trigger;
 use super::settle::Emit;
@@ -16,7 +17,7 @@ use ugas_doc::{OnOngoingFail, PeriodInhibition};
 #[derive(Clone, Debug)]
 pub(crate) enum Reaction {
     Apply {
-        /// The controller whose effect or damage caused it.
+        /// The controller whose effect or damage caused the application.
         from: ControllerId,
         spec: Spec,
         origin_id: u64,
@@ -56,8 +57,8 @@ pub(crate) struct CatchUp {
 #[derive(Clone, Debug)]
 pub(crate) struct Recheck {
     pub(crate) who: ControllerId,
-    /// The sequence numbers of the affected effects. Effects that start later are not included: each checks its own
-    /// requirements, after its conditional effects.
+    /// The sequence numbers of the affected effects. Effects that start later are not included, because each of them
+    /// checks its own requirements after its conditional effects.
     effects: Vec<u64>,
     cause: Cause,
 }
@@ -67,11 +68,11 @@ pub(crate) struct Recheck {
 pub(crate) struct EventCutoff {
     /// Tasks and activations with this number or a higher one started later.
     pub(crate) seq: u64,
-    /// The activation that was being committed, or 0. Its own commit does not cancel it.
+    /// The activation that was being committed, or 0. An event of its own commit does not cancel the activation.
     pub(crate) activating: u64,
     /// Grants with this id or a higher one are newer.
     pub(crate) grants: u32,
-    /// Passive abilities that were active. The event does not restart them.
+    /// Passive abilities that were active at the event. The event does not restart these abilities.
     pub(crate) passives: Vec<GrantId>,
 }
 
@@ -87,7 +88,7 @@ pub(crate) enum RowEvent {
         old: f64,
         new: f64,
     },
-    /// The owner died of a change that this controller caused.
+    /// The owner died because of a change that `source` caused.
     Died {
         source: ControllerId,
     },
@@ -97,14 +98,14 @@ pub(crate) enum RowEvent {
         applied: bool,
     },
     Event(Box<EventData>),
-    /// The event is only for tasks that started waiting before this sequence number.
+    /// An input was pressed or released. The event wakes only tasks with a sequence number below `before`.
     Input {
         input: InputId,
         pressed: bool,
         held: SimTime,
         before: u64,
     },
-    /// An ability was granted that may start without an activation.
+    /// An ability was granted that may start without an activation op.
     Granted {
         grant: GrantId,
     },
@@ -113,9 +114,9 @@ pub(crate) enum RowEvent {
         key: ActivationKey,
         change: AbilityEvent,
     },
-    /// A cast, a restriction or the lack of an avatar that blocked abilities ended.
+    /// Something that blocked abilities ended: a cast, a restriction or the lack of an avatar.
     Freed,
-    /// The controller is active again. It missed the events in between.
+    /// The controller is active again. The controller received no events while it was inactive.
     Resumed,
 }
 
@@ -131,7 +132,7 @@ impl RowEvent {
     }
 }
 
-/// The step of an ability.
+/// A step of an ability that other tasks and triggers receive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AbilityEvent {
     Activated,
@@ -239,7 +240,8 @@ impl Flow<'_> {
         self.sc.row_events.push((row.id, row_event, cause, cutoff));
     }
 
-    /// Ends an operation: queues the rechecks for changed tags after its conditional effects, then the events.
+    /// Ends an operation: queues the rechecks for changed tags after the operation's conditional effects, and then
+    /// queues the events.
     #[inline]
     pub(crate) fn finish_operation(&mut self) {
         if self.sc.rechecks.is_empty() && self.sc.row_events.is_empty() {
@@ -323,7 +325,7 @@ impl Flow<'_> {
         false
     }
 
-    /// Takes one missed execution of an active effect; false if none is left.
+    /// Takes one missed execution of an active effect. Returns false if none is left.
     fn take_missed(&mut self, target: usize, seq: u64) -> bool {
         let Some(at) = self.row(target).effect_at(seq) else { return false };
         let e = &self.row(target).effects[at];
@@ -363,7 +365,7 @@ impl Flow<'_> {
                     self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
                     self.apply(&spec, origin_id).map(|_| ())
                 };
-                // An earlier reaction may have removed the target; that is not an error.
+                // An earlier reaction may have removed the target, which is not an error.
                 if let Err(refusal) = result
                     && refusal != Refusal::StaleHandle
                 {
@@ -474,7 +476,8 @@ impl Flow<'_> {
         if !def.has_ongoing() {
             return;
         }
-        // `own` are the tags the effect grants itself. Innate tags need no entry: their effect has no requirements.
+        // `own` contains the tags that the effect itself grants. Innate tags are left out, because their effect has no
+        // requirements.
         let own = if inhibited { &[][..] } else { &def.granted_tags };
         let holds = self.ongoing_holds(&def, own, target);
         if holds != inhibited {

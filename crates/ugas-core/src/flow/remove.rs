@@ -1,5 +1,5 @@
-//! Removal, in the order of an application: modifiers, tags, revocations, settle, attribute facts, tag facts, removed
-//! fact, cue stop, conditional effects, reactions.
+//! Removes effects. The order of one removal: modifiers, tags, settle, attribute facts, tag facts, revocation of
+//! abilities, removed fact, cues, conditional effects, reactions.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};
@@ -20,7 +20,7 @@ pub(crate) enum Trigger {
 }
 
 impl Flow<'_> {
-    /// Removes stacks of an effect by key, or all of them.
+    /// Removes stacks of the effect with a key. Without a number of stacks, removes the whole effect.
     pub(crate) fn remove(&mut self, key: EffectKey, stacks: Option<u32>) -> Result<(), Refusal> {
         let target = self.slot(key.target)?;
         if stacks == Some(0) {
@@ -40,7 +40,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Removes every effect that matches; queued applications of those definitions first.
+    /// Removes every effect that matches the filter. Queued applications of the matching definitions are removed first.
     pub(crate) fn remove_matching(&mut self, target: usize, filter: &EffectFilter) -> u32 {
         // No effect has sequence number 0.
         self.remove_matching_but(target, filter, 0)
@@ -75,7 +75,7 @@ impl Flow<'_> {
         row.effects.iter().filter(hit).map(|e| e.seq()).collect()
     }
 
-    /// Returns whether an effect's own or granted tags match any of these.
+    /// Returns whether an effect's own or granted tags match any of `tags`.
     fn tagged(&self, def: &EffectDef, tags: &[TagId]) -> bool {
         let mine = def.effect_tags.iter().chain(&def.granted_tags);
         mine.clone().any(|&t| tags.iter().any(|&of| self.rules.tags.is_under(t, of)))
@@ -95,7 +95,7 @@ impl Flow<'_> {
     }
 
     /// Removes effects by tag before a new effect acts. The removal can cancel an ability whose OnCancel list applies
-    /// effects, so the magnitudes captured for the new effect are put aside meanwhile.
+    /// effects, so the magnitudes captured for the new effect are saved during the removal and restored afterwards.
     pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
         if !def.remove_with_tags.is_empty() {
             let captured = (std::mem::take(&mut self.sc.units), std::mem::take(&mut self.sc.captures));
@@ -107,7 +107,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Handles the end of an effect's duration: the effect ends, or loses a stack and restarts its duration.
+    /// Handles the end of an effect's duration: the effect ends, or its stacking policy restarts the duration with one
+    /// stack less or with all stacks.
     pub(crate) fn expire(&mut self, target: usize, seq: u64) {
         let Some(at) = self.row(target).effect_at(seq) else {
             return;
@@ -138,7 +139,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Restarts an effect's duration: it ends `length` from now.
+    /// Restarts an effect's duration, so that the effect ends `length` from now.
     pub(crate) fn restart(&mut self, target: usize, seq: u64, length: SimTime) {
         let now = self.row(target).clock.local(self.st.now);
         self.reschedule(target, seq, |e| {
@@ -160,8 +161,7 @@ impl Flow<'_> {
         self.publish(target);
     }
 
-    /// Ends an active effect. `then` selects the conditional effects that follow; `None` while its controller is being
-    /// destroyed.
+    /// Ends an active effect. `then` selects the conditional effects that follow, or is `None` to apply none.
     pub(crate) fn end(&mut self, target: usize, seq: u64, reason: RemoveReason, then: Option<Trigger>) {
         if let Some(at) = self.row(target).effect_at(seq) {
             self.end_at(target, at, reason, then);
@@ -211,7 +211,8 @@ impl Flow<'_> {
         self.cause = cause;
     }
 
-    /// Removes an effect's record, modifiers and due work from a row and marks the attributes they changed.
+    /// Removes an effect's record, modifiers and due work from a row, and marks the attributes that the modifiers
+    /// changed.
     pub(crate) fn take_effect(&mut self, target: usize, at: usize, def: &EffectDef) -> Effect {
         let (seq, source) = (self.row(target).effects[at].seq(), self.row(target).effects[at].source);
         if def.has_live {
@@ -234,7 +235,7 @@ impl Flow<'_> {
         e
     }
 
-    /// Removes an effect's modifiers from a row; the others keep their order.
+    /// Removes an effect's modifiers from a row. The other modifiers keep their order.
     pub(crate) fn take_mods(&mut self, target: usize, seq: u64, def: &EffectDef) {
         let row = self.st.controllers.row_mut(target);
         let (mut live, dirty) = (0, &mut self.sc.dirty);

@@ -25,7 +25,7 @@ impl Flow<'_> {
         Ok(self.ix.keep_layout(layout, place))
     }
 
-    /// Returns a layout that no row uses any more.
+    /// Returns the index of a layout that no row uses.
     fn unused_layout(&self) -> Option<u32> {
         let used: std::collections::BTreeSet<u32> = self.st.controllers.iter().map(|r| r.layout).collect();
         (0..self.ix.layouts.len() as u32).find(|l| !used.contains(l))
@@ -53,7 +53,7 @@ impl Flow<'_> {
             self.mark(target, slot);
         }
         self.settle(Via::NOTHING, Emit::Later);
-        // A new attribute emits no change.
+        // A new attribute emits no change fact.
         let (was, now) = (self.ix.layouts[old as usize].clone(), self.ix.layouts[layout as usize].clone());
         let mut changes = std::mem::take(&mut self.sc.before);
         changes.retain(|b| b.row != target as u32 || was.slot(now.slots[b.slot as usize].attribute).is_some());
@@ -112,7 +112,8 @@ impl Flow<'_> {
         users
     }
 
-    /// Removes the modifiers on a set before a forced removal; their effects stay.
+    /// Removes the modifiers of the attributes of a set, before the set is removed by force. The effects of these
+    /// modifiers stay active.
     fn drop_mods_of(&mut self, target: usize, is_removed: &dyn Fn(u16) -> bool) {
         let who = self.row(target).id;
         let removed: Vec<_> = self.row(target).mods.iter().filter(|m| is_removed(m.slot)).copied().collect();
@@ -132,7 +133,7 @@ impl Flow<'_> {
         row.rebuild_modded();
     }
 
-    /// Freezes live modifiers that follow an attribute of a removed set at their last value.
+    /// Freezes live modifiers that read an attribute of a removed set at their last value.
     fn freeze_attributes(&mut self, target: usize, layout: &Layout, set: SetId) {
         let who = self.row(target).id;
         for slot in layout.slots.iter().filter(|s| s.set == set) {
@@ -144,7 +145,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Moves a row's values and modifiers to another layout; new attributes start at their initial values.
+    /// Moves a row's values and modifiers to another layout. New attributes start at their initial values.
     fn move_row(&mut self, target: usize, layout: u32, values: &[Attr]) {
         let old = self.ix.layouts[self.row(target).layout as usize].clone();
         let new = self.ix.layouts[layout as usize].clone();
@@ -154,7 +155,8 @@ impl Flow<'_> {
                 attrs[at] = *attr;
             }
         }
-        // A new attribute starts derived or at its default, clamped, in dependency order.
+        // A new attribute starts at its derived value or its default, clamped to its bounds. Attributes are processed
+        // in dependency order.
         for (slot, def) in new.slots.iter().enumerate() {
             if old.slot(def.attribute).is_none() {
                 let (lo, hi) = def.bounds(&attrs);

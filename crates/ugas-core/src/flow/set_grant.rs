@@ -1,5 +1,5 @@
 //! Ability sets: attribute sets, effects and abilities that are granted and revoked together (equipment, a class, a
-//! form). If one part is refused, none is granted. The handle of a grant revokes exactly the parts that it granted.
+//! form). If one part is refused, no part is granted. The handle of a grant revokes exactly the parts that it granted.
 //! Parts that were already removed are skipped.
 
 use super::{Flow, Via};
@@ -82,8 +82,8 @@ impl Flow<'_> {
         Ok((attributes, effects))
     }
 
-    /// Revokes one grant of an ability set, in reverse order. Refused as a whole if something else needs one of its
-    /// attribute sets.
+    /// Revokes one grant of an ability set, in reverse order. If something else needs one of its attribute sets, the
+    /// whole revocation is refused.
     pub(crate) fn revoke_set(&mut self, who: ControllerId, handle: u64) -> Result<(), Refusal> {
         let target = self.slot(who)?;
         let sets = &self.row(target).play().sets;
@@ -99,11 +99,11 @@ impl Flow<'_> {
             self.revoke_grant(target, grant, Via::NOTHING);
         }
         for &(origin_id, ordinal) in taken.effects.iter().rev() {
-            // An effect that ended before is skipped.
+            // An effect that has already ended is skipped.
             let _ = self.remove(EffectKey { origin_id, target: who, ordinal }, None);
         }
         for &set in &removed {
-            // `can_lose` found no obstacle; a set that was removed before is skipped.
+            // `can_lose` has checked the removal. A set that was already removed is skipped.
             let _ = self.remove_set(who, set, true);
         }
         self.row_mut(target).trim();
@@ -127,7 +127,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Grants the ability sets of a new controller; a refusal becomes a diagnostic, like that of an initial effect.
+    /// Grants the ability sets of a new controller. A refusal becomes a diagnostic, like the refusal of an initial
+    /// effect.
     pub(crate) fn grant_spawn_sets(&mut self, who: ControllerId, sets: &[AbilitySetId]) {
         for &set in sets {
             if let Err(refusal) = self.grant_set(who, set) {

@@ -1,9 +1,9 @@
-//! Settle: recomputes the attributes that a change affected, in dependency order, each once, and records old and new
-//! values.
+//! Settle: recomputes the attributes that a change affected, and records their old and new values. Each attribute is
+//! recomputed once, in dependency order.
 //!
-//! In the common case, one row without followers changes, and settling is one ascending pass over its dirty slots.
-//! Otherwise the affected attributes of all rows are first sorted by dependency. Independent attributes are ordered by
-//! (controller id, slot).
+//! In the common case, only one row changes and no other row reads it. Settling is then one ascending pass over the
+//! dirty slots of the row. Otherwise the affected attributes of all rows are first sorted by dependency. Independent
+//! attributes are ordered by (controller id, slot).
 
 use super::write::Window;
 use super::{Flow, PreviousValue, RowEvent, Via, Write};
@@ -12,7 +12,7 @@ use crate::state::{Attr, LiveEdge, Mod, ModOp, NOT_FINITE, alert};
 use crate::{AttributeId, ControllerId, DiagnosticKind, FactKind};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether changes become facts immediately or at the end of a longer application.
+/// When changes become facts: immediately, at the end of a longer application, or never.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emit {
     Facts,
@@ -20,7 +20,7 @@ pub(crate) enum Emit {
     Nothing,
 }
 
-/// The change of an attribute's range: its start and length, before and now.
+/// The change of an attribute's range: the start and length of the old range and of the new range.
 #[derive(Clone, Copy, Debug)]
 struct Rescaling {
     old_lo: f64,
@@ -34,8 +34,8 @@ impl Rescaling {
         super::pipeline::held(self.lo + (value - self.old_lo) / self.old * self.new)
     }
 
-    /// Shifts a write after the base value was rescaled: it starts from the rescaled value and changes it by the same
-    /// amount. An Override keeps its end value.
+    /// Shifts a write after the base value was rescaled. The write starts from the rescaled value and changes it by the
+    /// same amount. An Override keeps its end value.
     fn shift(&self, write: &mut Write) {
         let by = write.end - write.start;
         write.start = self.of(write.start);
@@ -57,7 +57,7 @@ impl Flow<'_> {
         self.sc.dirty.push((row as u32, slot as u16));
     }
 
-    /// Settles everything marked.
+    /// Settles all marked attributes.
     pub(crate) fn settle(&mut self, via: Via, emit: Emit) {
         let Some(&(first, slot)) = self.sc.dirty.first() else {
             return;
@@ -74,8 +74,8 @@ impl Flow<'_> {
         self.sc.writes.clear();
     }
 
-    /// Settles the most common change: modifiers of one attribute without followers. Returns true if that was all;
-    /// otherwise nothing has changed.
+    /// Settles the most common change: modifiers of one attribute that no other attribute depends on. Returns false,
+    /// with nothing changed, if there is anything else to settle.
     #[inline]
     fn settle_one(&mut self, row: usize, slot: usize, via: Via) -> bool {
         let r = self.row(row);
@@ -139,7 +139,7 @@ impl Flow<'_> {
         self.ix.layouts = layouts;
     }
 
-    /// Recomputes one attribute; returns whether its current value changed.
+    /// Recomputes one attribute. Returns whether its current value changed.
     pub(crate) fn evaluate(&mut self, row: usize, slot: usize, layout: &Layout, via: Via, emit: Emit) -> bool {
         let r = self.row(row);
         let def = &layout.slots[slot];
@@ -274,8 +274,8 @@ impl Flow<'_> {
         w.end.is_finite()
     }
 
-    /// Returns how the base value is rescaled to keep its share of a range that changed in this settle; `None` if it
-    /// did not change.
+    /// Returns how the base value is rescaled to keep its proportion of a range that changed in this settle, or `None`
+    /// if the range did not change.
     fn rescaling(&self, row: u32, def: &Slot, lo: f64, hi: f64) -> Option<Rescaling> {
         let was = |bound: SlotBound, now: f64| match bound {
             SlotBound::Slot(s) => self.sc.moved.iter().rev().find(|m| (m.0, m.1) == (row, s)).map_or(now, |m| m.2),
@@ -346,7 +346,7 @@ impl Flow<'_> {
         nodes
     }
 
-    /// Calls `each` with the direct followers of an attribute.
+    /// Calls `each` with the attributes that directly depend on an attribute.
     pub(crate) fn successors(&self, key: (ControllerId, u16), each: &mut dyn FnMut((ControllerId, u16))) {
         let Some(row) = self.st.controllers.get(key.0) else {
             return;
@@ -367,7 +367,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Checks that no dependency cycle is reachable from a row's attributes; the error is an attribute of the cycle.
+    /// Checks that no dependency cycle is reachable from a row's attributes. The error is an attribute of the cycle.
     pub(crate) fn is_acyclic_from(&self, who: ControllerId) -> Result<(), (ControllerId, u16)> {
         let Some(row) = self.st.controllers.get(who) else {
             return Ok(());
@@ -401,7 +401,7 @@ impl Flow<'_> {
         Some((target, m.slot as usize))
     }
 
-    /// Updates a live modifier to a new value of its source; returns whether that changes its contribution.
+    /// Updates a live modifier to a new value of its source. Returns whether the contribution of the modifier changed.
     pub(crate) fn follow(&mut self, target: usize, slot: usize, edge: &LiveEdge, value: f64, via: Via) -> bool {
         let row = self.row(target);
         let Some(at) = row.mods.iter().position(|m| m.seq() == edge.seq && m.index() == edge.index) else {

@@ -11,7 +11,7 @@ use std::cell::RefCell;
 /// Conditions with a part that is not finite: controller and effect.
 pub(crate) type NonFiniteConditions = RefCell<Vec<(ControllerId, EffectId)>>;
 
-/// A sim's parts to read.
+/// The parts of a sim that checks and evaluations read.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'a> {
     pub(crate) rules: &'a Rules,
@@ -21,11 +21,11 @@ pub(crate) struct View<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     /// The op of the query, for random draws.
     pub(crate) root: OpId,
-    /// The link in the chain of causes, for refusals that carry it.
+    /// The current link in the chain of causes, which some refusals contain.
     pub(crate) link: u32,
-    /// Where to record conditions with a part that is not finite; `None` records nothing.
+    /// The list that records conditions with a part that is not finite, or `None` to record nothing.
     pub(crate) non_finite: Option<&'a NonFiniteConditions>,
-    /// Whether the numbers must be reproducible: random numbers are then refused.
+    /// Whether the result must be reproducible. Random numbers are then refused.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
@@ -50,7 +50,7 @@ impl Flow<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Evaluates a condition. A condition with a part that is not finite is false, with a diagnostic.
+    /// Evaluates a condition. A condition with a part that is not finite is false and causes a diagnostic.
     pub(crate) fn holds(&self, expr: &Expr, reads: &mut dyn Reads, who: ControllerId, effect: EffectId) -> bool {
         match expr.condition(reads) {
             Ok(held) => held.unwrap_or(false),
@@ -139,7 +139,7 @@ impl<'a> View<'a> {
         (self.replay.is_some() || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
     }
 
-    /// The same for an evaluation.
+    /// Returns the last values of the source of an evaluated effect, if the source left the sim.
     pub(crate) fn frozen_of(&self, about: About<'_>) -> Option<&'a Frozen> {
         let source = about.spec.source;
         if source == ControllerId::NONE || self.replay.is_none() && self.st.controllers.slot(source).is_some() {

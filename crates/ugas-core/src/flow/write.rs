@@ -1,13 +1,13 @@
-//! Writes to base values. A write is limited to the range of base values whose current value is within the bounds, with
-//! all modifiers included. An increase never lowers the base value, and a decrease never raises it. Damage beyond the
-//! minimum is lost and does not reduce later healing.
+//! Writes to base values. A write is limited to the range of base values that lead to a current value within the
+//! bounds, with all modifiers included. An increase never lowers the base value, and a decrease never raises it. Damage
+//! beyond the minimum is lost and does not reduce later healing.
 
 use super::pipeline::Sums;
 use crate::rules::clamp;
 use crate::state::ModOp;
 
-/// The limits of base during a write: the range whose current values are within the bounds, and the hull of this range
-/// and the bounds.
+/// The limits of the base value during a write. `lo` and `hi` are the range of base values that lead to a current value
+/// within the bounds. The hull is the smallest range that contains both this range and the bounds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Window {
     lo: f64,
@@ -30,13 +30,13 @@ impl Window {
         Window { lo, hi, hull_lo: lo, hull_hi: hi }
     }
 
-    /// Returns the start of a write.
+    /// Returns the base value from which a write starts.
     #[inline]
     pub(crate) fn start(&self, base: f64) -> f64 {
         clamp(base, self.hull_lo, self.hull_hi)
     }
 
-    /// Returns the base after a write from `start` to `end`, which may include an Override.
+    /// Returns the base value after a write from `start` to `end`. `over` is true if the write includes an Override.
     #[inline(always)]
     pub(crate) fn settle(&self, base: f64, start: f64, end: f64, over: bool) -> f64 {
         let settled = if over {
@@ -63,7 +63,8 @@ fn greater(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }
 }
 
-/// Returns the base value for which the pipeline yields `bound`, moved outward by a few ulps until it reaches it.
+/// Returns the base value for which the pipeline yields `bound`. The base value is moved outward by a few ulps until
+/// the pipeline reaches the bound.
 fn edge(sums: &Sums, bound: f64, outward: f64) -> f64 {
     if !bound.is_finite() || (sums.add == 0.0 && sums.product == 1.0 && sums.post == 0.0) {
         return bound;
@@ -91,7 +92,7 @@ fn ulp(v: f64) -> f64 {
     f64::from_bits(v.to_bits() + 1) - v
 }
 
-/// Applies one operation to a base value; Multiply scales by `1 + m`.
+/// Applies one operation to a base value. Multiply scales the value by `1 + m`.
 #[inline]
 pub(crate) fn operate(op: ModOp, value: f64, magnitude: f64) -> f64 {
     match op {
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn full_shows_the_bound_exactly_and_writes_keep_their_direction() {
+    fn a_full_attribute_equals_its_bound_and_writes_keep_their_direction() {
         let mut seed = 3u64;
         for _ in 0..200_000 {
             let mut next = || {

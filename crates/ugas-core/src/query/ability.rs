@@ -5,21 +5,22 @@ use crate::{
     Refusal, Sim, SimTime, TagId, Target, Which,
 };
 
-/// A failed activation check, and the time at which it will pass.
+/// A failed activation check, and the time at which the check will pass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reason {
     /// The refusal.
     pub refusal: Refusal,
-    /// The sim time at which this check passes if nothing else changes; `None` if that is unknown.
+    /// The sim time at which this check will pass if nothing else changes, or `None` if that time is unknown.
     pub clears_at: Option<SimTime>,
 }
 
-/// The result of the activation checks of an ability, without the checks of its target.
+/// The result of the activation checks of an ability. Checks of the target are not included.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Castable {
     /// The first failed check, if any.
     pub reason: Option<Refusal>,
-    /// The sim time at which all failed checks pass as time passes. `None` if a failed check does not depend on time.
+    /// The sim time at which all failed checks will pass, or now if no check failed. `None` if a failed check does not
+    /// depend on time.
     pub ready_at: Option<SimTime>,
 }
 
@@ -48,23 +49,24 @@ impl Timer {
 /// An activation of an ability.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ActivationView {
-    /// Its key.
+    /// The key of the activation.
     pub key: ActivationKey,
     /// The ability.
     pub ability: AbilityId,
-    /// Its grant.
+    /// The grant that was activated.
     pub grant: GrantId,
-    /// Its state.
+    /// The state of the activation.
     pub state: AbilityState,
-    /// Its level, fixed at activation.
+    /// The level of the activation. It does not change after the start.
     pub level: u32,
-    /// Its target.
+    /// The target of the activation.
     pub target: Target,
     /// Whether the activation is committed.
     pub committed: bool,
-    /// The effect that grants the ability's owned tags while the ability is active, if it has any.
+    /// The effect that grants the ability's owned tags while the ability is active. `None` if the ability has no owned
+    /// tags.
     pub owned: Option<EffectKey>,
-    /// The time since activation.
+    /// The time since the start of the activation.
     pub elapsed: SimTime,
 }
 
@@ -84,9 +86,9 @@ pub struct CastView {
 }
 
 impl Sim {
-    /// Returns every activation check that fails now, in the order in which `activate` evaluates them. Returns an empty
-    /// list if the activation would succeed. If the controller has several grants of the ability, the list is empty if
-    /// any of them can be activated; otherwise it has the reasons of the first grant.
+    /// Writes every activation check that fails now to `into`, in the order in which `activate` evaluates the checks.
+    /// `into` is empty if the activation would succeed. If `which` selects several grants and none of them can be
+    /// activated, `into` contains the reasons of the first grant.
     pub fn why_not(
         &self,
         who: ControllerId,
@@ -116,7 +118,7 @@ impl Sim {
         Ok(())
     }
 
-    /// Returns whether `activate` would succeed now. The error is the first failed check.
+    /// Checks whether `activate` would succeed now. The error is the first failed check.
     pub fn check(&self, who: ControllerId, ability: AbilityId, target: Target) -> Result<(), Refusal> {
         let (view, slot) = (self.view(), self.slot(who)?);
         let mut first = None;
@@ -169,9 +171,9 @@ impl Sim {
         }))
     }
 
-    /// Returns a grant's cooldown: the timer of the effect with the longest remaining time that grants one of the
-    /// ability's cooldown tags. Returns `None` if no such effect is active. For an infinite effect, the remaining time
-    /// is [`SimTime::NEVER`].
+    /// Returns the timer of a grant's cooldown, or `None` if no active effect grants a cooldown tag of the ability. If
+    /// several effects grant a cooldown tag, the effect with the longest remaining time counts. For an infinite effect,
+    /// the remaining time is [`SimTime::NEVER`].
     pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();
@@ -190,7 +192,7 @@ impl Sim {
         def.map_or((Vec::new(), None), |d| (d.cooldown_tags.to_vec(), d.gcd.map(|(group, _)| group)))
     }
 
-    /// Returns the timer of a global cooldown, or `None` if it is not running.
+    /// Returns the timer of a global cooldown, or `None` if the cooldown is not running.
     pub fn global_cooldown(&self, who: ControllerId, group: GroupId) -> Result<Option<Timer>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
@@ -204,7 +206,7 @@ impl Sim {
         Ok(self.view().charges_of(slot, at))
     }
 
-    /// Returns the cast in progress.
+    /// Returns the cast in progress, or `None` if the controller is not casting.
     pub fn cast(&self, who: ControllerId) -> Result<Option<CastView>, ReadError> {
         let slot = self.slot(who)?;
         let view = self.view();
@@ -216,13 +218,13 @@ impl Sim {
         }))
     }
 
-    /// Returns a parameter of a grant.
+    /// Returns the value of a grant's parameter, or `None` if the parameter is not set.
     pub fn param(&self, who: ControllerId, grant: GrantId, name: ParamId) -> Result<Option<f64>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         Ok(self.view().param_of(slot, at, name))
     }
 
-    /// Returns how long an input has been pressed, or `None` if it is not pressed.
+    /// Returns how long an input has been pressed, or `None` if the input is not pressed.
     pub fn held(&self, who: ControllerId, input: InputId) -> Result<Option<SimTime>, ReadError> {
         let row = self.row(who)?;
         let now = row.clock.local(self.now());

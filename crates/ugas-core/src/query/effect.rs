@@ -12,34 +12,34 @@ pub enum EffectState {
     Active,
     /// The effect is active, but an ongoing requirement inhibits it.
     Inhibited,
-    /// The application waits in a queue for its turn.
+    /// The application waits in a queue behind another application.
     Queued,
 }
 
-/// An active or queued effect. Times are durations on the controller's clock.
+/// An active or queued effect. All times except `span` are durations on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EffectView {
-    /// Its key.
+    /// The key of the application.
     pub key: EffectKey,
-    /// Its definition.
+    /// The definition of the effect.
     pub effect: EffectId,
-    /// The controller that applied it, or `None` if the world applied it.
+    /// The controller that applied the effect, or `None` if the world applied it.
     pub source: Option<ControllerId>,
-    /// Its level.
+    /// The level of the effect.
     pub level: u32,
-    /// Its stacks.
+    /// The number of stacks.
     pub stacks: u32,
-    /// Its state.
+    /// The state of the effect.
     pub state: EffectState,
-    /// The time since it started.
+    /// The time since the effect started.
     pub elapsed: SimTime,
-    /// The remaining time; `None` for infinite and queued effects.
+    /// The remaining time, or `None` for infinite and queued effects.
     pub remaining: Option<SimTime>,
-    /// The total duration; `None` for infinite and queued effects.
+    /// The total duration, or `None` for infinite and queued effects.
     pub total: Option<SimTime>,
-    /// Start and end in sim time, at the current rate of the controller's clock. Unlike the remaining time, these times
-    /// do not change as time passes, so they are replicated to observers. A time that does not exist is
-    /// [`SimTime::NEVER`]: for an infinite effect, a stopped clock or a queued effect.
+    /// The start and the end of the effect in sim time, computed with the current rate of the controller's clock. The
+    /// two times do not change from tick to tick, so they are replicated to observers. The end of an infinite effect,
+    /// the end on a stopped clock, and both times of a queued effect are [`SimTime::NEVER`].
     pub span: (SimTime, SimTime),
     /// The number of periodic executions so far.
     pub executed: u32,
@@ -48,7 +48,7 @@ pub struct EffectView {
 }
 
 impl EffectView {
-    /// Returns the remaining and the total time; `None` for infinite and queued effects.
+    /// Returns the remaining and the total time, or `None` for infinite and queued effects.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -74,16 +74,16 @@ pub struct GrantView {
     pub id: GrantId,
     /// The ability.
     pub ability: AbilityId,
-    /// Its level.
+    /// The level of the grant.
     pub level: u32,
-    /// Its input, if it is bound to one.
+    /// The input that the ability is bound to, if any.
     pub input: Option<InputId>,
     /// The effect that granted the ability, if any. When that effect ends, the grant is revoked.
     pub by: Option<EffectKey>,
 }
 
 impl Sim {
-    /// Returns the active effects in order of application, then the queued ones.
+    /// Returns the active effects in order of application, followed by the queued effects.
     pub fn effects(&self, who: ControllerId) -> Result<Vec<EffectView>, ReadError> {
         Ok(self.each_effect(who)?.collect())
     }
@@ -128,13 +128,13 @@ impl Sim {
         Ok(active.chain(queued))
     }
 
-    /// Returns one active or queued effect. The key of an ended effect returns [`ReadError::StaleHandle`].
+    /// Returns one active or queued effect. If the effect has ended, the error is [`ReadError::StaleHandle`].
     pub fn effect(&self, key: EffectKey) -> Result<EffectView, ReadError> {
         self.each_effect(key.target)?.find(|e| e.key == key).ok_or(ReadError::StaleHandle)
     }
 
     /// Returns the spec of an effect: target, source, level, ability and context (set-by-caller values, origin, hit,
-    /// causer). For its causes, pass the link of one of its facts to `Sim::chain`.
+    /// causer). To read the causes of the effect, pass the link of one of its facts to `Sim::chain`.
     pub fn spec_of(&self, key: EffectKey) -> Result<Spec, ReadError> {
         let row = self.row(key.target)?;
         if let Some(at) = row.find_queued(key) {
@@ -184,8 +184,8 @@ impl Sim {
             .collect())
     }
 
-    /// Returns the ability sets of a controller, oldest grant first, each with the handle that revokes it. This is the
-    /// only way to get the handles of ability sets that were granted at spawn.
+    /// Returns the ability sets of a controller, oldest grant first, each with the handle for [`Sim::revoke_set`]. The
+    /// list includes ability sets that were granted at spawn.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};

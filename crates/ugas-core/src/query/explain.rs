@@ -1,5 +1,5 @@
 //! Explanations: how the value of an attribute is computed, line by line. The lines are the modifiers that the
-//! aggregation used, so evaluating the lines gives the same value bit for bit.
+//! aggregation used. An evaluation of the lines therefore gives exactly the same value, bit for bit.
 
 use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};
@@ -7,13 +7,13 @@ use crate::{AttributeId, ControllerId, EffectId, EffectKey, ReadError, Sim};
 use std::fmt;
 use ugas_doc::{Operation, Origin, Patched};
 
-/// Whether a modifier contributes to the value.
+/// The state of a modifier: whether it contributes to the value, and the reason if it does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModifierState {
     /// The modifier contributes.
     Counts,
-    /// The modifier is an Override hidden by another Override with a higher priority, or a bonus hidden by a larger
-    /// bonus under strongest-wins.
+    /// The modifier is an Override, and another Override has precedence. Or the attribute uses strongest-wins, and
+    /// another bonus or penalty is stronger.
     Hidden,
     /// The modifier's effect is inhibited.
     Inhibited,
@@ -23,7 +23,7 @@ pub enum ModifierState {
     NotFinite,
 }
 
-/// One modifier of an explanation.
+/// One line of an explanation: a modifier and its contribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModifierLine {
     /// The operation.
@@ -34,7 +34,7 @@ pub struct ModifierLine {
     pub magnitude: f64,
     /// The application.
     pub key: EffectKey,
-    /// The position in the order of application on this controller.
+    /// The position of the application in the order of all applications on this controller.
     pub applied: u64,
     /// The definition.
     pub effect: EffectId,
@@ -46,9 +46,9 @@ pub struct ModifierLine {
     pub level: u32,
     /// The stacks.
     pub stacks: u32,
-    /// For an attribute-based magnitude: the followed attribute and its current value.
+    /// The attribute that an attribute-based magnitude follows, and the current value of that attribute.
     pub follows: Option<(String, f64)>,
-    /// The file and line of the modifier, if its document has one.
+    /// The file and line of the modifier, if its document was read from a file.
     pub origin: Option<Origin>,
     /// Whether the modifier contributes to the value.
     pub state: ModifierState,
@@ -65,23 +65,23 @@ pub struct ChannelShare {
     pub lines: Vec<usize>,
 }
 
-/// How an attribute's value is computed.
+/// The computation of an attribute's value, step by step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
     /// The controller.
     pub who: ControllerId,
     /// The attribute.
     pub attribute: AttributeId,
-    /// Its name.
+    /// The name of the attribute.
     pub name: String,
-    /// Base value.
+    /// The base value.
     pub base: f64,
     /// The authored expression that computes the base value; `None` if the attribute is not derived.
     pub derived: Option<String>,
     /// The changes that patches made to the attribute's definition.
     pub patches: Vec<Patched>,
-    /// Whether the attribute uses strongest-wins. Only the largest bonus and the largest penalty of all Multiply
-    /// modifiers then count, regardless of channels.
+    /// Whether the attribute uses strongest-wins. With strongest-wins, only the largest bonus and the largest penalty
+    /// of all Multiply modifiers count, regardless of channels.
     pub strongest: bool,
     /// The sum of the Add modifiers.
     pub add: f64,
@@ -91,7 +91,7 @@ pub struct Explanation {
     pub channels: Vec<ChannelShare>,
     /// The sum of the AddPost modifiers.
     pub post: f64,
-    /// The effective Override, if any.
+    /// The value of the Override that applies, if any.
     pub over: Option<f64>,
     /// The current bounds.
     pub bounds: (f64, f64),
@@ -102,7 +102,7 @@ pub struct Explanation {
 }
 
 impl Sim {
-    /// Explains an attribute's current value.
+    /// Returns an explanation of an attribute's current value.
     pub fn explain(&self, who: ControllerId, attribute: AttributeId) -> Result<Explanation, ReadError> {
         let row = self.row(who)?;
         let layout = self.layout(row);
@@ -212,8 +212,8 @@ fn hide_losers(lines: &mut [ModifierLine], mods: &[Mod], parts: &Sums, strongest
     }
 }
 
-/// Returns the factors in multiplication order. Under strongest-wins a bonus and a penalty multiply even in one
-/// channel.
+/// Returns the factors in multiplication order. Under strongest-wins, a bonus and a penalty are separate factors even
+/// in the same channel.
 fn channels(lines: &[ModifierLine], strongest: bool) -> Vec<ChannelShare> {
     let mut out: Vec<ChannelShare> = Vec::new();
     for (i, l) in lines.iter().enumerate() {
@@ -248,7 +248,8 @@ impl Explanation {
         } else {
             let _ =
                 if self.add == 0.0 { write!(s, "{}", self.base) } else { write!(s, "({} + {})", self.base, self.add) };
-            // Shown in order of application; the product differs from the pipeline's at most in the last bit.
+            // The factors are shown in order of application. In this order, the product differs from the aggregated
+            // product at most in the last bit.
             let mut shares: Vec<&ChannelShare> = self.channels.iter().collect();
             shares.sort_by_key(|c| c.lines.iter().map(|&i| self.lines[i].applied).min());
             for c in shares {

@@ -6,9 +6,9 @@ use crate::{AbilityId, ActivationKey, ControllerId, GroupId, ReadError, Sim, Sim
 /// A waiting task.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TaskView {
-    /// The key of the task. The host answers with this key.
+    /// The key of the task. The host passes this key to `Sim::complete`.
     pub key: TaskKey,
-    /// Its type.
+    /// The task type.
     pub kind: TaskKindId,
     /// The ability.
     pub ability: AbilityId,

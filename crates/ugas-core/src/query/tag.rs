@@ -26,13 +26,13 @@ impl Sim {
         Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
     }
 
-    /// Returns how often the tag or a descendant of it is granted.
+    /// Returns how often the tag and its descendants are granted in total.
     pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count_all(&self.rules().tags, tag))
     }
 
-    /// Returns whether any of the tags is present; false for an empty list.
+    /// Returns whether the controller has at least one of the tags. Returns false for an empty list.
     #[inline]
     pub fn has_any(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
@@ -40,14 +40,14 @@ impl Sim {
         Ok(tags.iter().fold(false, |any, &t| any | row.tags.has(table, t)))
     }
 
-    /// Returns whether all of the tags are present; true for an empty list.
+    /// Returns whether the controller has all of the tags. Returns true for an empty list.
     #[inline]
     pub fn has_all(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         let (row, table) = (self.row(who)?, &self.rules().tags);
         Ok(tags.iter().fold(true, |all, &t| all & row.tags.has(table, t)))
     }
 
-    /// Returns whether none of the tags is present.
+    /// Returns whether the controller has none of the tags.
     pub fn has_none(&self, who: ControllerId, tags: &[TagId]) -> Result<bool, ReadError> {
         Ok(!self.has_any(who, tags)?)
     }
@@ -69,13 +69,13 @@ impl Sim {
         Ok(self.row(who)?.tags.iter(&self.rules().tags))
     }
 
-    /// Returns how many distinct tags are explicitly granted.
+    /// Returns the number of distinct tags that are explicitly granted.
     pub fn tag_kinds(&self, who: ControllerId) -> Result<usize, ReadError> {
         Ok(self.row(who)?.tags.len())
     }
 
-    /// Returns how many active effects and abilities keep a looping cue playing. The cue plays once while the count is
-    /// above zero.
+    /// Returns the number of active effects and abilities that play a looping cue. While the count is above zero, the
+    /// cue plays once.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, ReadError> {
         let row = self.row(who)?;
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))

@@ -1,9 +1,8 @@
 //! Descriptions with numbers from the rules, so that a tooltip always shows the numbers that the game uses. In `Deals
-//! {GE_Fireball.Health} damage` the placeholder names an effect and one of its values. The value is evaluated by the
-//! code that an application uses.
+//! {GE_Fireball.Health} damage`, the placeholder names an effect and one of its values. The code that applies the
+//! effect also computes this value.
 //!
-//! The numbers are also returned as a list with their placeholders, so that a translated text can use the same
-//! placeholders.
+//! The result also lists the numbers with their placeholders, so that a translated text can use the same placeholders.
 
 use crate::flow::About;
 use crate::rng::SITE_TEXT;
@@ -18,15 +17,15 @@ pub struct FilledText {
     pub text: String,
     /// The placeholders and their numbers, in the order in which they appear in the text.
     pub values: Vec<(String, f64)>,
-    /// The placeholders without a value. They stay in the text unchanged.
+    /// The placeholders without a value. The text contains them unchanged.
     pub missing: Vec<String>,
 }
 
 impl Rules {
-    /// Replaces the placeholders of a text with the numbers of effects at a level:
+    /// Replaces the placeholders of a text with the numbers of effects at a level. The placeholders are:
     ///
-    /// - `{GE_Fireball.Health}`: the amount that the effect's modifiers add to the attribute or subtract from it,
-    ///   without its sign; a percentage where they multiply;
+    /// - `{GE_Fireball.Health}`: the amount that the effect's modifiers add to or subtract from the attribute, without
+    ///   its sign. Multiply modifiers give a percentage;
     /// - `{GE_Burn.Duration}` and `{GE_Burn.Period}`: seconds; `{GE_Burn.Chance}`: a percentage;
     /// - `{Level}`: the level.
     ///
@@ -51,9 +50,9 @@ impl Rules {
 
 impl Sim {
     /// Replaces the placeholders of a text like [`Rules::fill_text`], with the numbers for an owner at a level.
-    /// Attribute-based numbers read the owner's current attributes, and `{Health}` is the value of the owner's
-    /// attribute
-    /// `Health`. Random parts of a calculation, such as a critical hit, are not included.
+    /// Attribute-based numbers use the current values of the owner's attributes. The placeholder `{Health}` is the
+    /// value of the owner's attribute `Health`. Random parts of a calculation, such as a critical hit, are not
+    /// included.
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }

@@ -1,4 +1,4 @@
-//! Compiled abilities: names are ids, and the task lists are one program.
+//! Compiled abilities: names are replaced with ids, and all task lists are compiled into one program.
 
 use super::expr::Expr;
 use super::program::{NO_PC, Program};
@@ -34,14 +34,14 @@ pub(crate) struct AbilityDef {
     pub(crate) tags: Box<[TagId]>,
     pub(crate) blocked_by: Box<[TagId]>,
     pub(crate) blocks: Box<[TagId]>,
-    /// Tags of other abilities that it cancels when it activates.
+    /// Tags of other abilities that the ability cancels when it activates.
     pub(crate) cancels: Box<[TagId]>,
-    /// Tags of the owner that cancel it.
+    /// Tags of the owner that cancel the ability.
     pub(crate) cancelled_by: Box<[TagId]>,
     pub(crate) required: Box<[TagId]>,
     pub(crate) blocked: Box<[TagId]>,
-    /// The built-in effect that grants `ActivationOwnedTags`. For a run-time ability, it has the same number as the
-    /// ability.
+    /// The built-in effect that grants `ActivationOwnedTags`. For a run-time ability, the effect and the ability have
+    /// the same number.
     pub(crate) owned: Option<EffectId>,
     pub(crate) source_required: Box<[TagId]>,
     pub(crate) target_required: Box<[TagId]>,
@@ -51,7 +51,7 @@ pub(crate) struct AbilityDef {
     pub(crate) hook: Option<HookId>,
     pub(crate) cost: Option<EffectId>,
     pub(crate) cooldown: Option<EffectId>,
-    /// The tags of the cooldown effect that are descendants of `Cooldown`; if there are none, all tags that it grants.
+    /// The tags that the cooldown effect grants below `Cooldown`; if there are none, all tags that the effect grants.
     pub(crate) cooldown_tags: Box<[TagId]>,
     pub(crate) group: Option<(GroupId, GroupPolicy)>,
     pub(crate) triggers: Box<[TriggerDef]>,
@@ -61,14 +61,14 @@ pub(crate) struct AbilityDef {
     pub(crate) cast: Option<CastDef>,
     pub(crate) max_range: Option<f64>,
     pub(crate) validation: Option<ValidationDef>,
-    /// A CommitAbility task commits.
+    /// Whether a CommitAbility task commits the ability.
     pub(crate) manual: bool,
     pub(crate) multiple: bool,
     pub(crate) retrigger: bool,
     pub(crate) held: bool,
     pub(crate) avatar: bool,
     pub(crate) passive: bool,
-    /// Can be cast while dead.
+    /// Whether the ability can be activated while its owner is dead.
     pub(crate) dead: bool,
     pub(crate) fixed: StaticMask,
     pub(crate) program: Program,
@@ -115,7 +115,7 @@ impl AbilityDef {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum TriggerDef {
-    /// Hierarchical.
+    /// A gameplay event with this tag or a descendant of it.
     Event(TagId),
     TagAdded(TagId),
     TagPresent(TagId),
@@ -148,7 +148,7 @@ pub(crate) struct CastDef {
     pub(crate) initial: bool,
     pub(crate) cancel_on_release: bool,
     pub(crate) interruptible: bool,
-    /// Whether movement of the owner cancels it.
+    /// Whether movement of the owner cancels the cast.
     pub(crate) still: bool,
     /// `State.Moving`, which cancels the cast too; `None` if the cast may continue while moving.
     pub(crate) moving: Option<TagId>,
@@ -195,16 +195,16 @@ pub(crate) struct AbilityFlags {
     pub(crate) price: Option<(AttributeId, f64)>,
     /// See [`AbilityDef::ends_at_once`].
     pub(crate) ends_at_once: bool,
-    /// Whether the condition reads another controller. Its check is then not cached.
+    /// Whether the condition reads another controller. If so, the result of the condition check is not cached.
     pub(crate) foreign_condition: bool,
-    /// Whether the hook reads more than the owner. Its check is then not cached.
+    /// Whether the hook reads more than the owner. If so, the result of the hook is not cached.
     pub(crate) foreign_hook: bool,
-    /// Whether code decides about cost or cooldown. Their checks are then not cached.
+    /// Whether code decides about the cost or the cooldown. If so, the results of these checks are not cached.
     pub(crate) foreign_commit: bool,
-    /// Whether it needs a controller as target.
+    /// Whether the ability needs a controller as target.
     pub(crate) needs_target: bool,
-    /// The `listen` bits of its triggers and cancelling tags, while it is granted.
+    /// The `listen` bits of the ability's triggers and cancelling tags, while the ability is granted.
     pub(crate) listens: u32,
-    /// The attributes that its triggers watch, while it is granted.
+    /// The attributes that the ability's triggers watch, while the ability is granted.
     pub(crate) watched: Box<[AttributeId]>,
 }

@@ -74,7 +74,7 @@ impl RulesDocument for Ability {
 }
 
 impl Compiler<'_> {
-    /// Compiles an ability; `None` if it has an error.
+    /// Compiles an ability. Returns `None` if the ability has an error.
     pub(crate) fn ability(
         &mut self,
         doc: &Ability,
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         if let Some(range) = doc.max_range
             && !(range.is_finite() && range >= 0.0)
         {
-            self.error("bad-range", format!("MaxRange is {range}; write a number from 0"));
+            self.error("bad-range", format!("MaxRange is {range}; write 0 or more"));
         }
         let validation = doc.async_validation.as_ref().filter(|v| v.required).map(|v| ValidationDef {
             kind: v.kind.as_deref().unwrap_or("").into(),
@@ -191,14 +191,14 @@ impl Compiler<'_> {
 
     // Cost and cooldown -----------------------------------------------------------------------------------------
 
-    /// Validates an effect that a commit applies; `None` if the effect has errors of its own.
+    /// Validates an effect that a commit applies. Returns `None` if the effect has errors.
     fn commit_effect(&mut self, place: &str, name: &str) -> Option<(EffectId, Option<Arc<EffectDef>>)> {
         let id = self.effect_ref(place, name)?;
         let def = self.rules.effect_def(id).cloned();
         if def.as_ref().is_some_and(|d| d.chance.is_some()) {
             self.error(
                 "chance-on-commit",
-                format!("{place}: {name} has an ApplicationChance, but a commit always applies it"),
+                format!("{place}: {name} has an ApplicationChance, but a commit always applies the effect"),
             );
         }
         if let Some(calc) = def.as_deref().and_then(|d| self.rolling(d)) {
@@ -251,7 +251,7 @@ impl Compiler<'_> {
                 self.error("bad-cooldown", format!("Cooldown: {name} must not be RunInSequence"));
             }
             if def.granted_tags.is_empty() {
-                let message = format!("Cooldown: {name} grants no tag, so it never blocks; grant one below Cooldown");
+                let message = format!("Cooldown: {name} grants no tag, so it never blocks; grant a tag below Cooldown");
                 self.warn("cooldown-without-tag", message);
             }
         }
@@ -290,12 +290,12 @@ impl Compiler<'_> {
             return None;
         }
         if t.attribute.is_none() && (t.below.is_some() || t.above.is_some()) {
-            self.error("bad-trigger", format!("{place}: Below and Above go with Attribute"));
+            self.error("bad-trigger", format!("{place}: Below and Above require Attribute"));
             return None;
         }
         if t.died {
             if !of.castable_while_dead {
-                let why = "the owner is dead when it fires";
+                let why = "the owner is dead when the trigger fires";
                 self.error("bad-trigger", format!("{place}: Died needs CastableWhileDead: true; {why}"));
             }
             return Some(TriggerDef::Died);
@@ -389,7 +389,7 @@ impl Compiler<'_> {
     fn cast_range(&mut self, doc: &Ability) {
         let Some((cast, range)) = doc.cast.as_ref().and_then(|c| Some((c, c.max_range?))) else { return };
         if !(range.is_finite() && range >= 0.0) {
-            self.error("bad-range", format!("Cast.MaxRange: {range} is out of range; write a number from 0"));
+            self.error("bad-range", format!("Cast.MaxRange: {range} is out of range; write 0 or more"));
         }
         if cast.on_target_lost == OnTargetLost::Continue {
             let message = "Cast.MaxRange: does nothing without OnTargetLost; write OnTargetLost: Cancel or Complete";

@@ -22,14 +22,14 @@ const MAX_REGS: usize = 255;
 
 /// The default priority of a critical task.
 const CRITICAL: i32 = 10;
-/// The range of priorities. A deferred task gains one per frame, so a wider range could starve tasks.
+/// The range of priorities. A deferred task gains one priority level per frame, so a wider range could starve tasks.
 const PRIORITY: i32 = 30_000;
 
 struct Assembler<'t> {
     code: Vec<Inst>,
     regs: usize,
     too_long: bool,
-    /// The answers of the ability's timeline, and how many of each task type were used.
+    /// The answers of the ability's timeline, and how many answers of each task type were used.
     timeline: Option<&'t TimelineDef>,
     answered: BTreeMap<TaskKindId, usize>,
 }
@@ -95,15 +95,15 @@ impl Compiler<'_> {
         ];
         entry.mispredicted = list(self, "OnMispredicted", &doc.on_mispredicted, false);
         if asm.too_long {
-            self.error("too-long", format!("its task lists have more than {MAX_CODE} steps; split the ability"));
+            self.error("too-long", format!("the task lists have more than {MAX_CODE} steps; split the ability"));
         }
         if asm.regs > MAX_REGS {
-            self.error("too-long", format!("its task lists have more than {MAX_REGS} Repeats"));
+            self.error("too-long", format!("the task lists have more than {MAX_REGS} Repeats"));
         }
         Program { code: asm.code.into(), entry, regs: asm.regs.min(MAX_REGS) as u8 }
     }
 
-    /// Compiles one list. `quick`: its tasks must not wait.
+    /// Compiles one list. If `quick` is set, the tasks of the list must not wait.
     fn task_list(
         &mut self,
         asm: &mut Assembler<'_>,
@@ -113,7 +113,7 @@ impl Compiler<'_> {
         quick: Option<&str>,
     ) {
         for (i, task) in tasks.iter().enumerate() {
-            // Stops after the first excess: further errors about this list add nothing.
+            // Stop after the first error about the length, because more errors about this list do not help.
             if asm.too_long {
                 return;
             }
@@ -155,7 +155,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// Compiles a task of a host type. Its parameters are not validated.
+    /// Compiles a task of a host type. The parameters of the task are not validated.
     fn custom(&mut self, asm: &mut Assembler<'_>, doc: &AbilityTask, id: TaskKindId, path: &str, quick: Option<&str>) {
         if let Some(list) = quick {
             self.error("waits-in-list", format!("{path}: {} waits, but {list} must not wait", doc.kind));
@@ -191,7 +191,7 @@ impl Compiler<'_> {
         found
     }
 
-    /// Reports fields that only other task types have.
+    /// Reports fields that this task type does not have.
     fn report_misplaced_fields(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
         let composite = kind.category == TaskCategory::Composite;
         let is = |name: &str| kind.name == name;

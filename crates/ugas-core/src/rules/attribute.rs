@@ -46,11 +46,11 @@ pub struct AttributeDef {
     pub quantize: Option<Quantize>,
     /// How modifiers are aggregated.
     pub aggregation: Aggregation,
-    /// What happens to the base value when a referenced bound changes.
+    /// The reaction of the base value to a change of a referenced bound.
     pub on_bound_change: OnBoundChange,
     /// Whether the controller dies when the attribute reaches zero.
     pub death: bool,
-    /// For a pool that absorbs damage before another attribute: that attribute, and the order among its pools.
+    /// The attribute before which this pool absorbs damage, and the pool's position among the pools of that attribute.
     pub(crate) absorb: Option<(AttributeId, i32)>,
     pub(crate) derived: Option<Arc<Expr>>,
 }

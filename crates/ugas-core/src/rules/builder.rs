@@ -1,4 +1,4 @@
-//! The builder: compiles documents and code into rules, or returns all errors.
+//! The builder of rules. It compiles documents and code into rules, or returns all errors.
 
 use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Doc, Effect, Origin};
 
-/// Collects documents and code. [`RulesBuilder::build`] compiles them, or returns all errors.
+/// A builder of rules. It collects documents and code. [`RulesBuilder::build`] compiles them, or returns all errors.
 ///
 /// ```
 /// use ugas_core::{Read, Rules};
@@ -66,7 +66,7 @@ impl RulesBuilder {
         RulesBuilder::default()
     }
 
-    /// Keeps the ids of older rules: every name in `rules` keeps its id, and new names get new ids. The definitions and
+    /// Keeps the ids of older rules. Every name in `rules` keeps its id, and new names get new ids. The definitions and
     /// code of `rules` are not copied.
     pub fn after(mut self, rules: Arc<Rules>) -> RulesBuilder {
         self.before = Some(rules);
@@ -148,13 +148,15 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers the validator that decides which effects bound to an avatar's position survive a change of avatar.
+    /// Registers the validator for a change of avatar. The validator decides which effects bound to the avatar's
+    /// position stay active.
     pub fn avatar_validator(mut self, valid: impl Fn(&HookCx<'_>) -> bool + Send + Sync + 'static) -> RulesBuilder {
         self.hooks.push(("AvatarValidator".into(), HookCode::Avatar(Arc::new(valid))));
         self
     }
 
-    /// Registers a hook that abilities refer to with `CanActivate`. `reads` declares whether its result may be cached.
+    /// Registers a hook that abilities refer to with `CanActivate`. `reads` declares whether the result of the hook may
+    /// be cached.
     ///
     /// ```
     /// use ugas_core::{HookReads, Rules};
@@ -200,7 +202,7 @@ impl RulesBuilder {
             }
         }
         for (name, why) in unread {
-            // If a document has the same error, that report has file and line, so this one is omitted.
+            // If a document has the same error, its report contains file and line, so this report is omitted.
             if !c.issues.iter().any(|i| i.code == "unknown-attribute" && i.message.ends_with(&why)) {
                 c.about(name, None);
                 c.error("unknown-attribute", format!("reads the {why}"));
@@ -318,7 +320,7 @@ impl<'r> Compiler<'r> {
 }
 
 impl Compiler<'_> {
-    /// Returns a compiler for new rules that keep the ids of older ones.
+    /// Returns a compiler for new rules that keep the ids of older rules.
     fn new(before: Option<&Rules>) -> Compiler<'static> {
         let mut rules = before.map_or_else(Rules::empty, Rules::to_names);
         rules.tags.undeclare();

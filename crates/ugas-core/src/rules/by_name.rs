@@ -1,11 +1,10 @@
-//! Look-ups by name. [`Rules::effect`] and the functions of the other kinds return an error that names the nearest
-//! defined name. [`Rules::find_effect`] and the functions of the other kinds return an `Option`, for names that may be
-//! absent.
+//! Look-ups by name. Functions such as [`Rules::effect`] return an error that suggests the most similar name. Functions
+//! such as [`Rules::find_effect`] return an `Option`, for names that may not be defined.
 
 use super::{Interner, NameTable, Rules};
 use crate::kinds::*;
 
-/// A name that the rules do not define, with the nearest defined name of the same kind.
+/// A name that the rules do not define, with the most similar defined name of the same kind.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -21,7 +20,7 @@ pub struct UnknownName {
     pub kind: NameKind,
     /// The name that was looked up.
     pub name: String,
-    /// The nearest defined name of that kind, if one is close enough.
+    /// The most similar defined name of that kind, if one is similar enough.
     pub nearest: Option<String>,
 }
 
@@ -43,14 +42,14 @@ macro_rules! by_name {
     )*) => {
         impl Rules {
             $(
-                #[doc = concat!("Finds ", $a, " ", $noun, " by name.")]
+                #[doc = concat!("Returns the id of ", $a, " ", $noun, ", or `None` if the name is not defined.")]
                 #[doc = ""]
                 $(#[$doc])*
                 pub fn $find(&self, name: &str) -> Option<$id> {
                     self.find_id(NameKind::$kind, name).map($id)
                 }
 
-                #[doc = concat!("Returns the id of ", $a, " ", $noun, ", or an error that names the nearest one.")]
+                #[doc = concat!("Returns the id of ", $a, " ", $noun, ", or an error with the most similar name.")]
                 pub fn $get(&self, name: &str) -> Result<$id, UnknownName> {
                     self.$find(name).ok_or_else(|| self.unknown_name(NameKind::$kind, name))
                 }

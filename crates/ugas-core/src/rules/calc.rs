@@ -1,5 +1,5 @@
 //! Code in the rules: calculators, hooks and requirements. Such code reads values and requests changes through a
-//! context. It is stored in the rules, not in the sim, so a sim can be cloned, hashed and compared.
+//! context. The code is stored in the rules, not in the sim, so a sim can be cloned, hashed and compared.
 
 use super::Rules;
 use super::calculation::Formulas;
@@ -31,9 +31,9 @@ pub enum CaptureTime {
 pub struct Read {
     /// The attribute's name.
     pub attribute: String,
-    /// Whether an attribute of the target is read; otherwise an attribute of the source.
+    /// Whether the attribute of the target is read. If false, the attribute of the source is read.
     pub of_target: bool,
-    /// When the value is read.
+    /// The time at which the value is read.
     pub when: CaptureTime,
 }
 
@@ -46,14 +46,14 @@ impl Read {
     pub fn target(attribute: impl Into<String>) -> Read {
         Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
     }
-    /// Makes the read happen once, when the effect is first applied.
+    /// Sets the read to happen once, when the effect is first applied.
     pub fn on_application(mut self) -> Read {
         self.when = CaptureTime::OnApplication;
         self
     }
 }
 
-/// A calculation in Rust. As an execution it writes attributes, as a magnitude it returns a value.
+/// A calculation in Rust. Used as an execution, it writes attributes. Used as a magnitude, it returns a value.
 ///
 /// ```
 /// use ugas_core::{Calc, Calculator, Read};
@@ -100,7 +100,7 @@ pub(crate) struct CalcDef {
     pub(crate) reads: Box<[ReadDef]>,
     /// The parameters that an execution must supply. Empty for code, which does not declare its parameters.
     pub(crate) params: Box<[Arc<str>]>,
-    /// Whether the calculation draws random numbers. Always false for code, where the compiler cannot tell.
+    /// Whether the calculation draws random numbers. Always false for code, because the compiler cannot analyse code.
     pub(crate) rolls: bool,
     /// The expressions of a calculation that a document defines.
     pub(crate) formulas: Option<Arc<Formulas>>,
@@ -127,7 +127,7 @@ pub(crate) struct CalcResult {
     pub(crate) value: f64,
 }
 
-/// A key for an attribute inside a calculation: its id, or the name in its declared read.
+/// A reference to an attribute inside a calculation: the attribute's id, or its name as in the declared [`Read`].
 pub trait ReadKey: Copy {
     /// Returns the attribute's id, if the rules define the attribute.
     fn attribute(self, rules: &Rules) -> Option<AttributeId>;
@@ -183,7 +183,7 @@ impl Calc<'_> {
         }
     }
 
-    /// Returns the distance between source and target; `None` if one of them has no position.
+    /// Returns the distance between source and target, or `None` if one of them has no position.
     pub fn distance(&self) -> Option<f64> {
         (self.distance)()
     }
@@ -229,7 +229,7 @@ impl Calc<'_> {
     pub fn amount(&self) -> f64 {
         self.amount
     }
-    /// Returns a set-by-caller value.
+    /// Returns a set-by-caller value, or `None` if it is not set.
     pub fn set_by_caller(&self, key: &str) -> Option<f64> {
         self.spec.value(self.rules.find_key(key)?)
     }
@@ -279,7 +279,7 @@ impl Calc<'_> {
     }
 }
 
-/// The context of a hook, requirement or validator: the spec and both controllers before the application.
+/// The context of a hook, requirement or validator: the spec, and read access to the source and the target.
 pub struct HookCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) spec: &'a Spec,
@@ -297,11 +297,11 @@ impl HookCx<'_> {
     pub fn rules(&self) -> &Rules {
         self.rules
     }
-    /// Returns an attribute of the target.
+    /// Returns the current value of an attribute of the target.
     pub fn target(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.spec.target, attribute.attribute(self.rules)?)
     }
-    /// Returns an attribute of the source.
+    /// Returns the current value of an attribute of the source.
     pub fn source(&self, attribute: impl ReadKey) -> Option<f64> {
         (self.values)(self.spec.source, attribute.attribute(self.rules)?)
     }
@@ -313,7 +313,7 @@ impl HookCx<'_> {
     pub fn source_has(&self, tag: TagId) -> bool {
         self.source_tags.is_some_and(|s| s.has(&self.rules.tags, tag))
     }
-    /// Returns the target's position and facing, if it has them.
+    /// Returns the position and facing of the target, or `None` if the target has no position.
     pub fn target_anchor(&self) -> Option<crate::Anchor> {
         self.target_row.side().anchor
     }
@@ -330,7 +330,7 @@ pub struct AfterCx<'a> {
 }
 
 impl AfterCx<'_> {
-    /// Returns the context with the spec and both controllers, after the application.
+    /// Returns the context with the spec, the source and the target after the application.
     pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }
@@ -341,7 +341,7 @@ impl AfterCx<'_> {
 }
 
 /// The context of a damage hook: the result of one damage, healing or threat event. The hook may request further
-/// effects, such as lifesteal.
+/// effects, such as a lifesteal effect.
 pub struct DamageCx<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) values: &'a dyn Fn(ControllerId, AttributeId) -> Option<f64>,
@@ -351,17 +351,17 @@ pub struct DamageCx<'a> {
     pub target: ControllerId,
     /// The controller that the event is credited to.
     pub credit: ControllerId,
-    /// Damage, healing or threat.
+    /// The kind of the event: damage, healing or threat.
     pub kind: ugas_doc::CombatKind,
-    /// Direct, periodic or area.
+    /// The style of the event: direct, periodic or area.
     pub style: ugas_doc::CombatStyle,
-    /// The amount after mitigation and pools.
+    /// The amount after mitigation and absorption.
     pub amount: f64,
-    /// The amount before mitigation and pools.
+    /// The amount before mitigation and absorption.
     pub raw: f64,
-    /// The amount that pools absorbed.
+    /// The amount that attributes with `Absorb` absorbed.
     pub absorbed: f64,
-    /// The part of the amount that exceeded the remaining value of the attribute.
+    /// The part of the amount that exceeded the remaining value of the damaged attribute.
     pub overkill: f64,
     pub(crate) then: &'a mut Vec<Spec>,
 }

@@ -1,7 +1,7 @@
 //! Calculations written as documents: expressions instead of code, with the same interface as a [`Calculator`].
 //!
-//! The declared reads are taken from the expressions, so they are always complete. `Let` values are stored on the
-//! stack, so a run does not allocate.
+//! The reads are derived from the expressions, so they are always complete. `Let` values are stored on the stack, so a
+//! run does not allocate.
 
 use super::calc::{Calc, CalcDef, CalcResult, Calculator, CaptureTime, Read};
 use super::compile::Compiler;
@@ -38,12 +38,12 @@ struct ResultDef {
 }
 
 impl Formulas {
-    /// Returns the parameters that it reads; an execution must supply them.
+    /// Returns the parameters that the calculation reads. An execution must supply them.
     pub(crate) fn params(&self) -> &[Arc<str>] {
         &self.params
     }
 
-    /// Returns whether it draws random numbers.
+    /// Returns whether the calculation draws random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.exprs().any(Expr::rolls)
     }
@@ -203,7 +203,7 @@ impl CalculationNames<'_, '_> {
         parsed.map_err(|why| self.c.error("bad-expression", format!("{place}: {why}"))).ok()
     }
 
-    /// Compiles an optional condition; `Some(None)` if there is none.
+    /// Compiles an optional condition. Returns `Some(None)` if there is no condition, and `None` after an error.
     fn condition(&mut self, place: &str, when: Option<&ugas_doc::Formula>) -> Option<Option<Expr>> {
         match when {
             None => Some(None),

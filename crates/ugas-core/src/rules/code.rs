@@ -1,8 +1,8 @@
-//! Tasks written in code: a task type of the host, registered under the name that documents use.
+//! Tasks written in code. The host registers a task type under the name that documents use.
 //!
 //! Between calls, the state of a custom task is encoded into its controller's state, so a waiting custom task is
-//! captured, saved and hashed like a built-in one. A custom task reads its owner and returns outputs. It does not
-//! change the sim, so there is nothing to undo when the task is cancelled.
+//! captured, saved and hashed like a built-in one. A custom task reads its owner and returns outputs. A custom task
+//! does not change the sim, so a cancelled task has no changes to undo.
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
@@ -30,15 +30,15 @@ pub enum Progression {
 /// The kinds of events that can wake a custom task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WakeKind {
-    /// Tags added or removed.
+    /// A tag is added or removed.
     Tags,
-    /// Attribute changes.
+    /// An attribute changes.
     Attributes,
-    /// Effects applied or removed.
+    /// An effect is applied or removed.
     Effects,
-    /// Gameplay events.
+    /// A gameplay event is received.
     Events,
-    /// Inputs pressed or released.
+    /// An input is pressed or released.
     Input,
 }
 
@@ -56,9 +56,9 @@ pub enum WakeEvent<'a> {
     Attribute {
         /// The attribute.
         attribute: AttributeId,
-        /// The value before.
+        /// The value before the change.
         old: f64,
-        /// The value after.
+        /// The value after the change.
         new: f64,
     },
     /// An effect was applied or removed.
@@ -168,7 +168,7 @@ pub trait CustomTask: Send + Sync + 'static {
     /// The state that is kept between calls, at most 256 bytes as JSON.
     type State: Default + Serialize + DeserializeOwned;
 
-    /// Starts the task. Called exactly once.
+    /// Starts the task. The runtime calls this function exactly once.
     fn activate(&self, state: &mut Self::State, cx: &TaskCx<'_>) -> Progression;
 
     /// Handles an event that the task listens to.
@@ -181,7 +181,7 @@ pub trait CustomTask: Send + Sync + 'static {
         Progression::Wait
     }
 
-    /// Ends the task. Called exactly once, whether the task completed or not.
+    /// Ends the task. The runtime calls this function exactly once, whether the task completed or not.
     fn end(&self, _state: &mut Self::State, _completed: bool, _cx: &TaskCx<'_>) {}
 
     /// Returns the kinds of events that wake the task.
@@ -189,12 +189,12 @@ pub trait CustomTask: Send + Sync + 'static {
         &[]
     }
 
-    /// Returns the time between ticks. Zero means every frame, and `None` means that the task does not tick.
+    /// Returns the time between ticks. With zero, the task ticks every frame. With `None`, the task does not tick.
     fn interval(&self) -> Option<SimTime> {
         None
     }
 
-    /// Returns the priority. If the tick budget of a frame is exhausted, tasks of higher priority tick first.
+    /// Returns the priority of the task. If not all tasks can tick in a frame, tasks with a higher priority tick first.
     fn priority(&self) -> i32 {
         0
     }

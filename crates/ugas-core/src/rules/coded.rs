@@ -1,5 +1,6 @@
-//! Abilities written in code. Such an ability is resumed when the event it waits for occurs, requests changes and
-//! returns the event that it waits for next. Between two calls, its state is a few bytes in the row.
+//! Abilities written in code. The runtime resumes a coded ability when the event that the ability waits for occurs. The
+//! ability then requests changes and returns the next event that it waits for. Between two calls, the row stores the
+//! state of the ability in a few bytes.
 
 use super::compile::Compiler;
 use super::{Rules, RulesBuilder};
@@ -32,7 +33,7 @@ pub enum Next {
     Input(InputId),
     /// The host's answer to a task request fact of this task type.
     Request(TaskKindId),
-    /// The first of these waits to occur; at most eight. See [`Next::or`].
+    /// The first of these events that occurs. The list has at most eight events. See [`Next::or`].
     Any(Vec<Next>),
     /// No event. The ability completes.
     End,
@@ -44,8 +45,8 @@ pub enum Next {
 const WAITS: usize = 8;
 
 impl Next {
-    /// Combines two waits. The first one to occur resumes the ability. `End` and `Cancel` take precedence over waits.
-    /// Waits beyond the eighth are dropped.
+    /// Combines two waits. The event that occurs first resumes the ability. `End` and `Cancel` take precedence over
+    /// waits. A combination has at most eight waits; further waits are dropped.
     pub fn or(self, other: Next) -> Next {
         match (self, other) {
             (end @ (Next::End | Next::Cancel), _) | (_, end @ (Next::End | Next::Cancel)) => end,
@@ -85,7 +86,7 @@ impl Next {
         }
     }
 
-    /// Returns whether [`Next::or`] could have produced this value. Code and files can contain other values.
+    /// Returns whether [`Next::or`] could have produced this value. Code and files can produce other values.
     pub(crate) fn is_valid(&self) -> bool {
         let single = |n: &Next| !matches!(n, Next::Any(_) | Next::End | Next::Cancel);
         let waits = self.waits();
@@ -93,14 +94,14 @@ impl Next {
     }
 }
 
-/// Why a coded ability is resumed.
+/// The reason why a coded ability is resumed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Resume<'a> {
     /// The ability became active. This is the first call and happens exactly once.
     Activated,
-    /// The time has passed.
+    /// The time that the ability waited for has passed.
     Elapsed,
-    /// The gameplay event was received.
+    /// The gameplay event that the ability waited for was received.
     Event(&'a EventData),
     /// The tag was added or removed.
     Tag {
@@ -116,7 +117,7 @@ pub enum Resume<'a> {
     },
     /// The host answered the request.
     Answer(&'a Answer),
-    /// The ability ended. This is the last call and happens exactly once. Its result is ignored.
+    /// The ability ended. This is the last call and happens exactly once. The result of this call is ignored.
     End {
         /// Whether the ability was cancelled.
         cancelled: bool,
@@ -134,8 +135,8 @@ pub(crate) enum AbilityAction {
     Commit,
 }
 
-/// The context of a coded ability, with which it reads tags and attributes and requests changes. Tags and attributes
-/// can only be changed by applying effects.
+/// The context of a coded ability. The ability uses it to read tags and attributes and to request changes. Only effects
+/// can change tags and attributes.
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
@@ -152,7 +153,7 @@ pub struct AbilityCx<'a> {
     pub(crate) tags: &'a dyn Fn(ControllerId, TagId) -> bool,
     pub(crate) around: &'a dyn Fn(f64) -> Vec<ControllerId>,
     pub(crate) params: &'a dyn Fn(ParamId) -> Option<f64>,
-    /// Returns the refusal that a commit would get now.
+    /// Checks whether a commit would succeed now. The error is the refusal.
     pub(crate) commits: &'a dyn Fn() -> Result<(), Refusal>,
     pub(crate) draw: DrawAt,
     pub(crate) acts: Vec<AbilityAction>,
@@ -195,8 +196,8 @@ impl AbilityCx<'_> {
     pub fn has_of(&self, who: ControllerId, tag: TagId) -> bool {
         (self.tags)(who, tag)
     }
-    /// Returns the other controllers within a radius, the nearest first. Controllers without a position are not found.
-    /// The list is empty if the owner has no position.
+    /// Returns the other controllers within a radius around the owner, the nearest first. Controllers without a
+    /// position are not included. The list is empty if the owner has no position.
     pub fn within(&self, radius: f64) -> Vec<ControllerId> {
         (self.around)(radius)
     }
@@ -214,7 +215,7 @@ impl AbilityCx<'_> {
     pub fn apply(&mut self, spec: Spec) {
         self.acts.push(AbilityAction::Apply(Box::new(spec)));
     }
-    /// Removes the owner's effects of a definition.
+    /// Removes all effects of this definition from the owner.
     pub fn remove_from_owner(&mut self, effect: EffectId) {
         self.acts.push(AbilityAction::Remove { effect });
     }
@@ -240,9 +241,9 @@ impl AbilityCx<'_> {
         self.draw.draw += 1;
         number
     }
-    /// Commits an ability whose commit policy is Manual. A refusal changes nothing: the ability continues uncommitted
-    /// unless it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes the
-    /// commit impossible, the ability is cancelled and later requests of the call are dropped.
+    /// Commits an ability whose commit policy is Manual. If the commit is refused, the ability continues without a
+    /// commit until it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes
+    /// the commit impossible, the ability is cancelled and later requests of the call are dropped.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
         self.acts.push(AbilityAction::Commit);
@@ -291,7 +292,7 @@ impl<T: CodedAbility> ErasedAbility for T {
         let next = CodedAbility::resume(self, &mut state, why, cx);
         // The state after the last call is never read.
         if !matches!(why, Resume::End { .. }) {
-            // JSON writes infinity but cannot read it: fail now instead of at the next call.
+            // JSON can write infinity but cannot read it back, so the ability fails now and not at the next call.
             *bytes = serde_json::to_vec(&state).ok().filter(|b| b.len() <= STATE && read(b).is_some())?;
         }
         Some(next)

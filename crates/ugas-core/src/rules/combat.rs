@@ -1,4 +1,5 @@
-//! Compiled combat rules of an effect, and its declaration that its writes are damage, healing or threat.
+//! Compiled combat rules of an effect, and the compiled field `Combat`, which declares that the effect's writes are
+//! damage, healing or threat.
 
 use super::compile::Compiler;
 use super::expr::Expr;
@@ -9,7 +10,7 @@ use super::unsupported::UNSUPPORTED_RULES;
 use crate::{AbilityId, AttributeId, CalcId, TagId};
 use ugas_doc::{CombatKind, CombatRule, CombatStyle, DurationPolicy, Effect, ModifyOperation};
 
-/// What a combat rule applies to.
+/// The value or event that a combat rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum RuleOn {
     CastLength,
@@ -41,9 +42,9 @@ pub(crate) enum RuleWhat {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RuleDef {
     pub(crate) on: RuleOn,
-    /// Only these abilities; empty: any.
+    /// The abilities that the rule applies to. Empty for all abilities.
     pub(crate) abilities: Box<[AbilityId]>,
-    /// Applies only to abilities with any of these tags or a descendant of one; to all if empty.
+    /// Tags of the abilities that the rule applies to. A descendant of a tag matches too. Empty for all abilities.
     pub(crate) tags: Box<[TagId]>,
     pub(crate) attribute: Option<AttributeId>,
     pub(crate) when: Option<Expr>,
@@ -100,7 +101,7 @@ impl RuleOn {
 impl Compiler<'_> {
     pub(crate) fn combat_rules(&mut self, doc: &Effect) -> Box<[RuleDef]> {
         if !doc.rules.is_empty() && doc.duration_policy == DurationPolicy::Instant {
-            self.warn("unused-field", "Rules are not used by Instant".into());
+            self.warn("unused-field", "Rules: an Instant effect does not use combat rules".into());
             return Box::default();
         }
         doc.rules.iter().enumerate().filter_map(|(i, r)| self.combat_rule(&format!("Rules[{i}]"), r)).collect()
@@ -134,7 +135,10 @@ impl Compiler<'_> {
             self.error("bad-rule", message);
         }
         if r.stacks && what == RuleWhat::Restrict {
-            self.error("bad-rule", format!("{place}.Stacks: a restriction is the same with every number of stacks"));
+            self.error(
+                "bad-rule",
+                format!("{place}.Stacks: the number of stacks does not change a restriction; remove it"),
+            );
         }
         Some(RuleDef { on, abilities, tags, attribute, when, what, stacks: r.stacks })
     }

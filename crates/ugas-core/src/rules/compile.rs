@@ -1,5 +1,5 @@
-//! The compiler: its state, and the tags of documents. Each kind of document has a file of its own. All errors are
-//! collected.
+//! The state of the compiler, and the compilation of tags. Each kind of document is compiled in a separate file. The
+//! compiler collects all errors.
 
 use super::Rules;
 use super::document::{Phase, RulesDocument};
@@ -21,7 +21,7 @@ pub(crate) struct Compiler<'r> {
     pub(crate) issues: Vec<LoadIssue>,
     pub(crate) document: String,
     pub(crate) origin: Option<Origin>,
-    /// Sets in document order, validated when all of them are known.
+    /// Attribute sets in document order. They are validated when all of them are known.
     pub(crate) defined: Vec<(SetId, String, Option<Origin>)>,
 }
 
@@ -66,7 +66,8 @@ impl Compiler<'_> {
             };
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
-                let message = format!("{} is declared twice with different AllowMultiple; the first stays", entry.tag);
+                let message =
+                    format!("{} is declared twice with different AllowMultiple; the first is used", entry.tag);
                 self.warn("tag-conflict", message);
                 continue;
             }

@@ -1,4 +1,5 @@
-//! The compiled rules as text, to check whether a changed document changes the compiled rules.
+//! The compiled rules as text. Tests and tools use the text to check whether a changed document changes the compiled
+//! rules.
 
 use super::Rules;
 use super::ability::AbilityDef;
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use ugas_doc::Ability;
 
 impl Rules {
-    /// Returns everything that the runtime reads of the documents, one definition per line, for tests and tools.
-    /// Metadata, comments and file positions are left out, so a change of those does not change the text.
+    /// Returns everything that the runtime reads of the documents, one definition per line, for tests and tools. The
+    /// text does not contain metadata, comments and file positions, so a change of these does not change the text.
     ///
     /// ```
     /// use ugas_core::Rules;
@@ -70,7 +71,7 @@ impl CompiledText for EffectDef {
     }
 }
 
-/// An ability keeps the fields of its document that the network reads.
+/// The text of an ability contains the fields of its document that the network reads.
 impl CompiledText for AbilityDef {
     fn compiled_text(&self) -> String {
         let Ability { net_execution, client_may_cancel, .. } = *self.doc;

@@ -9,7 +9,7 @@ use ugas_doc::{Curve, Interpolation, Origin};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct CurveDef {
     points: Box<[(f64, f64)]>,
-    /// Cubic only: the slope at each point.
+    /// The slope at each point, for cubic curves only.
     slopes: Box<[f64]>,
     interpolation: Interpolation,
 }
@@ -33,12 +33,13 @@ impl RulesDocument for Curve {
 }
 
 impl CurveDef {
-    /// Compiles a curve. Points must be finite, with rising X. The caller adds the names to the message.
+    /// Compiles a curve. The points must be finite, and X must rise. The caller adds the name of the curve to the
+    /// message.
     pub(crate) fn new(doc: &Curve) -> Result<CurveDef, String> {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
         if let Some(csv) = doc.csv.as_ref().filter(|_| points.is_empty()) {
             return Err(format!(
-                "Csv: {csv} is read from a file or a pack on the disk, and this document is from neither"
+                "Csv: cannot read {csv}, because this document was not loaded from a file or a pack on disk"
             ));
         }
         if points.is_empty() {
@@ -81,7 +82,7 @@ impl CurveDef {
     }
 }
 
-/// Computes slopes after Fritsch and Carlson (harmonic mean): the curve never overshoots its points.
+/// Computes slopes with the method of Fritsch and Carlson (harmonic mean). The curve never overshoots its points.
 fn monotone_slopes(p: &[(f64, f64)]) -> Box<[f64]> {
     let secant = |i: usize| (p[i + 1].1 - p[i].1) / (p[i + 1].0 - p[i].0);
     let last = p.len() - 1;
@@ -113,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_hold_and_cubics_stay_between_their_points() {
+    fn step_curves_keep_the_last_value_and_cubic_curves_stay_between_points() {
         assert_eq!(curve(Interpolation::Step).at(4.9), 10.0);
         let c = curve(Interpolation::Cubic);
         let mut before = c.at(1.0);

@@ -1,17 +1,19 @@
-//! How each kind of document becomes part of the rules.
+//! The trait that compiles each kind of document into the rules.
 //!
-//! The implementation is in the file that compiles the kind. A kind that the host reads is in [`super::host_read`].
+//! Each kind is implemented in the file that compiles it. Kinds that only the host reads are implemented in
+//! [`super::host_read`].
 
 use super::compile::Compiler;
 use crate::NameKind;
 use ugas_doc::{Doc, Document, Effect, Origin, for_each_kind};
 
-/// When a document is compiled: after the kinds it refers to. The order of the variants is that of compilation.
+/// The phase in which a document is compiled, after the kinds that it refers to. The variants are in the order of
+/// compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Curves: expressions of attributes and calculations contain them.
     Curves,
-    /// Attributes, tags and what the host reads.
+    /// Attributes, tags and documents that the host reads.
     Sets,
     /// Calculations read attributes. Host code of the same name replaces a document.
     Calculations,
@@ -42,34 +44,34 @@ impl Phase {
 
 /// A kind of document that rules are built from.
 pub(super) trait RulesDocument: Document {
-    /// Returns when it is compiled.
+    /// Returns the phase in which the document is compiled.
     fn phase(&self) -> Phase;
 
-    /// Returns the kind of its name in the rules, if it has one there.
+    /// Returns the kind of the document's name in the rules, if the rules store the name.
     fn defines(&self) -> Option<NameKind> {
         None
     }
 
-    /// Gives its names ids. Called for every document before any is compiled, so that documents may refer to each other
-    /// in any order.
+    /// Assigns ids to the names of the document. The builder calls this for every document before it compiles any, so
+    /// that documents may refer to each other in any order.
     fn declare(&self, c: &mut Compiler<'_>) {
         if let Some(kind) = self.defines() {
             c.declare(kind, self.name());
         }
     }
 
-    /// Returns an effect that comes with it and is compiled with the effects.
+    /// Returns the effect that belongs to the document and is compiled in the effect phase, if any.
     fn own_effect(&self) -> Option<Effect> {
         None
     }
 
-    /// Adds its definition to the rules, or reports every error.
+    /// Adds the document's definition to the rules, or reports every error.
     fn compile(&self, c: &mut Compiler<'_>, origin: &Option<Origin>);
 }
 
 macro_rules! rules_document {
     ($($(#[$doc:meta])* $kind:ident { $($entry:tt)* })*) => {
-        /// Returns the document by its kind.
+        /// Returns the document as the trait object of its kind.
         pub(super) fn rules_document(doc: &Doc) -> &dyn RulesDocument {
             match doc {
                 $(Doc::$kind(doc) => &**doc,)*
@@ -80,7 +82,7 @@ macro_rules! rules_document {
 for_each_kind!(rules_document);
 
 impl Compiler<'_> {
-    /// Gives a name an id and returns it.
+    /// Assigns an id to a name and returns the id.
     pub(super) fn declare(&mut self, kind: NameKind, name: &str) -> Option<u32> {
         let id = self.rules.to_mut().intern(kind, name)?;
         self.declared.insert((kind, id));

@@ -1,4 +1,4 @@
-//! Compiled effects: names are ids, magnitudes are a small enum, and flags select the fast paths.
+//! Compiled effects: names are replaced with ids, magnitudes are a small enum, and flags select the fast paths.
 
 use super::combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
 use super::expr::Expr;
@@ -28,7 +28,7 @@ impl ModDef {
         !self.source_tags.is_empty() || !self.target_tags.is_empty()
     }
 
-    /// Returns whether it is a constant.
+    /// Returns whether the magnitude is a constant.
     fn is_plain(&self) -> bool {
         let ModDef { attribute: _, op: _, magnitude, channel: _, channel_name: _, source_tags, target_tags } = self;
         magnitude.constant().is_some() && source_tags.is_empty() && target_tags.is_empty()
@@ -129,26 +129,26 @@ pub(crate) struct EffectDef {
     pub(crate) then: ThenDef,
     pub(crate) grants: Box<[GrantDef]>,
     pub(crate) cues: Box<[TagId]>,
-    /// The combat rules that apply while it is active.
+    /// The combat rules that apply while the effect is active.
     pub(crate) rules: Box<[RuleDef]>,
-    /// Set if its writes are damage, healing or threat.
+    /// The combat declaration, if the writes of the effect are damage, healing or threat.
     pub(crate) combat: Option<CombatDef>,
-    /// Its only modifier, if an execution writes one fixed value and does nothing else.
+    /// The only modifier of the effect, if an execution writes one fixed value and does nothing else.
     pub(crate) plain_write: Option<PlainWrite>,
-    /// Whether only the authoritative sim applies the effect, because a tag of the effect says so or because one of its
+    /// Whether only the authoritative sim applies the effect, because of a tag of the effect or because one of its
     /// calculations cannot be predicted.
     pub(crate) authority: bool,
-    /// Whether it has only value modifiers and tag requirements, so that captures, grants, cues and reactions can be
-    /// skipped.
+    /// Whether the effect has only value modifiers and tag requirements, so that captures, grants, cues and reactions
+    /// can be skipped.
     pub(crate) simple: bool,
-    /// The duration in flicks if it is a fixed value.
+    /// The duration, if it is a fixed value.
     pub(crate) fixed_duration: Option<SimTime>,
     /// Whether tags affect the effect while it is active, through tag filters or ongoing requirements.
     pub(crate) watches: bool,
     /// Whether a modifier follows an attribute while the effect is active.
     pub(crate) has_live: bool,
-    /// Whether it reads its source after the application in other ways than live magnitudes: in executions, tag filters
-    /// or conditions of its rules.
+    /// Whether the effect reads its source after the application in executions, tag filters or conditions of its rules.
+    /// Live magnitudes do not count.
     pub(crate) reads_source: bool,
 }
 
@@ -157,7 +157,7 @@ impl EffectDef {
         !self.ongoing_required.is_empty() || !self.ongoing_blocked.is_empty()
     }
 
-    /// Returns whether it can make its target immune to other effects.
+    /// Returns whether the effect can make its target immune to other effects.
     pub(crate) fn refuses_others(&self) -> bool {
         let bars = |r: &RuleDef| r.on == RuleOn::BuffApplied && r.what == RuleWhat::Restrict;
         !self.immunity.is_empty() || self.rules.iter().any(bars)
@@ -213,8 +213,8 @@ impl EffectDef {
         self.rules.iter().any(|r| matches!(r.on, RuleOn::DamageDone | RuleOn::HealingDone | RuleOn::Threat))
     }
 
-    /// Returns whether an application runs an execution: the first one of a periodic effect, or the calculations of any
-    /// other.
+    /// Returns whether an application runs an execution: the first execution of a periodic effect, or the calculations
+    /// of any other effect.
     pub(crate) fn executes_at_once(&self) -> bool {
         if self.period.is_some() { self.execute_on_application } else { !self.executions.is_empty() }
     }

@@ -14,11 +14,11 @@ use ugas_doc::{
     Origin,
 };
 
-/// Tag of effects that only the authoritative sim applies (specification, section 13.7).
+/// The tag of effects that only the authoritative sim applies (specification, section 13.7).
 const AUTHORITATIVE_ONLY: &str = "Gameplay.Effect.AuthoritativeOnly";
 
-/// Returns whether only the authoritative sim applies an effect: it has the tag above, or one of its executions is
-/// marked as not predictable.
+/// Returns whether only the authoritative sim applies an effect: the effect has the tag [`AUTHORITATIVE_ONLY`], or one
+/// of its executions is marked as not predictable.
 fn is_for_authority(doc: &Effect) -> bool {
     let marked =
         |tag: &String| tag.strip_prefix(AUTHORITATIVE_ONLY).is_some_and(|s| s.is_empty() || s.starts_with('.'));
@@ -171,7 +171,7 @@ impl Compiler<'_> {
         id
     }
 
-    /// Compiles a duration. A constant one must be in the valid range.
+    /// Compiles a duration. A constant duration must be in the valid range.
     fn duration(&mut self, doc: &Magnitude) -> Option<Mag> {
         let duration = self.magnitude("Duration", doc)?;
         let Some(seconds) = duration.constant() else { return Some(duration) };
@@ -238,7 +238,7 @@ impl Compiler<'_> {
             self.error("stacking-policy", "with Stacking the ExecutionPolicy must be RunInParallel".into());
         }
         if doc.duration_policy == DurationPolicy::Instant {
-            self.warn("unused-field", "Stacking is not used by Instant".into());
+            self.warn("unused-field", "Stacking: an Instant effect does not stack".into());
             return None;
         }
         if s.limit == Some(0) {

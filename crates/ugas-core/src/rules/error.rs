@@ -1,4 +1,4 @@
-//! Errors and warnings of a build. If there is an error, no rules are built. Warnings do not prevent the build.
+//! Errors and warnings of a build of rules. An error prevents the build. A warning does not.
 
 use std::fmt;
 use ugas_doc::Origin;
@@ -47,12 +47,11 @@ impl fmt::Display for LoadIssue {
     }
 }
 
-/// All errors for which rules or a run-time definition were rejected. `Debug` prints the same text as `Display`, so
-/// that a
-/// `main` that returns this error prints a readable message.
+/// The errors and warnings of rules, or of a run-time definition, that were rejected. `Debug` prints the same text as
+/// `Display`, so that a `main` function that returns this error prints a readable message.
 #[derive(Clone, PartialEq)]
 pub struct LoadError {
-    /// The issues, errors and warnings in document order.
+    /// The issues (errors and warnings) in document order.
     pub issues: Vec<LoadIssue>,
 }
 

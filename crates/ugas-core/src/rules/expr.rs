@@ -1,5 +1,5 @@
 //! Expressions as stack code: numbers, attributes, tags, curves, functions and the locals of their scope (`level`,
-//! `param.X`, `event.Magnitude` and so on). Compiled once; evaluation allocates nothing.
+//! `param.X`, `event.Magnitude` and so on). An expression is compiled once. Its evaluation allocates no memory.
 
 use super::curve::CurveDef;
 use super::scope::{Bearer, Local, Scope};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// The controller whose attribute a path reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Side {
-    /// The controller that the expression belongs to; in an effect, the target.
+    /// The controller that the expression belongs to. For an effect, this is the target.
     Own,
     /// The instigator.
     Source,
@@ -17,7 +17,7 @@ pub(crate) enum Side {
     Target,
 }
 
-/// The values that an expression reads. If one is `None`, so is the result.
+/// The values that an expression reads. If one value is `None`, the result is `None`.
 pub(crate) trait Reads {
     /// Returns an attribute's current value.
     fn attribute(&mut self, side: Side, attribute: AttributeId) -> Option<f64>;
@@ -80,7 +80,7 @@ pub(super) enum Code {
     GreaterEq,
     Equal,
     NotEqual,
-    /// Skips the right operand if the left decides; pushes 0 or 1.
+    /// Skips the right operand if the left operand determines the result. Pushes 0 or 1.
     And(u32),
     Or(u32),
     Truth,
@@ -117,7 +117,7 @@ impl Code {
     }
 }
 
-/// The error of a condition that has a part that is not finite.
+/// The error of a condition in which an evaluated part is not finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NotFinite;
 
@@ -146,17 +146,17 @@ impl Expr {
         &self.text
     }
 
-    /// Iterates over the attributes it reads.
+    /// Iterates over the attributes that the expression reads.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (Side, AttributeId)> {
         self.code.iter().filter_map(|c| if let Code::Read(side, a) = c { Some((*side, *a)) } else { None })
     }
 
-    /// Returns whether it draws random numbers.
+    /// Returns whether the expression draws random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.code.contains(&Code::Roll)
     }
 
-    /// Returns whether it reads any controller but its own.
+    /// Returns whether the expression reads a controller other than its own.
     #[expect(clippy::wildcard_enum_match_arm, reason = "no other instruction reads another controller")]
     pub(crate) fn is_foreign(&self) -> bool {
         self.code.iter().any(|c| match c {
@@ -172,8 +172,8 @@ impl Expr {
         self.eval_with(&mut AttributeReads(read))
     }
 
-    /// Evaluates a condition: true if the value is not 0. `None` if a value is missing; an error if an evaluated part
-    /// is not finite.
+    /// Evaluates a condition. A condition is true if its value is not 0. Returns `None` if a value is missing, and an
+    /// error if an evaluated part is not finite.
     pub(crate) fn condition(&self, reads: &mut dyn Reads) -> Result<Option<bool>, NotFinite> {
         let mut finite = true;
         let value = if self.depth <= SMALL_STACK {
@@ -184,7 +184,7 @@ impl Expr {
         if finite { Ok(value.map(|v| v != 0.0)) } else { Err(NotFinite) }
     }
 
-    /// Evaluates the expression; `None` if a value that it reads is missing.
+    /// Evaluates the expression. Returns `None` if a value that the expression reads is missing.
     pub(crate) fn eval_with(&self, reads: &mut dyn Reads) -> Option<f64> {
         debug_assert!(self.depth <= STACK);
         let any = &mut true;
@@ -195,7 +195,7 @@ impl Expr {
         }
     }
 
-    /// Runs the code. Under `TEST`, `finite` becomes false if an intermediate value is not finite.
+    /// Runs the code. If `TEST` is set, `finite` becomes false when an intermediate value is not finite.
     fn run<const N: usize, const TEST: bool>(&self, reads: &mut dyn Reads, finite: &mut bool) -> Option<f64> {
         let mut stack = [0.0f64; N];
         let (mut top, mut pc) = (0usize, 0usize);

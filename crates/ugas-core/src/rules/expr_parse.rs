@@ -1,5 +1,5 @@
 //! The parser of expressions: precedence climbing over `|| && comparisons + - * /`, then signs, then numbers, names,
-//! calls and brackets. An error names the column.
+//! calls and brackets. An error message contains the column.
 
 use super::curve::CurveDef;
 use super::expr::{Code, Expr, Resolve, STACK, Side};
@@ -44,7 +44,7 @@ struct ExprParser<'a> {
     nesting: usize,
 }
 
-/// Operators by rising precedence. Longer spellings come first.
+/// Operators in order of rising precedence. Within a level, longer operators come first.
 const LEVELS: [&[(&str, Option<Code>)]; 5] = [
     &[("||", None)],
     &[("&&", None)],
@@ -263,7 +263,8 @@ impl<'a> ExprParser<'a> {
         }
     }
 
-    /// Parses arguments and emits `code`: between each pair of arguments if it takes two, otherwise once.
+    /// Parses arguments and emits `code`. If `code` takes two operands, it is emitted for each pair of arguments,
+    /// otherwise once.
     fn arguments(&mut self, word: &str, count: RangeInclusive<usize>, code: Code) -> Result<(), String> {
         self.sign("(")?;
         let pairs = code.effect() == -1;
@@ -302,7 +303,7 @@ impl<'a> ExprParser<'a> {
         let jump = self.code.len();
         self.push(Code::Jump(0))?;
         self.code[unless] = Code::Unless(self.code.len() as u32);
-        // One of the two sides pushes a value, so the depth counts one of them.
+        // Only one of the two sides pushes a value, so the stack depth counts only one value.
         self.live -= 1;
         self.binary(0)?;
         self.code[jump] = Code::Jump(self.code.len() as u32);

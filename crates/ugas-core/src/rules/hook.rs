@@ -4,12 +4,12 @@ use super::{ReadKey, Rules};
 use crate::{AbilityId, AttributeId, ControllerId, ParamId, TagId};
 use std::sync::Arc;
 
-/// The state that a `CanActivate` hook reads. It determines whether the result of the hook may be cached.
+/// The state that a `CanActivate` hook reads. This declaration determines whether the result of the hook may be cached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookReads {
     /// The hook reads only the owner's attributes, tags and parameters. Its result is cached until the owner changes.
     Owner,
-    /// The hook reads other state too. It runs at every check.
+    /// The hook also reads other state, so it runs at every check.
     Anything,
 }
 
@@ -43,7 +43,7 @@ impl AbilityHookCx<'_> {
     pub fn level(&self) -> u32 {
         self.level
     }
-    /// Returns the target, if it is a controller.
+    /// Returns the target, or `None` if the target is not a controller.
     pub fn target(&self) -> Option<ControllerId> {
         self.target.some()
     }
@@ -63,7 +63,7 @@ impl AbilityHookCx<'_> {
     pub fn target_has(&self, tag: TagId) -> bool {
         self.target.some().is_some_and(|target| (self.tags)(target, tag))
     }
-    /// Returns a parameter of the grant.
+    /// Returns the value of a parameter of the grant, or `None` if the parameter is not set.
     pub fn param(&self, name: &str) -> Option<f64> {
         (self.params)(ParamId::named(name))
     }

@@ -1,4 +1,4 @@
-//! Documents that the host or the pack loader uses. The rules only check them.
+//! Documents that only the host or the pack loader uses. They add no definitions to the rules.
 
 use super::compile::Compiler;
 use super::document::{Phase, RulesDocument};

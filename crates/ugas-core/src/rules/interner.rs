@@ -1,10 +1,10 @@
-//! Interned names. An id is a position and is never reused, so a name keeps its id when rules are rebuilt from older
-//! ones.
+//! Interned names. The id of a name is its position in the table. Ids are never reused, so a name keeps its id when
+//! rules are rebuilt.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A table of names. Ids are positions; nothing is ever removed.
+/// A table of names. The id of a name is its position. Names are never removed.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     list: Vec<Arc<str>>,
@@ -42,23 +42,24 @@ impl Interner {
         self.list.len()
     }
 
-    /// Returns the known name that is most similar to `wanted`, if one is close enough.
+    /// Returns the known name that is most similar to `wanted`, if one is similar enough.
     pub(crate) fn nearest(&self, wanted: &str) -> Option<&str> {
         self.nearest_of(wanted, |_| true)
     }
 
-    /// Returns the most similar of those names that `among` accepts. Names without a definition are not suggested.
+    /// Returns the most similar name among the names that `among` accepts. Callers use `among` to exclude names without
+    /// a definition.
     pub(crate) fn nearest_of(&self, wanted: &str, among: impl Fn(u32) -> bool) -> Option<&str> {
         let known = self.list.iter().enumerate().filter(|(id, _)| among(*id as u32));
         nearest(wanted, known.map(|(_, name)| &**name))
     }
 }
 
-/// Maximum length of names that are compared: the cost is quadratic.
+/// Maximum length of names that are compared, because the cost is quadratic.
 const MAX_SLIP: usize = 128;
 
 /// Returns the candidate that is most similar to `wanted`, if at most a third of its letters differ. A name without a
-/// namespace may match one with a namespace, because packs use short names for their own definitions.
+/// namespace can match a name with a namespace, because packs use short names for their own definitions.
 pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     if wanted.len() > MAX_SLIP {
         return None;
@@ -66,7 +67,7 @@ pub(crate) fn nearest<'a>(wanted: &str, candidates: impl Iterator<Item = &'a str
     let (limit, letters) = ((wanted.len() / 3).max(1), wanted.chars().count());
     let far = |c: &str| {
         let short = c.rsplit("::").next().filter(|_| !wanted.contains("::")).unwrap_or(c);
-        // A difference in length is at least that many differing letters.
+        // If the lengths differ by n, at least n letters differ.
         let near = short.len() <= 2 * MAX_SLIP && short.chars().count().abs_diff(letters) <= limit;
         near.then(|| distance(wanted, short)).filter(|&d| d <= limit)
     };

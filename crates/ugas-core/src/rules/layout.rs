@@ -1,8 +1,8 @@
 //! A layout: the slot of each attribute in a row, for one ordered list of attribute sets.
 //!
-//! Slots are numbered in dependency order: referenced bounds and the reads of derived attributes first, otherwise in
-//! registration order. Settling a row is therefore one ascending pass. Layouts are derived from the list of attribute
-//! sets. Rows with the same list share a layout.
+//! Slots are numbered in dependency order: an attribute comes after the attributes that its bounds and its derived
+//! value read. Otherwise slots are in registration order. The settle phase of a row is therefore one ascending pass.
+//! Rows with the same list of attribute sets share a layout.
 
 use super::Rules;
 use super::attribute::{AttributeDef, BoundDef};
@@ -38,7 +38,7 @@ pub(crate) struct Slot {
     pub(crate) pools: Box<[u16]>,
 }
 
-/// What a plain write to an attribute needs.
+/// The data that a plain write to an attribute needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WriteSlot {
     lo: f64,
@@ -48,7 +48,7 @@ pub(crate) struct WriteSlot {
     /// The slot of the attribute that is the lower bound.
     lo_slot: u16,
     hi_slot: u16,
-    /// Whether the base value is not derived and nothing follows the attribute.
+    /// Whether the base value is not derived and no other slot depends on the attribute.
     pub(crate) plain: bool,
     pub(crate) death: bool,
 }
@@ -87,7 +87,7 @@ pub(crate) struct Layout {
     write_slots: Box<[WriteSlot]>,
     /// The slots that mean death at zero.
     pub(crate) deaths: Box<[u16]>,
-    /// Values immediately after registration.
+    /// The attribute values immediately after registration.
     pub(crate) initial: Box<[Attr]>,
     /// The slots of derived values that are not finite immediately after registration.
     pub(crate) not_finite: Box<[u16]>,
@@ -210,8 +210,8 @@ impl<'r> Registered<'r> {
         Ok(Registered { parts, position })
     }
 
-    /// Returns the positions that each attribute reads. If the set of a name is not registered, a bound is open and a
-    /// derived value is 0.
+    /// Returns the positions that each attribute reads. If the attribute set of a name is not registered, a bound with
+    /// this name is open, and a derived value that reads this name is 0.
     fn reads(&self) -> Vec<Vec<usize>> {
         let reads = |(_, a): &(SetId, &AttributeDef)| {
             let bounds = [a.min, a.max].into_iter().filter_map(|b| match b {
@@ -231,7 +231,7 @@ impl<'r> Registered<'r> {
 
 /// The slots of attributes in topological order.
 struct Places {
-    /// By position in the order of registration.
+    /// The slots by position in the order of registration.
     of_part: Vec<u16>,
     of_attribute: Box<[u16]>,
 }
@@ -296,7 +296,7 @@ impl Slot {
     }
 }
 
-/// Clamps with `max(lo, min(hi, v))`: if the bounds cross, the lower bound wins.
+/// Clamps with `max(lo, min(hi, v))`. If the lower bound is above the upper bound, the lower bound applies.
 #[inline]
 pub(crate) fn clamp(v: f64, lo: f64, hi: f64) -> f64 {
     let v = if v > hi { hi } else { v };
@@ -311,7 +311,7 @@ fn derived_value(expr: &Expr, slot_of: &[u16], attrs: &[Attr]) -> (f64, bool) {
     }
 }
 
-/// Sorts with Kahn's algorithm, smallest first; on a cycle returns its smallest member.
+/// Sorts with Kahn's algorithm, smallest first. If there is a cycle, returns the smallest member of the cycle.
 fn sort(reads: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
     let mut waiting: Vec<usize> = reads.iter().map(Vec::len).collect();
     let mut readers: Vec<Vec<usize>> = vec![Vec::new(); reads.len()];

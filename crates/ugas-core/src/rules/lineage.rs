@@ -1,5 +1,5 @@
-//! Comparison of rules with older ones: whether every id has the same meaning, which documents differ, and which parts
-//! of a definition are unchanged. Used by hot reload.
+//! Comparison of new rules with older rules, for a hot reload: whether every id has the same meaning, which documents
+//! differ, and which parts of a definition are unchanged.
 
 use super::{AbilityDef, EffectDef, Inst, Interner, ModDef, Rules};
 use crate::migration::{DocumentChange, DocumentWhat};
@@ -67,7 +67,8 @@ impl Rules {
         *known = fold(*known, print);
     }
 
-    /// Adds the ids to the hash. State contains ids, so it can be read only if they have the same meaning.
+    /// Adds the ids to the hash. State contains ids, so it can be read only under rules in which the ids have the same
+    /// meaning.
     pub(super) fn seal(&mut self) {
         let tables = self.tables();
         let hash = tables.iter().fold(self.fingerprint, |h, (_, names)| {
@@ -85,7 +86,7 @@ impl Rules {
     pub(crate) fn continues(&self, old: &Rules) -> Result<(), ChangedId> {
         for ((kind, new), (_, old)) in self.tables().into_iter().zip(old.tables()) {
             let stays = |(at, name): (usize, &Arc<str>)| {
-                // Rules that were built from older ones share their names.
+                // Rules that were built with `RulesBuilder::after` share the names of the older rules.
                 new.list().get(at).is_some_and(|n| Arc::ptr_eq(n, name) || n == name)
             };
             if let Some((_, name)) = old.list().iter().enumerate().find(|&entry| !stays(entry)) {
@@ -113,8 +114,8 @@ impl Rules {
         list
     }
 
-    /// Returns whether a calculation is unchanged. Code counts as unchanged if its name and reads are, because rebuilt
-    /// rules register it again.
+    /// Returns whether a calculation is unchanged. Code counts as unchanged if its name and its reads are unchanged,
+    /// because rebuilt rules register the code again.
     pub(crate) fn same_calc(&self, old: &Rules, id: CalcId) -> bool {
         let of = |rules: &'_ Rules| rules.calcs.get(id.0).cloned();
         match (of(self), of(old)) {

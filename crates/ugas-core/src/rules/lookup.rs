@@ -1,4 +1,4 @@
-//! The compiler's look-ups: names in documents become ids, or an error with a suggestion.
+//! The look-ups of the compiler. They replace a name in a document with its id, or report an error with a suggestion.
 
 use super::compile::Compiler;
 use super::curve::CurveDef;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use ugas_doc::Value;
 
 impl Compiler<'_> {
-    /// Finds a name that a document of these rules defines. A name of older rules may have no definition.
+    /// Returns the id of a name that a document of these rules defines. A name from older rules may have no definition.
     pub(crate) fn find(&self, kind: NameKind, name: &str) -> Option<u32> {
         self.rules.names(kind).find(name).filter(|&id| self.defines(kind, id))
     }
@@ -25,18 +25,18 @@ impl Compiler<'_> {
         suggestion(names.nearest_of(name, |id| self.defines(kind, id)))
     }
 
-    /// Returns whether suggestions would cost too much: each one compares every name.
+    /// Returns whether suggestions would take too long, because each suggestion compares every name.
     pub(crate) fn are_suggestions_too_costly(&self, names: usize) -> bool {
         const COMPARISONS: usize = 1 << 20;
         self.issues.len().saturating_mul(names) > COMPARISONS
     }
 
     fn defines(&self, kind: NameKind, id: u32) -> bool {
-        // Documents may refer to later ones, so a declared name counts too.
+        // Documents may refer to later documents, so a declared name counts as defined.
         self.declared.contains(&(kind, id)) || self.rules.has(kind, id)
     }
 
-    /// Returns the id of a name that a document refers to, or reports the name with the nearest one.
+    /// Returns the id of a name that a document refers to, or reports an error that suggests the most similar name.
     pub(crate) fn reference(&mut self, kind: NameKind, code: &'static str, place: &str, name: &str) -> Option<u32> {
         let found = self.find(kind, name);
         if found.is_none() {
@@ -154,7 +154,7 @@ impl Compiler<'_> {
         self.reference(NameKind::Ability, "unknown-ability", place, name).map(AbilityId)
     }
 
-    /// Resolves a calculation and checks the parameters that it is given.
+    /// Resolves a calculation and checks the parameters that the document supplies.
     pub(crate) fn calc_ref(&mut self, place: &str, name: &str, given: &[(Arc<str>, Value)]) -> Option<CalcId> {
         let found = self.rules.find_calculator(name);
         let wanted = found.and_then(|id| self.rules.calcs.get(id.0)).map(|c| c.params.clone()).unwrap_or_default();

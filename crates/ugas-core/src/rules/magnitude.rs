@@ -1,12 +1,12 @@
-//! Compiled magnitudes. Everything that depends on the type of a magnitude is here: how it compiles, its value, what it
-//! follows, and whether two of them are the same after a reload.
+//! Compiled magnitudes. This file implements everything that depends on the type of a magnitude: compilation,
+//! evaluation, the followed attribute, and the comparison of two magnitudes after a reload.
 
 use super::Rules;
 use super::compile::Compiler;
 use crate::{AttributeId, CalcId, CurveId, KeyId, NameKind, Refusal};
 use ugas_doc::{Magnitude, MagnitudeSource, MagnitudeType};
 
-/// The source of a number.
+/// A compiled magnitude.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Mag {
     Value(f64),
@@ -23,7 +23,7 @@ pub(crate) enum CurveInput {
     Caller(KeyId),
 }
 
-/// What the value of a magnitude is computed from.
+/// The inputs of the evaluation of a magnitude.
 pub(crate) trait MagnitudeInputs {
     fn rules(&self) -> &Rules;
     fn level(&self) -> u32;
@@ -57,7 +57,7 @@ impl Mag {
         })
     }
 
-    /// Returns the attribute that a live magnitude follows, and whether it is the target's.
+    /// Returns the attribute that a live magnitude follows, and whether it is an attribute of the target.
     pub(crate) fn live_on(&self) -> Option<(AttributeId, bool)> {
         match self {
             Mag::Attribute { attribute, of_target, .. } => Some((*attribute, *of_target)),
@@ -66,7 +66,7 @@ impl Mag {
         }
     }
 
-    /// Returns the number of a constant. A fast path writes it without an evaluation.
+    /// Returns the value of a constant magnitude. A fast path writes this value without an evaluation.
     #[inline]
     pub(crate) fn constant(&self) -> Option<f64> {
         match self {
@@ -75,8 +75,8 @@ impl Mag {
         }
     }
 
-    /// Returns the calculation that it runs. It may read the source and draw random numbers: it is not run before its
-    /// value is needed, and a cost may use it only if it draws none.
+    /// Returns the calculation that the magnitude runs. A calculation may read the source and draw random numbers, so
+    /// it runs only when its value is needed. A cost may use a calculation only if it draws no random numbers.
     #[inline]
     pub(crate) fn calculation(&self) -> Option<CalcId> {
         match self {
@@ -85,7 +85,7 @@ impl Mag {
         }
     }
 
-    /// Returns the set-by-caller key that it needs.
+    /// Returns the set-by-caller key that the magnitude needs.
     pub(crate) fn key(&self) -> Option<KeyId> {
         match self {
             Mag::Caller(key) | Mag::Curve { input: CurveInput::Caller(key), .. } => Some(*key),
@@ -93,7 +93,7 @@ impl Mag {
         }
     }
 
-    /// Returns whether it means the same as another magnitude meant in older rules.
+    /// Returns whether the magnitude has the same meaning as another magnitude in older rules.
     pub(crate) fn is_same(&self, rules: &Rules, theirs: &Mag, old: &Rules) -> bool {
         let same_definition = match self {
             Mag::Curve { curve, .. } => rules.curves.get(curve.0) == old.curves.get(curve.0),

@@ -1,7 +1,7 @@
 //! Rules: all compiled documents and all registered code of a game. Rules are immutable and shared behind an `Arc`.
 //!
-//! Documents are added to a [`RulesBuilder`], which turns names into ids. A builder that gets the previous rules with
-//! [`RulesBuilder::after`] keeps the id of every name, so ids that a host cached before a reload stay valid.
+//! A [`RulesBuilder`] compiles documents and replaces names with ids. [`RulesBuilder::after`] keeps the ids of the
+//! previous rules, so ids that a host cached before a reload stay valid.
 
 mod ability;
 mod ability_compile;
@@ -106,8 +106,8 @@ use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
 pub struct Rules {
     pub(crate) tags: TagTable,
     pub(crate) attributes: Interner,
-    /// Which attribute set defines which attribute. A name without an attribute set is an alias, or is no longer
-    /// defined.
+    /// The pairs of an attribute and an attribute set that defines it. An attribute without an attribute set is an
+    /// alias or is no longer defined.
     pub(crate) homes: BTreeSet<(AttributeId, SetId)>,
     /// The ids of `Set.Name`, with the set and the id of `Name`.
     pub(crate) aliases: Vec<(AttributeId, SetId, AttributeId)>,
@@ -150,7 +150,7 @@ pub(crate) const INITIAL_TAGS: EffectId = EffectId(0);
 pub(crate) const INITIAL_TAGS_NAME: &str = "GE_Initial_Tags";
 
 impl Rules {
-    /// Returns rules without names.
+    /// Returns rules without names and definitions.
     fn empty() -> Rules {
         Rules {
             tags: TagTable::default(),
@@ -183,8 +183,8 @@ impl Rules {
         }
     }
 
-    /// Returns rules with the same names and ids, but without definitions and code. A name that no document defines any
-    /// more is kept.
+    /// Returns rules with the same names and ids, but without definitions and code. Names that no document defines any
+    /// longer are kept.
     fn to_names(&self) -> Rules {
         Rules {
             tags: self.tags.clone(),
@@ -214,14 +214,14 @@ impl Rules {
     }
 
     /// Returns a hash of all compiled definitions and the ids of all names. Rules with equal hashes behave identically,
-    /// and state written under one can be read under the other. If rules are built [`after`](RulesBuilder::after)
-    /// others, ids may differ from those of the same documents built alone. The hashes then differ too.
+    /// and each can load state that was saved with the other. Rules that are built with [`RulesBuilder::after`] can
+    /// have other ids, and therefore another hash, than rules that are built from the same documents without it.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
 
     /// Returns the hash for state in memory, where tags are stored by rank. The hash also depends on tags that no
-    /// document uses any more, because these affect the ranks.
+    /// document uses any longer, because they affect the ranks.
     pub(crate) fn image_print(&self) -> u64 {
         crate::rng::fold(self.fingerprint, self.tags.order())
     }
@@ -280,7 +280,7 @@ impl Rules {
     pub fn is_declared(&self, name: &str) -> bool {
         self.find_tag(name).and_then(|t| self.tags.def(t)).is_some_and(|d| d.declared)
     }
-    /// Returns whether the tag tracks a cooldown: it is a descendant of `Cooldown`.
+    /// Returns whether the tag is a cooldown tag: `Cooldown` or a descendant of it.
     pub fn is_cooldown_tag(&self, id: TagId) -> bool {
         self.tags.def(id).is_some_and(|d| d.is_cooldown)
     }
@@ -292,7 +292,7 @@ impl Rules {
     pub fn tag_parent(&self, id: TagId) -> Option<TagId> {
         self.tags.def(id)?.parent
     }
-    /// Returns whether `tag` is `of` or a descendant of it.
+    /// Returns whether `tag` is `of` or a descendant of `of`.
     pub fn tag_is_under(&self, tag: TagId, of: TagId) -> bool {
         self.tags.def(tag).is_some() && self.tags.def(of).is_some() && self.tags.is_under(tag, of)
     }
@@ -311,8 +311,8 @@ impl Rules {
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
-    /// Returns whether only the authoritative sim may apply an effect, because a tag of the effect says so or because
-    /// one of its calculations cannot be predicted.
+    /// Returns whether only the authoritative sim may apply an effect. This is the case if the effect has the tag
+    /// `Gameplay.Effect.AuthoritativeOnly` or if one of its calculations cannot be predicted.
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
     }
@@ -358,7 +358,7 @@ impl Rules {
         (0..self.input_names.len() as u32).filter_map(|id| Some((InputId(id), self.input_names.name(id)?)))
     }
 
-    /// Returns how controllers of a template are replicated; `Mixed` if the document does not specify it.
+    /// Returns how controllers of a template are replicated. The default is `Mixed`.
     ///
     /// ```
     /// use ugas_core::Rules;

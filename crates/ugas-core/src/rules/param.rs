@@ -1,4 +1,4 @@
-//! Reads the parameters of one task. Each read is typed and reports errors with its path.
+//! The reader of task parameters. Each read has a type and reports errors with the path of the parameter.
 
 use super::code::{ErasedTask, TaskCode};
 use super::compile::Compiler;
@@ -16,7 +16,7 @@ pub(crate) struct Fields<'c, 'r, 'd> {
     pub(crate) c: &'c mut Compiler<'r>,
     doc: &'d AbilityTask,
     path: &'d str,
-    /// The names that were read; all others are errors.
+    /// The names of the parameters that were read. All other parameters are errors.
     asked: Vec<&'static str>,
     open: bool,
 }
@@ -36,10 +36,10 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
             let message = match self.asked.as_slice() {
                 [] => format!("{}.Params.{name}: {} takes no parameters", self.path, self.doc.kind),
                 known => format!(
-                    "{}.Params.{name}: {} has no such parameter{}",
+                    "{}.Params.{name}: unknown parameter of {}{}",
                     self.path,
                     self.doc.kind,
-                    if near.is_empty() { format!("; it takes {}", known.join(", ")) } else { near }
+                    if near.is_empty() { format!("; the parameters are {}", known.join(", ")) } else { near }
                 ),
             };
             self.c.error("bad-param", message);
@@ -58,7 +58,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         rules.task_code.get(&id).map(|TaskCode(code)| code.clone())
     }
 
-    /// Accepts all other parameters; they are passed to the engine unchanged.
+    /// Accepts all other parameters. They are passed to the engine unchanged.
     pub(crate) fn accept_rest(&mut self) {
         self.open = true;
     }
@@ -86,7 +86,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         let there = self.doc.params.get(name).is_some_and(|v| *v != Value::Null);
         let value = read(self, name);
         if !there {
-            self.bad(name, format!("{} needs it; write {expected}", self.doc.kind));
+            self.bad(name, format!("missing; {} needs {expected}", self.doc.kind));
         }
         value
     }

@@ -12,7 +12,7 @@ use super::expr::Expr;
 use super::tag::TagQuery;
 use super::task::TaskDef;
 
-/// No entry, no body.
+/// The address that means "no entry" or "no body".
 pub(crate) const NO_PC: u16 = u16::MAX;
 
 /// All task lists of an ability.
@@ -20,19 +20,19 @@ pub(crate) const NO_PC: u16 = u16::MAX;
 pub(crate) struct Program {
     pub(crate) code: Box<[Inst]>,
     pub(crate) entry: Entries,
-    /// Registers: one per Repeat.
+    /// The number of registers, one per Repeat.
     pub(crate) regs: u8,
 }
 
-/// The address of each list; [`NO_PC`] if the document has none. Every list ends with [`Inst::End`].
+/// The address of each list, or [`NO_PC`] if the document does not have the list. Every list ends with [`Inst::End`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entries {
     pub(crate) main: u16,
-    /// All sides, predicted, server, simulated.
+    /// The lists for all sides, the predicting client, the server and simulated proxies.
     pub(crate) tick: [u16; 4],
-    /// All sides, predicted, server, simulated.
+    /// The lists for all sides, the predicting client, the server and simulated proxies.
     pub(crate) cancel: [u16; 4],
-    /// All sides, server, simulated.
+    /// The lists for all sides, the server and simulated proxies.
     pub(crate) interrupt: [u16; 3],
     pub(crate) mispredicted: u16,
 }
@@ -63,8 +63,8 @@ pub(crate) enum Inst {
         reg: u8,
         back: u16,
     },
-    /// Starts one thread per child. The forking thread continues at `join` when all of them have ended, in a race when
-    /// the first one has.
+    /// Starts one thread per child. The forking thread continues at `join` when all children have ended, or in a race
+    /// when the first child has ended.
     Fork {
         race: bool,
         starts: Box<[u16]>,
@@ -81,7 +81,7 @@ pub(crate) enum Test {
 }
 
 impl Program {
-    /// Returns the instruction at `pc`; past the end it is [`Inst::End`].
+    /// Returns the instruction at `pc`, or [`Inst::End`] if `pc` is past the end.
     #[inline]
     pub(crate) fn at(&self, pc: u16) -> &Inst {
         self.code.get(pc as usize).unwrap_or(&Inst::End)

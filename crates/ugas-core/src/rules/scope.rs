@@ -1,4 +1,4 @@
-//! The values that an expression may read besides attributes, by scope.
+//! The values that an expression may read in addition to attributes. They depend on the scope of the expression.
 
 use super::interner::nearest;
 use crate::{KeyId, ParamId};
@@ -32,7 +32,7 @@ impl Bearer {
 pub(crate) enum Local {
     /// `level`: the level of the activation, the grant or the effect.
     Level,
-    /// `stacks`: of the effect.
+    /// `stacks`: the number of stacks of the effect.
     Stacks,
     /// `sbc.X`: a value set by the caller.
     Caller(KeyId),
@@ -65,7 +65,7 @@ pub(crate) enum Local {
     Given(u16),
 }
 
-/// Locals that are a fixed name.
+/// Locals with a fixed name.
 const WORDS: [(&str, Local); 12] = [
     ("level", Local::Level),
     ("stacks", Local::Stacks),
@@ -92,9 +92,9 @@ pub(crate) struct Scope {
 }
 
 impl Scope {
-    /// Attributes only: derived attributes.
+    /// Derived attributes. Only attributes can be read.
     pub(crate) const VALUES: Scope = Scope { locals: &[], params: false, keys: false, rolls: false, bearers: &[] };
-    /// ActivationCondition: no event yet.
+    /// `ActivationCondition`. There is no event yet.
     pub(crate) const ACTIVATION: Scope = Scope {
         locals: &[Local::Level, Local::TargetDistance],
         params: true,
@@ -102,7 +102,7 @@ impl Scope {
         rolls: false,
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target],
     };
-    /// ApplicationCondition: parameters are those of the ability that applies the effect.
+    /// `ApplicationCondition`. The parameters are those of the ability that applies the effect.
     pub(crate) const APPLICATION: Scope = Scope {
         locals: &[Local::Level, Local::Stacks, Local::Distance, Local::TargetDistance],
         params: true,
@@ -144,7 +144,7 @@ impl Scope {
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Event],
     };
 
-    /// Expressions of a `calculation`. Bare names are the target's.
+    /// Expressions of a `calculation`. A name without a prefix is an attribute of the target.
     pub(crate) const CALCULATION: Scope = Scope {
         locals: &[Local::Level, Local::Stacks, Local::Amount, Local::Distance, Local::TargetDistance],
         params: false,
@@ -167,8 +167,8 @@ impl Scope {
         self.bearers
     }
 
-    /// Resolves a local. `None` if the word is not a local, an error if the scope does not have it. In a scope without
-    /// locals every word is an attribute.
+    /// Resolves a local. Returns `None` if the word is not a local, and an error if the scope does not have the local.
+    /// In a scope without locals, every word is an attribute.
     pub(crate) fn local(
         &self,
         word: &str,

@@ -18,9 +18,9 @@ const SHOWN: usize = 8;
 #[derive(Clone, Copy, PartialEq)]
 enum VisitState {
     New,
-    /// Its dependencies are being traversed.
+    /// The dependencies of the set are being traversed.
     Open,
-    /// It is part of a cycle or depends on a missing set.
+    /// The set is part of a cycle or depends on a missing set.
     Broken,
     Whole,
 }
@@ -194,8 +194,8 @@ impl Compiler<'_> {
     /// Builds the layout of each set with its dependencies, so that a cycle or a missing reference is found here and
     /// not at spawn.
     ///
-    /// A layout shows all errors of the sets it contains, so only sets without dependents are built. After an error,
-    /// their dependencies are built too, to report the smallest set that has it.
+    /// A layout reports all errors of the sets that it contains, so only layouts of sets without dependents are built.
+    /// After an error, the layouts of their dependencies are built too, to report the smallest set with the error.
     pub(crate) fn finish_sets(&mut self) {
         let defined = std::mem::take(&mut self.defined);
         let whole = self.whole_sets(&defined);

@@ -1,9 +1,9 @@
-//! The definitions of one kind: the name of each id and its definition, if it has one.
+//! The definitions of one kind: the name of each id, and the definition of the id if it has one.
 
 use super::Interner;
 use super::compiled::CompiledText;
 
-/// Names and definitions by id. A name without a definition is only declared, or comes from older rules.
+/// Names and definitions by id. A name without a definition is only declared or comes from older rules.
 #[derive(Clone, Debug)]
 pub(crate) struct Table<T> {
     names: Interner,
@@ -28,7 +28,7 @@ impl<T> Table<T> {
         }
     }
 
-    /// Iterates over all ids; some have no definition.
+    /// Iterates over the definitions of all ids. Some ids have no definition.
     pub(crate) fn iter(&self) -> std::slice::Iter<'_, Option<T>> {
         self.definitions.iter()
     }
@@ -43,10 +43,10 @@ impl<T> Table<T> {
     }
 }
 
-/// Names of one kind, whatever is stored for them.
+/// The names of one kind, independent of the type of their definitions.
 pub(crate) trait NameTable {
     fn names(&self) -> &Interner;
-    /// Returns the id of a name, a new one if the name is new.
+    /// Returns the id of a name. A new name gets a new id.
     fn intern(&mut self, name: &str) -> u32;
     /// Returns whether an id has a definition.
     fn has(&self, id: u32) -> bool;

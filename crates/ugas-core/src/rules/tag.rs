@@ -1,5 +1,5 @@
-//! Tags: a hierarchy of dotted names. Ids are stable. A private depth-first rank makes "is a descendant of" a range
-//! test.
+//! Tags: a hierarchy of dotted names. Ids are stable. An internal depth-first rank reduces the test for a descendant to
+//! a range test.
 
 use super::interner::Interner;
 use super::table::NameTable;
@@ -54,7 +54,7 @@ pub(crate) struct RankFilter {
 }
 
 impl RankFilter {
-    /// Ranks must be below this; the end of a range may be equal to it.
+    /// All ranks are below this limit. The end of a range may be equal to the limit.
     pub(crate) const LIMIT: u32 = 0x7fff;
     const NOTHING: RankFilter = RankFilter::new((0, 0));
 
@@ -226,7 +226,7 @@ impl TagTable {
     pub(crate) fn rank_filter(&self, tag: TagId) -> RankFilter {
         self.sieves.get(tag.index()).copied().unwrap_or(RankFilter::NOTHING)
     }
-    /// Returns whether `tag` is `of` or a descendant of it.
+    /// Returns whether `tag` is `of` or a descendant of `of`.
     #[inline]
     pub(crate) fn is_under(&self, tag: TagId, of: TagId) -> bool {
         let (start, end) = self.span(of);
@@ -244,7 +244,7 @@ impl TagTable {
     }
 }
 
-/// A tag query: any, all or none of nested queries. A tag also matches its descendants, except in `HasExact`.
+/// A tag query: a tag, or any, all or none of nested queries. A tag also matches its descendants, except in `HasExact`.
 ///
 /// ```
 /// use ugas_core::{Rules, TagQuery};
@@ -262,11 +262,11 @@ pub enum TagQuery {
     Has(TagId),
     /// The tag itself is present.
     HasExact(TagId),
-    /// At least one query is true. False for an empty list.
+    /// At least one query is true. An empty list is false.
     Any(Vec<TagQuery>),
-    /// All queries are true. True for an empty list.
+    /// All queries are true. An empty list is true.
     All(Vec<TagQuery>),
-    /// No query is true. True for an empty list.
+    /// No query is true. An empty list is true.
     None(Vec<TagQuery>),
 }
 
@@ -293,7 +293,8 @@ impl TagQuery {
         Ok(q)
     }
 
-    /// Evaluates the query. `has` tests whether the tag or a descendant is present, `exact` whether the tag itself is.
+    /// Evaluates the query. `has` tests whether the tag or a descendant is present. `exact` tests whether the tag
+    /// itself is present.
     pub fn eval(&self, has: &dyn Fn(TagId) -> bool, exact: &dyn Fn(TagId) -> bool) -> bool {
         match self {
             TagQuery::Has(t) => has(*t),
@@ -414,7 +415,7 @@ impl TagSet {
     pub fn intersection(&self, other: &TagSet) -> TagSet {
         TagSet(self.0.iter().copied().filter(|&t| other.contains(t)).collect())
     }
-    /// Returns the tags that are in either set.
+    /// Returns the tags that are in at least one of the two sets.
     pub fn union(&self, other: &TagSet) -> TagSet {
         self.iter().chain(other.iter()).collect()
     }

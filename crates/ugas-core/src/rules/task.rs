@@ -86,13 +86,13 @@ pub(crate) enum OnFail {
 pub(crate) struct TaskDef {
     pub(crate) kind: TaskKind,
     pub(crate) name: TaskKindId,
-    /// The time between ticks; zero is every frame. `None` if it does not tick.
+    /// The time between ticks. Zero means every frame. `None` if the task does not tick.
     pub(crate) interval: Option<SimTime>,
     pub(crate) priority: i32,
-    /// For waits: the time until the task fails.
+    /// The time after which a waiting task fails.
     pub(crate) time_out: Option<Num>,
     pub(crate) on_fail: OnFail,
-    /// For a task that the host answers: the timeline's answer in place of the engine's.
+    /// The timeline's answer, which replaces the engine's answer for a task that the host answers.
     pub(crate) answer: Option<AnswerDef>,
     /// The authored parameters, encoded as the detail of a fact.
     pub(crate) request: Box<[u8]>,
@@ -104,7 +104,7 @@ pub(crate) struct TaskDef {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum EffectPick {
     Effect(EffectId),
-    /// Effects that have or grant any of these tags or a descendant of one.
+    /// Effects that have or grant any of these tags or their descendants.
     Tags(Box<[TagId]>),
 }
 
@@ -112,7 +112,7 @@ pub(crate) enum EffectPick {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum AbilityPick {
     Ability(AbilityId),
-    /// Abilities that have any of these tags or a descendant of one.
+    /// Abilities that have any of these tags or their descendants.
     Tags(Box<[TagId]>),
 }
 
@@ -129,7 +129,7 @@ pub(crate) enum EventTo {
 
 /// Encodes the authored parameters as the detail of a fact: entries `[u16 key length][key][u8 type][payload]`,
 /// little-endian. Types: 0 nothing, 1 one byte 0 or 1, 2 f64, 3 `[u32 length][UTF-8]`, 4 three f64. Maps and lists are
-/// flat: their entries are keyed `Key.Inner` and `Key.0`.
+/// flattened: their entries have the keys `Key.Inner` and `Key.0`.
 pub(crate) fn encode_params(params: &BTreeMap<String, Value>) -> Box<[u8]> {
     let mut out = Vec::new();
     for (key, value) in params {
@@ -158,7 +158,7 @@ fn encode(key: &str, value: &Value, out: &mut Vec<u8>) {
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Text(_) | Value::List(_) => {}
     }
-    // A longer key does not fit its length field; it is skipped.
+    // A key that is too long for its length field is skipped.
     let Ok(length) = u16::try_from(key.len()) else { return };
     out.extend(length.to_le_bytes());
     out.extend(key.as_bytes());

@@ -20,16 +20,16 @@ pub(crate) struct Template {
     pub(crate) avatar: ActorId,
     pub(crate) sets: Box<[SetId]>,
     pub(crate) base: Box<[(AttributeId, f64)]>,
-    /// Current values in the document. If one differs from the computed value, a diagnostic is emitted.
+    /// The current values in the document. If a current value differs from the computed value, a diagnostic is emitted.
     pub(crate) stated: Box<[(AttributeId, f64)]>,
-    /// Owned tags that none of the listed effects grants.
+    /// The owned tags that none of the listed effects grants.
     pub(crate) tags: Box<[TagId]>,
     pub(crate) effects: Box<[TemplateEffect]>,
     pub(crate) abilities: Box<[AbilityGrant]>,
     pub(crate) ability_sets: Box<[AbilitySetId]>,
     pub(crate) active: bool,
     pub(crate) position: Option<[f64; 3]>,
-    /// Read by the network session; not part of a row.
+    /// The replication mode. The network session reads it; it is not part of a row.
     pub(crate) replication: ControllerReplication,
 }
 

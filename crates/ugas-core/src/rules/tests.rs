@@ -38,7 +38,7 @@ fn listing(def: &AbilityDef) -> String {
 }
 
 #[test]
-fn task_lists_become_one_program() {
+fn task_lists_compile_to_one_program() {
     let ability = Ability::new("GA_A")
         .task(AbilityTask::parallel([wait(1.0), AbilityTask::sequence([wait(2.0), wait(3.0)])]))
         .task(AbilityTask::when("level > 1").then(wait(4.0)).otherwise(wait(5.0)))
@@ -79,7 +79,7 @@ fn cooldown_tags_are_those_below_cooldown_or_all() {
 }
 
 #[test]
-fn timelines_are_found_when_the_rules_are_built() {
+fn timelines_are_linked_when_the_rules_are_built() {
     let line = Timeline::new("TL_Fire", 1.0)
         .montage("Anim_Fire")
         .ability("GA_Fire")
@@ -129,7 +129,7 @@ fn ticking_tasks_have_intervals_and_priorities() {
 }
 
 #[test]
-fn parameters_travel_as_bytes() {
+fn parameters_are_encoded_as_bytes() {
     let list = |numbers: &[f64]| Value::List(numbers.iter().map(|n| Value::Number(*n)).collect());
     let task = AbilityTask::new("Request")
         .param("A", true)
@@ -159,7 +159,7 @@ fn a_runtime_ability_carries_its_owned_tags() {
 }
 
 #[test]
-fn combat_takes_no_short_way() {
+fn combat_effects_do_not_use_the_fast_path() {
     let plain = || Effect::instant("GE_Hit").add("Health", -5.0);
     let simple = |e: Effect| {
         let rules = docs().add(e).build().unwrap();
@@ -177,7 +177,7 @@ fn combat_takes_no_short_way() {
 }
 
 #[test]
-fn pools_precede_their_attribute_in_order() {
+fn the_pools_of_an_attribute_are_sorted_by_order() {
     let pool = |name: &str, order: i32| Attribute {
         absorb: Some(Absorb { before: "Health".into(), order }),
         ..Attribute::new(name, 50.0)

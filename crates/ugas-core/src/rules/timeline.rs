@@ -1,4 +1,4 @@
-//! Compiled timelines: times in flicks; montages and abilities are resolved when the rules are built.
+//! Compiled timelines. Times are in flicks. Montages and abilities are resolved when the rules are built.
 
 use super::compile::Compiler;
 use super::compiled::CompiledText;
@@ -24,7 +24,7 @@ pub(crate) struct TimelineDef {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct NotifyDef {
     pub(crate) at: SimTime,
-    /// The tag of the gameplay event that it sends, if it has one.
+    /// The tag of the gameplay event that the notify sends, if any.
     pub(crate) tag: Option<TagId>,
     /// The name of the animation event: `Name`, otherwise the tag.
     pub(crate) name: Arc<str>,
@@ -105,7 +105,10 @@ impl Compiler<'_> {
         }
         let ability = doc.ability.as_ref().and_then(|name| self.ability_ref("Ability", name));
         if !doc.answers.is_empty() && doc.ability.is_none() {
-            self.error("bad-timeline", "Answers: needs Ability, whose tasks it answers".into());
+            self.error(
+                "bad-timeline",
+                "Answers: the field Ability is missing; write the ability whose tasks the timeline answers".into(),
+            );
         }
         let Some(id) = self.find(NameKind::Timeline, &doc.name).map(TimelineId) else { return };
         let montage: Arc<str> = doc.montage.as_deref().unwrap_or(&doc.name).into();

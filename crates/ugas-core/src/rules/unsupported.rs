@@ -1,5 +1,5 @@
-//! Fields and values that a document may contain but that the runtime does not implement. Each is a load error with the
-//! reason, so that no field is silently ignored. An entry is removed when its behaviour is implemented.
+//! Fields and values that a document may contain but that the runtime does not implement. Each of them is a load error
+//! with a reason, so that no field is silently ignored. An entry is removed when its behaviour is implemented.
 
 use super::compile::Compiler;
 use ugas_doc::{Ability, Controller, Effect, InputAction, Timeline, TriggerBehavior};
@@ -34,21 +34,22 @@ impl Compiler<'_> {
             self.unsupported("Attack", "a timeline is found by its Montage or its Ability; remove it");
         }
         if !doc.windows.is_empty() {
-            self.unsupported("Windows", "nothing opens or closes windows; remove them and send events with Notifies");
+            self.unsupported("Windows", "the runtime has no windows; remove them and send events with Notifies");
         }
         if !doc.sockets.is_empty() {
-            self.unsupported("Sockets", "nothing reads the positions of sockets; remove them");
+            self.unsupported("Sockets", "the runtime does not read the positions of sockets; remove them");
         }
     }
 
     pub(crate) fn refuse_in_controller(&mut self, doc: &Controller) {
         if doc.team.is_some() {
-            self.unsupported("Team", "nothing compares teams; remove it and write the tag into OwnedTags");
+            self.unsupported("Team", "the runtime does not compare teams; remove it and write the tag into OwnedTags");
         }
     }
 
-    /// Rejects triggers that would change when an ability activates: a press activates it immediately. `WhileHeld` is
-    /// accepted because the specification's packs use it; the repeated presses it adds are sent by the host.
+    /// Rejects trigger behaviors that would change the time of an activation, because a press activates an ability
+    /// immediately. `WhileHeld` is accepted because the specification's packs use it; the host sends the repeated
+    /// presses.
     pub(crate) fn refuse_in_input_action(&mut self, doc: &InputAction) {
         let (trigger, why) = match doc.trigger_behavior {
             TriggerBehavior::OnPressed | TriggerBehavior::WhileHeld => return,

@@ -1,4 +1,4 @@
-//! The configuration of a sim: seed, limits, frame length, network role and others.
+//! The configuration of a sim, such as its seed, limits, frame length and network role.
 
 use crate::SimTime;
 use crate::limits::Limits;
@@ -11,8 +11,8 @@ pub enum Role {
     Standalone,
     /// The authoritative sim of a server. Clients predict parts of its state.
     Authority,
-    /// The predicting sim of a client. It refuses effects that only the authoritative sim applies, and skips
-    /// calculations that cannot be predicted.
+    /// The predicting sim of a client. A client's sim refuses effects that only the authoritative sim applies, and
+    /// skips calculations that cannot be predicted.
     Client,
 }
 
@@ -34,13 +34,13 @@ pub struct SimConfig {
     pub frame: SimTime,
     /// How many tasks may tick in one frame. The remaining tasks are deferred to a later frame and gain priority.
     pub task_budget: u32,
-    /// Whether the sim plays timeline documents, which complete tasks that wait for an animation. Set it to false in an
-    /// engine that plays the animations itself.
+    /// Whether the sim plays timeline documents, which complete tasks that wait for an animation. Set this field to
+    /// false in an engine that plays the animations itself.
     pub timelines: bool,
     /// The network role.
     pub role: Role,
-    /// Whether all fast paths are turned off. For tests only. Facts, causes and hashes are the same either way, but the
-    /// sim is slower without fast paths.
+    /// Whether all fast paths are turned off, for tests. Facts, causes and hashes are the same with and without fast
+    /// paths, but the sim is slower without them.
     pub slow_path: bool,
 }
 

@@ -11,9 +11,10 @@ pub struct TaskRecord {
     pub at: SimTime,
     /// How many tasks of the type were running.
     pub running: u32,
-    /// How many of them ticked.
+    /// How many tasks of the type ticked.
     pub ticked: u32,
-    /// How many of them were deferred because [`SimConfig::task_budget`](crate::SimConfig::task_budget) was exhausted.
+    /// How many tasks of the type were deferred because [`SimConfig::task_budget`](crate::SimConfig::task_budget) was
+    /// exhausted.
     pub deferred: u32,
     /// The real time that the ticks took, measured with [`Host::stopwatch`](crate::Host::stopwatch).
     pub nanos: u64,
@@ -44,7 +45,7 @@ impl TaskFigures {
         self.nanos as f64 / self.ticks.max(1) as f64
     }
 
-    /// Returns the ticks per second of one such task, including deferred ones.
+    /// Returns the average number of ticks per second of one task. A deferred task counts as running.
     pub fn rate(&self) -> f64 {
         let seconds = (self.until - self.since).as_seconds();
         if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }

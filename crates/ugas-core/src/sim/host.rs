@@ -1,4 +1,4 @@
-//! The queries that a sim sends to the host during a step, and a host that answers none of them.
+//! The interface through which a sim queries the host during a step, and a host that finds nothing.
 
 use super::TaskRecord;
 use crate::{Anchor, ControllerId};
@@ -14,18 +14,18 @@ pub struct SpaceQuery {
     pub range: f64,
 }
 
-/// The queries that the sim sends to the engine during a step. By default each query finds nothing.
+/// The host of a sim: answers the queries that the sim sends during a step. The default implementations find nothing.
 pub trait Host {
-    /// Appends the controllers inside the queried volume to `found`, for a task that waits for an overlap.
+    /// Appends the controllers within the range of the query to `found`. Called for a task that waits for an overlap.
     fn overlap(&mut self, _query: &SpaceQuery, _found: &mut Vec<ControllerId>) {}
 
-    /// Finds a target, for a task that waits for a target.
+    /// Returns a target for the query, or `None` if there is none. Called for a task that waits for a target.
     fn find_target(&mut self, _query: &SpaceQuery) -> Option<ControllerId> {
         None
     }
 
-    /// Returns the current time of a host clock in nanoseconds. Used only to measure ticks, because the sim does not
-    /// read a real-time clock.
+    /// Returns the current time of a host clock in nanoseconds. The sim reads no real-time clock, and uses this time
+    /// only to measure ticks.
     fn stopwatch(&mut self) -> u64 {
         0
     }

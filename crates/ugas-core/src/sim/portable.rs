@@ -1,4 +1,4 @@
-//! Moving a controller from one sim to another, with its active effects, activations and timers.
+//! Moves controllers from one sim to another, with their active effects, activations and timers.
 
 use super::Sim;
 use crate::check::{RowValidator, row_closes_cycle};
@@ -10,7 +10,7 @@ use ugas_doc::Doc;
 
 impl Sim {
     /// Removes a controller from the sim and returns it with its active effects, activations and timers. Live modifiers
-    /// of other controllers that follow its attributes keep their last value.
+    /// on other controllers that read an attribute of the removed controller keep their last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
         let portable = self.remote().snapshot(who)?;
         let id = self.next_op();
@@ -35,8 +35,8 @@ impl Sim {
         Ok(Portable { version: PORTABLE_VERSION, rules, at, sets, row, tags, definitions })
     }
 
-    /// Inserts an extracted controller. The controller keeps its id. Its times are shifted by the difference between
-    /// the two sims' clocks.
+    /// Inserts an extracted controller. The controller keeps its id. The controller's times are shifted by the
+    /// difference between the clocks of the two sims.
     pub fn insert(&mut self, from: &Portable) -> Result<ControllerId, InsertError> {
         let who = from.row.id;
         self.check_origin(from)?;

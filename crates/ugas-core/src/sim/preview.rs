@@ -1,9 +1,10 @@
-//! Previews: the result that an application, a batch or an activation would have, without changing the sim.
+//! Previews: compute the result that an application, a batch or an activation would have. A preview does not change the
+//! sim.
 //!
 //! A preview runs the op with the same code on a copy of the rows that the op reads. A row is the state of one
-//! controller. The first copy contains the rows that the op names and the rows that follow their attributes. If the op
-//! reads a further row, the copy is repeated with that row included. An op that visits all rows, such as an area
-//! effect, runs on a copy of all rows.
+//! controller. The first copy contains the rows that the op names, and the rows whose live magnitudes read those rows.
+//! If the op reads another row, the preview is repeated with a copy that includes that row. An op that visits all rows,
+//! such as an area effect, runs on a copy of all rows.
 
 use super::Sim;
 use crate::flow::{Log, Scratch, State};
@@ -19,8 +20,8 @@ const MOST_COPIES: usize = 8;
 /// The result that an op would have.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// Why the op would be refused, if so. A refused op changes nothing. In a batch, the accepted parts are still
-    /// applied.
+    /// The refusal, if the op would be refused. A refused op changes nothing. In a batch, the accepted parts are
+    /// applied even if another part is refused.
     pub refusal: Option<Refusal>,
     /// The result of each part of a batch, in order.
     pub parts: Vec<Result<(), Refusal>>,
@@ -47,7 +48,7 @@ pub struct RowPreview {
     pub effects_added: Vec<EffectView>,
     /// Effects that would end.
     pub effects_removed: Vec<EffectView>,
-    /// Effects whose level, stacks, state or remaining time would change: before and after.
+    /// Effects whose level, stacks, state or remaining time would change, each as it is before and after the op.
     pub effects_changed: Vec<(EffectView, EffectView)>,
     /// Whether the controller would be destroyed. The `after` values then equal the `before` values.
     pub destroyed: bool,
@@ -58,13 +59,13 @@ pub struct RowPreview {
 pub struct AttributePreview {
     /// The attribute.
     pub attribute: AttributeId,
-    /// The current value before.
+    /// The current value before the op.
     pub before: f64,
-    /// The current value after.
+    /// The current value after the op.
     pub after: f64,
-    /// The base value before.
+    /// The base value before the op.
     pub base_before: f64,
-    /// The base value after.
+    /// The base value after the op.
     pub base_after: f64,
 }
 
@@ -76,7 +77,7 @@ impl AttributePreview {
 }
 
 impl Preview {
-    /// Returns the preview of a controller, if the op names or would change it.
+    /// Returns the preview of a controller, if the op names the controller or would change it.
     pub fn row(&self, who: ControllerId) -> Option<&RowPreview> {
         self.rows.iter().find(|r| r.who == who)
     }
@@ -88,7 +89,8 @@ impl Preview {
 }
 
 impl RowPreview {
-    /// Returns whether a value, tag or effect listed here would change, or the controller would be destroyed.
+    /// Returns whether an attribute value, a tag or an effect of the controller would change, or the controller would
+    /// be destroyed.
     pub fn is_changed(&self) -> bool {
         self.destroyed
             || self.attributes.iter().any(AttributePreview::is_changed)
@@ -101,8 +103,8 @@ impl RowPreview {
 }
 
 impl Sim {
-    /// Returns the result that [`Sim::apply`] would have now. Changes nothing. Random numbers are those that the next
-    /// op draws.
+    /// Returns the result that [`Sim::apply`] would have now. The sim does not change. The preview draws the same
+    /// random numbers that the next op draws.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec, Spec};
@@ -130,8 +132,8 @@ impl Sim {
         self.preview_op(&Op::ApplyAll { specs: specs.to_vec() })
     }
 
-    /// Returns the result that [`Sim::activate`] would have now. It includes the commit with its cost and cooldown, and
-    /// the tasks that run immediately.
+    /// Returns the result that [`Sim::activate`] would have now. The result includes the commit with its cost and
+    /// cooldown, and the tasks that run immediately.
     pub fn preview_ability(&self, who: ControllerId, ability: AbilityId, target: Target) -> Preview {
         self.preview_op(&Op::Activate { who, which: Which::Ability(ability), target })
     }
@@ -161,7 +163,7 @@ impl Sim {
         }
     }
 
-    /// Adds the rows that follow attributes of these rows, transitively.
+    /// Adds the rows whose live magnitudes read these rows, directly or through other rows.
     fn add_followers(&self, rows: &mut BTreeSet<ControllerId>) {
         let mut open: Vec<ControllerId> = rows.iter().copied().collect();
         while let Some(who) = open.pop() {
@@ -204,7 +206,7 @@ impl Sim {
         }
     }
 
-    /// Returns the rows that differ in a copy, and those that the op names.
+    /// Returns the rows that the op changed in the copy, and the rows that the op names.
     fn compare(&self, after: &Sim, named: &BTreeSet<ControllerId>) -> Vec<RowPreview> {
         let ids = after.state.controllers.ids();
         let kept = ids.chain(named.iter().copied().filter(|&who| self.exists(who)));

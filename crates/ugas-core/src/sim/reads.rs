@@ -43,7 +43,8 @@ impl Sim {
         &self.index.figures
     }
 
-    /// Returns the chain of causes that a fact's link starts, nearest first. The sim stores a limited number of links
+    /// Returns the chain of causes of a fact, the nearest cause first. `link` is the fact's
+    /// [`link`](crate::Fact::link). The sim stores a limited number of links
     /// ([`Limits::cause_links`](crate::Limits::cause_links)), so the chain of an old fact may be incomplete.
     pub fn chain(&self, link: u32) -> Vec<CauseLink> {
         self.causes.chain(self.config.limits.cause_links, link)
@@ -69,37 +70,37 @@ impl Sim {
     pub fn exists(&self, who: ControllerId) -> bool {
         self.state.controllers.slot(who).is_some()
     }
-    /// Returns the controller whose owner or avatar is the actor. If there are several, returns the lowest id. The
-    /// search visits all controllers, so a host that needs the result often should keep its own map.
+    /// Returns the controller whose owner or avatar is the actor. If several controllers match, returns the one with
+    /// the lowest id. The search visits all controllers, so a host that needs the result often should keep its own map.
     pub fn controller_of(&self, actor: ActorId) -> Option<ControllerId> {
         actor.some()?;
         self.state.controllers.iter().find(|r| r.owner == actor || r.avatar() == actor).map(|r| r.id)
     }
-    /// Returns the owner: the actor that the controller belongs to (lifecycle, authority, persistence).
+    /// Returns the owner: the actor that the controller belongs to.
     pub fn owner(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.owner.some())
     }
-    /// Returns the avatar: the actor that represents the controller in the world (position, appearance).
+    /// Returns the avatar: the actor that represents the controller in the world.
     pub fn avatar(&self, who: ControllerId) -> Result<Option<ActorId>, ReadError> {
         Ok(self.row(who)?.avatar().some())
     }
-    /// Returns the controller's position and facing, if it has them.
+    /// Returns the anchor of a controller: the position and facing of its avatar, if set.
     pub fn anchor(&self, who: ControllerId) -> Result<Option<Anchor>, ReadError> {
         Ok(self.row(who)?.side().anchor)
     }
-    /// Returns the rate of the controller's clock.
+    /// Returns the rate of a controller's clock.
     pub fn rate(&self, who: ControllerId) -> Result<Rate, ReadError> {
         Ok(self.row(who)?.clock.rate())
     }
-    /// Returns whether the controller is active.
+    /// Returns whether a controller is active. The clock of an inactive controller is stopped.
     pub fn is_active(&self, who: ControllerId) -> Result<bool, ReadError> {
         Ok(self.row(who)?.clock.active())
     }
-    /// Returns the registered attribute sets.
+    /// Returns the attribute sets of a controller.
     pub fn sets(&self, who: ControllerId) -> Result<Vec<SetId>, ReadError> {
         self.set_list(who).map(<[SetId]>::to_vec)
     }
-    /// Returns the registered attribute sets without copying them.
+    /// Returns the attribute sets of a controller without copying the list.
     pub fn set_list(&self, who: ControllerId) -> Result<&[SetId], ReadError> {
         let row = self.row(who)?;
         Ok(&self.layout(row).sets)
@@ -132,14 +133,14 @@ impl Sim {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
     }
-    /// Returns the document of an ability, including run-time abilities.
+    /// Returns the document of an ability from the rules or from a run-time definition.
     pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {
         if !ability.is_runtime() {
             return self.rules.ability_doc(ability);
         }
         if let Doc::Ability(doc) = &self.state.definitions.get(ability.0)?.doc { Some(doc) } else { None }
     }
-    /// Returns whether an effect is instant; false for an unknown effect.
+    /// Returns whether an effect is instant. Returns false for an unknown effect.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -161,7 +162,7 @@ impl Sim {
         };
         policy == Some(ugas_doc::DurationPolicy::Instant)
     }
-    /// Returns the name of an effect, including run-time effects.
+    /// Returns the name of an effect from the rules or from a run-time definition.
     pub fn effect_name(&self, effect: EffectId) -> Option<&str> {
         if effect.is_runtime() {
             return self.state.definitions.get(effect.0).map(|d| d.doc.name());
@@ -169,8 +170,8 @@ impl Sim {
         self.rules.effect_name(effect)
     }
 
-    /// Returns the canonical hash of the state, without the log. The cost depends on how much changed since the last
-    /// call.
+    /// Returns the canonical hash of the state, without the log. The cost depends on the number of controllers that
+    /// changed since the last call.
     pub fn hash(&mut self) -> u64 {
         let dirty = std::mem::take(&mut self.state.hash_dirty);
         for &who in &dirty {

@@ -11,25 +11,26 @@ use std::sync::Arc;
 impl Sim {
     /// Migrates the sim to new rules. If the reload is refused, nothing changes.
     ///
-    /// The new rules must be built [`after`](crate::RulesBuilder::after) the current ones, so that the ids that the
-    /// host stored stay valid. The migration follows these rules:
+    /// The new rules must be built with [`RulesBuilder::after`](crate::RulesBuilder::after) and the current rules as
+    /// its argument, so that the ids that the host stored stay valid. The migration has these results:
     ///
     /// - If a default changed, a base value that equals the old default bit for bit is set to the new default. Other
-    ///   base values are kept. Attributes that an attribute set gained start at their default. Attributes that it lost
-    ///   are removed. Bounds, derived values and current values are recomputed.
+    ///   base values are kept. Attributes that were added to an attribute set start at their default. Attributes that
+    ///   were removed from an attribute set are removed from its controllers. Bounds, derived values and current values
+    ///   are recomputed.
     /// - Active effects keep their times and captured values. If a magnitude changed, all magnitudes of the effect are
-    ///   evaluated again with current values. A duration or period that a definition gained starts now. A duration or
-    ///   period that it lost is dropped. Granted tags, cues and abilities, requirements and immunities are those of the
-    ///   new definition.
+    ///   evaluated again with current values. A duration or period that the new definition adds starts at the time of
+    ///   the reload. A duration or period that the new definition lacks is dropped. Granted tags, cues and abilities,
+    ///   requirements and immunities are those of the new definition.
     /// - Effects, grants, ability sets and attribute sets that the new rules do not define are removed. Effects that
-    ///   could not be applied under the new rules are removed too. The reason in the facts is `Reload`. Templates and
-    ///   granted ability sets are not applied again.
-    /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged.
-    ///   Otherwise it is cancelled under the old rules, so that its `OnCancel` list can clean up.
+    ///   could not be applied under the new rules are removed too. The facts of these removals have the reason
+    ///   `Reload`. Templates and granted ability sets are not applied again.
+    /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged. Otherwise
+    ///   the activation is cancelled under the old rules, so that its `OnCancel` list can clean up.
     ///
-    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same ops
-    /// and reloads in the same order give the same hash. Images and journals recorded before the reload belong to the
-    /// old rules. Restoring one is refused with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
+    /// Facts report each change, with [`CauseWhat::Reload`] as their cause. A reload counts as an op: the same ops and
+    /// reloads in the same order give the same hash. Images and journals recorded before the reload belong to the old
+    /// rules. The sim refuses such an image or journal with [`Refusal::Mismatch`](crate::Refusal::Mismatch).
     ///
     /// The reload works on a copy of the sim, so its cost depends on the size of the sim.
     ///
@@ -49,7 +50,7 @@ impl Sim {
     /// assert_eq!(sim.get(hero, most)?, 170.0);
     /// assert_eq!(
     ///     migration.to_string(),
-    ///     "attribute_set Vitals changed; 1 controller, 1 base follows its default, 1 value changed"
+    ///     "attribute_set Vitals changed; 1 controller, 1 base value set to its new default, 1 value changed"
     /// );
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

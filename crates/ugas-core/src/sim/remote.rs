@@ -1,13 +1,14 @@
-//! The interface of a sim for network sessions: [`Remote`] reads, [`RemoteMut`] changes.
+//! The interface of a sim for network sessions: [`Remote`] reads the sim, and [`RemoteMut`] changes it.
 //!
 //! A client predicts its own controllers, so its sim runs some ticks ahead of the authoritative server's sim. When the
-//! server's state of an earlier tick arrives, [`RemoteMut::import`] turns it into an image, and [`Sim::resimulate`]
-//! restores the controller to that image and resimulates the journal after it. The journal keeps commands that the
-//! server has not processed yet. Commands that the server rejected are removed with [`RemoteMut::discard_op`].
+//! server's state of an earlier tick arrives, [`RemoteMut::import`] turns that state into an image. [`Sim::resimulate`]
+//! then restores the controller to the image and resimulates the later entries of the journal. The journal keeps
+//! commands that the server has not processed yet. Commands that the server rejected are removed with
+//! [`RemoteMut::discard_op`].
 //!
 //! The server takes snapshots ([`Remote::snapshot_without`]), lists the controllers that changed
 //! ([`RemoteMut::take_changed`]) and runs the ops of clients ([`RemoteMut::run_late`]). The crate `ugas-net` builds its
-//! sessions from these parts.
+//! sessions with these functions.
 
 mod import;
 mod journal;
@@ -51,7 +52,7 @@ pub enum TriggerAction {
 }
 
 impl Sim {
-    /// Returns the read access for network sessions. A single-player game does not need it.
+    /// Returns read access for network sessions. A single-player game does not need this function.
     ///
     /// ```
     /// use ugas_core::{JournalPosition, ResimulationStop, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
@@ -77,7 +78,7 @@ impl Sim {
         Remote { sim: self }
     }
 
-    /// Returns the write access for network sessions. A single-player game does not need it.
+    /// Returns write access for network sessions. A single-player game does not need this function.
     pub fn remote_mut(&mut self) -> RemoteMut<'_> {
         RemoteMut { sim: self }
     }
@@ -85,13 +86,14 @@ impl Sim {
 
 impl Remote<'_> {
     /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this
-    /// leaves the controller in the sim.
+    /// function leaves the controller in the sim.
     pub fn snapshot(&self, who: ControllerId) -> Result<Portable, Refusal> {
         self.sim.pack(self.sim.row(who)?.clone())
     }
 
-    /// Returns whether a predicted ability of the controller waits for its validation. Until the answer arrives, the
-    /// server's state is not newer than that of the predicting client.
+    /// Returns whether a predicted ability of the controller waits for its validation. The predicting client has
+    /// already activated the ability, so the server must not send its own state of the controller until the answer
+    /// arrives.
     pub fn awaits_validation(&self, who: ControllerId) -> bool {
         let Ok(row) = self.sim.row(who) else { return false };
         row.play().activations.iter().any(|a| {
@@ -128,7 +130,7 @@ impl Remote<'_> {
         view.may_aim(slot, running.ok_or(Refusal::StaleHandle)?, target)
     }
 
-    /// Returns how many controllers were removed from the sim so far, in any way. Compare two results to find out
+    /// Returns how many controllers have been removed from the sim, for any reason. Compare two results to find out
     /// whether a controller was removed in between.
     pub fn removed_count(&self) -> u64 {
         self.sim.state.controllers.departed()
@@ -144,13 +146,14 @@ impl Remote<'_> {
         })
     }
 
-    /// Returns how many ids of run-time definitions were assigned, including those of removed definitions.
+    /// Returns how many ids of run-time definitions were assigned, including the ids of removed definitions.
     pub fn definition_count(&self) -> u32 {
         self.sim.state.definitions.list.len() as u32
     }
 
-    /// Returns how many run-time definitions another sim must have to read a snapshot of a controller. This is one more
-    /// than the highest index of a run-time definition that the controller uses, or 0 if it uses none.
+    /// Returns how many run-time definitions another sim must have to read a snapshot of a controller. The number is
+    /// one more than the highest index of a run-time definition that the controller uses, or 0 if the controller uses
+    /// none.
     pub fn required_definitions(&self, who: ControllerId) -> u32 {
         let used = |row| self.sim.state.definitions.used_by(row).map(|(id, _)| (id & !RUNTIME_BIT) + 1).max();
         self.sim.row(who).ok().and_then(used).unwrap_or(0)
@@ -170,8 +173,8 @@ impl RemoteMut<'_> {
         std::mem::swap(&mut self.sim.log.aims, into);
     }
 
-    /// Moves the controllers whose state changed since the last call into `into`, including new ones, in order of id.
-    /// The first call returns all controllers. A change that was reverted between two calls is not reported.
+    /// Moves the controllers whose state changed since the last call into `into`, including new controllers, in order
+    /// of id. The first call returns all controllers. A change that was reverted between two calls is not reported.
     pub fn take_changed(&mut self, into: &mut Vec<ControllerId>) {
         into.clear();
         let first = self.sim.state.changed.is_none();
@@ -189,8 +192,7 @@ impl RemoteMut<'_> {
     }
 
     /// Sets the seed of a client's random stream. Everything that the client's ops cause draws from this stream, so
-    /// sims with the same seed draw the same numbers. Client 0 is the sim itself; this function does not change its
-    /// seed.
+    /// sims with the same seed draw the same numbers. Client 0 is the sim itself. A call for client 0 changes nothing.
     pub fn set_client_seed(&mut self, client: u16, seed: u64) {
         if client == 0 {
             return;
@@ -220,7 +222,7 @@ impl RemoteMut<'_> {
     }
 
     /// Runs an op like [`RemoteMut::run_late`]. The checks of the activation use the target of the op. The first tick
-    /// of the activated ability uses the target that the client's predicted tick chose. If the chosen target is
+    /// of the activated ability uses `aim`, the target that the client's predicted tick chose. If the chosen target is
     /// rejected, the second value is the refusal of [`Remote::check_aim`], and the ability keeps the target of the op.
     pub fn run_aimed(
         &mut self,

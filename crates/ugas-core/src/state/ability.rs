@@ -7,7 +7,7 @@ use crate::{
 };
 use serde::{Deserialize, Serialize};
 
-/// A granted ability: half a cache line.
+/// A granted ability. The struct fills half a cache line.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Grant {
     pub(crate) id: GrantId,
@@ -35,7 +35,7 @@ fn level_alone<S: serde::Serializer>(level_fails: &u32, to: S) -> Result<S::Ok, 
 }
 
 impl Grant {
-    /// Creates a grant; `by` is the effect that revokes the grant when the effect ends, or 0.
+    /// Creates a grant. `by` is the effect whose end revokes the grant, or 0.
     pub(crate) fn new(id: GrantId, grant: AbilityGrant, by: u64) -> Grant {
         let AbilityGrant { ability, level, input } = grant;
         let mut g = Grant { id, ability, more: None, seen: 0, level_fails: 0, ready_at: SimTime::ZERO };
@@ -71,7 +71,7 @@ impl Grant {
         self.more.as_ref().map_or(InputId::NONE, |m| m.input)
     }
 
-    /// Returns the effect that granted the ability and revokes it when the effect ends, or 0.
+    /// Returns the effect whose end revokes the grant, or 0.
     pub(crate) fn by(&self) -> u64 {
         self.more.as_ref().map_or(0, |m| m.by)
     }
@@ -91,7 +91,7 @@ impl Grant {
 /// A cached castable status.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Status {
-    /// The row's stamp for which it is valid; 0 is never valid.
+    /// The row's stamp for which the status is valid. A status with stamp 0 is never valid.
     pub(crate) seen: u32,
     /// One bit per failing check, in the order of the checks.
     pub(crate) fails: u32,
@@ -102,14 +102,14 @@ pub(crate) struct Status {
 /// Rarely used fields of a grant.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct GrantMore {
-    /// The effect that granted the ability, or 0.
+    /// The effect whose end revokes the grant, or 0.
     pub(crate) by: u64,
     /// The level, if it does not fit into 8 bits.
     pub(crate) level: u32,
     pub(crate) input: InputId,
-    /// The ability-set grant it belongs to, or 0.
+    /// The ability-set grant that this grant belongs to, or 0.
     pub(crate) set: u64,
-    /// Sorted by name.
+    /// The parameters, sorted by id.
     pub(crate) params: Vec<(ParamId, f64)>,
     pub(crate) charges: Option<Charge>,
     /// Active named restrictions, sorted.
@@ -129,29 +129,30 @@ pub(crate) struct Charge {
     pub(crate) have: u32,
     pub(crate) max: u32,
     pub(crate) start: SimTime,
-    /// [`SimTime::NEVER`] while no cooldown is running.
+    /// The end of the running recharge, or [`SimTime::NEVER`] while no recharge is running.
     pub(crate) end: SimTime,
     /// The sequence number of its timer.
     pub(crate) seq: u64,
 }
 
-/// The abilities in progress of a row.
+/// The ability state of a row that changes during play: activations, tasks, casts, cooldowns, held inputs and ability
+/// sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Play {
-    /// By rising number.
+    /// The activations, sorted by sequence number.
     pub(crate) activations: Vec<Activation>,
-    /// Waiting tasks by rising number.
+    /// Waiting tasks, sorted by sequence number.
     pub(crate) tasks: Vec<Task>,
     pub(crate) cast: Option<Box<Cast>>,
-    /// By group.
+    /// The running global cooldowns, sorted by group.
     pub(crate) gcds: Vec<Gcd>,
-    /// By input.
+    /// The held inputs, sorted by input.
     pub(crate) held: Vec<HeldInput>,
-    /// By rising number.
+    /// The granted ability sets, sorted by sequence number.
     pub(crate) sets: Vec<SetGrant>,
 }
 
-/// An activation.
+/// One run of an ability.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Activation {
     pub(crate) seq: u64,
@@ -163,24 +164,24 @@ pub(crate) struct Activation {
     /// The nearest cause: an index that is valid in this sim only. Not state.
     #[serde(skip)]
     pub(crate) link: u32,
-    /// PendingConfirmation, Active or Ending.
+    /// The state: PendingConfirmation, Active or Ending.
     pub(crate) state: AbilityState,
     pub(crate) committed: bool,
     pub(crate) level: u32,
     pub(crate) target: Target,
     pub(crate) start: SimTime,
-    /// The time at which a validation times out; [`SimTime::NEVER`] without one.
+    /// The time at which the validation times out, or [`SimTime::NEVER`] without a validation.
     pub(crate) deadline: SimTime,
-    /// The sequence number of the effect that grants its owned tags, or 0.
+    /// The sequence number of the effect that grants the activation's owned tags, or 0.
     pub(crate) owned: u64,
-    /// Increases with each action of a task; part of the origin ids of its effects.
+    /// The number of task actions so far. Part of the origin ids of the effects that the tasks apply.
     pub(crate) acts: u32,
     /// The current or last cast tick.
     pub(crate) tick: u32,
-    /// One counter for each Repeat of its program.
+    /// One counter for each Repeat of the ability's program.
     pub(crate) repeats: Vec<u32>,
     pub(crate) event: Option<Box<EventData>>,
-    /// The controller that caused it: an event's instigator, an effect's source, otherwise the owner.
+    /// The controller that caused the activation: an event's instigator, an effect's source, otherwise the owner.
     pub(crate) source: ControllerId,
     /// Targets from target data.
     pub(crate) targets: Vec<ControllerId>,
@@ -199,28 +200,28 @@ impl Activation {
     }
 }
 
-/// A waiting task: an address in a program, which determines what it waits for.
+/// A waiting task. Its address in the program determines what the task waits for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) seq: u64,
-    /// Its activation's number.
+    /// The sequence number of the activation.
     pub(crate) of: u64,
-    /// The task that forked it, or 0.
+    /// The task that forked this task, or 0.
     pub(crate) parent: u64,
-    /// When its timer wakes it, local; [`SimTime::NEVER`] without a timer.
+    /// The local time at which the timer wakes the task, or [`SimTime::NEVER`] without a timer.
     pub(crate) due: SimTime,
-    /// When it last ran, local.
+    /// The local time at which the task last ran.
     pub(crate) since: SimTime,
     /// A number whose meaning depends on the task type. May be infinite, which JSON cannot represent.
     #[serde(with = "bits")]
     pub(crate) value: f64,
     /// The address in the program.
     pub(crate) pc: u16,
-    /// Number of frames it was deferred.
+    /// The number of frames by which the task was deferred.
     pub(crate) age: u16,
-    /// Forks: branches still running.
+    /// For a fork: the number of branches that are still running.
     pub(crate) left: u16,
-    /// The state of a custom task or of code; for a wait for sim time, its timeout.
+    /// The state of a custom task or of a coded ability. For a task that waits for a sim time, the time of its timeout.
     pub(crate) code: Vec<u8>,
 }
 
@@ -240,19 +241,19 @@ mod bits {
 /// A cast in progress. Times are local.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cast {
-    /// Its activation's number.
+    /// The sequence number of the activation.
     pub(crate) of: u64,
     /// The sequence number of its timer.
     pub(crate) seq: u64,
     pub(crate) start: SimTime,
     pub(crate) length: SimTime,
     pub(crate) ticks: u32,
-    /// The next tick, from 1.
+    /// The number of the next tick, counted from 1.
     pub(crate) next: u32,
 }
 
 impl Cast {
-    /// Returns the time of the next tick: the last one is exactly at the end.
+    /// Returns the time of the next tick. The last tick is exactly at the end of the cast.
     pub(crate) fn next_at(&self) -> SimTime {
         if self.length == SimTime::NEVER {
             return SimTime::NEVER;
@@ -269,7 +270,7 @@ pub(crate) struct Gcd {
     pub(crate) seq: u64,
     pub(crate) start: SimTime,
     pub(crate) end: SimTime,
-    /// The op that started it.
+    /// The op that started the cooldown.
     pub(crate) root: OpId,
 }
 
@@ -277,7 +278,7 @@ pub(crate) struct Gcd {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct HeldInput {
     pub(crate) input: InputId,
-    /// When it was pressed, local.
+    /// The local time at which the input was pressed.
     pub(crate) since: SimTime,
     /// Whether activation is retried while the input is pressed.
     pub(crate) retry: bool,
@@ -289,7 +290,7 @@ pub(crate) struct HeldInput {
 pub(crate) struct SetGrant {
     pub(crate) seq: u64,
     pub(crate) set: AbilitySetId,
-    /// Its effects, active or queued: origin id and ordinal of their keys.
+    /// The active or queued effects of the set: origin id and ordinal of their keys.
     pub(crate) effects: Vec<(u64, u32)>,
     pub(crate) grants: Vec<GrantId>,
     pub(crate) attributes: Vec<SetId>,

@@ -1,9 +1,9 @@
-//! The agenda: a queue that returns the controller that is due next. It is a ring of time buckets. A bucket is sorted
-//! when its time is reached, so that the cost depends on the number of due entries and not on the number of
+//! The agenda: a queue that returns the controller that is due next. The agenda is a ring of time buckets. A bucket is
+//! sorted when its time is reached, so that the cost depends on the number of due entries and not on the number of
 //! controllers. Entries are not removed when a row changes. An outdated entry is recognized when it is popped, because
 //! the row stores its current due time.
 //!
-//! The order is (due time, phase, controller id); a row orders its own due work.
+//! Entries are ordered by (due time, phase, controller id). Each row orders its own due work.
 
 use crate::{ControllerId, SimTime};
 use std::cmp::{Ordering, Reverse};
@@ -67,10 +67,10 @@ impl PartialOrd for Entry {
 
 /// Entries per block: a block with its link fills two cache lines.
 const BLOCK: usize = 10;
-/// No block.
+/// The index that means no block.
 const NIL: u32 = u32::MAX;
 
-/// A part of a lane.
+/// A block of entries of one lane. A lane is one bucket of the ring.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     entries: [Entry; BLOCK],
@@ -80,10 +80,11 @@ struct Block {
 
 const _: () = assert!(size_of::<Block>() == 128);
 
-/// See the module. The lanes are chains of blocks from one pool, so that a steady agenda does not allocate.
+/// The agenda; see the module. The lanes are chains of blocks from one pool, so that an agenda of constant size does
+/// not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// The current bucket, latest first, and its number.
+    /// The entries of the current bucket, sorted from latest to earliest. `day` is the number of the bucket.
     today: Vec<Entry>,
     day: i64,
     /// First block of each lane of the ring.
@@ -114,8 +115,8 @@ impl Agenda {
         } else if day < self.day + RING as i64 {
             self.push_lane(day, entry);
         } else {
-            // Grows in small portions: its maximum length is the number of controllers, and doubling would reserve too
-            // much.
+            // Grows in small portions. The maximum length is the number of controllers, so doubling the capacity would
+            // reserve too much.
             if self.far.len() == self.far.capacity() {
                 self.far.reserve_exact(self.far.len() / 8 + 16);
             }
@@ -169,8 +170,8 @@ impl Agenda {
         }
     }
 
-    /// Returns whether there is an entry at or before `until`, including outdated ones; it is then in the current
-    /// bucket.
+    /// Returns whether there is an entry at or before `until`, including outdated entries. If so, the entry is in the
+    /// current bucket.
     #[inline]
     pub(crate) fn has_due(&mut self, until: SimTime) -> bool {
         loop {
@@ -184,7 +185,7 @@ impl Agenda {
         }
     }
 
-    /// Returns the next entry at or before `until`, including outdated ones.
+    /// Returns the next entry at or before `until`, including outdated entries.
     #[inline]
     pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
         if self.has_due(until) { self.today.pop() } else { None }
@@ -219,12 +220,12 @@ impl Agenda {
         self.today.sort_unstable_by(|a, b| b.cmp(a));
     }
 
-    /// Returns the number of entries, including outdated ones.
+    /// Returns the number of entries, including outdated entries.
     pub(crate) fn len(&self) -> usize {
         self.today.len() + self.in_ring + self.far.len()
     }
 
-    /// Removes all entries; the current bucket stays, and the caller adds the entries again.
+    /// Removes all entries, but keeps the current time bucket. The caller adds the entries again.
     pub(crate) fn drain(&mut self) {
         let day = self.day;
         self.clear();
@@ -255,7 +256,7 @@ mod tests {
     use crate::rng::mix;
 
     #[test]
-    fn gives_everything_once_in_order_at_any_stride() {
+    fn every_entry_is_returned_once_and_in_order_at_any_stride() {
         for stride in [1i64 << 20, 1 << 23, 1 << 30, 1 << 36] {
             let (mut agenda, mut model, mut seed) = (Agenda::default(), BinaryHeap::new(), 5u64);
             let (mut now, mut out, mut expected) = (SimTime(0), Vec::new(), Vec::new());

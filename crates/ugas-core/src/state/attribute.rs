@@ -25,7 +25,7 @@ pub(crate) const NOT_FINITE: u8 = 4;
 pub(crate) struct Mod {
     /// The value to add, multiply or set: the magnitude per stack times the stacks.
     pub(crate) magnitude: f64,
-    /// The sequence number of the effect, and in the low 16 bits the index among its definition's modifiers.
+    /// The sequence number of the effect. The low 16 bits are the index among the modifiers of the effect's definition.
     pub(crate) seq_index: u64,
     pub(crate) channel: ChannelId,
     pub(crate) slot: u16,

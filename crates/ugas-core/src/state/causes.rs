@@ -1,5 +1,5 @@
 //! Cause links: a bounded ring buffer with the chains of causes of facts. Old links are overwritten. The root op of a
-//! fact is not lost, because it is stored in the fact itself.
+//! fact is always available, because the fact itself stores it.
 
 use crate::{AbilityId, ControllerId, EffectId, OpId, SimTime};
 
@@ -37,9 +37,9 @@ pub struct CauseLink {
     pub who: ControllerId,
     /// The controller that caused the event, or [`ControllerId::NONE`].
     pub source: ControllerId,
-    /// The time.
+    /// The time of the event.
     pub at: SimTime,
-    /// The root op.
+    /// The op at the root of the chain.
     pub root: OpId,
 }
 
@@ -53,7 +53,7 @@ struct Link {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Causes {
     ring: Vec<Link>,
-    /// The last assigned number, and its index in the ring.
+    /// The last assigned number. `at` is its index in the ring.
     last: u32,
     at: usize,
 }
@@ -70,7 +70,7 @@ impl Causes {
         if self.at >= self.ring.len() {
             self.grow();
         }
-        // Written in place: a value that is built elsewhere and copied stalls on its own stores.
+        // Written in place, because a copy of a value that was just built stalls the processor.
         self.ring[self.at] = Link { step: step(), parent };
         self.last
     }
@@ -93,7 +93,7 @@ impl Causes {
         self.ring.get(at)
     }
 
-    /// Returns the chain, nearest first.
+    /// Returns the chain of causes, the nearest cause first.
     pub(crate) fn chain(&self, limit: u32, number: u32) -> Vec<CauseLink> {
         let mut out = Vec::new();
         let mut next = number;

@@ -16,13 +16,13 @@ struct Page {
     live: u32,
 }
 
-/// Rows per chunk. Growing never moves a row and wastes at most one chunk.
+/// Rows per chunk. The storage grows by whole chunks, so a row never moves, and at most one chunk is unused.
 const CHUNK: usize = 32;
 
 /// All controllers of a sim.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Controllers {
-    /// A free slot contains an empty row that look-ups do not return.
+    /// The rows. A free slot contains an empty row that look-ups do not return.
     chunks: Vec<Vec<Row>>,
     /// The last computed hash of each row. Stored separately, so that row look-ups stay in the cache.
     hashes: Vec<[u64; CHUNK]>,
@@ -33,11 +33,11 @@ pub(crate) struct Controllers {
     departed: u64,
     /// Controllers by avatar. An index derived from the rows.
     avatars: BTreeMap<ActorId, AvatarHolders>,
-    /// In a partial copy: the rows that were requested and not copied.
+    /// In a partial copy: the rows that were requested but not copied. `None` otherwise.
     missed: Option<Arc<Mutex<Missed>>>,
 }
 
-/// The rows that were requested from a partial copy and are not in it.
+/// The rows that were requested from a partial copy but are not in the copy.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Missed {
     pub(crate) ids: BTreeSet<ControllerId>,
@@ -45,13 +45,13 @@ pub(crate) struct Missed {
     pub(crate) all: bool,
 }
 
-/// The controllers that share one avatar: the count and the two lowest ids, which is all that queries need.
+/// The controllers that share one avatar. Queries need only the count and the two lowest ids.
 #[derive(Clone, Copy, Debug)]
 struct AvatarHolders {
     count: u32,
     lowest: [ControllerId; 2],
-    /// Whether the lowest ids are known. False after one of them was removed: the next one would have to be searched
-    /// for.
+    /// Whether the lowest ids are known. False after one of these ids was removed, because the next lowest id would
+    /// require a search.
     known: bool,
 }
 
@@ -113,7 +113,7 @@ impl Controllers {
         }
     }
 
-    /// Returns the controller with the lowest id that has this avatar, except one.
+    /// Returns the controller with the lowest id that has this avatar, without the controller `except`.
     pub(crate) fn with_avatar(&self, avatar: ActorId, except: ControllerId) -> Option<ControllerId> {
         if self.missed.is_some() {
             self.miss(None);
@@ -142,7 +142,7 @@ impl Controllers {
         (slot != NONE).then_some(slot as usize)
     }
 
-    /// Records a request for a row, or for all of them.
+    /// Records a request for one row, or for all rows.
     #[cold]
     fn miss(&self, id: Option<ControllerId>) {
         let Some(missed) = &self.missed else { return };
@@ -153,7 +153,7 @@ impl Controllers {
         }
     }
 
-    /// Copies some rows; the copy records requests for other rows.
+    /// Copies some rows. The copy records requests for other rows.
     pub(crate) fn copy_of(&self, ids: &BTreeSet<ControllerId>, table: &TagTable) -> Controllers {
         let mut copy = Controllers::default();
         for row in ids.iter().filter_map(|&id| self.get(id)) {
@@ -162,7 +162,7 @@ impl Controllers {
         Controllers { len: self.len, missed: Some(Arc::default()), ..copy }
     }
 
-    /// Returns the rows that were requested from a partial copy and are not in it.
+    /// Returns the rows that were requested from a partial copy but are not in the copy.
     pub(crate) fn missed(&self) -> Missed {
         let missed = self.missed.as_ref();
         missed.map_or_else(Missed::default, |m| m.lock().unwrap_or_else(PoisonError::into_inner).clone())
@@ -173,7 +173,7 @@ impl Controllers {
         Some(self.row(self.slot(id)?))
     }
 
-    /// Returns the row of a slot that [`Controllers::slot`] returned and that was not removed since.
+    /// Returns the row of a slot. The slot must come from [`Controllers::slot`], and its controller must still exist.
     #[inline(always)]
     pub(crate) fn row(&self, slot: usize) -> &Row {
         &self.chunks[slot / CHUNK][slot % CHUNK]

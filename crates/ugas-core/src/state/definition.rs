@@ -1,5 +1,5 @@
-//! Run-time definitions, such as procedural items. They are part of the sim's state and are saved and replicated with
-//! it.
+//! Run-time definitions, such as procedural items. Run-time definitions are part of the sim's state, and are saved and
+//! replicated with the state.
 
 use crate::rules::{AbilityDef, EffectDef, Rules};
 use crate::{AbilityId, EffectId, RUNTIME_BIT};
@@ -38,7 +38,7 @@ pub(crate) struct Definition {
     pub(crate) fingerprint: u64,
 }
 
-/// Definitions by number; a removed one leaves a tombstone.
+/// Definitions by number. A removed definition leaves an empty entry.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {
     pub(crate) list: Vec<Option<Definition>>,

@@ -8,7 +8,7 @@ use serde::ser::{self, Serializer};
 /// Returns the hash of a value.
 pub(crate) fn digest(value: &impl Serialize) -> u64 {
     let mut hash = Digest(7);
-    // Writing into a hash cannot fail; a value that fails to serialize is hashed up to that point.
+    // Writing into a hash cannot fail. A value that fails to serialize is hashed up to the failure.
     let _ = value.serialize(&mut hash);
     hash.0
 }

@@ -11,10 +11,10 @@ use std::num::NonZero;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[repr(C)]
 pub(crate) struct Effect {
-    /// The sequence number, by which effects are sorted; then the level, if it fits into 16 bits; then flags.
+    /// Packed: the sequence number, by which effects are sorted, the level if it fits into 16 bits, and flags.
     pub(crate) number: u64,
     pub(crate) origin_id: u64,
-    /// [`SimTime::NEVER`] for infinite.
+    /// The end, or [`SimTime::NEVER`] for an infinite effect.
     pub(crate) end: SimTime,
     pub(crate) start: SimTime,
     pub(crate) ordinal: u32,
@@ -29,25 +29,25 @@ const _: () = assert!(size_of::<Effect>() == 56 && size_of::<Cold>() == 56);
 /// Bit offsets of the sequence number and the level.
 const SEQ_SHIFT: u32 = 64 - SEQ_BITS;
 const LEVEL_SHIFT: u32 = 3;
-/// Its ongoing requirements are not met.
+/// Flag: the effect's ongoing requirements are not met.
 const INHIBITED: u64 = 1;
-/// Its modifiers have filters, or it has ongoing requirements: rechecked when tags change.
+/// Flag: the effect has ongoing requirements or modifiers with filters, and is rechecked when tags change.
 const WATCHES: u64 = 2;
 
 /// The periodic part of an effect.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Periodic {
-    /// At least 1 ms.
+    /// The period, at least 1 ms.
     pub(crate) period: NonZero<i64>,
     /// The start of the period. Due times are anchor + n × period, so that rounding errors do not add up.
     pub(crate) anchor: SimTime,
     pub(crate) n: u32,
-    /// The number of executions so far, including the one at application.
+    /// The number of executions so far, including the execution at application.
     pub(crate) executed: u32,
 }
 
 impl Periodic {
-    /// Creates a period from `anchor`; the first execution is due one period later.
+    /// Creates a period that starts at `anchor`. The first execution is due one period later.
     pub(crate) fn new(period: SimTime, anchor: SimTime) -> Periodic {
         let period = NonZero::new(period.0).unwrap_or(NonZero::<i64>::MAX);
         Periodic { period, anchor, n: 1, executed: 0 }
@@ -72,13 +72,13 @@ impl Periodic {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cold {
     pub(crate) periodic: Option<Periodic>,
-    /// The root op; equal to the origin id if there are no less common fields.
+    /// The root op. An effect without this struct has its origin id as the root op.
     pub(crate) root: OpId,
-    /// The last duration; restarted when a stack expires.
+    /// The last duration, which restarts when a stack expires.
     pub(crate) length: SimTime,
     pub(crate) ability: AbilityId,
-    /// Executions to run when its requirements are met again: periodic ones that were due while it was inhibited, and
-    /// the one of its application if it started inhibited.
+    /// The number of executions to run when the requirements are met again. Counts the periodic executions that were
+    /// due while the effect was inhibited, and the execution at application if the effect started inhibited.
     pub(crate) missed: u32,
     pub(crate) rest: Option<Box<EffectExtras>>,
 }
@@ -88,31 +88,31 @@ pub(crate) struct Cold {
 pub(crate) struct EffectExtras {
     /// The level, if it does not fit into 16 bits.
     pub(crate) level: u32,
-    /// 1 without this part.
+    /// The stacks. An effect without this struct has 1 stack.
     pub(crate) stacks: u32,
     /// Set-by-caller values and context of the latest application that replaced them.
     pub(crate) extra: Option<Box<SpecExtra>>,
     /// Reads captured at application, one list per execution, concatenated.
     #[serde(with = "bits")]
     pub(crate) captures: Box<[f64]>,
-    /// Magnitude per stack of each modifier; NaN for a skipped one. Empty if the effect has one stack and needs none of
-    /// them later.
+    /// Magnitude per stack of each modifier, or NaN for a skipped modifier. Empty if the effect has one stack and does
+    /// not need the magnitudes later.
     #[serde(with = "bits")]
     pub(crate) units: Box<[f64]>,
     /// Modifiers that were dropped because their attribute set was removed by force.
     pub(crate) dropped: Vec<u16>,
-    /// What its source showed immediately before it left the sim (ruling R-100).
+    /// The state of the source immediately before the source left the sim (ruling R-100).
     pub(crate) frozen: Option<Box<Frozen>>,
 }
 
 /// The values, tags and combat rules of a controller immediately before it left the sim.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frozen {
-    /// Current values, by rising attribute.
+    /// Current values, sorted by attribute id.
     pub(crate) values: Box<[(AttributeId, f64)]>,
-    /// Its granted tags, by rising id.
+    /// The granted tags, sorted by id.
     pub(crate) tags: Box<[TagId]>,
-    /// Its active effects with rules about what it does to others, in order of application.
+    /// The active effects with combat rules about actions on others, in order of application.
     pub(crate) effects: Box<[FrozenEffect]>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct FrozenEffect {
     pub(crate) def: EffectId,
     pub(crate) level: u32,
     pub(crate) stacks: u32,
-    /// Sorted by key.
+    /// The set-by-caller values, sorted by key.
     pub(crate) set_by_caller: Vec<(KeyId, f64)>,
 }
 
@@ -135,7 +135,7 @@ impl FrozenEffect {
 }
 
 impl Frozen {
-    /// Captures the current values and tags of a row, and `effects` of it.
+    /// Captures the current values and tags of a row, and its `effects`.
     pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules, effects: Box<[FrozenEffect]>) -> Frozen {
         let ids = (0..rules.attributes.len() as u32).map(AttributeId);
         let values = ids.filter_map(|a| Some((a, row.attrs[layout.slot(a)?].current))).collect();
@@ -144,17 +144,17 @@ impl Frozen {
         Frozen { values, tags: tags.into(), effects }
     }
 
-    /// Returns an attribute's current value at that time.
+    /// Returns an attribute's current value at the time of the capture.
     pub(crate) fn value(&self, attribute: AttributeId) -> Option<f64> {
         self.values.binary_search_by_key(&attribute, |v| v.0).ok().map(|at| self.values[at].1)
     }
 
-    /// Returns whether it had a tag or a descendant of it.
+    /// Returns whether the controller had a tag or a descendant of the tag.
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         self.tags.iter().any(|&t| table.is_under(t, tag))
     }
 
-    /// Returns its tags in the form that a row stores.
+    /// Returns the tags in the form that a row stores.
     pub(crate) fn to_tags(&self, table: &TagTable) -> Tags {
         let mut list: Vec<(TagId, u32, bool)> = self.tags.iter().map(|&t| (t, 1, false)).collect();
         list.sort_unstable_by_key(|(tag, ..)| table.span(*tag));
@@ -338,12 +338,12 @@ impl Effect {
         self.rest()?.frozen.as_deref()
     }
 
-    /// Stores the values and tags of its source.
+    /// Stores the values and tags of the effect's source.
     pub(crate) fn freeze(&mut self, shown: &Frozen) {
         self.rest_mut().frozen = Some(Box::new(shown.clone()));
     }
 
-    /// Keeps only the stored effects of its source whose definitions `keep` accepts.
+    /// Of the stored effects of the source, keeps those whose definition `keep` accepts.
     pub(crate) fn retain_frozen(&mut self, keep: impl Fn(EffectId) -> bool) {
         let rest = self.cold.as_mut().and_then(|c| c.rest.as_mut());
         if let Some(frozen) = rest.and_then(|rest| rest.frozen.as_mut())
@@ -353,7 +353,7 @@ impl Effect {
         }
     }
 
-    /// Drops the stored values of its source: the source is in the sim again, or was replaced.
+    /// Drops the stored values of the effect's source, because the source returned to the sim or was replaced.
     pub(crate) fn thaw(&mut self) {
         if let Some(rest) = self.cold.as_mut().and_then(|c| c.rest.as_mut()) {
             rest.frozen = None;
@@ -364,7 +364,7 @@ impl Effect {
         self.dropped().contains(&index)
     }
 
-    /// Returns its current spec, for evaluations after the application.
+    /// Returns the effect's current spec, for evaluations after the application.
     pub(crate) fn spec(&self, target: ControllerId) -> Spec {
         Spec {
             effect: self.def,
@@ -377,7 +377,7 @@ impl Effect {
         }
     }
 
-    /// Returns the next due work; at the same time, a periodic execution precedes the end.
+    /// Returns the next due work. If both are due at the same time, a periodic execution precedes the end.
     #[inline]
     pub(crate) fn due(&self) -> Option<Due> {
         let end = Due::new(self.end, Due::EXPIRY, self.seq());
@@ -388,12 +388,13 @@ impl Effect {
     }
 }
 
-/// Due work of a row in local time, ordered by phase (executions, expiries, timers), then by sequence number.
+/// Due work of a row in local time. Work of the same time is ordered by phase (executions, expiries, timers), then by
+/// sequence number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Due {
     pub(crate) at: SimTime,
-    /// Phase in the top bits, then the sequence number, then a hint: the index of the effect when this was created, or
-    /// the kind of timer.
+    /// Packed: the phase in the top bits, the sequence number, and a hint. The hint is the index of the effect at the
+    /// time of creation, or the kind of timer.
     rank: u64,
 }
 
@@ -431,7 +432,7 @@ impl Due {
         Due::new(at, Due::TIMER, seq).with_hint(timer as usize)
     }
 
-    /// Returns it with another hint.
+    /// Returns the due work with another hint.
     #[inline]
     pub(crate) fn with_hint(self, place: usize) -> Due {
         Due { rank: self.rank & !0xffff | place.min(0xffff) as u64, ..self }
@@ -453,14 +454,14 @@ impl Due {
     pub(crate) fn which(self) -> TimerKind {
         TimerKind::ALL[self.place().min(TimerKind::ALL.len() - 1)]
     }
-    /// Returns its identity, without the hint.
+    /// Returns the time and rank without the hint, which identify the due work.
     #[inline]
     pub(crate) fn order(self) -> (SimTime, u64) {
         (self.at, self.rank >> 16)
     }
 }
 
-/// An application that waits in a sequence for its turn.
+/// An application that is queued until earlier applications of the effect have ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Queued {
     pub(crate) spec: Spec,

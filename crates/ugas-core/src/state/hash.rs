@@ -1,4 +1,4 @@
-//! The canonical hash of a row: the same state gives the same hash, however it was reached.
+//! The canonical hash of a row: equal states have equal hashes, whatever changes led to them.
 //!
 //! Every record is destructured without `..`, so that an added field does not compile until it is hashed or listed here
 //! as not hashed. The tests change each field and check that the hash changes.
@@ -15,14 +15,14 @@ use crate::{Anchor, AttributeId, Hit, SetId, SimTime, Spec, SpecExtra};
 #[cfg(test)]
 mod tests;
 
-/// Which stored magnitudes and captures of effects are hashed. The modifiers that result from them always are.
+/// The stored magnitudes and captured values of effects that are hashed. The resulting modifiers are always hashed.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum HashDetail {
-    /// None: without the definition it is not known which of them belong to a hidden attribute.
+    /// Nothing, because without the definition it is unknown which values belong to a hidden attribute.
     Nothing,
     /// Set-by-caller values and magnitudes, but not values captured from other controllers.
     Given,
-    /// All of them.
+    /// All stored magnitudes and captured values.
     All,
 }
 
@@ -118,8 +118,8 @@ fn hash_mod(m: &Mod, put: &mut impl FnMut(u64)) {
 }
 
 fn hash_effect(e: &Effect, kept: HashDetail, put: &mut impl FnMut(u64)) {
-    // `number` is hashed by its parts; whether the effect watches tags follows from its definition. `link` is an index
-    // into this sim's ring of causes.
+    // The parts of `number` are hashed, except whether the effect watches tags, which follows from its definition.
+    // `link` is an index into this sim's ring of causes.
     let Effect { number: _, origin_id, end, start, ordinal, def, source, link: _, cold } = e;
     put(e.seq());
     put(*origin_id);
@@ -199,8 +199,8 @@ fn hash_grant(g: &Grant, put: &mut impl FnMut(u64)) {
         put((*have as u64) << 32 | *max as u64);
         put(start.0 as u64);
         put(end.0 as u64);
-        // The number orders the recharge among the row's timers of the same time. Without a running cooldown it has no
-        // meaning.
+        // The sequence number orders the recharge among the row's timers of the same time. Without a running recharge,
+        // the number has no meaning.
         if *end != SimTime::NEVER {
             put(*seq);
         }

@@ -1,4 +1,4 @@
-//! Indexes of a sim. They are derived from the rows, so they are not part of the state and are not hashed.
+//! Indexes of a sim. The indexes are derived from the rows, so they are not part of the state and are not hashed.
 
 use super::Agenda;
 use crate::rules::Layout;
@@ -20,7 +20,8 @@ pub(crate) struct LiveEdge {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) agenda: Agenda,
-    /// Rows with frame work, and the time of the frame that is in the agenda; no frame if that time is past or `NEVER`.
+    /// Rows with frame work. `next_frame` is the time of the frame in the agenda. If that time is past or `NEVER`, the
+    /// agenda has no frame.
     pub(crate) frames: BTreeSet<ControllerId>,
     pub(crate) next_frame: SimTime,
     /// Measurements of ticking tasks, by task type.
@@ -30,9 +31,9 @@ pub(crate) struct Index {
     pub(crate) filters: BTreeSet<(ControllerId, ControllerId, u64)>,
     /// Targets of casts that end when the target is lost, by caster.
     aims: BTreeMap<ControllerId, ControllerId>,
-    /// The same as (target, caster).
+    /// The targets of `aims` as pairs (target, caster).
     aimed: BTreeSet<(ControllerId, ControllerId)>,
-    /// Effects that read their source, another controller, after application: (source, target, seq).
+    /// Effects that read another controller as their source after application: (source, target, seq).
     pub(crate) source_readers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
@@ -43,7 +44,7 @@ impl Index {
         self.by_sets.get(sets).copied()
     }
 
-    /// Stores a layout at an unused index, or at a new one.
+    /// Stores a layout at an unused index or at a new index. Returns the index.
     pub(crate) fn keep_layout(&mut self, layout: Layout, place: Option<u32>) -> u32 {
         let id = place.unwrap_or(self.layouts.len() as u32);
         self.by_sets.insert(layout.sets.clone(), id);
@@ -57,7 +58,7 @@ impl Index {
         id
     }
 
-    /// Replaces all layouts. Several may have the same sets, if sets were removed from different lists.
+    /// Replaces all layouts. Several layouts may have the same sets, because sets were removed from different lists.
     pub(crate) fn renew_layouts<'l>(&mut self, layouts: impl Iterator<Item = &'l Arc<Layout>>) {
         self.layouts.clear();
         self.by_sets.clear();
@@ -102,12 +103,12 @@ impl Index {
         }
     }
 
-    /// Returns the target of a controller's cast, if losing it would end the cast.
+    /// Returns the target of a controller's cast, if the loss of the target would end the cast.
     pub(crate) fn aim_of(&self, caster: ControllerId) -> Option<ControllerId> {
         self.aims.get(&caster).copied()
     }
 
-    /// Sets it.
+    /// Sets the target of a controller's cast.
     pub(crate) fn set_aim(&mut self, caster: ControllerId, target: Option<ControllerId>) {
         if let Some(old) = self.aims.remove(&caster) {
             self.aimed.remove(&(old, caster));

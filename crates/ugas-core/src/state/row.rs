@@ -7,7 +7,7 @@ use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// How many effects and abilities hold a looping cue.
+/// The number of effects and abilities that have added a looping cue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CueCount {
     pub(crate) tag: TagId,
@@ -45,19 +45,19 @@ pub(crate) mod alert {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[repr(C, align(128))]
 pub(crate) struct Row {
-    /// The latest origin id on this row, its count and the low half of its root, to number the applications of one
-    /// cause. Part of the row because an ability that commits later continues the count; not hashed.
+    /// The latest origin id on this row, its count and the low half of its root op. Numbers the applications of one
+    /// cause. Stored in the row, because an ability that commits later continues the count. Not hashed.
     pub(crate) last_origin_id: (u64, u32, u32),
     pub(crate) next_seq: u64,
     /// The slots that have modifiers: one bit for each of the first 31, bit 31 for all others.
     pub(crate) modded: u32,
     pub(crate) id: ControllerId,
-    /// Index into the sim's layouts; derived from the registered sets.
+    /// Index into the sim's layouts. Derived from the registered sets.
     pub(crate) layout: u32,
-    /// Number of live modifiers elsewhere that read this row, and of tag filters elsewhere that test it. Not state.
+    /// Number of live modifiers and tag filters on other rows that read this row. Not state.
     #[serde(skip)]
     pub(crate) readers: u32,
-    /// A signature of the granted tags: most tags that are not granted are rejected by it. Not state.
+    /// A signature of the granted tags, which rejects most tags that are not granted. Not state.
     #[serde(skip)]
     pub(crate) signature: u32,
     /// Number of effects that grant immunity.
@@ -69,17 +69,17 @@ pub(crate) struct Row {
     pub(crate) alert: u8,
     pub(crate) attrs: Values,
 
-    /// Time and phase of this row's entry in the agenda; [`SimTime::NEVER`] without one. Not state.
+    /// Time and phase of this row's entry in the agenda, or [`SimTime::NEVER`] without an entry. Not state.
     #[serde(skip, default = "never")]
     pub(crate) published: SimTime,
-    /// Counts changes that take no sequence number; see [`Row::stamp`]. Not state.
+    /// The number of changes that took no sequence number; see [`Row::stamp`]. Not state.
     #[serde(skip, default = "unchanged")]
     pub(crate) changes: u32,
     /// Number of effects that watch tags.
     pub(crate) watching: u16,
     #[serde(skip)]
     pub(crate) phase: u8,
-    /// Due work, the next item last. Derived from effects and timers, so not state.
+    /// Due work, with the next item last. Derived from effects and timers, so not state.
     #[serde(skip)]
     pub(crate) due: Vec<Due>,
     pub(crate) clock: Clock,
@@ -174,8 +174,9 @@ impl Row {
         &self.side().cues
     }
 
-    /// Returns a stamp that changes with every change of the row; a cache is valid for one stamp. A base write
-    /// increases the next sequence number, which is in the cache line that it writes anyway.
+    /// Returns a stamp that changes with every change of the row. A cache is valid for one stamp. A write to a base
+    /// value increases the next sequence number, because that number is in the cache line that the write touches
+    /// anyway.
     #[inline]
     pub(crate) fn stamp(&self) -> u32 {
         self.changes.wrapping_add(self.next_seq as u32).max(1)
@@ -199,7 +200,7 @@ impl Row {
         self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())
     }
 
-    /// Drops empty optional parts, so that an idle row equals one that was never used.
+    /// Drops empty optional parts, so that an idle row equals a row that was never used.
     pub(crate) fn trim(&mut self) {
         if let Some(side) = &mut self.side
             && side.play.as_ref().is_some_and(|p| p.is_empty())
@@ -218,15 +219,15 @@ impl Row {
         self.next_seq - 1
     }
 
-    /// Returns whether a tag or a descendant of it is granted. The signature, which is in a cache line that is read
-    /// anyway, rejects most tags.
+    /// Returns whether a tag or a descendant of it is granted. The signature rejects most tags without a look-up, and
+    /// is in a cache line that is read anyway.
     #[inline]
     pub(crate) fn has(&self, table: &TagTable, tag: TagId) -> bool {
         self.signature & table.signature(tag) != 0 && self.tags.has(table, tag)
     }
 
-    /// Returns the tags that an effect of this row grants in addition to its definition's: the innate tags, for the
-    /// automatic effect.
+    /// Returns the tags that an effect of this row grants in addition to the tags of its definition. Only the automatic
+    /// effect of the innate tags has such tags.
     pub(crate) fn own_tags(&self, e: &Effect, table: &TagTable) -> impl Iterator<Item = TagId> {
         let automatic = |e: &Effect| e.def == INITIAL_TAGS;
         let first = automatic(e) && !self.effects.iter().any(|other| automatic(other) && other.seq() < e.seq());
@@ -388,7 +389,7 @@ impl Row {
     }
 }
 
-/// Grows a list by an eighth instead of doubling it: there are many rows, and most lists stay short.
+/// Grows a list by an eighth instead of doubling it, because there are many rows and most lists stay short.
 #[inline]
 fn make_room<T>(list: &mut Vec<T>) {
     if list.len() == list.capacity() {

@@ -1,16 +1,16 @@
 //! The tags of a controller: counts of explicit grants, sorted by the tags' depth-first rank.
 //!
-//! A range test on ranks tells whether a tag or a descendant is granted. Up to twelve tags are stored in the row, and a
-//! query compares all of them without a branch. With more tags, one bit per tag stores whether the tag or a descendant
-//! is granted. In both cases the cost of a query does not depend on the number of tags. The count of a subtree is
-//! summed on demand from the explicit grants.
+//! A tag or a descendant of it is granted if a granted rank is within the tag's range of ranks. Up to twelve tags are
+//! stored in the row, and a query compares all of them without a branch. With more tags, one bit per tag stores whether
+//! the tag or a descendant is granted. In both cases the cost of a query does not depend on the number of tags. The
+//! count of a subtree is summed on demand from the explicit grants.
 
 use crate::TagId;
 use crate::rules::{RankFilter, TagTable};
 
 /// Number of tags stored in the row.
 const FEW: usize = 12;
-/// No tag. Tags with this rank or a higher one are stored outside the row.
+/// The rank that means no tag. Tags with this rank or a higher rank are stored outside the row.
 const NONE: u16 = RankFilter::LIMIT as u16;
 
 /// An explicit tag.
@@ -18,7 +18,7 @@ const NONE: u16 = RankFilter::LIMIT as u16;
 struct Count {
     rank: u32,
     count: u32,
-    /// Whether one of its grants is innate.
+    /// Whether one of the tag's grants is innate.
     innate: bool,
 }
 
@@ -34,10 +34,10 @@ pub(crate) struct TagFlip {
 /// The explicit tags of one controller, in order of rank.
 #[derive(Clone, Debug)]
 pub(crate) struct Tags {
-    /// [`NONE`] from `len` on.
+    /// The ranks of the tags. Entries from index `len` on are [`NONE`].
     ranks: [u16; FEW],
     counts: [u8; FEW],
-    /// One bit per index.
+    /// One bit per index: whether the tag is innate.
     innate: u16,
     len: u8,
     /// All tags, if they do not fit into the row.
@@ -68,7 +68,7 @@ impl PartialEq for Tags {
 struct TagPosition {
     at: usize,
     found: bool,
-    /// One more than the previous rank; 0 without one.
+    /// One more than the previous rank, or 0 if there is no previous rank.
     before: u32,
     after: u32,
 }
@@ -80,8 +80,8 @@ impl TagPosition {
         self.before > start || self.after < end
     }
 
-    /// Reports the tag and each ancestor whose presence changes with it. Other descendants of an ancestor have ranks in
-    /// its range, so looking at the neighbours of the tag is enough.
+    /// Reports the tag and each ancestor whose presence changes together with the tag. Other descendants of an ancestor
+    /// have ranks in the ancestor's range, so it is enough to check the ranks next to the tag.
     #[inline]
     fn flip(&self, table: &TagTable, tag: TagId, added: bool, flips: &mut Vec<TagFlip>) {
         let mut presence = !self.holds(table.span(tag));
@@ -137,7 +137,7 @@ fn joined([a, b, c, d]: [u16; 4]) -> u64 {
 }
 
 impl Tags {
-    /// Builds tags from outside data; `None` for an invalid list.
+    /// Builds tags from outside data. Returns `None` for an invalid list.
     pub(crate) fn from_list(table: &TagTable, list: &[(TagId, u32, bool)]) -> Option<Tags> {
         let known = list.iter().all(|&(tag, count, _)| count > 0 && tag.index() < table.len());
         let rank = |at: usize| table.span(list[at].0).0;
@@ -164,7 +164,8 @@ impl Tags {
         self.entries_from(0)
     }
 
-    /// Iterates over the tags in the row; with more, over those from this rank on.
+    /// Iterates over the tags in the row. If the tags are stored outside the row, iterates over the tags from `rank`
+    /// on.
     fn entries_from(&self, rank: u32) -> impl Iterator<Item = Count> {
         let many = self.many.as_deref().map_or(&[][..], |m| &m.list[m.list.partition_point(|c| c.rank < rank)..]);
         (0..self.len as usize).map(|at| self.few(at)).chain(many.iter().copied())
@@ -253,7 +254,7 @@ impl Tags {
         }
     }
 
-    /// Adds a grant; `flips` receives the tag, then each ancestor that appeared. Returns the new count.
+    /// Adds a grant. `flips` receives the tag, and then each ancestor that becomes present. Returns the new count.
     #[inline]
     pub(crate) fn add(&mut self, table: &TagTable, tag: TagId, signature: &mut u32, flips: &mut Vec<TagFlip>) -> u32 {
         let rank = table.span(tag).0;
@@ -288,7 +289,7 @@ impl Tags {
         self.counts[at] as u32
     }
 
-    /// Removes a grant; false if there was none, which is an error of the caller.
+    /// Removes a grant. Returns false if there was no grant, which is an error of the caller.
     #[inline]
     pub(crate) fn remove(
         &mut self,
@@ -325,7 +326,7 @@ impl Tags {
             Some(many) => {
                 many.list.remove(at);
                 many.show(table, &flips[reported..]);
-                // With hysteresis, so that a tag that is added and removed repeatedly does not move all tags each time.
+                // The lower limit prevents that a tag which is added and removed repeatedly moves all tags each time.
                 self.draw_in(FEW / 2);
             }
             None => {

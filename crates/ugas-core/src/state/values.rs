@@ -5,14 +5,14 @@ use super::Attr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::ops::{Deref, DerefMut};
 
-/// Number of values in the row.
+/// Number of values that are stored in the row.
 const INLINE: usize = 16;
 
 /// The values, by slot.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Values {
-    /// All values, if there are more. A thin pointer, because its cache line is full.
+    /// All values, if the row has more than [`INLINE`]. A thin pointer, because its cache line is full.
     #[allow(clippy::box_collection)]
     more: Option<Box<Vec<Attr>>>,
     len: u32,

@@ -1,4 +1,5 @@
-//! ApplyEffectToOwner, ApplyEffectToTarget and ApplyEffectToActorsInRadius.
+//! ApplyEffectToOwner, ApplyEffectToTarget and ApplyEffectToActorsInRadius: apply an effect to the owner, to the
+//! targets or to the controllers within a radius.
 
 use super::TaskType;
 use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act};
@@ -9,10 +10,10 @@ use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, KeyId, 
 #[derive(Clone, Debug, PartialEq)]
 struct ApplyDef {
     effect: EffectId,
-    /// The activation's level by default.
+    /// The level of the application. Default: the activation's level.
     level: Option<Num>,
     stacks: Option<Num>,
-    /// Seconds, replacing the effect's own.
+    /// The duration in seconds, which replaces the effect's own duration.
     duration: Option<Num>,
     by_caller: Box<[(KeyId, Num)]>,
 }

@@ -1,4 +1,4 @@
-//! ExecuteCue, AddCue and RemoveCue.
+//! ExecuteCue plays a one-shot cue. AddCue starts a looping cue. RemoveCue stops a looping cue that the ability added.
 
 use super::TaskType;
 use crate::TagId;

@@ -1,4 +1,4 @@
-//! Custom tasks: calls the host's code and handles the results.
+//! Custom tasks: tasks that call the host's code and handle its results.
 
 use super::TaskType;
 use crate::flow::{Flow, RowEvent, Step, TaskAt, WaitingTask};
@@ -25,7 +25,7 @@ impl fmt::Debug for Custom {
     }
 }
 
-/// Definitions are equal if their task types are, because rebuilt rules register the code again.
+/// Compares the parameters and not the code, because rebuilt rules register the code again.
 impl PartialEq for Custom {
     fn eq(&self, other: &Custom) -> bool {
         self.params == other.params

@@ -1,8 +1,8 @@
 //! Task types: one file per type, or per family of types that differ in one value.
 //!
 //! The file of a type defines its parameters, parses them, and implements the task with the trait [`TaskType`]. To add
-//! a type, write its file, add its `mod` line, and add one line to [`task_types`]. The table generates
-//! [`TaskKind`], the names and the dispatch. The order of the table defines the ids, so a new line goes to the end.
+//! a type, write its file, add its `mod` line, and add one line to [`task_types`]. The table generates [`TaskKind`],
+//! the names and the dispatch. The order of the table defines the ids, so new lines are added at the end.
 //!
 //! Code that all types share is elsewhere: `rules/assemble.rs` compiles task lists, and `flow/task` runs them.
 
@@ -108,14 +108,14 @@ pub(crate) enum Ticks {
 pub(crate) trait TaskType: Sized {
     const CATEGORY: TaskCategory;
     const TICKS: Ticks = Ticks::Never;
-    /// Whether the engine or a timeline answers the task. Its start then emits a request with a task key.
+    /// Whether the engine or a timeline answers the task. The start of such a task emits a request with a task key.
     const IS_HOST_ANSWERED: bool = false;
     /// Whether an answer sets the targets of the activation.
     const FINDS_TARGETS: bool = false;
     /// Whether the task completes when its timer fires. For other types, the timer is a timeout or a timeline's answer.
     const COMPLETES_ON_TIMER: bool = false;
 
-    /// Parses the parameters. Returns `None` after it reported an error.
+    /// Parses the parameters. Returns `None` if the parameters are invalid; the error is then already reported.
     fn parse(fields: &mut Fields<'_, '_, '_>) -> Option<Self>;
 
     /// Starts the task: acts, or waits with one of the calls in `flow/task/start.rs`.
@@ -182,7 +182,7 @@ pub(crate) trait TaskType: Sized {
 pub(crate) struct BuiltIn {
     pub(crate) name: &'static str,
     pub(crate) category: TaskCategory,
-    /// `None`: a composite, which compiles to instructions instead of a task.
+    /// The parser of the type, or `None` for a composite, which compiles to instructions instead of a task.
     pub(crate) parse: Option<Parse>,
     pub(crate) ticks: Ticks,
     pub(crate) is_host_answered: bool,
@@ -206,7 +206,7 @@ macro_rules! define {
         #[derive(Clone, Debug, PartialEq)]
         pub(crate) enum TaskKind {
             $($name($type),)*
-            /// Code of the host.
+            /// A task that the host implements in code.
             Custom(Custom),
         }
 

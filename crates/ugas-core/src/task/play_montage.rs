@@ -1,4 +1,4 @@
-//! PlayMontage: requests the engine to play a montage. A sim with timelines plays the montage's timeline itself.
+//! PlayMontage: asks the engine to play a montage. A sim with timelines plays the montage's timeline itself.
 
 use super::TaskType;
 use crate::flow::{Flow, Step, TaskAt};

@@ -1,4 +1,4 @@
-//! RemoveEffectFromOwner and RemoveEffectFromTarget.
+//! RemoveEffectFromOwner and RemoveEffectFromTarget: remove active effects from the owner or from the targets.
 
 use super::TaskType;
 use crate::flow::{Flow, Step, TaskAt};
@@ -8,7 +8,7 @@ use crate::rules::{EffectPick, EventTo, Fields, TaskCategory};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RemoveDef {
     pub(crate) what: EffectPick,
-    /// All stacks by default.
+    /// The number of stacks to remove. Default: all stacks.
     pub(crate) stacks: Option<u32>,
 }
 

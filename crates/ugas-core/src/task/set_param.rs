@@ -23,7 +23,7 @@ impl TaskType for SetParam {
         let row = flow.row(at.slot);
         let (who, grant) = (row.id, row.play().activation(at.thread.of).map(|a| a.grant));
         if let (Some(grant), Some(value)) = (grant, flow.value_of(at.slot, at.thread.of, &self.value)) {
-            // A removed grant has no parameters; the list continues.
+            // If the grant was removed, nothing is set, and the list continues.
             let _ = flow.set_param(who, grant, self.param, value);
         }
         Step::Next

@@ -23,7 +23,7 @@ impl TaskType for SetRestriction {
         let row = flow.row(at.slot);
         let (who, grant) = (row.id, row.play().activation(at.thread.of).map(|a| a.grant));
         if let Some(grant) = grant {
-            // A removed grant has no restrictions; the list continues.
+            // If the grant was removed, nothing is set, and the list continues.
             let _ = flow.restrict(who, grant, self.name, self.active);
         }
         Step::Next

@@ -5,7 +5,7 @@ use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
 use crate::{ControllerId, Role, TagId, Target};
 
-/// Maximum number of stored targets.
+/// Maximum number of chosen targets that wait to be sent.
 const AIMS: usize = 256;
 
 /// The new target of an ability.
@@ -14,7 +14,7 @@ enum TargetPick {
     /// The nearest other controller.
     Nearest,
     Owner,
-    /// The instigator.
+    /// The controller that caused the activation.
     Instigator,
     Nobody,
 }
@@ -22,7 +22,7 @@ enum TargetPick {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SetTarget {
     pick: TargetPick,
-    /// Without a radius every controller is in range.
+    /// The maximum distance of the target. Default: no limit.
     radius: Option<Num>,
     ignore: Box<[TagId]>,
 }
@@ -42,8 +42,8 @@ impl TaskType for SetTarget {
         Some(Self { pick: pick?, radius, ignore })
     }
 
-    /// Changes the target. The target of a predicted tick is sent to the authoritative sim, which does not run that
-    /// list. It runs all other lists itself.
+    /// Changes the target. A target that the list of a predicted tick chooses is sent to the authoritative sim, because
+    /// the authoritative sim does not run that list.
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
         let (slot, of) = (at.slot, at.thread.of);
         let who = flow.row(slot).id;

@@ -1,4 +1,4 @@
-//! SpawnProjectile: requests the engine to spawn a projectile.
+//! SpawnProjectile: asks the engine to spawn a projectile.
 
 use super::TaskType;
 use crate::flow::{Flow, Step, TaskAt};

@@ -6,7 +6,7 @@ use crate::rules::{AbilityPick, Fields, TaskCategory};
 use crate::state::alert;
 use std::marker::PhantomData;
 
-/// A step of an ability.
+/// A step of an ability that a task can wait for.
 pub(crate) trait AbilityStep {
     /// Returns the task's value if the event is this step.
     fn value(event: &AbilityEvent) -> Option<f64>;
@@ -32,7 +32,7 @@ impl AbilityStep for Committed {
 }
 
 impl AbilityStep for Ended {
-    /// 1 if it was cancelled.
+    /// Returns 1 if the ability was cancelled, otherwise 0.
     fn value(event: &AbilityEvent) -> Option<f64> {
         let AbilityEvent::Ended { cancelled, .. } = event else { return None };
         Some(f64::from(u8::from(*cancelled)))

@@ -9,7 +9,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitAnimationEvent {
     name: Arc<str>,
-    /// The tag of this name, if there is one.
+    /// The tag with the same name, if the rules define one.
     tag: Option<TagId>,
 }
 
@@ -17,7 +17,7 @@ impl TaskType for WaitAnimationEvent {
     const CATEGORY: TaskCategory = TaskCategory::Animation;
     const IS_HOST_ANSWERED: bool = true;
 
-    /// Reads `EventName`, or `EventTag`.
+    /// Reads the field `EventTag`, or else the field `EventName`.
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         match f.tag("EventTag") {
             Some(tag) => {

@@ -1,5 +1,5 @@
-//! WaitAttributeThreshold: waits until a comparison of an attribute of the owner with a threshold is true. The
-//! threshold is evaluated once, when the task starts.
+//! WaitAttributeThreshold: waits until an attribute of the owner is above or below a threshold. The threshold is
+//! evaluated once, when the task starts.
 
 use super::TaskType;
 use crate::AttributeId;

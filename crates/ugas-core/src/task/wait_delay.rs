@@ -1,4 +1,4 @@
-//! WaitDelay: waits for a time on the owner's clock.
+//! WaitDelay: waits for a duration on the owner's clock.
 
 use super::TaskType;
 use crate::SimTime;

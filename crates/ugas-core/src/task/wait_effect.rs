@@ -1,4 +1,4 @@
-//! WaitEffectApplied and WaitEffectRemoved.
+//! WaitEffectApplied and WaitEffectRemoved: wait until an effect is applied to the owner or removed from the owner.
 
 use super::TaskType;
 use crate::EffectId;

@@ -1,4 +1,4 @@
-//! WaitForTarget: waits until the host finds a target. On each of its ticks the task queries the host for a target.
+//! WaitForTarget: waits until the host finds a target. On each tick, the task queries the host for a target.
 
 use super::{TaskType, Ticks};
 use crate::ControllerId;

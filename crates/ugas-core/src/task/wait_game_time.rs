@@ -1,4 +1,4 @@
-//! WaitGameTime: waits until a time on the sim's clock.
+//! WaitGameTime: waits until the sim's clock reaches a time.
 
 use super::TaskType;
 use crate::SimTime;
@@ -30,7 +30,8 @@ impl TaskType for WaitGameTime {
         }
     }
 
-    /// The sim's time is due at another local time, which changes its order with the timeout.
+    /// Returns the earlier of the awaited sim time and the timeout. A new clock rate changes the local time at which
+    /// the sim time is reached, so the order of the two can change.
     fn due_after_clock_change(&self, flow: &Flow<'_>, slot: usize, t: &Task) -> Option<(SimTime, bool)> {
         let now = flow.local_now(slot);
         let moment = |at: i64| SimTime(at.clamp(0, SimTime::LONGEST.0));

@@ -1,4 +1,4 @@
-//! WaitGameplayEvent: waits for gameplay events, and runs the tasks inside it for each event.
+//! WaitGameplayEvent: waits for gameplay events, and runs its nested tasks for each event.
 
 use super::TaskType;
 use crate::TagId;
@@ -10,7 +10,7 @@ use crate::state::alert;
 pub(crate) struct WaitGameplayEvent {
     tag: TagId,
     pub(crate) once: bool,
-    /// Where the tasks for each event start, or [`NO_PC`]; set by the assembler.
+    /// The address of the nested tasks, or [`NO_PC`] if there are none. Set by the assembler.
     pub(crate) body: u16,
 }
 

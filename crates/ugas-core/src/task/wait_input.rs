@@ -1,4 +1,4 @@
-//! WaitInputPressed and WaitInputRelease.
+//! WaitInputPressed and WaitInputRelease: wait until an input is pressed or released.
 
 use super::TaskType;
 use crate::flow::{Flow, RowEvent, Step, TaskAt, Wait, Waiting};
@@ -6,7 +6,7 @@ use crate::rules::{Fields, TaskCategory};
 use crate::state::alert;
 use crate::{InputId, SimTime};
 
-/// Returns the input of a task: its own, or the grant's.
+/// Returns the input that a task names, or else the input of the grant.
 fn resolve(flow: &Flow<'_>, slot: usize, of: u64, input: Option<InputId>) -> InputId {
     let row = flow.row(slot);
     let grant = || row.grant(row.play().activation(of)?.grant).map(|at| row.grants[at].input());
@@ -28,7 +28,7 @@ fn held(
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitInputPressed {
-    /// Waits for the grant's own input by default.
+    /// The input to wait for. Default: the input of the grant.
     input: Option<InputId>,
 }
 
@@ -54,7 +54,7 @@ impl TaskType for WaitInputPressed {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitInputRelease {
-    /// Waits for the grant's own input by default.
+    /// The input to wait for. Default: the input of the grant.
     input: Option<InputId>,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitMontageEnded {
-    /// Any montage by default.
+    /// The name of the montage. Default: any montage.
     montage: Option<Arc<str>>,
 }
 

@@ -1,5 +1,5 @@
-//! WaitOverlap: waits until controllers that match a query are within a radius. On each of its ticks the task queries
-//! the host for the controllers within the radius.
+//! WaitOverlap: waits until controllers that match a query are within a radius. On each tick, the task queries the host
+//! for the controllers within the radius.
 
 use super::{TaskType, Ticks};
 use crate::ControllerId;

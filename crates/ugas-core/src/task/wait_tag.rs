@@ -14,7 +14,7 @@ pub(crate) struct WaitTag<const ADDED: bool> {
 impl<const ADDED: bool> TaskType for WaitTag<ADDED> {
     const CATEGORY: TaskCategory = TaskCategory::State;
 
-    /// Reads `Tag`, or `WaitTag` as in the pseudo code of the specification.
+    /// Reads the field `Tag`, or the field `WaitTag` that the specification uses in its pseudocode.
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let tag = match f.tag("WaitTag") {
             Some(tag) => {

@@ -8,7 +8,7 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
 
-/// What a calculation takes is part of the cost.
+/// The result of a calculation is part of the cost.
 #[test]
 fn a_calculated_cost_must_be_affordable() {
     let rules = world()
@@ -33,7 +33,7 @@ fn a_calculated_cost_must_be_affordable() {
 
 // covers: UGAS-2-04 UGAS-4.5-09
 #[test]
-fn a_grant_is_its_own_and_its_handle_is_unique() {
+fn each_grant_has_its_own_level_and_a_unique_handle() {
     let (mut sim, who, grants) = with(&["GA_Many"]);
     let three = sim.grant(who, AbilityGrant::new(id(&sim, "GA_Many")).level(3)).unwrap();
     assert_ne!(grants[0], three);
@@ -78,7 +78,7 @@ fn unknown_revoked_and_foreign_handles_activate_nothing() {
 
 // covers: UGAS-3.3-02 UGAS-8.3-05 UGAS-8.5-01
 #[test]
-fn what_cannot_be_paid_changes_nothing() {
+fn an_unaffordable_activation_changes_nothing() {
     let (mut sim, who, _) = with(&["GA_Quick"]);
     apply(&mut sim, "GE_Drain", who);
     kinds(&mut sim);
@@ -136,7 +136,7 @@ fn commit_and_cancel_in_order_without_refund() {
 
 // covers: UGAS-8.3-06 UGAS-8.5-02 UGAS-8.5-03 UGAS-8.5-05
 #[test]
-fn a_cooldown_is_its_tag() {
+fn a_cooldown_lasts_as_long_as_its_tag() {
     let (mut sim, who, grants) = with(&["GA_Bolt"]);
     cast(&mut sim, who, "GA_Bolt").unwrap();
     cancel(&mut sim, who, "GA_Bolt");
@@ -168,7 +168,7 @@ fn a_cooldown_is_its_tag() {
 
 // covers: UGAS-8.3-02 UGAS-8.3-07 UGAS-8.1-06 UGAS-8.6-02
 #[test]
-fn the_first_reason_is_given_and_all_can_be_asked() {
+fn activate_returns_the_first_reason_and_why_not_lists_all() {
     let (mut sim, who, _) = with(&["GA_Bolt", "GA_Many", "GA_Bare"]);
     let first = cast(&mut sim, who, "GA_Bare").unwrap();
     assert_eq!(cast(&mut sim, who, "GA_Bare"), Err(Refusal::AlreadyActive { by: first }));
@@ -183,7 +183,7 @@ fn the_first_reason_is_given_and_all_can_be_asked() {
     assert_eq!(all, ["BlockedTags", "Cost"]);
     kinds(&mut sim);
     cancel(&mut sim, who, "GA_Bolt");
-    assert_eq!(kinds(&mut sim), [], "cancelling what does not run says nothing");
+    assert_eq!(kinds(&mut sim), [], "cancelling an inactive ability emits nothing");
     cancel(&mut sim, who, "GA_Bare");
     assert_eq!(ended(&mut sim), [true]);
     go(&mut sim, 3.0);
@@ -204,7 +204,7 @@ fn abilities_block_and_cancel_others_by_tag() {
     kinds(&mut sim);
     cast(&mut sim, who, "GA_Dodge").unwrap();
     assert_eq!(ended(&mut sim), [true, false], "the ward is cancelled, the dodge is over");
-    assert_eq!(running(&sim, who), 1, "what has none of the tags goes on");
+    assert_eq!(running(&sim, who), 1, "an ability without the tags stays active");
     assert!(cast(&mut sim, who, "GA_Bolt").is_ok());
 }
 
@@ -221,7 +221,7 @@ fn a_tag_on_the_owner_cancels() {
 
 // covers: UGAS-8.6-05 SAI-2.2-03
 #[test]
-fn death_ends_what_may_not_go_on() {
+fn death_cancels_abilities_that_require_a_living_owner() {
     let (mut sim, who, _) = with(&["GA_Bare", "GA_Ghost"]);
     cast(&mut sim, who, "GA_Bare").unwrap();
     cast(&mut sim, who, "GA_Ghost").unwrap();
@@ -234,7 +234,7 @@ fn death_ends_what_may_not_go_on() {
     assert_eq!(cast(&mut sim, who, "GA_Bare"), Err(Refusal::Dead { attribute: health }));
     cancel(&mut sim, who, "GA_Ghost");
     assert!(cast(&mut sim, who, "GA_Ghost").is_ok());
-    // Who has no health is not dead.
+    // An actor without the attribute Health is not dead.
     let rules = world().add(AttributeSet::new("Ghostly").with(Attribute::new("Will", 0.0))).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let ghost = sim.spawn(SpawnSpec::sets([set(&rules, "Ghostly")])).unwrap();

@@ -1,4 +1,5 @@
-//! Running abilities are data: forked, captured, rolled back and moved in the middle of anything, they go on alike.
+//! Active abilities are part of the state: after a fork, capture, rollback or move at any time they continue
+//! identically.
 
 use crate::kit::script::*;
 use std::collections::BTreeSet;
@@ -11,7 +12,7 @@ fn ticks(few: u32, many: u32) -> u32 {
     if std::env::var_os("UGAS_SOAK").is_some() { many } else { few }
 }
 
-// The script is worth nothing if it does not reach what it is for.
+// The script must reach everything it is meant to cover.
 #[test]
 fn the_script_uses_every_type_of_task_and_every_kind_of_combat_state() {
     let rules = kit();
@@ -41,7 +42,7 @@ fn the_script_uses_every_type_of_task_and_every_kind_of_combat_state() {
 }
 
 #[test]
-fn a_fork_goes_on_like_the_original_from_any_tick() {
+fn a_fork_at_any_tick_continues_like_the_original() {
     let rules = kit();
     for seed in 0..3 {
         let mut p = Play::new(&rules, seed);
@@ -55,7 +56,7 @@ fn a_fork_goes_on_like_the_original_from_any_tick() {
 
 // Save, advance k frames, roll back, advance again.
 #[test]
-fn rolling_back_and_running_again_gives_the_same() {
+fn rolling_back_and_resimulating_gives_the_same_state() {
     let rules = kit();
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let (from, seeds) = (number("UGAS_SOAK_FROM").unwrap_or(0), number("UGAS_SOAK_SEEDS").unwrap_or(1));
@@ -70,18 +71,18 @@ fn rolling_back_and_running_again_gives_the_same() {
             let first = p.run(k);
             p.sim.clone_from(&saved);
             p.tick = tick;
-            let again = p.run(k);
-            assert_eq!(first, again, "seed {seed}, tick {tick}, {k} frames");
+            let resimulated = p.run(k);
+            assert_eq!(first, resimulated, "seed {seed}, tick {tick}, {k} frames");
             k = k % 16 + 1;
         }
     }
     if number("UGAS_SOAK") == Some(1) {
         let (to, cases) = (from + seeds, seeds * u64::from(all));
-        println!("soak: name=rolling_back_and_running_again_gives_the_same seeds={from}..{to} cases={cases}");
+        println!("soak: name=rolling_back_and_resimulating_gives_the_same_state seeds={from}..{to} cases={cases}");
     }
 }
 
-/// Facts without where their details lie, which depends on when facts are taken.
+/// Facts without the offsets of their details, which depend on when facts are taken.
 fn bare(list: &[Fact]) -> Vec<Fact> {
     let strip = |f: &Fact| {
         let mut f = *f;
@@ -93,12 +94,12 @@ fn bare(list: &[Fact]) -> Vec<Fact> {
     list.iter().map(strip).collect()
 }
 
-// At every moment at which something was told, and halfway to it.
+// At the time of every fact, and halfway to it.
 #[test]
-fn a_fork_between_any_two_facts_goes_on_alike_and_the_stride_does_not_matter() {
+fn a_fork_between_any_two_facts_continues_equally_at_any_stride() {
     let rules = kit();
     let mut p = Play::new(&rules, 11);
-    let mut moments = 0;
+    let mut fork_times = 0;
     for tick in 0..ticks(200, 2_000) {
         let whole = p.clone().run(8);
         let whole = (bare(&whole.0), whole.1);
@@ -107,27 +108,27 @@ fn a_fork_between_any_two_facts_goes_on_alike_and_the_stride_does_not_matter() {
         at.dedup();
         let halves: Vec<SimTime> = at.iter().map(|t| SimTime((from.0 + t.0) / 2)).collect();
         for at in at.into_iter().chain(halves) {
-            moments += 1;
+            fork_times += 1;
             let mut q = p.clone();
             q.ops();
             assert!(q.sim.advance_with(at, &mut Ground(q.foe)).finished);
-            let mut told = bare(&facts(&mut q.sim));
+            let mut emitted = bare(&facts(&mut q.sim));
             let mut fork = q.clone();
             q.frame();
             fork.frame();
             assert_eq!(q.sim.hash(), fork.sim.hash());
             let (one, other) = (facts(&mut q.sim), facts(&mut fork.sim));
             assert_eq!(one, other, "tick {tick} at {at:?}");
-            told.extend(bare(&one));
+            emitted.extend(bare(&one));
             let (rest, other) = (q.run(7), fork.run(7));
             assert_eq!(rest, other, "tick {tick} at {at:?}");
-            told.extend(bare(&rest.0));
-            assert_eq!(told, whole.0, "tick {tick} stopped at {at:?}");
+            emitted.extend(bare(&rest.0));
+            assert_eq!(emitted, whole.0, "tick {tick} stopped at {at:?}");
         }
         p.step();
         facts(&mut p.sim);
     }
-    assert!(moments > 50, "{moments}");
+    assert!(fork_times > 50, "{fork_times}");
 }
 
 /// Facts about one controller, without the numbers of their links, which a sim counts for all.
@@ -142,7 +143,7 @@ fn idle(sim: &mut Sim, who: ControllerId, ops: u32) {
     }
 }
 
-fn goes_on_alike(tick: u32, who: ControllerId, mut one: Play, mut other: Play) {
+fn assert_continues_equally(tick: u32, who: ControllerId, mut one: Play, mut other: Play) {
     assert_eq!(other.sim.row_hash(who), one.sim.row_hash(who), "tick {tick}");
     facts(&mut one.sim);
     facts(&mut other.sim);
@@ -157,7 +158,7 @@ fn goes_on_alike(tick: u32, who: ControllerId, mut one: Play, mut other: Play) {
 }
 
 #[test]
-fn a_captured_controller_that_did_something_else_is_put_back_as_it_was() {
+fn restoring_a_captured_controller_undoes_every_later_change() {
     let rules = kit();
     let mut p = Play::new(&rules, 21);
     let mut image = RowImage::default();
@@ -178,12 +179,12 @@ fn a_captured_controller_that_did_something_else_is_put_back_as_it_was() {
         }
         other.sim.restore(who, &image).unwrap();
         idle(&mut one.sim, who, 1);
-        goes_on_alike(tick, who, one, other);
+        assert_continues_equally(tick, who, one, other);
     }
 }
 
 #[test]
-fn a_controller_that_was_taken_out_and_put_in_again_goes_on_in_the_middle_of_everything() {
+fn a_controller_extracted_and_inserted_at_any_tick_continues_equally() {
     let rules = kit();
     let mut p = Play::new(&rules, 31);
     for tick in 0..ticks(200, 2_000) {
@@ -194,20 +195,20 @@ fn a_controller_that_was_taken_out_and_put_in_again_goes_on_in_the_middle_of_eve
         let portable: Portable = serde_json::from_str(&text).unwrap_or_else(|e| panic!("tick {tick}: {e}"));
         assert_eq!(other.sim.insert(&portable), Ok(who), "tick {tick}");
         idle(&mut one.sim, who, 2);
-        goes_on_alike(tick, who, one, other);
+        assert_continues_equally(tick, who, one, other);
     }
 }
 
 // Restored later, everything happens later by the same time.
 #[test]
-fn a_controller_restored_later_does_the_same_later() {
+fn a_controller_restored_later_repeats_its_facts_shifted_in_time() {
     let rules = kit();
-    let told = |list: &[Fact], who, start: i64| -> Vec<_> {
+    let emitted = |list: &[Fact], who, start: i64| -> Vec<_> {
         let mine = list.iter().filter(|f| f.who == who && !matches!(f.kind, FactKind::Restored));
         mine.map(|f| (f.at.0 - start, f.kind.name(), f.effect)).collect()
     };
     let mut p = Play { only: true, ..Play::new(&rules, 41) };
-    // What waits for a time of the sim is told of elsewhere.
+    // Waits for a sim time have their own test.
     p.run(150);
     let mut image = RowImage::default();
     for tick in 0..ticks(100, 2_000) {
@@ -220,12 +221,12 @@ fn a_controller_restored_later_does_the_same_later() {
         other.sim.restore(hero, &image).unwrap();
         (other.tick, other.start) = (p.tick, other.sim.now().0 - p.time_of(p.tick).0);
         let (a, b) = (one.run(40), other.run(40));
-        assert_eq!(told(&b.0, hero, other.start), told(&a.0, hero, 0), "tick {tick}");
+        assert_eq!(emitted(&b.0, hero, other.start), emitted(&a.0, hero, 0), "tick {tick}");
     }
 }
 
 #[test]
-fn a_wait_for_a_time_of_the_sim_ends_at_that_time_after_a_restore() {
+fn a_wait_for_a_sim_time_ends_at_that_time_after_a_restore() {
     let rules = rules_with(ugas_doc::Ability::new("GA").task(task("WaitGameTime").param("Time", 4.0)));
     let mut s = Stage::new(&rules, "GA");
     s.activate();
@@ -240,7 +241,7 @@ fn a_wait_for_a_time_of_the_sim_ends_at_that_time_after_a_restore() {
 }
 
 #[test]
-fn instructions_of_one_cause_are_not_held_against_the_next() {
+fn the_instruction_budget_is_reset_for_each_operation() {
     use ugas_doc::AbilityTask as T;
     let ga =
         ugas_doc::Ability::new("GA").task(T::repeat(200, [task("SetParam").param("Name", "N").param("Value", 1.0)]));
@@ -255,7 +256,7 @@ fn instructions_of_one_cause_are_not_held_against_the_next() {
 
 // A client that predicts its own controller replays it alone.
 #[test]
-fn a_controller_replayed_alone_from_its_journal_is_the_same() {
+fn a_controller_resimulated_alone_from_its_journal_is_the_same() {
     let rules = kit();
     for seed in 50..54 {
         let mut p = Play { only: true, ..Play::new(&rules, seed) };
@@ -265,15 +266,15 @@ fn a_controller_replayed_alone_from_its_journal_is_the_same() {
             p.run(3);
             p.sim.capture(p.hero, &mut image).unwrap();
             let mut later = p.clone();
-            let told = bare(&about(&later.run(1 + tick % 16).0, p.hero));
+            let emitted = bare(&about(&later.run(1 + tick % 16).0, p.hero));
             let mut replayed = later.sim.clone();
             let journal = replayed.journal(p.hero).unwrap();
             replayed.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(later.sim.now())]).unwrap();
-            let again = bare(&about(&facts(&mut replayed), p.hero));
-            for (n, (old, new)) in told.iter().zip(&again).enumerate() {
+            let resimulated = bare(&about(&facts(&mut replayed), p.hero));
+            for (n, (old, new)) in emitted.iter().zip(&resimulated).enumerate() {
                 assert_eq!(new, old, "seed {seed} tick {} fact {n}", p.tick);
             }
-            assert_eq!(again.len(), told.len(), "seed {seed} tick {}", p.tick);
+            assert_eq!(resimulated.len(), emitted.len(), "seed {seed} tick {}", p.tick);
             assert_eq!(replayed.row_hash(p.hero), later.sim.row_hash(p.hero), "seed {seed} tick {}", p.tick);
         }
     }

@@ -1,5 +1,5 @@
-//! Controllers with running abilities that come from outside: moved between sims with definitions of their own, and
-//! damaged or forged on the way.
+//! Controllers with active abilities that are inserted into a sim: moved between sims with their own definitions, and
+//! with damaged or forged data.
 
 use crate::kit::script::*;
 use ugas_core::{
@@ -21,39 +21,39 @@ fn moved(portable: &Portable) -> Portable {
 
 // covers: OWN-14
 #[test]
-fn a_running_ability_that_was_made_at_run_time_goes_on_under_another_number() {
+fn an_active_ability_defined_at_run_time_continues_under_another_id_after_a_move() {
     let rules = base().build().unwrap();
     let doc = Ability::new("GA_Made").owned("State.Buff").task(wait(1.0)).task(mark("GE_Mark"));
-    let mut home = Sim::new(rules.clone(), Default::default());
-    let hero = spawn(&mut home);
-    let id = made(&mut home, doc.clone());
-    home.grant(hero, AbilityGrant::new(id)).unwrap();
-    home.activate(hero, id, Target::None).unwrap();
-    go(&mut home, 0.5);
-    let portable = moved(&home.extract(hero).unwrap());
+    let mut first = Sim::new(rules.clone(), Default::default());
+    let hero = spawn(&mut first);
+    let id = made(&mut first, doc.clone());
+    first.grant(hero, AbilityGrant::new(id)).unwrap();
+    first.activate(hero, id, Target::None).unwrap();
+    go(&mut first, 0.5);
+    let portable = moved(&first.extract(hero).unwrap());
 
-    let mut away = Sim::new(rules.clone(), Default::default());
-    away.define(Effect::infinite("GE_Other")).unwrap();
-    let other = made(&mut away, Ability::new("GA_Other").task(wait(9.0)));
-    go(&mut away, 3.0);
-    away.insert(&portable).unwrap();
-    let running: Vec<_> = away.activations(hero).unwrap().collect();
+    let mut second = Sim::new(rules.clone(), Default::default());
+    second.define(Effect::infinite("GE_Other")).unwrap();
+    let other = made(&mut second, Ability::new("GA_Other").task(wait(9.0)));
+    go(&mut second, 3.0);
+    second.insert(&portable).unwrap();
+    let running: Vec<_> = second.activations(hero).unwrap().collect();
     assert_eq!(running.len(), 1);
     let here = running[0].ability;
     assert!(here != id && here != other);
     let buff = tag(&rules, "State.Buff");
-    assert!(away.has_tag(hero, buff).unwrap());
-    go(&mut away, 3.4);
-    assert_eq!(get(&away, hero, "AttackPower"), 10.0);
-    go(&mut away, 3.5);
-    assert_eq!(get(&away, hero, "AttackPower"), 11.0);
-    assert!(!away.has_tag(hero, buff).unwrap());
-    away.activate(hero, here, Target::None).unwrap();
-    // What is in use cannot be forgotten.
-    assert!(away.undefine(DefId::Ability(here)).is_err());
+    assert!(second.has_tag(hero, buff).unwrap());
+    go(&mut second, 3.4);
+    assert_eq!(get(&second, hero, "AttackPower"), 10.0);
+    go(&mut second, 3.5);
+    assert_eq!(get(&second, hero, "AttackPower"), 11.0);
+    assert!(!second.has_tag(hero, buff).unwrap());
+    second.activate(hero, here, Target::None).unwrap();
+    // A definition in use cannot be undefined.
+    assert!(second.undefine(DefId::Ability(here)).is_err());
 }
 
-/// Whatever was accepted must run, answer and go.
+/// An accepted row must run, be readable and be removable.
 fn use_it(sim: &mut Sim, who: ControllerId) {
     let rules = sim.rules().clone();
     let sum = sim.hash();
@@ -100,7 +100,7 @@ fn use_it(sim: &mut Sim, who: ControllerId) {
     sim.take_facts(&mut Facts::default());
 }
 
-/// Moments of the script at which much runs, taken out.
+/// Rows extracted at ticks of the script with many active abilities.
 fn rich(seed: u64) -> (Sim, Vec<Portable>) {
     let rules = kit();
     let mut p = Play::new(&rules, seed);
@@ -118,7 +118,7 @@ fn rich(seed: u64) -> (Sim, Vec<Portable>) {
     }
     best.sort_by_key(|b| std::cmp::Reverse(b.0));
     let mut sim = Sim::new(rules, config(seed));
-    // Somebody to aim at, under the number of the one aimed at.
+    // A target with the id that the row aims at.
     spawn(&mut sim);
     spawn(&mut sim);
     sim.despawn(ControllerId(0)).unwrap();
@@ -137,7 +137,7 @@ fn leaves(value: &serde_json::Value, path: &str, into: &mut Vec<String>) {
 }
 
 #[test]
-fn forged_fields_of_running_abilities_never_panic_and_what_is_accepted_works() {
+fn forged_fields_of_active_abilities_never_panic_and_accepted_rows_work() {
     use serde_json::json;
     let numbers = [0, 1, 2, 3, 7, 255, 65_534, 65_535, u32::MAX as u64, 1 << 31, i64::MAX as u64, u64::MAX, 1 << 44];
     let forged: Vec<_> = numbers
@@ -179,7 +179,7 @@ fn forged_fields_of_running_abilities_never_panic_and_what_is_accepted_works() {
 }
 
 #[test]
-fn bytes_damaged_in_running_abilities_never_panic() {
+fn damaged_bytes_of_active_abilities_never_panic() {
     let (blank, portables) = rich(8);
     let (mut rng, mut read, mut accepted) = (Rng(1), 0, 0);
     for n in 0..1_000 {
@@ -203,9 +203,9 @@ fn bytes_damaged_in_running_abilities_never_panic() {
     assert!(read > 200 && accepted > 20, "{read} read, {accepted} accepted");
 }
 
-// A row from outside has no more of anything than ops would have given it.
+// An inserted row must respect the limits that ops respect.
 #[test]
-fn an_inserted_row_keeps_to_the_limits() {
+fn an_inserted_row_must_respect_the_limits() {
     let rules = rules_with(Ability::new("GA"));
     let mut s = Stage::new(&rules, "GA");
     s.sim.grant(s.hero, AbilityGrant::new(s.ability)).unwrap();

@@ -1,5 +1,5 @@
-//! What a grant and an activation show of themselves: handles, owned tags, causes, places, reads for a HUD; and what
-//! code of abilities cannot reach.
+//! Grants and activations: handles, owned tags, causes, positions, reads for a HUD, and what ability code cannot
+//! change.
 
 use crate::kit::abilities::{cast, ended, grant, has, id, running, waits, with, world};
 use crate::kit::{self, apply, effect, facts, get, go, kinds, spawn, tag};
@@ -13,7 +13,7 @@ use ugas_doc::{Ability, AbilityTask, Effect, GroupPolicy};
 
 // covers: UGAS-8.1-09
 #[test]
-fn a_grant_shows_what_it_is_and_holds_its_owned_tags_only_while_active() {
+fn a_grant_can_be_read_and_has_its_owned_tags_only_while_active() {
     let rules = world().add(Ability::new("GA_Fire").owned("State.Casting").task(waits())).build().unwrap();
     let (mut sim, who) = kit::one(&rules);
     let input = InputId(7);
@@ -54,7 +54,7 @@ impl CodedAbility for Notes {
 
 // covers: UGAS-8.2-03
 #[test]
-fn revoking_what_runs_cancels_it_first_once_with_its_tasks() {
+fn revoking_an_active_ability_first_cancels_it_and_its_tasks_once() {
     let ends = Arc::new(Mutex::new(Vec::new()));
     let coded = Ability::new("GA_Coded").owned("State.Casting").task(waits());
     let rules = world().add(coded).ability_code("GA_Coded", Notes(ends.clone())).build().unwrap();
@@ -81,7 +81,7 @@ fn revoking_what_runs_cancels_it_first_once_with_its_tasks() {
 
 // covers: UGAS-2-03
 #[test]
-fn an_effect_knows_its_target_its_place_and_what_caused_it() {
+fn an_effect_knows_its_target_its_hit_and_its_cause() {
     let answer = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Answer");
     let ga = Ability::new("GA_Answer").trigger(ugas_doc::Trigger::effect_applied("GE_A"));
     let wait = AbilityTask::new("WaitTargetData").param("TargetingMethod", "Trace");
@@ -118,7 +118,7 @@ fn an_effect_knows_its_target_its_place_and_what_caused_it() {
 
 // covers: UGAS-4.2-04
 #[test]
-fn the_avatar_gives_the_place_and_without_it_nobody_is_found() {
+fn the_avatar_gives_the_position_and_without_it_no_target_is_found() {
     let blast = AbilityTask::new("ApplyEffectToActorsInRadius").param("Radius", 200.0);
     let ga = Ability::new("GA_Blast").task(blast.param("EffectClass", "GE_Last"));
     let rules = world().add(ga).build().unwrap();
@@ -133,7 +133,7 @@ fn the_avatar_gives_the_place_and_without_it_nobody_is_found() {
     put(&mut sim, foe, 100.0);
     cast(&mut sim, who, "GA_Blast").unwrap();
     assert_eq!(get(&sim, foe, "Health"), 99.0);
-    // Another avatar stands somewhere else: the old place is not used.
+    // Another avatar has another position: the old position is not used.
     sim.run(Op::Possess { who, avatar: Some(ActorId(2)) }).unwrap();
     put(&mut sim, who, 1000.0);
     cast(&mut sim, who, "GA_Blast").unwrap();
@@ -144,9 +144,9 @@ fn the_avatar_gives_the_place_and_without_it_nobody_is_found() {
     assert_eq!(sim.anchor(who).unwrap(), None);
     cast(&mut sim, who, "GA_Blast").unwrap();
     assert_eq!(get(&sim, foe, "Health"), 99.0);
-    let mut told = Vec::new();
-    sim.take_diagnostics(&mut told);
-    assert_eq!(told.iter().map(|d| (d.who, d.kind)).collect::<Vec<_>>(), [(who, DiagnosticKind::MissingTarget)]);
+    let mut diagnostics = Vec::new();
+    sim.take_diagnostics(&mut diagnostics);
+    assert_eq!(diagnostics.iter().map(|d| (d.who, d.kind)).collect::<Vec<_>>(), [(who, DiagnosticKind::MissingTarget)]);
 }
 
 #[test]
@@ -172,13 +172,13 @@ fn destruction_removes_effects_then_abilities_then_subscriptions() {
     assert_eq!(steps, [EffectsRemoved, AbilitiesRevoked, SubscriptionsCleared, ReplicationEnded]);
 }
 
-/// What a method that does not exist gives.
+/// The result of a method that does not exist.
 #[derive(Debug, PartialEq)]
 struct Missing;
 
-/// The doors to tags that code of abilities must not have. A real one would win over these, and its result would not be
-/// [`Missing`]: this file would not compile.
-trait NoDoors {
+/// Methods to change tags that ability code must not have. An inherent method would take precedence and would not
+/// return [`Missing`], so this file would not compile.
+trait NoTagMethods {
     fn add_tag(&self, _: TagId) -> Missing {
         Missing
     }
@@ -198,8 +198,8 @@ trait NoDoors {
         Missing
     }
 }
-impl NoDoors for AbilityCx<'_> {}
-impl NoDoors for TaskCx<'_> {}
+impl NoTagMethods for AbilityCx<'_> {}
+impl NoTagMethods for TaskCx<'_> {}
 
 struct Thief;
 impl CodedAbility for Thief {
@@ -227,7 +227,7 @@ impl CustomTask for Thief {
 
 // covers: UGAS-3.1-03
 #[test]
-fn code_of_abilities_reads_tags_and_has_no_door_to_change_them() {
+fn ability_code_reads_tags_and_has_no_method_to_change_them() {
     let ga = Ability::new("GA_Thief").task(AbilityTask::new("Thief"));
     let rules = world().add(ga).ability_code("GA_Thief", Thief).task("Thief", Thief).build().unwrap();
     let (mut sim, who) = kit::one(&rules);
@@ -241,7 +241,7 @@ fn code_of_abilities_reads_tags_and_has_no_door_to_change_them() {
 
 // covers: PEER-09
 #[test]
-fn requirements_of_both_sides_groups_retriggers_held_inputs_and_passives() {
+fn target_requirements_groups_retriggers_held_inputs_and_passives_work_together() {
     let rules = world()
         .add(Effect::infinite("GE_Marked").grants("State.Marked"))
         .add(Effect::lasting("GE_Busy", 1.0).grants("State.Busy"))
@@ -268,7 +268,8 @@ fn requirements_of_both_sides_groups_retriggers_held_inputs_and_passives() {
     assert!(sim.activate(who, smite, aim).is_ok());
     assert_eq!(sim.activate(who, spare, aim), Err(Refusal::TargetTags { tag: marked }));
 
-    // Groups: an exclusive one takes the place of a replaceable one and yields to nobody; independent ones do not care.
+    // Groups: an exclusive ability replaces a replaceable one and cannot be replaced; independent ones are not
+    // affected.
     kinds(&mut sim);
     cast(&mut sim, who, "GA_Stance").unwrap();
     cast(&mut sim, who, "GA_Lock").unwrap();
@@ -311,7 +312,7 @@ fn requirements_of_both_sides_groups_retriggers_held_inputs_and_passives() {
 
 // covers: UGAS-4.3-05
 #[test]
-fn an_ability_that_needs_an_avatar_goes_on_with_a_new_one() {
+fn an_ability_that_needs_an_avatar_stays_active_with_a_new_one() {
     let (mut sim, who, _) = with(&["GA_Body"]);
     sim.run(Op::Possess { who, avatar: Some(ActorId(5)) }).unwrap();
     cast(&mut sim, who, "GA_Body").unwrap();

@@ -1,4 +1,4 @@
-//! What starts abilities: validation, triggers, passives, groups; and what happens to them around a controller.
+//! The start of abilities: validation, triggers, passive abilities, groups, and changes of their controller.
 
 use crate::kit::abilities::{cast, ended, has, id, running, waits, with};
 use crate::kit::tasks::{Stage, base, wait};
@@ -11,7 +11,7 @@ use ugas_doc::{Ability, Effect, GrantedAbilityEntry, GroupPolicy, Trigger};
 
 // covers: NXT-8.8-01 NXT-8.8-02
 #[test]
-fn a_validation_is_awaited_before_anything_is_spent() {
+fn an_ability_waits_for_its_validation_before_it_pays() {
     let (mut sim, who, grants) = with(&["GA_Ask"]);
     let ask = Which::Grant(grants[0]);
     cast(&mut sim, who, "GA_Ask").unwrap();
@@ -32,7 +32,7 @@ fn a_validation_is_awaited_before_anything_is_spent() {
     let mut stopped = sim.clone();
     stopped.cancel(who, ask).unwrap();
     stopped.validate(who, ask, true).unwrap();
-    assert_eq!(of(&stopped), (AbilityState::Granted, 50.0), "whoever cancelled waits for no answer");
+    assert_eq!(of(&stopped), (AbilityState::Granted, 50.0), "a cancelled ability ignores the answer");
     go(&mut sim, 0.5);
     assert_eq!(sim.ability_state(who, grants[0]).unwrap(), AbilityState::Granted);
     kinds(&mut sim);
@@ -60,7 +60,7 @@ fn out_of_range_is_refused_without_cost() {
 
 // covers: UGAS-4.3-05
 #[test]
-fn without_an_avatar_what_needs_one_ends() {
+fn an_ability_that_needs_an_avatar_ends_without_one() {
     let (mut sim, who, _) = with(&["GA_Body"]);
     assert_eq!(cast(&mut sim, who, "GA_Body"), Err(Refusal::NotInitialized));
     sim.run(Op::Possess { who, avatar: Some(ActorId(5)) }).unwrap();
@@ -74,7 +74,7 @@ fn without_an_avatar_what_needs_one_ends() {
 
 // covers: PEER-08
 #[test]
-fn triggers_of_every_kind() {
+fn every_kind_of_trigger_activates_its_ability() {
     let (mut sim, who, g) = with(&["GA_Riposte", "GA_Flinch", "GA_Shiver", "GA_Panic", "GA_Echo"]);
     let foe = spawn(&mut sim);
     let state = |sim: &Sim, i: usize| sim.ability_state(who, g[i]).unwrap();
@@ -95,7 +95,7 @@ fn triggers_of_every_kind() {
 }
 
 #[test]
-fn passives_groups_and_retriggers() {
+fn passives_start_by_themselves_groups_replace_and_retriggers_restart() {
     let (mut sim, who, g) = with(&["GA_Aura", "GA_Stance", "GA_Lock", "GA_Again"]);
     assert_eq!(sim.ability_state(who, g[0]).unwrap(), AbilityState::Active, "right after the grant");
     assert!(has(&sim, who, "State.Aura"));
@@ -123,12 +123,12 @@ fn passives_groups_and_retriggers() {
     assert_eq!(sim.ability_state(back, g[0]).unwrap(), AbilityState::Active);
     apply(&mut sim, "GE_Hit", back);
     apply(&mut sim, "GE_Last", back);
-    assert_eq!(running(&sim, back), 0, "what came back still hears of death");
+    assert_eq!(running(&sim, back), 0, "a restored ability still reacts to death");
 }
 
-/// A cooldown that finds no room refuses the commit, and what would have given way goes on.
+/// A cooldown over the effect limit refuses the commit, and the abilities it would replace stay active.
 #[test]
-fn what_is_refused_at_its_commit_replaces_nothing() {
+fn an_activation_refused_at_its_commit_replaces_nothing() {
     let rules = kit::abilities::world()
         .add(Effect::lasting("GE_Cool", 1.0).grants("Cooldown.Stance"))
         .add(Ability::new("GA_Redo").retriggered().cost("GE_Cost").cooldown("GE_Cool").task(waits()))
@@ -154,9 +154,9 @@ fn what_is_refused_at_its_commit_replaces_nothing() {
     assert_eq!(sim.activations(who).unwrap().map(|a| a.key).collect::<Vec<_>>(), before);
 }
 
-/// An ability may be paid with the effect that grants it: it is gone then, and nothing of it stays behind.
+/// The cost of an ability may remove the effect that grants it: the ability ends and leaves nothing behind.
 #[test]
-fn what_pays_with_its_own_grant_is_gone() {
+fn an_ability_whose_cost_removes_its_grant_ends() {
     let mut scroll = Effect::infinite("GE_Scroll").tagged("Item.Scroll");
     scroll.granted_abilities.push(GrantedAbilityEntry::new("GA_Read"));
     let used = Effect { remove_effects_with_tags: vec!["Item.Scroll".into()], ..Effect::instant("GE_Used") };
@@ -175,7 +175,7 @@ fn what_pays_with_its_own_grant_is_gone() {
 
 // covers: UGAS-9.8-02 UGAS-9.8-03
 #[test]
-fn an_effect_takes_back_what_it_granted() {
+fn removing_an_effect_revokes_the_abilities_it_granted() {
     let (mut sim, who, _) = with(&[]);
     let sword = apply(&mut sim, "GE_Sword", who);
     cast(&mut sim, who, "GA_Bare").unwrap();
@@ -190,7 +190,7 @@ fn an_effect_takes_back_what_it_granted() {
 
 // covers: UGAS-B.1-06 UGAS-2-01 UGAS-4.1-03
 #[test]
-fn inactive_and_destroyed_controllers() {
+fn inactive_controllers_refuse_activation_and_destroyed_ones_end_their_abilities() {
     let (mut sim, who, g) = with(&["GA_Bolt"]);
     let ward = apply(&mut sim, "GE_Cooldown", who);
     sim.run(Op::SetActive { who, active: false }).unwrap();
@@ -232,7 +232,7 @@ fn the_castable_status_follows_every_change() {
 
 // covers: UGAS-8.1-07
 #[test]
-fn an_ability_made_at_run_time_runs_and_travels() {
+fn an_ability_defined_at_run_time_runs_and_can_be_moved() {
     let (mut sim, who, _) = with(&[]);
     let doc = Ability::new("GA_Made").owned("State.Casting").cost("GE_Cost").task(waits());
     let ugas_core::DefId::Ability(made) = sim.define(doc).unwrap() else { panic!("an ability") };

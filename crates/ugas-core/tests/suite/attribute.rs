@@ -1,4 +1,5 @@
-//! Attributes as a host sees them: metadata, modifiers with their keys, order-free results, facts with their cause.
+//! Attributes in the public API: metadata, modifiers with their keys, results that do not depend on order, facts with
+//! their cause.
 
 use crate::kit::*;
 use ugas_core::{BoundDef, ControllerId, Fact, FactKind, Rules, Sim, SimConfig, Spec};
@@ -6,21 +7,21 @@ use ugas_doc::{Attribute, AttributeSet, Category, Effect, ReplicationMode};
 
 // covers: UGAS-3.3-03
 #[test]
-fn whoever_hears_of_one_attribute_already_reads_all_of_them_new() {
+fn all_attributes_of_an_application_are_updated_before_its_facts_are_read() {
     let rules = world().add(Effect::infinite("GE_Big").add("Health", 50.0).add("MaxHealth", 50.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Big", hero);
     let (health, max) = (attribute(&rules, "Health"), attribute(&rules, "MaxHealth"));
-    let mut heard = 0;
+    let mut change_count = 0;
     for f in facts(&mut sim) {
         if let FactKind::AttributeChanged { attribute, new, .. } = f.kind {
-            heard += 1;
+            change_count += 1;
             assert_eq!(new, 150.0);
             assert_eq!((sim.get(hero, health).unwrap(), sim.get(hero, max).unwrap()), (150.0, 150.0), "{attribute:?}");
         }
     }
-    // One fact per attribute and application: nobody is told a value from halfway.
-    assert_eq!(heard, 2);
+    // One fact per attribute and application: no intermediate value is emitted.
+    assert_eq!(change_count, 2);
 }
 
 // covers: UGAS-5.1-01 UGAS-5.1-02
@@ -51,7 +52,7 @@ fn an_attribute_shows_its_values_modifiers_and_metadata() {
 
 // covers: UGAS-5.1-03
 #[test]
-fn there_are_three_categories_and_no_other() {
+fn exactly_three_categories_are_accepted() {
     let parse = |category: &str| {
         let text = format!(r#"{{"Name": "X", "DefaultBaseValue": 1, "Category": "{category}"}}"#);
         serde_json::from_str::<Attribute>(&text).map(|a| a.category)
@@ -64,7 +65,7 @@ fn there_are_three_categories_and_no_other() {
 
 // covers: UGAS-5.1-04
 #[test]
-fn a_removed_effect_takes_exactly_its_modifiers() {
+fn removing_an_effect_removes_exactly_its_modifiers() {
     let rules = world()
         .add(Effect::infinite("GE_A").add("AttackPower", 10.0))
         .add(Effect::infinite("GE_B").add("AttackPower", 10.0))
@@ -114,7 +115,7 @@ fn the_order_of_application_never_changes_the_result() {
     let mut seen: Option<u64> = None;
     for order in permutations(6) {
         let mut sim = clean.clone();
-        // An effect that comes and goes in between leaves no trace either.
+        // An effect applied and removed in between leaves no trace either.
         let passing = apply(&mut sim, &format!("GE_{}", order[5]), hero);
         for &i in &order {
             apply(&mut sim, &format!("GE_{i}"), hero);
@@ -127,15 +128,15 @@ fn the_order_of_application_never_changes_the_result() {
 
 // covers: UGAS-5.4-04
 #[test]
-fn a_circle_of_bounds_is_refused_by_name() {
-    let circle =
+fn a_cycle_of_bounds_is_refused_by_name() {
+    let cycle =
         AttributeSet::new("Bad").with(Attribute::new("A", 1.0).max("B")).with(Attribute::new("B", 1.0).max("A"));
-    let error = Rules::builder().add(combat_set()).add(circle).build().unwrap_err();
+    let error = Rules::builder().add(combat_set()).add(cycle).build().unwrap_err();
     let issue = error.issues.iter().find(|i| i.code == "cycle").unwrap();
     assert_eq!(issue.document, "Bad");
     assert!(issue.message.contains('A') && issue.message.contains('B'), "{}", issue.message);
 
-    // A circle over two sets shows only when both meet on one controller; that one is refused there.
+    // A cycle over two sets exists only on a controller with both; the second set is refused there.
     let rules = Rules::builder()
         .add(AttributeSet::new("One").with(Attribute::new("A", 1.0).max("B")))
         .add(AttributeSet::new("Two").with(Attribute::new("B", 1.0).max("A")))
@@ -156,7 +157,7 @@ fn a_circle_of_bounds_is_refused_by_name() {
 
 // covers: UGAS-5.5-01
 #[test]
-fn lists_for_players_leave_meta_attributes_out() {
+fn lists_for_players_exclude_meta_attributes() {
     let rules = Rules::builder()
         .add(
             AttributeSet::new("V")

@@ -67,11 +67,11 @@ fn an_undeclared_read_refuses_the_effect_and_changes_nothing() {
     assert_eq!(w.sim.apply(&w.spec("GE_Sly", who).from(who)), Err(Refusal::UndeclaredRead { calculator }));
     assert_eq!(w.sim.row_hash(who).unwrap(), before);
     assert!(w.facts().is_empty());
-    let said = Refusal::UndeclaredRead { calculator }.describe(&w.rules);
-    assert!(said.contains("ExecCalc_Sly"), "{said}");
+    let message = Refusal::UndeclaredRead { calculator }.describe(&w.rules);
+    assert!(message.contains("ExecCalc_Sly"), "{message}");
 }
 
-/// Ticks of one damage per attack power, with the read taken as `read` says.
+/// Ticks of one damage per attack power, with the capture that `read` declares.
 fn ticking(read: Read) -> (World, Vec<f64>) {
     let mut w = World::new(
         Rules::builder()
@@ -121,7 +121,7 @@ fn physical(attack: f64, pen: f64, armor: f64) -> f64 {
 
 // covers: UGAS-9.5-05
 #[test]
-fn physical_damage_is_reduced_by_what_armor_is_left() {
+fn physical_damage_is_reduced_by_the_armor_left_after_penetration() {
     assert_eq!(physical(100.0, 20.0, 120.0), 50.0);
 }
 
@@ -239,7 +239,7 @@ fn armor_penetration_without_a_critical_hit() {
 
 // covers: UGAS-14.4-02
 #[test]
-fn a_critical_hit_doubles_and_says_so() {
+fn a_critical_hit_doubles_the_damage_and_sets_its_tag() {
     let (damage, tagged) = penetrating(0.1, 0.25);
     assert!((damage - 213.33).abs() < 0.005 && tagged, "{damage}");
     let (damage, tagged) = penetrating(0.9, 0.25);
@@ -264,16 +264,16 @@ fn crits(seed: u64, n: usize) -> (World, Vec<bool>) {
 #[test]
 fn the_same_seed_gives_the_same_critical_hits() {
     let (_, first) = crits(7, 200);
-    let (_, again) = crits(7, 200);
+    let (_, repeated) = crits(7, 200);
     let (_, other) = crits(8, 200);
-    assert_eq!(first, again);
+    assert_eq!(first, repeated);
     assert_ne!(first, other);
     let hits = first.iter().filter(|c| **c).count();
     assert!((60..140).contains(&hits), "{hits} of 200");
 }
 
 #[test]
-fn a_draw_depends_on_its_place_and_not_on_what_was_drawn_before() {
+fn a_random_draw_depends_on_its_operation_and_not_on_earlier_draws() {
     let (mut w, _) = crits(7, 50);
     let (a, b) = (ugas_core::ControllerId(0), ugas_core::ControllerId(1));
     let spec = w.spec("GE_Hit", b).from(a);
@@ -312,7 +312,7 @@ fn traction_of_a_fast_car_with_downforce() {
 
 // covers: UGAS-15.2-05
 #[test]
-fn cold_and_hot_tyres_hold_less() {
+fn cold_and_hot_tyres_have_less_traction() {
     near(traction(1.0, 0.0, 0.0, 40.0).1, 0.85);
     near(traction(1.0, 0.0, 0.0, 90.0).1, 1.0);
     near(traction(1.0, 0.0, 0.0, 150.0).1, 0.7);
@@ -322,7 +322,7 @@ fn cold_and_hot_tyres_hold_less() {
 
 // covers: UGAS-15.3-04
 #[test]
-fn the_vulnerable_take_a_fifth_more() {
+fn vulnerable_targets_take_a_fifth_more_damage() {
     let docs = Rules::builder()
         .add(calcs::shooter_set())
         .add(Effect::infinite("GE_Vulnerable").grants("Status.Vulnerable"))
@@ -348,7 +348,7 @@ fn shooter() -> World {
 
 // covers: UGAS-PACK.SHO-05
 #[test]
-fn reloading_moves_what_the_reserve_still_has() {
+fn a_reload_moves_at_most_the_ammo_left_in_the_reserve() {
     let mut w = shooter();
     let who = w.spawn_with("Shooter", &[("Ammo", 10.0), ("ReserveAmmo", 8.0)]);
     w.hit("GE_Reload", who, who);
@@ -360,7 +360,7 @@ fn reloading_moves_what_the_reserve_still_has() {
 
 // covers: UGAS-PACK.SHO-06
 #[test]
-fn a_hit_meets_zone_range_shield_and_immunity() {
+fn a_hit_applies_zone_range_shield_and_immunity() {
     let mut w = shooter();
     let a = w.spawn("Shooter");
     let b = w.spawn_with("Shooter", &[("Shield", 50.0)]);

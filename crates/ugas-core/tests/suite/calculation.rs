@@ -1,7 +1,7 @@
-//! Calculations as documents: what they read, when, what refuses them, and that code may stand in for one.
+//! Calculations as documents: reads, captures, refusals, and replacement by host code.
 
 use crate::kit::world::World;
-use crate::kit::world::load::{error, says, warning};
+use crate::kit::world::load::{assert_issue, error, warning};
 use ugas_core::{Refusal, Rules, RulesBuilder};
 use ugas_doc::{
     Attribute, AttributeSet, Calculation, CalculationResult, CaptureMoment, ContextTag, Effect, Execution, Magnitude,
@@ -43,7 +43,7 @@ fn each_value_may_use_those_before_it() {
 }
 
 #[test]
-fn a_result_with_a_condition_is_written_only_where_it_holds() {
+fn a_result_with_a_condition_is_written_only_while_the_condition_is_true() {
     let mut rich = hit("-100");
     rich.results[0].when = Some("target.Armor > 4".into());
     assert_eq!(taken(with(rich.clone())), 0.0);
@@ -52,7 +52,7 @@ fn a_result_with_a_condition_is_written_only_where_it_holds() {
 }
 
 #[test]
-fn what_is_captured_at_application_stays() {
+fn a_value_captured_at_application_does_not_change() {
     let ticks = |moment: CaptureMoment| {
         let mut bleed = hit("-source.AttackPower");
         bleed.capture.source.insert("AttackPower".into(), moment);
@@ -74,7 +74,7 @@ fn what_is_captured_at_application_stays() {
 }
 
 #[test]
-fn as_a_magnitude_it_gives_its_value() {
+fn a_calculation_used_as_a_magnitude_returns_its_value() {
     let magnitude = Magnitude::calculation("MMC_Half");
     let effect = Effect::instant("GE_Hit").modify(Modifier::new("Pool", Operation::Add, magnitude));
     let rules = base().add(Calculation::new("MMC_Half").gives("-source.AttackPower / 2")).add(effect);
@@ -82,7 +82,7 @@ fn as_a_magnitude_it_gives_its_value() {
 }
 
 #[test]
-fn code_of_the_host_stands_in_for_a_document_of_its_name() {
+fn host_code_replaces_the_calculation_document_of_the_same_name() {
     let rules = with(hit("-1")).calc_fn("ExecCalc_Hit", [], |cx| cx.add("Pool", -7.0));
     assert_eq!(taken(rules), 7.0);
 }
@@ -103,7 +103,7 @@ fn rolls_come_from_the_context_and_repeat_with_the_seed() {
 }
 
 #[test]
-fn a_value_the_caller_left_out_refuses_the_effect_and_changes_nothing() {
+fn a_missing_caller_value_refuses_the_effect_and_changes_nothing() {
     let mut w = World::new(with(hit("-sbc.Power")));
     let (a, b) = (w.spawn("S"), w.spawn("S"));
     let spec = w.spec("GE_Hit", b).from(a);
@@ -125,7 +125,7 @@ fn a_value_that_is_not_finite_refuses_the_effect() {
 }
 
 #[test]
-fn an_execution_must_give_the_parameters_that_are_read() {
+fn an_execution_must_provide_the_parameters_its_calculation_reads() {
     let rules = |params: &[(&str, ugas_doc::Value)]| {
         let mut execution = Execution::new("ExecCalc_Hit");
         execution.params = params.iter().map(|(k, v)| (k.to_string(), v.clone())).collect();
@@ -134,25 +134,25 @@ fn an_execution_must_give_the_parameters_that_are_read() {
         base().add(hit("-params.Scale")).add(effect)
     };
     assert_eq!(taken(rules(&[("Scale", 3.0.into())])), 3.0);
-    says(&error(rules(&[]), "bad-param"), "GE_Hit", &["Executions[0].Params.Scale", "ExecCalc_Hit", "missing"]);
-    says(&error(rules(&[("Scale", "big".into())]), "bad-param"), "GE_Hit", &["expected a number"]);
+    assert_issue(&error(rules(&[]), "bad-param"), "GE_Hit", &["Executions[0].Params.Scale", "ExecCalc_Hit", "missing"]);
+    assert_issue(&error(rules(&[("Scale", "big".into())]), "bad-param"), "GE_Hit", &["expected a number"]);
 }
 
 #[test]
-fn slips_in_a_calculation_are_told_with_their_place() {
+fn errors_in_a_calculation_are_reported_with_their_location() {
     let bad = |c: Calculation, code| error(with(c), code);
-    says(&bad(Calculation::new("ExecCalc_Hit"), "empty-calculation"), "ExecCalc_Hit", &["Results", "Value"]);
-    says(&bad(hit("-sorce.AttackPower"), "bad-expression"), "ExecCalc_Hit", &["Results[0].Value: column 2"]);
+    assert_issue(&bad(Calculation::new("ExecCalc_Hit"), "empty-calculation"), "ExecCalc_Hit", &["Results", "Value"]);
+    assert_issue(&bad(hit("-sorce.AttackPower"), "bad-expression"), "ExecCalc_Hit", &["Results[0].Value: column 2"]);
     let twice = hit("a").bind("a", "1").bind("a", "2");
-    says(&bad(twice, "duplicate-name"), "ExecCalc_Hit", &["Let[1].a"]);
-    says(&bad(hit("1").bind("two words", "1"), "bad-name"), "ExecCalc_Hit", &["Let[0]"]);
+    assert_issue(&bad(twice, "duplicate-name"), "ExecCalc_Hit", &["Let[1].a"]);
+    assert_issue(&bad(hit("1").bind("two words", "1"), "bad-name"), "ExecCalc_Hit", &["Let[0]"]);
     let late = hit("a").bind("a", "b").bind("b", "1");
-    says(&bad(late, "bad-expression"), "ExecCalc_Hit", &["Let[0].a: column 1: unknown attribute b"]);
-    says(&bad(hit("damge").bind("damage", "1"), "bad-expression"), "ExecCalc_Hit", &["did you mean damage?"]);
+    assert_issue(&bad(late, "bad-expression"), "ExecCalc_Hit", &["Let[0].a: column 1: unknown attribute b"]);
+    assert_issue(&bad(hit("damge").bind("damage", "1"), "bad-expression"), "ExecCalc_Hit", &["did you mean damage?"]);
     let mut tagged = hit("1");
     tagged.context_tags.push(ContextTag { tag: "not a tag".into(), when: None });
-    says(&bad(tagged, "bad-tag"), "ExecCalc_Hit", &["ContextTags[0]"]);
+    assert_issue(&bad(tagged, "bad-tag"), "ExecCalc_Hit", &["ContextTags[0]"]);
     let mut unread = hit("1");
     unread.capture.target.insert("Armor".into(), CaptureMoment::OnExecution);
-    says(&warning(with(unread), "unused-capture"), "ExecCalc_Hit", &["Capture.Target.Armor"]);
+    assert_issue(&warning(with(unread), "unused-capture"), "ExecCalc_Hit", &["Capture.Target.Armor"]);
 }

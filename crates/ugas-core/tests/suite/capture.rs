@@ -1,19 +1,19 @@
 //! One controller among many: captured, restored, replayed from its journal, and the whole sim copied.
 
 use crate::kit::Rng;
-use crate::kit::world::busy::{busy, crowd, follows_truly, run_script, script};
-use crate::kit::world::{World, about, said};
+use crate::kit::world::busy::{assert_live_modifiers_follow, busy, crowd, run_script, script};
+use crate::kit::world::{World, about, without_link};
 use ugas_core::{ControllerId, Fact, FactKind, Op, OpId, ResimulationStop, RowImage, Rules, Sim, SimTime, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude, Modifier, Operation};
 
 // Capture and restore -------------------------------------------------------------------------------------------
 
 #[test]
-fn capture_run_restore_run_again_gives_the_same_facts_shifted_in_time() {
+fn rerunning_from_a_restored_capture_gives_the_same_facts_shifted_in_time() {
     for seed in 0..20 {
         let (mut w, hero, _) = crowd(seed);
         let others: Vec<ControllerId> = w.sim.controllers().filter(|c| *c != hero).collect();
-        // The others stand still, so that only the hero's own history counts.
+        // The others are inactive, so that only the hero's own history counts.
         for &who in &others {
             w.sim.run(Op::SetActive { who, active: false }).unwrap();
         }
@@ -32,9 +32,9 @@ fn capture_run_restore_run_again_gives_the_same_facts_shifted_in_time() {
         assert_eq!(after.iter().map(|f| f.kind).collect::<Vec<_>>(), [FactKind::Restored]);
         let shift = SimTime::seconds(11.0);
         run_script(&mut w, &plan, shift, SimTime::seconds(12.0));
-        let again: Vec<Fact> = about(&w.facts(), hero).iter().map(|f| Fact { at: f.at - shift, ..*f }).collect();
+        let rerun: Vec<Fact> = about(&w.facts(), hero).iter().map(|f| Fact { at: f.at - shift, ..*f }).collect();
         assert!(first.len() > 20, "seed {seed}: {}", first.len());
-        assert_eq!(again, first, "seed {seed}");
+        assert_eq!(rerun, first, "seed {seed}");
         let hashes: Vec<u64> = others.iter().map(|c| w.sim.row_hash(*c).unwrap()).collect();
         assert_eq!(hashes, untouched, "seed {seed}: others were touched");
         // At once, the row is the captured one apart from its clock; back at the same time it is the very same.
@@ -56,14 +56,14 @@ fn an_image_of_another_controller_or_of_other_rules_is_refused() {
     assert_eq!(w.sim.restore(friend, &image).unwrap_err().kind(), "Mismatch");
     let mut other = World::new(busy().add(Effect::infinite("GE_More")));
     other.spawn("Hero");
-    let there = other.spawn("Hero");
-    assert_eq!(other.sim.restore(there, &image).unwrap_err().kind(), "Mismatch");
+    let other_hero = other.spawn("Hero");
+    assert_eq!(other.sim.restore(other_hero, &image).unwrap_err().kind(), "Mismatch");
     w.sim.despawn(hero).unwrap();
     assert_eq!(w.sim.restore(hero, &image).unwrap_err().kind(), "StaleHandle");
 }
 
 #[test]
-fn a_restored_row_keeps_the_hash_of_the_whole_right() {
+fn the_sim_hash_is_correct_after_a_row_is_restored() {
     let (mut w, hero, _) = crowd(5);
     let mut image = RowImage::default();
     w.sim.capture(hero, &mut image).unwrap();
@@ -84,7 +84,7 @@ fn a_restored_row_keeps_the_hash_of_the_whole_right() {
 }
 
 #[test]
-fn a_restore_that_would_close_a_circle_of_live_magnitudes_is_refused() {
+fn a_restore_that_would_close_a_cycle_of_live_magnitudes_is_refused() {
     let follow = |name: &str| Effect::infinite(name).add("Power", Magnitude::attribute("Power").times(0.5));
     let set = AttributeSet::new("S").with(Attribute::new("Power", 10.0));
     let mut w = World::new(
@@ -98,14 +98,14 @@ fn a_restore_that_would_close_a_circle_of_live_magnitudes_is_refused() {
     w.hit("GE_Follow", a, b);
     let restored = w.sim.restore(a, &image);
     w.apply("GE_Train", a);
-    follows_truly(&w, &[a, b]);
+    assert_live_modifiers_follow(&w, &[a, b]);
     assert_eq!(restored.unwrap_err().kind(), "Cycle");
 }
 
 // Replay --------------------------------------------------------------------------------------------------------
 
 #[test]
-fn replaying_a_row_from_its_journal_gives_the_same_row_and_the_same_facts() {
+fn resimulating_a_row_from_its_journal_gives_the_same_row_and_facts() {
     let failed: Vec<String> =
         (0..30).filter_map(|seed| replay_differs(seed).map(|why| format!("{seed}: {why}"))).collect();
     assert!(failed.is_empty(), "{} seeds:\n{}", failed.len(), failed.join("\n"));
@@ -118,7 +118,7 @@ fn replay_differs(seed: u64) -> Option<String> {
     let mut image = RowImage::default();
     w.sim.capture(hero, &mut image).unwrap();
     w.facts();
-    // The hero follows a friend whose power changes meanwhile.
+    // A live modifier of the hero follows a friend whose power changes meanwhile.
     let mut dice = Rng(seed ^ 5);
     let plan = script(&w, &mut dice, hero, friend, 1_000, 20);
     for (n, (at, op)) in plan.iter().enumerate() {
@@ -139,7 +139,7 @@ fn replay_differs(seed: u64) -> Option<String> {
     let facts = w.facts();
     let replayed = about(&facts, hero);
     for (n, (old, new)) in original.iter().zip(&replayed).enumerate() {
-        // What a friend's change did to the hero has a test of its own for its cause.
+        // The causes of changes through a friend have their own test.
         let new = if old.key.target == hero { *new } else { Fact { kind: new.kind, at: new.at, ..*old } };
         if new != *old {
             return Some(format!("fact {n}\n  was {old:?}\n  is  {new:?}"));
@@ -162,7 +162,7 @@ fn replay_differs(seed: u64) -> Option<String> {
 }
 
 #[test]
-fn a_replay_reads_the_friend_as_he_was_then() {
+fn a_resimulation_reads_another_controller_as_it_was_at_that_time() {
     let mut w = World::new(busy());
     let (friend, hero) = (w.spawn("Hero"), w.spawn("Hero"));
     w.sim.keep_journal(hero).unwrap();
@@ -175,7 +175,7 @@ fn a_replay_reads_the_friend_as_he_was_then() {
     assert_eq!(w.get(hero, "Damage"), 17.5);
     w.to(2.0);
     w.facts();
-    // The friend loses the surge; a replay up to then still sees it.
+    // The friend loses the surge; a resimulation up to that time still sees it.
     let until_two = w.sim.journal(hero).unwrap();
     w.sim.remove(key).unwrap();
     w.to(3.0);
@@ -189,8 +189,8 @@ fn a_replay_reads_the_friend_as_he_was_then() {
 }
 
 #[test]
-fn a_replay_keeps_the_order_of_one_moment() {
-    // At 6 s the hero's poison executes and the friend's buff ends: executions come before ends, whoever they are of.
+fn a_resimulation_keeps_the_order_within_one_tick() {
+    // At 6 s the hero's poison executes and the friend's buff expires: all executions run before expiries.
     let rules = Rules::builder()
         .add(AttributeSet::new("S").with(Attribute::new("Pool", 1000.0)).with(Attribute::new("Power", 10.0)))
         .add(Effect::lasting("GE_Buff", 6.0).add("Power", 10.0))
@@ -218,7 +218,7 @@ fn a_replay_keeps_the_order_of_one_moment() {
 }
 
 #[test]
-fn a_replayed_change_through_a_friend_keeps_its_cause() {
+fn a_resimulated_change_caused_by_another_controller_keeps_its_cause() {
     let mut w = World::new(busy());
     let (friend, hero) = (w.spawn("Hero"), w.spawn("Hero"));
     w.sim.keep_journal(hero).unwrap();
@@ -237,7 +237,7 @@ fn a_replayed_change_through_a_friend_keeps_its_cause() {
 }
 
 #[test]
-fn a_replay_tests_the_friends_tags_as_they_were_then() {
+fn a_resimulation_tests_the_tags_of_another_controller_as_they_were() {
     let filtered = Modifier::new("Damage", Operation::Add, 5.0).source_tag("State.Fused");
     let mut asking = Effect::instant("GE_Ask").add("Gold", 1.0);
     asking.source_required_tags = vec!["State.Fused".into()];
@@ -267,7 +267,7 @@ fn a_replay_tests_the_friends_tags_as_they_were_then() {
 }
 
 #[test]
-fn a_replayed_hook_sees_the_friend_as_he_was_then() {
+fn a_resimulated_hook_reads_another_controller_as_it_was() {
     let mut asking = Effect::instant("GE_Ask").add("Gold", 1.0);
     asking.application_requirement = Some("Req_Strong".into());
     let strong = |cx: &ugas_core::HookCx<'_>| cx.source("Power").is_some_and(|p| p > 12.0);
@@ -287,7 +287,7 @@ fn a_replayed_hook_sees_the_friend_as_he_was_then() {
 }
 
 #[test]
-fn two_changes_of_a_friend_in_one_moment_are_replayed_one_by_one() {
+fn two_changes_of_another_controller_in_one_tick_are_resimulated_separately() {
     let mut w = World::new(busy());
     let (friend, hero) = (w.spawn("Hero"), w.spawn("Hero"));
     w.sim.keep_journal(hero).unwrap();
@@ -307,7 +307,7 @@ fn two_changes_of_a_friend_in_one_moment_are_replayed_one_by_one() {
 }
 
 #[test]
-fn an_op_taken_out_of_the_journal_did_not_happen() {
+fn an_op_removed_from_the_journal_is_not_resimulated() {
     let mut w = World::new(busy());
     let hero = w.spawn("Hero");
     w.sim.keep_journal(hero).unwrap();
@@ -338,7 +338,7 @@ fn an_op_taken_out_of_the_journal_did_not_happen() {
 }
 
 #[test]
-fn batches_are_replayed_with_the_same_keys() {
+fn batches_are_resimulated_with_the_same_keys() {
     let mut w = World::new(busy());
     let (friend, hero) = (w.spawn("Hero"), w.spawn("Hero"));
     w.sim.keep_journal(hero).unwrap();
@@ -362,7 +362,7 @@ fn batches_are_replayed_with_the_same_keys() {
 // Copies --------------------------------------------------------------------------------------------------------
 
 #[test]
-fn a_clone_and_a_replay_of_the_same_ops_give_the_same_hash_and_facts() {
+fn a_clone_and_a_rerun_of_the_same_ops_give_the_same_hash_and_facts() {
     for seed in 0..10 {
         let (mut w, hero, friend) = crowd(seed);
         let plan = script(&w, &mut Rng(seed), hero, friend, 1_000, 30);
@@ -375,10 +375,13 @@ fn a_clone_and_a_replay_of_the_same_ops_give_the_same_hash_and_facts() {
         let (one, other) = (w.facts(), copy.facts());
         assert_eq!(one, other);
         assert!(!one.is_empty());
-        let (mut again, ..) = crowd(seed);
-        again.facts();
-        run_script(&mut again, &plan, SimTime::ZERO, SimTime::seconds(15.0));
-        assert_eq!(again.sim.hash(), w.sim.hash());
-        assert_eq!(again.facts().iter().map(said).collect::<Vec<_>>(), one.iter().map(said).collect::<Vec<_>>());
+        let (mut rerun, ..) = crowd(seed);
+        rerun.facts();
+        run_script(&mut rerun, &plan, SimTime::ZERO, SimTime::seconds(15.0));
+        assert_eq!(rerun.sim.hash(), w.sim.hash());
+        assert_eq!(
+            rerun.facts().iter().map(without_link).collect::<Vec<_>>(),
+            one.iter().map(without_link).collect::<Vec<_>>()
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! Active effects after their application: grants, avatars, queries and changes through one door.
+//! Active effects after their application: grants, avatars, queries and changes.
 
 use crate::kit::world::World;
 use ugas_core::{
@@ -54,7 +54,7 @@ fn an_effect_grants_an_ability_while_it_is_active() {
 }
 
 #[test]
-fn a_grant_that_stays_outlives_its_effect() {
+fn a_permanent_grant_outlives_its_effect() {
     let mut w = armory();
     let who = w.spawn("Vitals");
     let key = w.apply("GE_Tome_Read", who);
@@ -67,7 +67,7 @@ fn a_grant_that_stays_outlives_its_effect() {
 
 // covers: UGAS-9.8-04
 #[test]
-fn two_effects_make_two_grants_and_take_only_their_own() {
+fn two_effects_make_two_grants_and_each_removes_only_its_own() {
     let mut w = armory();
     let who = w.spawn("Vitals");
     let sword = w.apply("GE_FireSword_Equipped", who);
@@ -84,7 +84,7 @@ fn two_effects_make_two_grants_and_take_only_their_own() {
 
 // covers: UGAS-4.3-04
 #[test]
-fn an_effect_bound_to_a_place_ends_when_the_new_avatar_stands_outside_it() {
+fn a_location_bound_effect_ends_when_the_new_avatar_is_outside_its_area() {
     let mut area = Effect::infinite("GE_Sanctuary").add("MoveSpeed", 1.0).grants("State.Safe");
     area.bound_to_avatar_location = true;
     let free = Effect::infinite("GE_Free").add("AttackPower", 1.0);
@@ -141,7 +141,7 @@ fn poisons() -> World {
 
 // covers: PEER-07
 #[test]
-fn active_effects_are_found_and_changed_through_one_door() {
+fn active_effects_are_queried_and_changed_with_filters() {
     let mut w = poisons();
     let (boss, add, hero) = (w.spawn("Vitals"), w.spawn("Vitals"), w.spawn("Vitals"));
     let p1 = w.hit("GE_Poison", boss, hero);
@@ -209,14 +209,14 @@ fn level_period_stacks_remaining_and_callers_value_change_with_one_fact_each() {
         w.facts();
         w.sim.run(Op::Change { key, change }).unwrap();
         let facts = w.facts();
-        let said: Vec<_> = facts
+        let emitted: Vec<_> = facts
             .iter()
             .filter_map(|f| match f.kind {
                 FactKind::EffectChanged { what, .. } => Some((f.key, what)),
                 _ => None,
             })
             .collect();
-        assert_eq!(said, [(key, what)]);
+        assert_eq!(emitted, [(key, what)]);
     };
     change(&mut w, buff, EffectUpdate::Level(4), EffectChange::Level);
     assert_eq!((w.get(who, "MoveSpeed"), w.get(who, "AttackPower")), (9.0, 13.0));

@@ -14,14 +14,14 @@ impl CodedAbility for Script {
     type State = u32;
     fn resume(&self, calls: &mut u32, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
         *calls += 1;
-        let said = match why {
+        let recorded = match why {
             Resume::Activated => "activated".to_owned(),
             Resume::Elapsed => "elapsed".to_owned(),
             Resume::Event(e) => format!("event {}", e.magnitude),
             Resume::End { cancelled } => format!("end {cancelled}"),
             other => format!("{other:?}"),
         };
-        self.0.lock().unwrap().push(format!("{calls} {said}"));
+        self.0.lock().unwrap().push(format!("{calls} {recorded}"));
         match why {
             Resume::Activated => Next::After(SimTime::seconds(1.0)),
             Resume::Elapsed => {
@@ -61,34 +61,34 @@ fn code_is_called_once_at_the_start_and_once_at_the_end() {
     assert_eq!(s.get("AttackPower"), 10.0);
 }
 
-/// Code made of a function.
-struct Does<F>(F);
-impl<F: Fn(&mut u32, Resume<'_>, &mut AbilityCx<'_>) -> Next + Send + Sync + 'static> CodedAbility for Does<F> {
+/// Ability code made from a function.
+struct FnAbility<F>(F);
+impl<F: Fn(&mut u32, Resume<'_>, &mut AbilityCx<'_>) -> Next + Send + Sync + 'static> CodedAbility for FnAbility<F> {
     type State = u32;
     fn resume(&self, state: &mut u32, why: Resume<'_>, cx: &mut AbilityCx<'_>) -> Next {
         (self.0)(state, why, cx)
     }
 }
 
-type Said = Arc<Mutex<Vec<String>>>;
+type CallLog = Arc<Mutex<Vec<String>>>;
 
-fn doing(
+fn rules_with_code(
     ability: Ability,
     code: impl Fn(&mut u32, Resume<'_>, &mut AbilityCx<'_>) -> Next + Send + Sync + 'static,
 ) -> Arc<Rules> {
     base()
         .add(Effect::instant("GE_Price").add("Mana", -40.0))
         .add(ability)
-        .ability_code("GA", Does(code))
+        .ability_code("GA", FnAbility(code))
         .build()
         .unwrap()
 }
 
 #[test]
-fn a_commit_says_whether_it_happened() {
-    let said: Said = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA").manual().multiple().cost("GE_Price"), move |_, why, cx| {
+fn a_commit_returns_whether_it_succeeded() {
+    let recorded: CallLog = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA").manual().multiple().cost("GE_Price"), move |_, why, cx| {
         if why == Resume::Activated {
             let result = cx.commit();
             log.lock().unwrap().push(format!("{}", result.is_ok()));
@@ -102,18 +102,18 @@ fn a_commit_says_whether_it_happened() {
     let mut s = Stage::new(&rules, "GA");
     s.activate();
     assert_eq!(s.get("Mana"), 10.0);
-    // A manual ability pays when its code says so, but is not started by who could not pay at all.
+    // A manual ability pays when its code commits, but cannot be activated if it is unaffordable.
     assert!(matches!(s.sim.activate(s.hero, s.ability, Target::None), Err(Refusal::Cost { .. })));
-    assert_eq!(*said.lock().unwrap(), ["true"]);
+    assert_eq!(*recorded.lock().unwrap(), ["true"]);
     go(&mut s.sim, 1.0);
     assert!(!s.is_active());
 }
 
 #[test]
 fn a_refused_commit_leaves_the_ability_running() {
-    let said: Said = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA").manual().cost("GE_Price"), move |_, why, cx| match why {
+    let recorded: CallLog = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA").manual().cost("GE_Price"), move |_, why, cx| match why {
         Resume::Activated => {
             cx.apply_to_owner(cx.rules().effect("GE_Price").unwrap());
             Next::After(SimTime::seconds(1.0))
@@ -129,16 +129,16 @@ fn a_refused_commit_leaves_the_ability_running() {
     let mut s = Stage::new(&rules, "GA");
     s.activate();
     go(&mut s.sim, 1.0);
-    assert_eq!(*said.lock().unwrap(), ["10 of 40"]);
+    assert_eq!(*recorded.lock().unwrap(), ["10 of 40"]);
     assert!(s.is_active(), "code decides what comes of it");
     assert_eq!(s.get("Mana"), 10.0);
 }
 
 #[test]
-fn whatever_comes_first_wakes_it_once() {
-    let said: Said = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA"), move |calls, why, cx| {
+fn a_race_of_waits_wakes_the_code_once_with_the_first() {
+    let recorded: CallLog = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA"), move |calls, why, cx| {
         log.lock().unwrap().push(match why {
             Resume::Event(e) => format!("event {}", e.magnitude),
             Resume::Elapsed => "elapsed".into(),
@@ -153,18 +153,18 @@ fn whatever_comes_first_wakes_it_once() {
     go(&mut s.sim, 1.0);
     s.event("Event.Hit", 3.0);
     go(&mut s.sim, 2.5);
-    assert_eq!(*said.lock().unwrap(), ["event 3"], "the old timer is gone");
+    assert_eq!(*recorded.lock().unwrap(), ["event 3"], "the old timer was cancelled");
     assert!(s.is_active());
     go(&mut s.sim, 3.0);
-    assert_eq!(*said.lock().unwrap(), ["event 3", "elapsed"]);
+    assert_eq!(*recorded.lock().unwrap(), ["event 3", "elapsed"]);
     assert!(!s.is_active());
 }
 
 #[test]
-fn the_host_answers_what_code_asks() {
-    let said: Said = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA"), move |_, why, cx| match why {
+fn the_host_answers_a_request_of_ability_code() {
+    let recorded: CallLog = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA"), move |_, why, cx| match why {
         Resume::Activated => {
             let asks = Next::Request(cx.rules().task_kind("WaitTargetData").unwrap());
             asks.or(Next::After(SimTime::seconds(9.0)))
@@ -187,16 +187,16 @@ fn the_host_answers_what_code_asks() {
     assert_eq!(s.sim.insert(&portable).unwrap(), s.hero);
     let answer = Answer { targets: vec![s.hero], value: 7.0, ..Answer::default() };
     s.sim.complete(key, answer.clone()).unwrap();
-    assert_eq!(*said.lock().unwrap(), [format!("7 {:?}", [s.hero])]);
+    assert_eq!(*recorded.lock().unwrap(), [format!("7 {:?}", [s.hero])]);
     assert!(!s.is_active());
     assert_eq!(s.sim.complete(key, answer), Err(Refusal::StaleHandle));
 }
 
 #[test]
-fn numbers_are_random_and_the_same_again() {
-    let said: Arc<Mutex<Vec<f64>>> = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA"), move |calls, why, cx| {
+fn random_numbers_differ_and_repeat_after_a_fork() {
+    let recorded: Arc<Mutex<Vec<f64>>> = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA"), move |calls, why, cx| {
         if matches!(why, Resume::End { .. }) {
             return Next::End;
         }
@@ -209,18 +209,18 @@ fn numbers_are_random_and_the_same_again() {
     s.activate();
     let mut fork = s.sim.clone();
     go(&mut s.sim, 2.0);
-    let first = std::mem::take(&mut *said.lock().unwrap());
+    let first = std::mem::take(&mut *recorded.lock().unwrap());
     assert!(first.len() == 6 && first.iter().all(|v| (0.0..1.0).contains(v)));
     assert!((1..6).all(|i| !first[..i].contains(&first[i])), "{first:?}");
     go(&mut fork, 2.0);
-    assert_eq!(*said.lock().unwrap(), first[2..]);
+    assert_eq!(*recorded.lock().unwrap(), first[2..]);
 }
 
 #[test]
 fn code_sets_a_parameter_of_its_grant() {
-    let said: Arc<Mutex<Vec<Option<f64>>>> = Arc::default();
-    let log = said.clone();
-    let rules = doing(Ability::new("GA").condition("param.Charge < 5"), move |_, why, cx| {
+    let recorded: Arc<Mutex<Vec<Option<f64>>>> = Arc::default();
+    let log = recorded.clone();
+    let rules = rules_with_code(Ability::new("GA").condition("param.Charge < 5"), move |_, why, cx| {
         let charge = ParamId::named("Charge");
         log.lock().unwrap().push(cx.param(charge));
         if why == Resume::Activated {
@@ -234,7 +234,7 @@ fn code_sets_a_parameter_of_its_grant() {
     s.sim.set_param(s.hero, grant, ParamId::named("Charge"), 0.0).unwrap();
     s.activate();
     s.activate();
-    assert_eq!(*said.lock().unwrap(), [Some(0.0), Some(3.0), Some(3.0), Some(6.0)]);
+    assert_eq!(*recorded.lock().unwrap(), [Some(0.0), Some(3.0), Some(3.0), Some(6.0)]);
     assert_eq!(s.sim.activate(s.hero, s.ability, Target::None), Err(Refusal::Condition));
 }
 
@@ -262,7 +262,7 @@ impl CodedAbility for Spender {
 }
 
 #[test]
-fn coded_acts_stop_at_a_failed_commit() {
+fn no_queued_action_of_ability_code_runs_after_a_failed_commit() {
     let rules = base()
         .add(Effect::instant("GE_DrainAll").add("Mana", -50.0))
         .add(Effect::instant("GE_Price").add("Mana", -20.0))
@@ -294,14 +294,14 @@ impl CodedAbility for Inf {
 }
 
 #[test]
-fn a_coded_state_that_cannot_be_kept_is_told() {
+fn a_code_state_that_cannot_be_saved_ends_the_ability_and_is_reported() {
     let rules = base().add(Ability::new("GA")).ability_code("GA", Inf).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     s.activate();
     assert!(!s.is_active());
-    let mut told = Vec::new();
-    s.sim.take_diagnostics(&mut told);
-    assert!(told.iter().any(|d| d.kind == DiagnosticKind::Limit && d.who == s.hero), "{told:?}");
+    let mut diagnostics = Vec::new();
+    s.sim.take_diagnostics(&mut diagnostics);
+    assert!(diagnostics.iter().any(|d| d.kind == DiagnosticKind::Limit && d.who == s.hero), "{diagnostics:?}");
 }
 
 impl CustomTask for Inf {
@@ -313,7 +313,7 @@ impl CustomTask for Inf {
 }
 
 #[test]
-fn a_custom_task_whose_state_cannot_be_kept_fails() {
+fn a_custom_task_whose_state_cannot_be_saved_fails() {
     let rules = base().add(Ability::new("GA").task(task("Endless")).task(mark("GE_Mark")));
     let rules = rules.task("Endless", Inf).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
@@ -332,7 +332,7 @@ impl CodedAbility for Odd {
 }
 
 #[test]
-fn code_that_waits_for_an_unknown_tag_gives_up() {
+fn code_that_waits_for_an_unknown_tag_ends() {
     let rules = base().add(Ability::new("GA")).ability_code("GA", Odd).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     s.activate();

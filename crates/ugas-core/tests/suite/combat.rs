@@ -1,5 +1,5 @@
-//! Combat state in play: a rotation whose totals were worked out by hand, what each step tells, held inputs, and the
-//! chain of causes from a death back to the press.
+//! Combat state: a rotation with totals computed by hand, the facts of each step, held inputs, and the chain of causes
+//! from a death to the input press.
 
 use crate::kit::world::World;
 use ugas_core::{
@@ -50,7 +50,7 @@ fn mage() -> RulesBuilder {
 /// 19.5, 37.5 and 57 (6 + 6 + 6 + 1 ticks of 40); Bolts end at 5.5, 8, 10.5, 13, 17, 19.5, 23.5, 26, 30, 32.5, 35, 37.5,
 /// 43, 45.5, 48, 50.5, 53 and 57 (18 × 100).
 #[test]
-fn a_rotation_of_sixty_seconds_deals_what_it_does_on_paper() {
+fn a_rotation_of_sixty_seconds_deals_the_damage_computed_by_hand() {
     let mut w = World::new(mage());
     let (hero, dummy) = (w.spawn("Vitals"), w.spawn("Vitals"));
     let list = ["GA_Nova", "GA_Dot", "GA_Bolt"];
@@ -81,7 +81,7 @@ fn a_rotation_of_sixty_seconds_deals_what_it_does_on_paper() {
 }
 
 #[test]
-fn each_change_of_combat_state_is_told() {
+fn each_change_of_combat_state_emits_a_fact() {
     let mut w = World::new(mage().add(Ability::new("GA_Ray").gcd(1.0).charges(3, 9.0).cast(2.0, 2)));
     let hero = w.spawn("Vitals");
     let ray = grant(&mut w, hero, "GA_Ray", InputId::NONE);
@@ -95,22 +95,22 @@ fn each_change_of_combat_state_is_told() {
     w.to(9.0);
     w.sim.run(Op::Revoke { who: hero, which }).unwrap();
     let facts = w.facts();
-    let told = |test: &dyn Fn(&FactKind) -> bool| facts.iter().filter(|f| test(&f.kind)).count();
-    let step = |s: CastStep| told(&|k| matches!(k, FactKind::Cast { step, .. } if *step == s));
-    assert_eq!(told(&|k| matches!(k, FactKind::Granted { .. })), 1);
-    assert_eq!(told(&|k| matches!(k, FactKind::Revoked { .. })), 1);
+    let count = |test: &dyn Fn(&FactKind) -> bool| facts.iter().filter(|f| test(&f.kind)).count();
+    let step = |s: CastStep| count(&|k| matches!(k, FactKind::Cast { step, .. } if *step == s));
+    assert_eq!(count(&|k| matches!(k, FactKind::Granted { .. })), 1);
+    assert_eq!(count(&|k| matches!(k, FactKind::Revoked { .. })), 1);
     assert_eq!((step(CastStep::Started), step(CastStep::Tick)), (2, 1));
     assert_eq!((step(CastStep::Cancelled), step(CastStep::Interrupted)), (1, 1));
-    assert_eq!(told(&|k| matches!(k, FactKind::AbilityEnded { cancelled: true, .. })), 2);
-    assert_eq!(told(&|k| matches!(k, FactKind::AbilityEnded { interrupted: true, .. })), 1);
-    assert_eq!(told(&|k| matches!(k, FactKind::GlobalCooldown { running: true, .. })), 2);
-    assert_eq!(told(&|k| matches!(k, FactKind::GlobalCooldown { running: false, .. })), 2);
-    assert_eq!(told(&|k| matches!(k, FactKind::Charges { .. })), 3);
+    assert_eq!(count(&|k| matches!(k, FactKind::AbilityEnded { cancelled: true, .. })), 2);
+    assert_eq!(count(&|k| matches!(k, FactKind::AbilityEnded { interrupted: true, .. })), 1);
+    assert_eq!(count(&|k| matches!(k, FactKind::GlobalCooldown { running: true, .. })), 2);
+    assert_eq!(count(&|k| matches!(k, FactKind::GlobalCooldown { running: false, .. })), 2);
+    assert_eq!(count(&|k| matches!(k, FactKind::Charges { .. })), 3);
 }
 
 // covers: OWN-03
 #[test]
-fn a_death_leads_back_to_the_press() {
+fn the_causes_of_a_death_include_the_input_press() {
     let mut w = World::new(
         mage()
             .add(damage(Effect::instant("GE_Kill"), 1e6))
@@ -128,7 +128,7 @@ fn a_death_leads_back_to_the_press() {
 }
 
 #[test]
-fn a_held_input_is_tried_again_until_it_works_or_goes_up() {
+fn a_held_input_is_retried_until_it_activates_or_is_released() {
     let held = |name: &str| Ability { held_activation: true, ..Ability::new(name).gcd(1.0) };
     let mut w = World::new(mage().add(held("GA_Held")).add(Ability::new("GA_Tap").gcd(1.0)));
     let hero = w.spawn("Vitals");
@@ -174,7 +174,7 @@ fn rejected(builder: RulesBuilder) -> Vec<&'static str> {
 
 // covers: SAI-1.1-07
 #[test]
-fn four_values_take_no_condition() {
+fn four_combat_values_do_not_accept_a_condition() {
     for on in ["MaxCharges", "ChargeCost", "ResourceCost", "ChargesPerCooldown"] {
         let modify = Some(Modify { operation: ModifyOperation::Add, value: Some(1.0), factor: None });
         let rule = CombatRule { on: on.into(), modify, ..CombatRule::default() };

@@ -5,7 +5,7 @@ use ugas_core::{AbilityGrant, Limits, SimConfig, SimTime, Spec, Target, Which};
 use ugas_doc::{Ability, Calculation, CalculationResult, Charges, Effect, Trigger};
 
 #[test]
-fn a_random_cost_is_what_was_checked() {
+fn an_ability_with_a_random_cost_is_refused() {
     let rules = base()
         .calc_fn("Calc_Roll", [], |cx| {
             let cost = -(cx.random() * 100.0).floor();
@@ -40,7 +40,7 @@ fn data_that_rolls_in_a_commit_is_a_load_error() {
 }
 
 #[test]
-fn charges_heal_when_there_are_enough() {
+fn a_charge_refusal_clears_when_enough_charges_are_back() {
     let ready = |max, cost| {
         let mut a = Ability::new("GA").task(wait(0.1));
         a.charges =
@@ -55,9 +55,9 @@ fn charges_heal_when_there_are_enough() {
     assert_eq!(ready(1, 2), None, "there will never be enough");
 }
 
-// One commit that is refused is no reason to leave the others as they are.
+// One refused commit does not stop the others.
 #[test]
-fn a_commit_of_several_reaches_each() {
+fn a_commit_of_several_activations_tries_each_of_them() {
     let rules = base()
         .add(Effect::instant("GE_Price").add("Mana", -30.0))
         .add(Ability::new("GA").manual().multiple().cost("GE_Price").task(wait(9.0)))
@@ -76,8 +76,8 @@ fn a_commit_of_several_reaches_each() {
 }
 
 #[test]
-fn a_refused_commit_forgets_no_older_news() {
-    // GA_Watch hears that GA ended; GA_Try is triggered by the same tag that ends GA, and its commit is refused late.
+fn a_refused_commit_keeps_notices_queued_before_it() {
+    // GA_Watch waits for the end of GA. GA_Try is triggered by the tag that ends GA, and its commit is refused late.
     let cost =
         Effect { remove_effects_with_tags: vec!["State.None".into()], ..Effect::instant("GE_Odd").add("Mana", -1.0) };
     let rules = base()
@@ -102,5 +102,5 @@ fn a_refused_commit_forgets_no_older_news() {
     s.activate();
     s.sim.activate(s.hero, ability(&rules, "GA_Watch"), Target::None).unwrap();
     s.sim.apply(&Spec::new(rules.effect("GE_Silence").unwrap(), s.hero)).unwrap();
-    assert_eq!(s.get("AttackPower"), 11.0, "the end of GA was not heard");
+    assert_eq!(s.get("AttackPower"), 11.0, "GA_Watch was not notified of the end of GA");
 }

@@ -1,4 +1,4 @@
-//! Controllers: their life in the specified order, owner and avatar, discovery, what the crate is made of.
+//! Controllers: lifecycle order, owner and avatar, discovery, and the dependencies of the crate.
 
 use crate::kit::*;
 use std::collections::BTreeSet;
@@ -25,7 +25,7 @@ fn traced() -> SimConfig {
 }
 
 #[test]
-fn nothing_is_said_while_nothing_happens_and_one_hit_is_one_fact() {
+fn an_idle_sim_emits_no_facts_and_one_hit_emits_one() {
     let rules = world()
         .add(Effect::instant("GE_Hit").add("Health", -10.0))
         .add(Effect::infinite("GE_Aura").add("AttackPower", 1.0).grants("State.Buff"))
@@ -57,7 +57,7 @@ fn keys_of(manifest: &str, section: &str) -> BTreeSet<String> {
     keys
 }
 
-/// A package of the lock file and what it depends on.
+/// A package of the lock file and its dependencies.
 fn locked(lock: &str, name: &str) -> BTreeSet<String> {
     let mut out = BTreeSet::new();
     for package in lock.split("[[package]]").filter(|p| p.contains(&format!("name = \"{name}\"\n"))) {
@@ -154,7 +154,7 @@ fn a_controller_is_made_in_six_steps_in_order() {
 
 // covers: UGAS-4.3-03
 #[test]
-fn a_change_of_avatar_goes_in_four_steps() {
+fn a_change_of_avatar_has_four_steps() {
     let mut bound = Effect::infinite("GE_Ground").add("Defense", 5.0);
     bound.bound_to_avatar_location = true;
     let rules = world().add(bound).build().unwrap();
@@ -191,7 +191,7 @@ fn a_change_of_avatar_goes_in_four_steps() {
 }
 
 #[test]
-fn destruction_removes_effects_then_abilities_then_listeners() {
+fn destruction_removes_effects_then_abilities_then_subscriptions() {
     let rules = world()
         .add(Ability::new("GA_Fire"))
         .add(Effect::infinite("GE_A").add("AttackPower", 5.0))
@@ -226,7 +226,7 @@ fn destruction_removes_effects_then_abilities_then_listeners() {
 
 // covers: UGAS-4.3-07
 #[test]
-fn listeners_hear_the_end_of_tags_and_then_nothing() {
+fn destruction_emits_the_removed_tags_and_no_fact_after_it() {
     let rules = world().add(Effect::infinite("GE_Buff").grants("State.Buff")).build().unwrap();
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Buff", hero);
@@ -247,7 +247,7 @@ fn listeners_hear_the_end_of_tags_and_then_nothing() {
 
 // covers: UGAS-4.4-01 UGAS-4.4-02
 #[test]
-fn an_actor_leads_to_its_controller_or_to_nothing() {
+fn an_actor_id_resolves_to_its_controller_or_to_none() {
     let rules = world().build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let combat = set(&rules, "Combat");
@@ -274,7 +274,7 @@ fn an_actor_leads_to_its_controller_or_to_nothing() {
 }
 
 #[test]
-fn owner_and_avatar_are_read_separately_and_the_place_is_its_own() {
+fn owner_avatar_and_position_are_independent() {
     let rules = world().build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let spec = SpawnSpec {

@@ -1,5 +1,5 @@
-//! The damage pipeline: rules of both sides, mitigation, pools, overkill, credit and hooks; and that a plain effect
-//! passes none of it.
+//! The damage pipeline: rules of source and target, mitigation, absorbing attributes, overkill, kill credit and hooks.
+//! An effect without `Combat` does not use the pipeline.
 
 use crate::kit::world::World;
 use ugas_core::{ActorId, ControllerId, FactKind, Op, Read, Refusal, Rules, RulesBuilder, SpawnSpec, Spec};
@@ -48,15 +48,15 @@ fn builder() -> RulesBuilder {
     Rules::builder().add(vitals()).add(TagRegistry::new(["DamageType.Fire", "DamageType.Ice", "CrowdControl"]))
 }
 
-/// Amount, raw, absorbed, overkill and credit of each deed.
-fn deeds(w: &mut World) -> Vec<(f64, f64, f64, f64, ControllerId)> {
-    let told = |f: FactKind| match f {
+/// Amount, raw, absorbed, overkill and credit of each damage fact.
+fn damage_facts(w: &mut World) -> Vec<(f64, f64, f64, f64, ControllerId)> {
+    let damage_of = |f: FactKind| match f {
         FactKind::Damage { amount, raw, absorbed, overkill, credit, .. } => {
             Some((amount, raw, absorbed, overkill, credit))
         }
         _ => None,
     };
-    w.facts().into_iter().filter_map(|f| told(f.kind)).collect()
+    w.facts().into_iter().filter_map(|f| damage_of(f.kind)).collect()
 }
 
 fn from(w: &mut World, effect: &str, source: ControllerId, target: ControllerId) -> Result<(), Refusal> {
@@ -66,7 +66,7 @@ fn from(w: &mut World, effect: &str, source: ControllerId, target: ControllerId)
 
 // covers: PEER-18
 #[test]
-fn fire_meets_a_reduction_then_a_shield_then_health() {
+fn damage_passes_a_reduction_then_a_shield_then_health() {
     let mut w = World::new(
         builder()
             .add(hit("GE_Fire", 80.0))
@@ -79,11 +79,11 @@ fn fire_meets_a_reduction_then_a_shield_then_health() {
     w.facts();
     w.apply("GE_Fire", who);
     assert_eq!((w.get(who, "Shield"), w.get(who, "Health")), (0.0, 66.0));
-    assert_eq!(deeds(&mut w), [(34.0, 80.0, 30.0, 0.0, ControllerId::NONE)]);
+    assert_eq!(damage_facts(&mut w), [(34.0, 80.0, 30.0, 0.0, ControllerId::NONE)]);
 }
 
 #[test]
-fn pools_are_drained_by_their_order_and_overkill_is_told() {
+fn pools_are_drained_in_order_and_overkill_is_reported() {
     let mut w = World::new(
         builder()
             .add(hit("GE_Hit", 25.0))
@@ -95,7 +95,7 @@ fn pools_are_drained_by_their_order_and_overkill_is_told() {
     w.facts();
     w.apply("GE_Hit", who);
     assert_eq!((w.get(who, "Shield"), w.get(who, "Ward"), w.get(who, "Health")), (0.0, 0.0, 95.0));
-    assert_eq!(deeds(&mut w)[0].2, 20.0);
+    assert_eq!(damage_facts(&mut w)[0].2, 20.0);
     w.apply("GE_Doom", who);
     let facts = w.facts();
     let kinds: Vec<&str> = facts.iter().map(|f| f.kind.name()).collect();
@@ -105,7 +105,7 @@ fn pools_are_drained_by_their_order_and_overkill_is_told() {
 }
 
 #[test]
-fn the_source_deals_more_and_mitigation_comes_after_the_rules() {
+fn damage_done_rules_apply_before_mitigation() {
     let mitigated = Combat { mitigation: Some("Calc_Armor".into()), ..Combat::default() };
     let hit = Effect { combat: Some(mitigated), ..Effect::instant("GE_Hit").add("Health", -20.0) };
     let mut w = World::new(builder().add(hit).add(ruled("GE_Rage", factor("DamageDone", 1.5, None))).calc_fn(
@@ -162,7 +162,7 @@ fn direct_fire_damage_is_reduced_and_nothing_else() {
 
 // covers: SAI-1.3-01 SAI-1.3-03
 #[test]
-fn a_restriction_stops_its_own_kind_of_event_only() {
+fn a_restriction_blocks_only_its_own_kind_of_event() {
     let heal = Effect {
         combat: combat(CombatKind::Healing, CombatStyle::Direct, "DamageType.Ice"),
         ..Effect::instant("GE_Heal").add("Health", 10.0)
@@ -198,7 +198,7 @@ fn a_restriction_stops_its_own_kind_of_event_only() {
 }
 
 #[test]
-fn a_hook_may_give_life_back_to_the_one_who_dealt_it() {
+fn an_after_damage_hook_can_heal_the_source() {
     let heal = Effect::instant("GE_Leech").add("Health", ugas_doc::Magnitude::set_by_caller("Amount"));
     let mut w = World::new(builder().add(hit("GE_Fire", 40.0)).add(hit("GE_Scratch", 30.0)).add(heal).after_damage(
         "Lifesteal",
@@ -216,7 +216,7 @@ fn a_hook_may_give_life_back_to_the_one_who_dealt_it() {
 }
 
 #[test]
-fn a_pets_deed_is_its_masters() {
+fn damage_dealt_by_a_pet_is_credited_to_its_owner() {
     let mut w = World::new(builder().add(hit("GE_Fire", 40.0)));
     let set = w.sim.rules().set("Vitals").unwrap();
     let mut spawn = |owner: u64, avatar: u64| {
@@ -228,12 +228,12 @@ fn a_pets_deed_is_its_masters() {
     w.facts();
     from(&mut w, "GE_Fire", pet, foe).unwrap();
     from(&mut w, "GE_Fire", master, foe).unwrap();
-    let credits: Vec<ControllerId> = deeds(&mut w).into_iter().map(|d| d.4).collect();
+    let credits: Vec<ControllerId> = damage_facts(&mut w).into_iter().map(|d| d.4).collect();
     assert_eq!(credits, [master, master]);
-    // Whoever has the avatar that owns the pet, the one with the lowest id, as long as there is one.
+    // Credit goes to the controller with the lowest id whose avatar owns the pet.
     let credit = |w: &mut World| {
         from(w, "GE_Fire", pet, foe).unwrap();
-        deeds(w)[0].4
+        damage_facts(w)[0].4
     };
     let heir = w.sim.spawn(SpawnSpec { owner: Some(ActorId(4)), ..SpawnSpec::sets([set]) }).unwrap();
     w.sim.run(Op::Possess { who: heir, avatar: Some(ActorId(1)) }).unwrap();
@@ -247,7 +247,7 @@ fn a_pets_deed_is_its_masters() {
 }
 
 #[test]
-fn a_plain_effect_passes_none_of_it() {
+fn an_effect_without_combat_ignores_damage_rules_and_pools() {
     let mut w = World::new(
         builder()
             .add(Effect::instant("GE_Plain").add("Health", -10.0))
@@ -262,23 +262,23 @@ fn a_plain_effect_passes_none_of_it() {
     w.facts();
     w.apply("GE_Plain", who);
     assert_eq!((w.get(who, "Health"), w.get(who, "Shield")), (90.0, 30.0));
-    assert!(deeds(&mut w).is_empty());
+    assert!(damage_facts(&mut w).is_empty());
 }
 
 #[test]
-fn what_hangs_on_the_event_is_asked_once_per_calculation_with_that_event() {
+fn conditions_on_the_event_are_evaluated_once_per_calculation() {
     let asked = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let noted = asked.clone();
-    let blow = |name: &str, damage: f64| {
+    let mitigated_hit = |name: &str, damage: f64| {
         let mut hit = hit(name, damage);
         hit.combat.as_mut().unwrap().mitigation = Some("Mitigate".to_owned());
         hit
     };
-    // None for a small blow, a factor for a large one, looked at when the blow falls.
+    // No factor for a small hit, a factor for a large one, evaluated at the hit.
     let thick = factor("DamageTaken", 0.5, Some("event.Amount >= 50 && target.Armor >= 50"));
     let b = builder()
-        .add(blow("GE_Small", 10.0))
-        .add(blow("GE_Large", 60.0))
+        .add(mitigated_hit("GE_Small", 10.0))
+        .add(mitigated_hit("GE_Large", 60.0))
         .add(ruled("GE_Thick", thick))
         .add(Effect::instant("GE_Rust").add("Armor", -1.0))
         .calc_fn("Mitigate", [], move |cx| {

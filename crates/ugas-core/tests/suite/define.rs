@@ -1,4 +1,5 @@
-//! Definitions made at run time: procedural items are applied, explained and carried like authored effects.
+//! Definitions created at run time: procedural items are applied, explained and moved between sims like authored
+//! effects.
 
 use crate::kit::Rng;
 use crate::kit::world::World;
@@ -36,7 +37,7 @@ fn effect_of(id: DefId) -> EffectId {
 
 // covers: UGAS-9.1-04
 #[test]
-fn an_effect_made_at_run_time_is_applied_and_removed_without_a_trace() {
+fn an_effect_defined_at_run_time_is_applied_and_removed_completely() {
     let mut w = World::new(rules());
     let who = w.spawn("Hero");
     w.apply("GE_Aura", who);
@@ -57,7 +58,7 @@ fn an_effect_made_at_run_time_is_applied_and_removed_without_a_trace() {
 }
 
 #[test]
-fn a_definition_in_use_cannot_be_forgotten() {
+fn a_definition_in_use_cannot_be_undefined() {
     let mut w = World::new(rules());
     let who = w.spawn("Hero");
     let def = w.sim.define(item(1)).unwrap();
@@ -67,13 +68,13 @@ fn a_definition_in_use_cannot_be_forgotten() {
     w.sim.undefine(def).unwrap();
     assert_eq!(w.sim.apply(&Spec::new(effect_of(def), who)).unwrap_err().kind(), "UnknownName");
     assert_eq!(w.sim.undefine(def).unwrap_err().kind(), "UnknownName");
-    // A forgotten number is not given again: an old id never means another item.
+    // The id of a removed definition is not reused: an old id never refers to another item.
     let next = w.sim.define(item(2)).unwrap();
     assert_ne!(next, def);
 }
 
 #[test]
-fn a_bad_definition_says_what_is_wrong_and_leaves_nothing() {
+fn an_invalid_definition_is_reported_and_changes_nothing() {
     let mut w = World::new(rules());
     let before = w.sim.clone().hash();
     let mut refused = |doc: Doc, code: &str, part: &str| {
@@ -100,7 +101,7 @@ fn a_bad_definition_says_what_is_wrong_and_leaves_nothing() {
 }
 
 #[test]
-fn definitions_travel_as_ops_and_abilities_can_be_made_too() {
+fn definitions_are_serialized_as_ops_and_abilities_can_be_defined_too() {
     let mut w = World::new(rules());
     let op = Op::Define(Box::new(item(5).into()));
     let bytes = postcard::to_allocvec(&op).unwrap();
@@ -114,51 +115,51 @@ fn definitions_travel_as_ops_and_abilities_can_be_made_too() {
 
 #[test]
 fn an_item_survives_save_and_load_and_is_explained_like_authored_ones() {
-    let mut home = World::new(rules());
-    let who = home.spawn("Hero");
-    home.sim.define(item(1)).unwrap();
-    let id = effect_of(home.sim.define(item(2)).unwrap());
-    home.apply("GE_Aura", who);
-    home.sim.apply(&Spec::new(id, who).from(who)).unwrap();
-    let damage = home.attr("WeaponDamage");
-    let before = home.sim.explain(who, damage).unwrap();
+    let mut first = World::new(rules());
+    let who = first.spawn("Hero");
+    first.sim.define(item(1)).unwrap();
+    let id = effect_of(first.sim.define(item(2)).unwrap());
+    first.apply("GE_Aura", who);
+    first.sim.apply(&Spec::new(id, who).from(who)).unwrap();
+    let damage = first.attr("WeaponDamage");
+    let before = first.sim.explain(who, damage).unwrap();
     assert!(before.short().contains("GE_Item_2") && before.short().contains("GE_Aura"), "{}", before.short());
-    let bytes = postcard::to_allocvec(&home.sim.extract(who).unwrap()).unwrap();
+    let bytes = postcard::to_allocvec(&first.sim.extract(who).unwrap()).unwrap();
     let saved: Portable = postcard::from_bytes(&bytes).unwrap();
-    // A sim that knows no item, one that has others under the same numbers, and one that has this very one.
+    // A sim without items, one with other items under the same ids, and one with this item.
     for others in [vec![], vec![7, 8, 9], vec![9, 2]] {
-        let mut away = Sim::new(home.rules.clone(), SimConfig::default());
+        let mut second = Sim::new(first.rules.clone(), SimConfig::default());
         for seed in &others {
-            away.define(item(*seed)).unwrap();
+            second.define(item(*seed)).unwrap();
         }
-        assert_eq!(away.insert(&saved), Ok(who));
-        let after = away.explain(who, damage).unwrap();
+        assert_eq!(second.insert(&saved), Ok(who));
+        let after = second.explain(who, damage).unwrap();
         assert_eq!(after.value.to_bits(), before.value.to_bits());
         assert_eq!(after.short(), before.short());
-        assert!(away.has_tag(who, home.tag("DamageType.Fire")).unwrap());
-        let active = away.effects(who).unwrap();
+        assert!(second.has_tag(who, first.tag("DamageType.Fire")).unwrap());
+        let active = second.effects(who).unwrap();
         let found = active.iter().find(|e| e.effect.is_runtime()).unwrap();
-        assert_eq!(away.effect_name(found.effect), Some("GE_Item_2"));
-        away.remove(found.key).unwrap();
-        assert_eq!(away.get(who, damage), Ok(11.0));
+        assert_eq!(second.effect_name(found.effect), Some("GE_Item_2"));
+        second.remove(found.key).unwrap();
+        assert_eq!(second.get(who, damage), Ok(11.0));
     }
 }
 
 #[test]
-fn a_definition_that_does_not_fit_is_refused_at_insert() {
-    let mut home = World::new(rules());
-    let who = home.spawn("Hero");
-    let id = effect_of(home.sim.define(item(2)).unwrap());
-    home.sim.apply(&Spec::new(id, who)).unwrap();
-    let saved = home.sim.extract(who).unwrap();
+fn a_definition_that_does_not_match_the_rules_is_refused_at_insert() {
+    let mut first = World::new(rules());
+    let who = first.spawn("Hero");
+    let id = effect_of(first.sim.define(item(2)).unwrap());
+    first.sim.apply(&Spec::new(id, who)).unwrap();
+    let saved = first.sim.extract(who).unwrap();
     let text = serde_json::to_string(&saved).unwrap();
     let broken = text.replace("MoveSpeed", "MoveSped");
     assert_ne!(text, broken);
     let broken: Portable = serde_json::from_str(&broken).unwrap();
-    let mut away = Sim::new(home.rules.clone(), SimConfig::default());
-    let error = away.insert(&broken).unwrap_err();
+    let mut second = Sim::new(first.rules.clone(), SimConfig::default());
+    let error = second.insert(&broken).unwrap_err();
     assert!(matches!(&error, InsertError::Definition(why) if why.contains("did you mean MoveSpeed?")), "{error}");
-    assert!(!away.exists(who));
+    assert!(!second.exists(who));
     let other = rules().add(Effect::infinite("GE_More")).build().unwrap();
     let mut elsewhere = Sim::new(other, SimConfig::default());
     assert!(matches!(elsewhere.insert(&saved), Err(InsertError::OtherRules { .. })));

@@ -75,7 +75,7 @@ impl Scene {
         self
     }
 
-    fn goes_on(&mut self) {
+    fn assert_continues(&mut self) {
         self.apply("GE_Wet", self.hero);
         self.to(3.0);
         assert_eq!((self.get("Pool"), self.get("Luck")), (90.0, -5.0));
@@ -83,8 +83,8 @@ impl Scene {
 }
 
 #[test]
-fn effects_of_a_destroyed_source_go_on_with_its_last_values() {
-    Scene::new().destroy().goes_on();
+fn effects_of_a_destroyed_source_continue_with_its_last_values() {
+    Scene::new().destroy().assert_continues();
 }
 
 #[test]
@@ -95,11 +95,11 @@ fn frozen_values_survive_capture_and_restore() {
     let hash = scene.sim.row_hash(scene.hero);
     scene.sim.restore(scene.hero, &image).unwrap();
     assert_eq!(scene.sim.row_hash(scene.hero), hash);
-    scene.goes_on();
+    scene.assert_continues();
 }
 
 #[test]
-fn frozen_values_travel_in_a_portable() {
+fn frozen_values_are_part_of_a_portable() {
     let mut scene = Scene::new().destroy();
     let hash = scene.sim.row_hash(scene.hero);
     let portable = scene.sim.extract(scene.hero).unwrap();
@@ -107,16 +107,16 @@ fn frozen_values_travel_in_a_portable() {
     let portable: Portable = serde_json::from_str(&text).unwrap();
     scene.sim.insert(&portable).unwrap();
     assert_eq!(scene.sim.row_hash(scene.hero), hash);
-    scene.goes_on();
+    scene.assert_continues();
 }
 
 #[test]
-fn a_replay_across_the_destruction_gives_the_same_row() {
+fn a_resimulation_across_the_destruction_gives_the_same_row() {
     let scene = Scene::new();
     let mut image = RowImage::default();
     scene.sim.capture(scene.hero, &mut image).unwrap();
     let mut scene = scene.destroy();
-    scene.goes_on();
+    scene.assert_continues();
     let (hash, journal) = (scene.sim.row_hash(scene.hero), scene.sim.journal(scene.hero).unwrap());
     scene.sim.resimulate(&image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(3.0))]).unwrap();
     assert_eq!((scene.get("Pool"), scene.get("Luck")), (90.0, -5.0));
@@ -124,7 +124,7 @@ fn a_replay_across_the_destruction_gives_the_same_row() {
 }
 
 #[test]
-fn the_hash_tells_frozen_values_apart() {
+fn different_frozen_values_give_different_hashes() {
     let hash = |angry: bool| {
         let mut scene = Scene::new();
         if !angry {
@@ -142,7 +142,7 @@ fn the_hash_tells_frozen_values_apart() {
 }
 
 #[test]
-fn a_source_that_comes_back_is_read_again() {
+fn a_source_that_is_inserted_again_is_read_live() {
     let mut scene = Scene::new();
     scene.to(1.0);
     let witch = scene.sim.extract(scene.witch).unwrap();
@@ -191,7 +191,7 @@ fn health_after(sim: &mut Sim, hero: ControllerId, seconds: f64) -> f64 {
 
 // A stored rule may come from a definition of run time: the definition stays in use and travels with the row.
 #[test]
-fn a_stored_run_time_definition_stays_in_use_and_travels() {
+fn a_stored_run_time_definition_stays_in_use_and_moves_with_the_row() {
     let rules = Rules::builder().add(health()).add(rot()).build().unwrap();
     let mut def = None;
     let (mut sim, hero) = furious(&rules, |sim| {
@@ -202,11 +202,11 @@ fn a_stored_run_time_definition_stays_in_use_and_travels() {
     });
     assert_eq!(sim.undefine(def.unwrap()), Err(Refusal::InUse { who: hero }));
     let portable = sim.extract(hero).unwrap();
-    let mut away = Sim::new(rules.clone(), SimConfig::default());
+    let mut other_sim = Sim::new(rules.clone(), SimConfig::default());
     // Another definition has the same number there.
-    away.define(Effect::infinite("GE_Other").add("Health", 1.0)).unwrap();
-    away.insert(&portable).unwrap();
-    assert_eq!(health_after(&mut away, hero, 1.0), 90.0);
+    other_sim.define(Effect::infinite("GE_Other").add("Health", 1.0)).unwrap();
+    other_sim.insert(&portable).unwrap();
+    assert_eq!(health_after(&mut other_sim, hero, 1.0), 90.0);
 }
 
 // A reload that removes the definition ends the stored rule; the row can still be saved and inserted.

@@ -79,7 +79,7 @@ fn rules() -> Arc<Rules> {
         .unwrap()
 }
 
-/// A stream of ops that depends on nothing but its seed and on what the sim answered so far.
+/// A stream of ops that depends only on its seed and on the results so far.
 struct Driver {
     rng: Rng,
     keys: Vec<EffectKey>,
@@ -173,17 +173,17 @@ fn a_script_of_a_thousand_ticks_gives_the_same_bytes_twice() {
     let (facts, hash, bytes) = play(fresh(), 1);
     assert!(facts.len() > 2_000 && bytes.len() > 2, "{} {}", facts.len(), bytes.len());
     // Every sim and every thread would get another hash seed if anything in it were hashed by the standard library.
-    for again in 0..3 {
+    for rerun in 0..3 {
         let other = std::thread::spawn(|| play(fresh(), 1)).join().unwrap();
-        assert!(other.0 == facts, "run {again}");
-        assert_eq!(other.1, hash, "run {again}");
-        assert_eq!(other.2, bytes, "run {again}");
+        assert!(other.0 == facts, "run {rerun}");
+        assert_eq!(other.1, hash, "run {rerun}");
+        assert_eq!(other.2, bytes, "run {rerun}");
     }
     assert_ne!(play(fresh(), 2).1, hash);
 }
 
 #[test]
-fn a_reset_sim_plays_like_a_new_one() {
+fn a_reset_sim_runs_like_a_new_one() {
     let (log, hash, bytes) = play(fresh(), 3);
     let mut used = fresh();
     let mut driver = Driver::new(9);
@@ -192,13 +192,13 @@ fn a_reset_sim_plays_like_a_new_one() {
         go_to(&mut used, SimTime::frames(frame, 60));
     }
     used.reset();
-    let again = play(used, 3);
-    assert!(again.0 == log);
-    assert_eq!((again.1, again.2), (hash, bytes));
+    let rerun = play(used, 3);
+    assert!(rerun.0 == log);
+    assert_eq!((rerun.1, rerun.2), (hash, bytes));
 }
 
 #[test]
-fn a_clone_goes_on_like_the_original() {
+fn a_clone_continues_like_the_original() {
     for seed in 0..6 {
         let mut sim = fresh();
         let mut driver = Driver::new(seed);
@@ -233,7 +233,7 @@ fn a_clone_goes_on_like_the_original() {
 }
 
 #[test]
-fn the_running_hash_equals_the_hash_of_a_sim_that_never_asked() {
+fn the_incremental_hash_equals_a_hash_computed_once_at_the_end() {
     let mut asked = fresh();
     let mut silent = fresh();
     let (mut a, mut b) = (Driver::new(4), Driver::new(4));

@@ -1,4 +1,4 @@
-//! Effects through the public doors: specs, keys, order, grants, queries and changes.
+//! Effects through the public API: specs, keys, order, grants, queries and changes.
 
 use crate::kit::world::World;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ fn two_specs_share_a_definition_and_keep_their_own_level() {
 
 // covers: UGAS-4.5-01 UGAS-4.5-02
 #[test]
-fn a_spec_knows_its_maker_and_contexts_are_independent() {
+fn a_spec_has_its_source_and_contexts_are_independent() {
     let mut w = World::new(Rules::builder().add(vitals()).add(Effect::infinite("GE_Mark").add("MoveSpeed", 1.0)));
     let (maker, target) = (w.spawn("Vitals"), w.spawn("Vitals"));
     // Without more context the instigator is the maker.
@@ -56,14 +56,14 @@ fn a_spec_knows_its_maker_and_contexts_are_independent() {
     assert_eq!(first.extra().origin, Some([1.0, 2.0, 3.0]));
     assert_eq!(second.extra().origin, None);
     assert_eq!((first.extra().causer, second.extra().causer), (Some(ActorId(5)), Some(ActorId(6))));
-    // What was made is what is applied and reported.
+    // The spec is applied and reported unchanged.
     let key = w.sim.apply(&first).unwrap();
     let view = w.sim.effect(key).unwrap();
     assert_eq!((view.source, view.level), (Some(maker), 3));
     assert!(w.facts().iter().filter(|f| f.key == key).all(|f| f.source == maker));
 }
 
-// The one door --------------------------------------------------------------------------------------------------
+// Public API ----------------------------------------------------------------------------------------------------
 
 fn sources(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -103,7 +103,7 @@ fn changing_methods() -> BTreeSet<String> {
 
 // covers: UGAS-3.1-02
 #[test]
-fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
+fn only_ops_change_a_value_or_a_tag_from_outside() {
     let doors = [
         "run",
         "run_as",
@@ -119,7 +119,7 @@ fn nothing_but_ops_changes_a_value_or_a_tag_from_outside() {
         "remove_stacks",
     ];
     let time = ["advance_to", "advance_with"];
-    // Whole controllers that were made by the doors above, put back, moved or under other rules; never one value or tag.
+    // These restore, move or reload whole controllers made by the operations above; never one value or tag.
     let whole = ["restore", "resimulate", "extract", "insert", "reset", "reload", "remove_silently"];
     // What network sessions do through their handle.
     let session = [
@@ -252,14 +252,14 @@ fn ten_thousand_applications_have_ten_thousand_keys() {
     // An instant effect was executed: its key is good, but nothing is active under it.
     let key = w.apply("GE_Hit", a);
     assert_eq!(w.sim.effect(key), Err(ReadError::StaleHandle));
-    // One refused by a filter has no key at all, and uses up none that anybody has.
+    // An application refused by a filter has no key and uses none up.
     let missing = w.tag("State.Marked");
     assert_eq!(w.try_apply("GE_Execute", a), Err(Refusal::RequiredTags { missing }));
     assert!(keys.insert(w.apply("GE_Hit", a)));
 }
 
 #[test]
-fn keys_of_one_batch_are_distinct_even_where_some_are_refused() {
+fn keys_of_one_batch_are_distinct_even_if_some_entries_are_refused() {
     let mut w = World::new(
         Rules::builder()
             .add(vitals())
@@ -299,7 +299,7 @@ fn an_effect_applied_by_an_effect_reports_it_in_its_chain() {
     let root = facts[0].root;
     let tick = facts.iter().rfind(|f| matches!(f.kind, FactKind::AttributeChanged { .. })).unwrap();
     let chain: Vec<CauseWhat> = w.sim.chain(tick.link).iter().map(|l| l.what).collect();
-    // Whether a plain application is a link of its own is left open; what led to what is not.
+    // A plain application may be a link of its own; the order of causes is fixed.
     let wanted = [CauseWhat::Executed(c), CauseWhat::Applied(b), CauseWhat::Expired(a), CauseWhat::Op];
     let places: Vec<_> = wanted.iter().map(|s| chain.iter().position(|c| c == s)).collect();
     assert!(places.iter().all(Option::is_some) && places.is_sorted(), "{chain:?}");
@@ -313,12 +313,12 @@ fn an_effect_applied_by_an_effect_reports_it_in_its_chain() {
 #[test]
 fn one_effect_with_all_parts_is_applied_and_removed_in_order() {
     let log: Arc<Mutex<Vec<String>>> = Arc::default();
-    let tell = |what: &'static str| {
+    let logger = |what: &'static str| {
         let log = log.clone();
         move |text: String| log.lock().unwrap().push(format!("{what}{text}"))
     };
     let (filter, before, magnitude, execution, after) =
-        (tell("filter"), tell("before "), tell("capture"), tell("execution "), tell("after "));
+        (logger("filter"), logger("before "), logger("capture"), logger("execution "), logger("after "));
     let mut all = Effect::infinite("GE_All")
         .add("AttackPower", Magnitude::calculation("MMC_Five"))
         .execute("ExecCalc_Tell")

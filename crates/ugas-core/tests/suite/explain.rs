@@ -1,4 +1,4 @@
-//! Explanations: a person reads where a number comes from; a machine replays the lines to the same bits.
+//! Explanations show how a value is computed; evaluating the lines of an explanation gives the same bits.
 
 use crate::kit::Rng;
 use crate::kit::world::World;
@@ -35,7 +35,7 @@ fn sword_world() -> (World, ControllerId, ControllerId) {
 
 // covers: OWN-01
 #[test]
-fn the_fire_sword_explains_its_18_damage() {
+fn the_explanation_of_the_fire_sword_lists_its_18_damage() {
     let (w, hero, smith) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
     assert_eq!(e.value, 18.0);
@@ -64,7 +64,7 @@ fn the_fire_sword_explains_its_18_damage() {
     assert!(e.short().starts_with("WeaponDamage 18 = 10 × "), "{}", e.short());
 }
 
-/// The value as the lines say it, computed from nothing else; what is added before and after, and what overrides, agree.
+/// Computes the value from the lines of an explanation alone.
 fn replay(e: &Explanation, strongest: bool) -> f64 {
     let counts = |op: Operation| e.lines.iter().filter(move |l| l.operation == op && l.state == ModifierState::Counts);
     let add = counts(Operation::Add).fold(0.0, |sum, l| sum + l.magnitude);
@@ -120,7 +120,7 @@ fn random_effect(dice: &mut Rng, n: usize) -> Effect {
 
 // covers: OWN-01
 #[test]
-fn replaying_the_lines_gives_the_value_bit_for_bit() {
+fn recomputing_the_explained_lines_gives_the_value_bit_for_bit() {
     // The worked example first: 10 × 1.50 (MainStat) × 1.20 (DamageBonuses).
     let (w, hero, _) = sword_world();
     let e = w.sim.explain(hero, w.attr("WeaponDamage")).unwrap();
@@ -178,7 +178,7 @@ fn replaying_the_lines_gives_the_value_bit_for_bit() {
 }
 
 #[test]
-fn modifiers_that_do_not_count_are_shown_with_the_reason() {
+fn ignored_modifiers_are_explained_with_the_reason() {
     let mut held = Effect::infinite("GE_Held").add("A", 1.0);
     held.ongoing_required_tags = vec!["State.Raging".into()];
     let mut w = World::new(

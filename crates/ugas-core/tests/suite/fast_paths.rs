@@ -40,7 +40,7 @@ fn rules() -> Arc<Rules> {
 
 const ABILITIES: [&str; 6] = ["GA_Plain", "GA_Blood", "GA_Free", "GA_Again", "GA_Waits", "GA_Reply"];
 
-/// One random op; what came of it, as text.
+/// Runs one random op and returns its result as text.
 fn step(sim: &mut Sim, n: &mut Rng, all: &[ControllerId]) -> String {
     let rules = sim.rules().clone();
     let (who, other) = (*n.pick(all), *n.pick(all));
@@ -73,7 +73,7 @@ fn world(rules: &Arc<Rules>, slow_path: bool, limits: Limits) -> (Sim, Vec<Contr
     let all: Vec<ControllerId> = (0..3).map(|_| sim.spawn(SpawnSpec::sets([set])).unwrap()).collect();
     for (i, &who) in all.iter().enumerate() {
         for (k, name) in ABILITIES.iter().enumerate() {
-            // Not everybody has everything, and one has one twice.
+            // Controllers have different abilities, and one has an ability twice.
             for _ in 0..[1, 2, 0][(i + k) % 3].max((i == 0) as usize) {
                 sim.grant(who, AbilityGrant::new(rules.ability(name).unwrap())).unwrap();
             }
@@ -103,18 +103,18 @@ fn compare(limits: Limits) {
 }
 
 #[test]
-fn fast_paths_emit_and_change_what_the_slow_path_would() {
+fn fast_paths_emit_the_same_facts_and_changes_as_the_slow_path() {
     compare(Limits::default());
 }
 
 #[test]
-fn a_crowded_controller_changes_nothing_about_it() {
+fn the_fast_paths_agree_with_the_slow_path_at_the_limits_of_a_controller() {
     compare(Limits { effects_per_controller: 2, modifiers_per_controller: 1, ..Limits::default() });
 }
 
-/// A cooldown that finds no room refuses the whole commit: what was paid comes back.
+/// A cooldown over the limit refuses the whole commit: the cost is returned.
 #[test]
-fn a_cooldown_without_room_for_its_modifiers_costs_nothing() {
+fn a_cooldown_over_the_modifier_limit_refuses_the_commit_and_costs_nothing() {
     let rules = rules();
     for slow_path in [false, true] {
         let limits = Limits { modifiers_per_controller: 0, ..Limits::default() };

@@ -1,4 +1,4 @@
-//! Hooks, requirements and chances: what may say no before an effect changes anything, and what follows it.
+//! Hooks, requirements and chances: checks before an effect is applied, and hooks after it.
 
 use crate::kit::world::World;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ fn vitals() -> AttributeSet {
 
 // covers: UGAS-9.2-06
 #[test]
-fn a_before_hook_sees_the_values_before_and_may_refuse() {
+fn a_before_hook_reads_the_values_before_the_application_and_can_refuse_it() {
     let seen: Arc<Mutex<Vec<f64>>> = Arc::default();
     let into = seen.clone();
     let mut w = World::new(
@@ -45,7 +45,7 @@ fn a_before_hook_sees_the_values_before_and_may_refuse() {
 }
 
 #[test]
-fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
+fn a_before_hook_also_runs_for_reactions_and_initial_effects() {
     let seen: Arc<Mutex<Vec<String>>> = Arc::default();
     let into = seen.clone();
     let mut bomb = Effect::lasting("GE_Bomb", 1.0);
@@ -70,7 +70,7 @@ fn a_hook_sees_every_application_a_reaction_and_a_spawn_too() {
 }
 
 #[test]
-fn an_after_hook_may_ask_for_a_further_effect() {
+fn an_after_hook_can_request_another_effect() {
     let mut w = World::new(
         Rules::builder()
             .add(vitals())
@@ -164,7 +164,7 @@ fn blocked_tags_source_tags_conditions_hooks_and_chance_decide_in_order() {
 }
 
 #[test]
-fn certain_and_impossible_chances_are_exact() {
+fn chances_of_one_and_zero_are_exact() {
     let chance = |name: &str, p: f64| {
         let mut e = Effect::instant(name).add("MaxHealth", 1.0);
         e.application_chance = Some(p.into());

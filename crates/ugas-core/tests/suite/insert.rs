@@ -1,7 +1,7 @@
 //! A controller moved to another sim with everything in flight, and data that was damaged or forged on the way.
 
 use crate::kit::Rng;
-use crate::kit::world::busy::{NAMES, busy, crowd, follows_truly, script};
+use crate::kit::world::busy::{NAMES, assert_live_modifiers_follow, busy, crowd, script};
 use crate::kit::world::{World, about};
 use ugas_core::{
     ControllerId, FactKind, Facts, InsertError, Limits, Op, OpId, Portable, Rules, Sim, SimConfig, SimTime, Spec,
@@ -12,7 +12,7 @@ use ugas_doc::{Attribute, AttributeSet, Effect, ExecutionPolicy, Magnitude};
 
 // covers: OWN-14
 #[test]
-fn a_controller_moved_at_any_tick_evolves_like_the_one_that_stayed() {
+fn a_controller_moved_at_any_tick_evolves_like_one_that_stayed() {
     for seed in 0..12 {
         let (mut w, hero, _) = crowd(seed);
         let plan = script(&w, &mut Rng(seed ^ 3), hero, hero, 1_000, 20);
@@ -38,7 +38,7 @@ fn a_controller_moved_at_any_tick_evolves_like_the_one_that_stayed() {
         moved.facts();
         let start = tick.as_seconds();
         for second in 1..=60 {
-            // Ops go on for both, too.
+            // Both receive the remaining ops.
             if let Some((_, op)) = plan.get(cut + second) {
                 let id = OpId::new(9, 100 + second as u32, 0);
                 let (one, other) = (stayed.sim.run_as(id, op), moved.sim.run_as(id, op));
@@ -78,7 +78,7 @@ fn a_controller_moved_to_another_time_keeps_its_remaining_times() {
 }
 
 #[test]
-fn what_followed_an_extracted_controller_keeps_its_value_and_follows_again_when_it_returns() {
+fn live_modifiers_freeze_when_their_source_is_extracted_and_resume_when_it_returns() {
     let mut w = World::new(busy());
     let (friend, hero) = (w.spawn("Hero"), w.spawn("Hero"));
     w.hit("GE_Live", friend, hero);
@@ -112,7 +112,7 @@ fn small_limits(w: &World) -> SimConfig {
     SimConfig { limits, ..w.sim.config().clone() }
 }
 
-/// Whatever was accepted must run, explain, change, hash and go.
+/// An accepted row must run, be explained, changed, hashed and removed.
 fn use_it(sim: &mut Sim, who: ControllerId, rules: &Rules) {
     let sum = sim.hash();
     assert_eq!(sim.clone().hash(), sum);
@@ -167,7 +167,7 @@ fn rich() -> (World, ControllerId) {
 }
 
 #[test]
-fn bytes_damaged_on_the_way_never_panic_and_what_is_accepted_works() {
+fn damaged_bytes_never_panic_and_accepted_rows_work() {
     let (mut w, hero) = rich();
     let bytes = postcard::to_allocvec(&w.sim.extract(hero).unwrap()).unwrap();
     let (mut dice, mut read, mut accepted) = (Rng(1), 0, 0);
@@ -212,7 +212,7 @@ fn leaves(value: &serde_json::Value, path: &str, into: &mut Vec<String>) {
 }
 
 #[test]
-fn fields_forged_one_by_one_never_panic_and_what_is_accepted_works() {
+fn fields_forged_one_by_one_never_panic_and_accepted_rows_work() {
     use serde_json::json;
     let (mut w, hero) = rich();
     // The roll of the poison captures a number at execution, which JSON cannot write; that has a test of its own.
@@ -259,7 +259,7 @@ fn fields_forged_one_by_one_never_panic_and_what_is_accepted_works() {
             if place.ends_with("/missed") && value.as_u64().is_some_and(|n| n > 65_535) {
                 continue;
             }
-            // A panic is caught to name all places at once, not to go on with a broken sim.
+            // Panics are caught to report all fields at once, not to continue with a broken sim.
             let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 if sim.insert(&portable).is_ok() {
                     use_it(&mut sim, who, &w.rules);
@@ -321,7 +321,7 @@ fn a_forged_count_of_missed_executions_is_refused() {
 }
 
 #[test]
-fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
+fn a_queued_effect_with_a_forged_period_cannot_stall_the_sim() {
     use serde_json::json;
     let tick = Effect::lasting("GE_Tick", 1.0).every(0.5).add("Gold", 1.0).policy(ExecutionPolicy::RunInSequence);
     let mut w = World::new(busy().add(tick));
@@ -347,7 +347,7 @@ fn a_queued_effect_with_a_forged_period_cannot_stop_time() {
 }
 
 #[test]
-fn two_rows_from_two_sims_cannot_make_a_circle() {
+fn two_rows_from_two_sims_cannot_make_a_cycle() {
     let follow = Effect::infinite("GE_Follow").add("Power", Magnitude::attribute("Power").times(0.5));
     let set = AttributeSet::new("S").with(Attribute::new("Power", 10.0));
     let rules =
@@ -363,7 +363,7 @@ fn two_rows_from_two_sims_cannot_make_a_circle() {
     let second = w.sim.insert(&part(1));
     w.apply("GE_Train", ControllerId(0));
     if second.is_ok() {
-        follows_truly(&w, &[ControllerId(0), ControllerId(1)]);
+        assert_live_modifiers_follow(&w, &[ControllerId(0), ControllerId(1)]);
     }
     assert!(second.is_err());
 }

@@ -1,6 +1,6 @@
-//! What building rules refuses or warns of in names, tags and sets, and how ids outlive a rebuild.
+//! Errors and warnings for names, tags and sets when rules are built, and ids that stay the same after a rebuild.
 
-use crate::kit::world::load::{base, error, says, vitals, warning};
+use crate::kit::world::load::{assert_issue, base, error, vitals, warning};
 use std::sync::Arc;
 use ugas_core::{Rules, RulesBuilder, Sim, SimConfig};
 use ugas_doc::{
@@ -11,18 +11,18 @@ use ugas_doc::{
 // Names and sets ------------------------------------------------------------------------------------------------
 
 #[test]
-fn a_circle_of_attributes_names_both() {
+fn a_cycle_of_attributes_names_both() {
     let set = AttributeSet::new("S").with(Attribute::new("A", 1.0).max("B")).with(Attribute::new("B", 1.0).max("A"));
     let issue = error(Rules::builder().add(set), "cycle");
-    says(&issue, "S", &["A", "B", "depend on themselves"]);
+    assert_issue(&issue, "S", &["A", "B", "depend on themselves"]);
     let set = AttributeSet::new("S").with(Attribute::derived("A", "B + 1")).with(Attribute::derived("B", "A + 1"));
-    says(&error(Rules::builder().add(set), "cycle"), "S", &["A", "B"]);
+    assert_issue(&error(Rules::builder().add(set), "cycle"), "S", &["A", "B"]);
     let set = AttributeSet::new("S").with(Attribute::new("A", 1.0).max("A"));
-    says(&error(Rules::builder().add(set), "cycle"), "S", &["A → A"]);
+    assert_issue(&error(Rules::builder().add(set), "cycle"), "S", &["A → A"]);
 }
 
 #[test]
-fn a_circle_of_sets_is_told() {
+fn a_cycle_of_sets_is_reported() {
     let builder = Rules::builder()
         .add(AttributeSet::new("One").needs("Two").with(Attribute::new("A", 1.0)))
         .add(AttributeSet::new("Two").needs("One").with(Attribute::new("B", 1.0)));
@@ -33,46 +33,46 @@ fn a_circle_of_sets_is_told() {
 }
 
 #[test]
-fn a_name_defined_twice_is_told() {
-    says(&error(base().add(vitals()), "duplicate-name"), "Vitals", &["attribute_set"]);
+fn a_duplicate_name_is_reported() {
+    assert_issue(&error(base().add(vitals()), "duplicate-name"), "Vitals", &["attribute_set"]);
     let hit = || Effect::instant("GE_Hit").add("Health", -5.0);
-    says(&error(base().add(hit()).add(hit()), "duplicate-name"), "GE_Hit", &["gameplay_effect"]);
+    assert_issue(&error(base().add(hit()).add(hit()), "duplicate-name"), "GE_Hit", &["gameplay_effect"]);
     let twice = AttributeSet::new("S").with(Attribute::new("A", 1.0)).with(Attribute::new("A", 2.0));
-    says(&error(Rules::builder().add(twice), "duplicate-name"), "S", &["A twice"]);
+    assert_issue(&error(Rules::builder().add(twice), "duplicate-name"), "S", &["A twice"]);
     let calc = |b: RulesBuilder| b.calc_fn("ExecCalc_Hit", [], |_| {});
-    says(&error(calc(calc(base())), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
+    assert_issue(&error(calc(calc(base())), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
     let old = calc(base()).build().unwrap();
-    says(&error(calc(calc(base().after(old))), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
+    assert_issue(&error(calc(calc(base().after(old))), "duplicate-name"), "ExecCalc_Hit", &["calculator"]);
 }
 
 #[test]
-fn a_bad_tag_is_told_with_the_right_form() {
+fn an_invalid_tag_is_reported_with_the_valid_form() {
     for bad in ["state.alive", "State..Alive", "State.Debuff.", "State_Alive", "", "State.1"] {
         let issue = error(base().add(Effect::infinite("GE_T").grants(bad)), "bad-tag");
-        says(&issue, "GE_T", &[bad, "State.Debuff"]);
+        assert_issue(&issue, "GE_T", &[bad, "State.Debuff"]);
     }
     let issue = error(base().add(TagRegistry::new(["alive"])), "bad-tag");
     assert!(issue.message.contains("alive"), "{issue}");
 }
 
 #[test]
-fn an_undeclared_tag_is_warned_of_with_the_nearest_spelling() {
+fn an_undeclared_tag_is_a_warning_with_the_nearest_name() {
     let registry = TagRegistry::new(["State.Debuff.Stunned"]);
     let builder = base().add(registry).add(Effect::infinite("GE_Stun").grants("State.Debuff.Stuned"));
     let issue = warning(builder, "undeclared-tag");
-    says(&issue, "GE_Stun", &["State.Debuff.Stuned", "did you mean State.Debuff.Stunned?"]);
+    assert_issue(&issue, "GE_Stun", &["State.Debuff.Stuned", "did you mean State.Debuff.Stunned?"]);
 }
 
 #[test]
-fn odd_tags_are_warned_of() {
+fn deep_parent_conflicting_and_misnamed_tags_are_warnings() {
     let deep = TagRegistry::new(["A.B.C.D.E.F"]);
     let issue = warning(base().add(deep), "tag-depth");
-    says(&issue, "A.B.C.D.E.F", &["five levels"]);
+    assert_issue(&issue, "A.B.C.D.E.F", &["five levels"]);
     let registry = || TagRegistry::new(["State.Debuff", "State.Debuff.Stunned", "Fx.Fire", "GameplayCue.Fire"]);
     let issue = warning(base().add(registry()).add(Effect::infinite("GE_D").grants("State.Debuff")), "parent-granted");
-    says(&issue, "GE_D", &["State.Debuff", "State.Debuff.Stunned"]);
+    assert_issue(&issue, "GE_D", &["State.Debuff", "State.Debuff.Stunned"]);
     let issue = warning(base().add(registry()).add(Effect::infinite("GE_C").cue("Fx.Fire")), "cue-prefix");
-    says(&issue, "GE_C", &["Fx.Fire", "GameplayCue."]);
+    assert_issue(&issue, "GE_C", &["Fx.Fire", "GameplayCue."]);
     let quiet = base().add(registry()).add(Effect::infinite("GE_C").cue("GameplayCue.Fire")).build().unwrap();
     assert!(quiet.warnings().is_empty(), "{:?}", quiet.warnings());
     let twice = TagRegistry { tags: vec![TagEntry { allow_multiple: true, ..TagEntry::new("State.Debuff") }] };
@@ -81,15 +81,15 @@ fn odd_tags_are_warned_of() {
 }
 
 #[test]
-fn sets_and_controllers_are_not_empty() {
-    says(&error(Rules::builder().add(AttributeSet::new("S")), "empty-set"), "S", &["no attributes"]);
-    says(&error(base().add(Controller::new("Hero")), "no-sets"), "Hero", &["at least one attribute set"]);
+fn empty_sets_and_controllers_are_errors() {
+    assert_issue(&error(Rules::builder().add(AttributeSet::new("S")), "empty-set"), "S", &["no attributes"]);
+    assert_issue(&error(base().add(Controller::new("Hero")), "no-sets"), "Hero", &["at least one attribute set"]);
 }
 
 // As a whole ----------------------------------------------------------------------------------------------------
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once_with_file_and_line() {
+fn all_errors_are_reported_at_once_with_file_and_line() {
     let failed = base()
         .add_at(Effect::instant("GE_A").add("Helth", 1.0).add("Manna", 1.0), Origin::new("packs/a.yaml", 3))
         .add_at(Effect::infinite("GE_B").every(-1.0), Origin::new("packs/b.yaml", 9))
@@ -114,7 +114,7 @@ fn first_rules() -> Arc<Rules> {
 }
 
 #[test]
-fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
+fn ids_stay_the_same_when_rules_are_built_on_older_ones() {
     let old = first_rules();
     // A tag in the middle of the registry, an effect before the others, and one effect less.
     let new = Rules::builder()
@@ -148,35 +148,39 @@ fn ids_stay_the_same_when_rules_are_built_after_older_ones() {
     // The tree is the new one although the ids are old: presence of a parent follows the middle tag too.
     let (afraid, state) = (new.tag("State.Afraid").unwrap(), new.tag("State").unwrap());
     assert!(new.tag_is_under(afraid, state));
-    // What is gone is a tombstone: its id means nothing else, and applying it is a typed refusal.
-    let gone = old.effect("GE_Aura").unwrap();
+    // A removed definition is a tombstone: its id is not reused, and applying it is a typed refusal.
+    let removed = old.effect("GE_Aura").unwrap();
     assert_eq!(new.find_effect("GE_Aura"), None);
     let mut sim = Sim::new(new.clone(), SimConfig::default());
     let hero = sim.spawn(ugas_core::SpawnSpec::template(new.template("Hero").unwrap())).unwrap();
-    let refused = sim.apply(&ugas_core::Spec::new(gone, hero)).unwrap_err();
+    let refused = sim.apply(&ugas_core::Spec::new(removed, hero)).unwrap_err();
     assert_eq!(refused.kind(), "UnknownName");
 }
 
 #[test]
-fn what_no_document_defines_any_more_is_unknown_to_new_rules() {
+fn a_name_without_a_document_is_unknown_to_new_rules() {
     let old = first_rules();
     let after = || base().after(old.clone());
     let mut then = Effect::lasting("GE_Bomb", 1.0);
     then.effects.get_or_insert_default().on_expired = vec!["GE_Aura".into()];
-    says(&error(after().add(then), "unknown-effect"), "GE_Bomb", &["GE_Aura"]);
+    assert_issue(&error(after().add(then), "unknown-effect"), "GE_Bomb", &["GE_Aura"]);
     let curved = Effect::instant("GE_C").add("Health", Magnitude::curve("C_Damage"));
-    says(&error(after().add(curved), "unknown-curve"), "GE_C", &["C_Damage"]);
+    assert_issue(&error(after().add(curved), "unknown-curve"), "GE_C", &["C_Damage"]);
     let hero = Controller::new("Hero").set("Vitals").ability("GA_Hit");
-    says(&error(after().add(hero), "unknown-ability"), "Hero", &["GA_Hit"]);
+    assert_issue(&error(after().add(hero), "unknown-ability"), "Hero", &["GA_Hit"]);
     let only = AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0));
     let stale = Effect::infinite("GE_Max").add("MaxHealth", 1.0);
-    says(&error(Rules::builder().after(old).add(only).add(stale), "unknown-attribute"), "GE_Max", &["MaxHealth"]);
+    assert_issue(
+        &error(Rules::builder().after(old).add(only).add(stale), "unknown-attribute"),
+        "GE_Max",
+        &["MaxHealth"],
+    );
 }
 
 #[test]
-fn a_read_of_an_attribute_that_no_set_has_does_not_make_it_exist() {
+fn reading_an_attribute_that_no_set_has_does_not_define_it() {
     let builder = base()
         .add(Effect::instant("GE_Hit").modify(Modifier::new("Helth", Operation::Add, -5.0)).execute("ExecCalc_Slip"))
         .calc_fn("ExecCalc_Slip", [ugas_core::Read::target("Helth")], |_| {});
-    says(&error(builder, "unknown-attribute"), "GE_Hit", &["Helth", "did you mean Health?"]);
+    assert_issue(&error(builder, "unknown-attribute"), "GE_Hit", &["Helth", "did you mean Health?"]);
 }

@@ -1,5 +1,5 @@
-//! The integration tests of `ugas-core`, one module per subject, in one program: each program is linked on its own, and
-//! linking dozens of them took most of the time that building the tests took.
+//! The integration tests of `ugas-core`, one module per subject. They are one program, because each test program is
+//! linked separately, and linking took most of the build time.
 
 mod ability;
 mod ability_capture;

@@ -5,7 +5,7 @@ use ugas_core::{AbilityGrant, ActorId, Op, ParamId, Sim, Spec, Target, Which};
 use ugas_doc::{Ability, CombatRule, Effect};
 
 #[test]
-fn passives_start_when_what_blocked_them_is_over() {
+fn passives_start_when_the_blocking_condition_ends() {
     let restrict = CombatRule { on: "AbilityUse".into(), restrict: true, ..CombatRule::default() };
     let rules = base()
         .add(Effect { rules: vec![restrict], ..Effect::infinite("GE_Bar") })
@@ -61,7 +61,7 @@ fn passives_start_when_what_blocked_them_is_over() {
 
 // A passive ability that is ended stays ended until something else changes: its own end is no reason to start it.
 #[test]
-fn the_end_of_a_passive_does_not_start_it() {
+fn a_passive_that_ends_does_not_restart_itself() {
     let rules = base()
         .add(Ability::new("GA").tag("Ability.Aura").blocks("Ability.Aura").passively().owned("State.Aura"))
         .build()

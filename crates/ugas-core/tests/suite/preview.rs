@@ -9,7 +9,7 @@ fn spec(sim: &ugas_core::Sim, effect: &str, target: ControllerId) -> Spec {
 }
 
 #[test]
-fn a_preview_shows_values_tags_and_what_would_be_removed() {
+fn a_preview_shows_values_tags_and_removed_effects() {
     let rules = kit::world()
         .add(Effect::lasting("GE_Burn", 5.0).every(1.0).add("Health", -5.0).grants("Status.Burning"))
         .add(Effect {
@@ -49,7 +49,7 @@ fn a_refused_application_shows_the_refusal_and_no_change() {
 
 /// Of a hundred controllers only those that are concerned are copied; a follower of a follower is.
 #[test]
-fn a_preview_shows_whoever_follows_an_attribute() {
+fn a_preview_includes_controllers_that_depend_on_a_changed_attribute() {
     let follow = || Magnitude::attribute("AttackPower").times(0.5);
     let rules = kit::world()
         .add(Effect::infinite("GE_Follow").add("AttackPower", follow()))
@@ -71,7 +71,7 @@ fn a_preview_shows_whoever_follows_an_attribute() {
 }
 
 #[test]
-fn an_ability_shows_its_cost_its_cooldown_and_what_it_does_at_once() {
+fn the_preview_of_an_ability_shows_cost_cooldown_and_immediate_effects() {
     let hit = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Hit");
     let rules = kit::world()
         .add(Effect::instant("GE_Cost").add("Mana", -20.0))
@@ -96,7 +96,7 @@ fn an_ability_shows_its_cost_its_cooldown_and_what_it_does_at_once() {
 }
 
 #[test]
-fn later_parts_of_a_batch_see_what_earlier_ones_did() {
+fn later_entries_of_a_batch_preview_see_the_earlier_ones() {
     let rules = kit::world()
         .add(Effect::infinite("GE_Alive").grants("State.Alive"))
         .add(Effect {

@@ -1,5 +1,5 @@
-//! Which abilities and tasks react to an event, a tag or an effect: only those that waited when it happened; and the order
-//! of the consequences.
+//! Which abilities and tasks react to an event, a tag or an effect: only those that waited when it happened; and the
+//! order of the consequences.
 
 use crate::kit::abilities::{cast, grant, has, running, waits, world};
 use crate::kit::{self, apply, effect, facts, go, go_to, kinds};
@@ -20,9 +20,9 @@ fn mark() -> Effect {
     Effect::instant("GE_Mark").add("AttackPower", 1.0)
 }
 
-// A wait that begins after something happened does not hear of it, even where somebody else does.
+// A wait that starts after an event is not woken by it, even if others are.
 #[test]
-fn a_wait_hears_nothing_that_was_before_it() {
+fn a_wait_ignores_events_from_before_it_started() {
     let late = Ability::new("GA_Late")
         .task(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"))
         .task(AbilityTask::new("WaitEffectApplied").param("EffectClass", "GE_Mark"));
@@ -38,7 +38,7 @@ fn a_wait_hears_nothing_that_was_before_it() {
 }
 
 #[test]
-fn a_wait_hears_what_its_own_list_does_next() {
+fn a_wait_is_woken_by_a_later_task_of_its_own_list() {
     let both = Ability::new("GA_Both").task(AbilityTask::parallel([
         AbilityTask::new("WaitEffectApplied").param("EffectClass", "GE_Mark"),
         AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"),
@@ -60,13 +60,13 @@ fn death_by_its_own_cost_ends_an_ability() {
     assert_eq!(running(&sim, who), 0);
 }
 
-// What cancels an ability from the outside comes from the outside: its own cooldown's tag does not.
+// Only tags from other sources cancel an ability: the tag of its own cooldown does not.
 #[test]
-fn a_commit_does_not_cancel_what_it_commits() {
+fn a_commit_does_not_cancel_its_own_ability() {
     let odd = Ability::new("GA_Odd").cooldown("GE_Cooldown").cancels("Cooldown").task(waits());
     let (mut sim, who) = sim(world().add(odd));
     grant(&mut sim, who, "GA_Odd");
-    // Somebody who listens to tags.
+    // An ability that listens to tags.
     grant(&mut sim, who, "GA_Flinch");
     cast(&mut sim, who, "GA_Odd").unwrap();
     assert_eq!(running(&sim, who), 1);
@@ -74,7 +74,7 @@ fn a_commit_does_not_cancel_what_it_commits() {
 
 // The cooldown's tag may be what makes the owner immune to the tags of the ability: then nothing is spent.
 #[test]
-fn a_commit_that_is_refused_halfway_leaves_nothing() {
+fn a_commit_refused_halfway_is_rolled_back() {
     let mut ward = Effect::infinite("GE_Ward");
     ward.immunity = vec![ugas_doc::ImmunityEntry {
         effects: vec!["GE_OwnedTags_GA_Bolt".into()],
@@ -90,15 +90,15 @@ fn a_commit_that_is_refused_halfway_leaves_nothing() {
     assert_eq!(kit::get(&sim, who, "Mana"), 50.0);
 }
 
-// What ends a passive ability, and what happened while it ran, are no reasons to start it again.
+// Neither the end of a passive ability nor events while it was active start it again.
 #[test]
-fn a_cancelled_passive_ability_does_not_start_by_what_was_before() {
+fn a_cancelled_passive_is_not_restarted_by_earlier_events() {
     let hum = Ability::new("GA_Hum")
         .passively()
         .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Mark"));
     let (mut sim, who) = sim(world().add(mark()).add(hum));
     let hum = grant(&mut sim, who, "GA_Hum");
-    // Somebody who listens to attributes.
+    // An ability that listens to attributes.
     grant(&mut sim, who, "GA_Panic");
     assert_eq!(running(&sim, who), 1);
     sim.cancel(who, Which::Grant(hum)).unwrap();
@@ -107,9 +107,9 @@ fn a_cancelled_passive_ability_does_not_start_by_what_was_before() {
     assert_eq!(running(&sim, who), 1);
 }
 
-// A grant of a set that fails takes back what it told, not what was to be told before.
+// A failed grant of a set drops its own notices, not those queued before it.
 #[test]
-fn a_roll_back_keeps_older_news() {
+fn a_failed_set_grant_keeps_earlier_notices() {
     let set = AbilitySet::new("AS_Bad").effect("GE_Silence").effect("GE_Never");
     let never = Effect { application_required_tags: vec!["State.Grounded.Ice".into()], ..Effect::infinite("GE_Never") };
     let rules = world().add(never).add(set).build().unwrap();
@@ -124,9 +124,9 @@ fn a_roll_back_keeps_older_news() {
     assert_eq!(running(&sim, who), 1);
 }
 
-// Who follows a value elsewhere follows it back.
+// A live modifier of another controller is restored too.
 #[test]
-fn a_roll_back_reaches_those_who_follow() {
+fn a_failed_set_grant_restores_dependent_controllers() {
     let set = AbilitySet::new("AS_Bad").effect("GE_Rage").effect("GE_Never");
     let never = Effect { application_required_tags: vec!["State.Grounded.Ice".into()], ..Effect::infinite("GE_Never") };
     let share = Effect::infinite("GE_Share").add("Defense", ugas_doc::Magnitude::attribute("AttackPower"));
@@ -142,9 +142,9 @@ fn a_roll_back_reaches_those_who_follow() {
     assert_eq!(kit::get(&sim, other, "Defense"), 15.0);
 }
 
-// A frame that is due at the very moment at which something else happens takes place.
+// A frame that is due at the time of another event still runs.
 #[test]
-fn a_frame_is_not_put_off_by_what_runs_before_it() {
+fn a_frame_due_at_the_time_of_another_event_still_runs() {
     let held = Ability { held_activation: true, ..Ability::new("GA_Held").cooldown("GE_Short") };
     let short = Effect::lasting("GE_Short", 1.0).grants("Cooldown.Short");
     let set = AbilitySet::new("AS_Held").ability(ugas_doc::SetAbility::new("GA_Held").input("Fire"));
@@ -162,13 +162,13 @@ fn a_frame_is_not_put_off_by_what_runs_before_it() {
     assert!(matches!(sim.press(who, fire, Target::None).unwrap(), Outcome::Pressed { refused: Some(_), .. }));
     facts(&mut sim);
     go_to(&mut sim, SimTime::seconds(1.0));
-    let again = facts(&mut sim).into_iter().find(|f| matches!(f.kind, FactKind::AbilityActivated { .. }));
-    assert_eq!(again.map(|f| f.at), Some(SimTime::seconds(1.0)));
+    let second_activation = facts(&mut sim).into_iter().find(|f| matches!(f.kind, FactKind::AbilityActivated { .. }));
+    assert_eq!(second_activation.map(|f| f.at), Some(SimTime::seconds(1.0)));
 }
 
-// What an ability does as its owner goes is undone as everything else is: each effect that came has its end.
+// Effects that an ability applies while its owner is destroyed are removed too.
 #[test]
-fn destruction_ends_what_abilities_leave_behind() {
+fn destruction_removes_effects_applied_by_cancel_lists() {
     let last = Ability::new("GA_LastWord")
         .task(waits())
         .on_cancel(AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Silence"));
@@ -177,16 +177,16 @@ fn destruction_ends_what_abilities_leave_behind() {
     cast(&mut sim, who, "GA_LastWord").unwrap();
     facts(&mut sim);
     sim.despawn(who).unwrap();
-    let told = kinds(&mut sim);
-    let applied = told.iter().filter(|k| matches!(k, FactKind::EffectApplied { .. })).count();
-    let removed = told.iter().filter(|k| matches!(k, FactKind::EffectRemoved { .. })).count();
+    let emitted = kinds(&mut sim);
+    let applied = emitted.iter().filter(|k| matches!(k, FactKind::EffectApplied { .. })).count();
+    let removed = emitted.iter().filter(|k| matches!(k, FactKind::EffectRemoved { .. })).count();
     assert_eq!((applied, removed), (1, 1));
-    assert!(matches!(told.last(), Some(FactKind::Despawned)));
+    assert!(matches!(emitted.last(), Some(FactKind::Despawned)));
 }
 
-// Own tags that somebody else removed do not make a controller unfit to travel.
+// A controller can be moved although another effect removed the owned tags of its ability.
 #[test]
-fn an_ability_without_its_tags_can_be_moved() {
+fn an_ability_whose_owned_tags_were_removed_can_be_moved() {
     let (mut sim, who) = sim(world());
     grant(&mut sim, who, "GA_Bolt");
     cast(&mut sim, who, "GA_Bolt").unwrap();
@@ -202,7 +202,7 @@ fn an_ability_without_its_tags_can_be_moved() {
 
 // An attribute set that others refer to does not go with an ability set.
 #[test]
-fn an_ability_set_whose_attributes_are_needed_stays() {
+fn an_ability_set_with_a_needed_attribute_set_cannot_be_revoked() {
     let extra = AttributeSet::new("Extra").with(Attribute::new("Limit", 40.0));
     let bound = AttributeSet::new("Bound").with(Attribute::new("Rage", 10.0).max("Limit"));
     let mut set = AbilitySet::new("AS_Extra");
@@ -216,9 +216,9 @@ fn an_ability_set_whose_attributes_are_needed_stays() {
     sim.revoke_set(who, handle).unwrap();
 }
 
-// A pool that is hit itself and absorbs for another: what it absorbs is not counted as a hit on it.
+// A pool that is hit itself and absorbs for another: absorbed damage is not counted as a hit on it.
 #[test]
-fn what_a_pool_absorbs_is_no_damage_of_its_own() {
+fn absorbed_damage_does_not_count_as_damage_to_the_pool() {
     let shield = Attribute {
         absorb: Some(ugas_doc::Absorb { before: "Health".into(), order: 0 }),
         ..Attribute::new("Shield", 30.0).min(0.0)
@@ -229,18 +229,18 @@ fn what_a_pool_absorbs_is_no_damage_of_its_own() {
     let mut sim = Sim::new(rules.clone(), ugas_core::SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets([kit::set(&rules, "V")])).unwrap();
     sim.apply(&ugas_core::Spec::new(effect(&rules, "GE_Both"), who)).unwrap();
-    let blows: Vec<(f64, f64)> = kinds(&mut sim)
+    let hits: Vec<(f64, f64)> = kinds(&mut sim)
         .iter()
         .filter_map(|k| if let FactKind::Damage { raw, absorbed, .. } = k { Some((*raw, *absorbed)) } else { None })
         .collect();
-    assert_eq!(blows, [(10.0, 10.0), (5.0, 0.0)]);
+    assert_eq!(hits, [(10.0, 10.0), (5.0, 0.0)]);
     assert_eq!(kit::get(&sim, who, "Shield"), 15.0);
     assert_eq!(kit::get(&sim, who, "Health"), 100.0);
     assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
 }
 
-// An application that removes the effect behind a running ability has its own numbers, whatever that ability's cancel
-// list applies.
+// An application that removes the effect of an active ability keeps its own magnitudes, although the cancel list of
+// that ability applies another effect.
 #[test]
 fn a_cancel_list_inside_an_application_does_not_replace_its_magnitudes() {
     let mut stance = Effect::infinite("GE_Stance").tagged("State.Stance");
@@ -282,7 +282,7 @@ fn stances() -> ugas_core::RulesBuilder {
         .add(breaks(Effect::instant("GE_Knock").add("Mana", -5.0).execute("ExecCalc_Nan")))
         .add(breaks(Effect::infinite("GE_Daze").add("Mana", -5.0).execute("ExecCalc_Nan")))
         .calc_fn("ExecCalc_Nan", [ugas_core::Read::target("Defense")], |cx| {
-            // The stance is gone here.
+            // The stance was removed here.
             let defense = cx.target("Defense");
             cx.add("Health", if defense < 12.0 { f64::NAN } else { -1.0 });
         })
@@ -298,9 +298,9 @@ fn in_stance() -> (Sim, ugas_core::ControllerId, ugas_core::ControllerId) {
     (sim, who, other)
 }
 
-// A refusal changes nothing, also not by the cancel list of an ability that the removal would end.
+// A refusal changes nothing, not even through the cancel list of an ability that the removal would end.
 #[test]
-fn a_refused_application_that_removes_others_does_nothing_to_anybody() {
+fn a_refused_application_that_would_remove_effects_changes_nothing() {
     for name in ["GE_Knock", "GE_Daze"] {
         let (mut sim, who, other) = in_stance();
         let before = (sim.row_hash(who).unwrap(), sim.row_hash(other).unwrap());

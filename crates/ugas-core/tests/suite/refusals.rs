@@ -30,7 +30,7 @@ fn health(sim: &Sim, who: ControllerId) -> f64 {
 }
 
 #[test]
-fn an_image_of_another_sim_is_read_under_its_own_sets() {
+fn an_image_of_another_sim_is_restored_with_its_own_sets() {
     let rules = documents().build().unwrap();
     let (mut a, mut b) = (sim(&rules, SimConfig::default()), sim(&rules, SimConfig::default()));
     let hero = spawn(&mut a, "Vitals");
@@ -43,7 +43,7 @@ fn an_image_of_another_sim_is_read_under_its_own_sets() {
 }
 
 #[test]
-fn a_definition_forgotten_since_the_capture_refuses_the_restore() {
+fn a_definition_removed_since_the_capture_refuses_the_restore() {
     let rules = documents().build().unwrap();
     let mut sim = sim(&rules, SimConfig::default());
     let hero = spawn(&mut sim, "Vitals");
@@ -59,7 +59,7 @@ fn a_definition_forgotten_since_the_capture_refuses_the_restore() {
 }
 
 #[test]
-fn a_replay_whose_journal_is_too_short_is_refused() {
+fn a_resimulation_with_a_journal_that_is_too_short_is_refused() {
     let rules = documents().build().unwrap();
     let limits = Limits { journal: 4, ..Limits::default() };
     let mut sim = sim(&rules, SimConfig { limits, ..SimConfig::default() });
@@ -77,7 +77,7 @@ fn a_replay_whose_journal_is_too_short_is_refused() {
 }
 
 #[test]
-fn one_client_id_sent_twice_gives_two_keys() {
+fn one_op_id_used_twice_gives_two_keys() {
     let rules = documents().build().unwrap();
     let mut sim = sim(&rules, SimConfig::default());
     let hero = spawn(&mut sim, "Vitals");
@@ -90,7 +90,7 @@ fn one_client_id_sent_twice_gives_two_keys() {
 }
 
 #[test]
-fn a_restored_controller_and_its_followers_agree_again() {
+fn a_restored_controller_updates_its_dependent_controllers() {
     let rules = documents().build().unwrap();
     let mut sim = sim(&rules, SimConfig::default());
     let (master, pet) = (spawn(&mut sim, "Vitals"), spawn(&mut sim, "Vitals"));
@@ -107,7 +107,7 @@ fn a_restored_controller_and_its_followers_agree_again() {
 }
 
 #[test]
-fn a_change_of_many_that_one_refuses_changes_none() {
+fn a_change_of_many_effects_that_one_refuses_changes_none() {
     let rules = documents()
         .add(ugas_doc::Curve::new("C", [(1.0, 1.0), (2.0, 1e308)]))
         .add(Effect::infinite("GE_Curve").add("Health", Magnitude { value: Some(1.0), ..Magnitude::curve("C") }))
@@ -166,7 +166,7 @@ fn a_timed_effect_cannot_be_extended_into_an_endless_one() {
 }
 
 #[test]
-fn an_id_of_a_controller_that_is_gone_is_not_given_again() {
+fn the_id_of_a_removed_controller_is_not_reused() {
     let rules = documents().build().unwrap();
     let mut sim = sim(&rules, SimConfig::default());
     let hero = spawn(&mut sim, "Vitals");
@@ -203,7 +203,7 @@ fn grants_and_layouts_are_bounded() {
 }
 
 #[test]
-fn callers_values_out_of_order_are_refused() {
+fn unsorted_caller_values_are_refused() {
     let rules = documents()
         .add(Effect::instant("GE_A").add("Health", Magnitude::set_by_caller("A")))
         .add(Effect::instant("GE_B").add("Health", Magnitude::set_by_caller("B")))

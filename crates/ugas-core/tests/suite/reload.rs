@@ -1,4 +1,4 @@
-//! Hot reload, case by case: what stays, what follows, what goes, and what is refused as a whole.
+//! Hot reload, case by case: what is kept, updated, removed, and refused as a whole.
 
 use crate::kit::script::*;
 use std::sync::Arc;
@@ -54,8 +54,8 @@ fn a_raised_default_reaches_the_running_world_and_active_effects_stay() {
     assert_eq!(get(&sim, hero, "MaxHealth"), 170.0);
     assert_eq!(sim.effect(key).unwrap().remaining, Some(SimTime::seconds(6.0)));
     assert_eq!((migration.bases, migration.values, migration.effects_evaluated), (1, 1, 0));
-    let told = facts(&mut sim);
-    assert!(matches!(told[0].kind, FactKind::Reloaded { .. }));
+    let emitted = facts(&mut sim);
+    assert!(matches!(emitted[0].kind, FactKind::Reloaded { .. }));
     let max = attribute(sim.rules(), "MaxHealth");
     let change = |old, new| FactKind::AttributeChanged {
         attribute: max,
@@ -64,9 +64,9 @@ fn a_raised_default_reaches_the_running_world_and_active_effects_stay() {
         old_base: old,
         new_base: new,
     };
-    assert_eq!(told[1].kind, change(100.0, 150.0));
-    assert_eq!(told.len(), 2);
-    assert_eq!(sim.chain(told[1].link)[0].what, CauseWhat::Reload);
+    assert_eq!(emitted[1].kind, change(100.0, 150.0));
+    assert_eq!(emitted.len(), 2);
+    assert_eq!(sim.chain(emitted[1].link)[0].what, CauseWhat::Reload);
     go(&mut sim, 10.0);
     assert_eq!(get(&sim, hero, "MaxHealth"), 150.0);
 }
@@ -99,7 +99,7 @@ fn spawn_in(sim: &mut Sim) -> ControllerId {
 }
 
 #[test]
-fn attributes_come_with_their_defaults_and_go_with_their_documents() {
+fn added_attributes_start_at_their_defaults_and_removed_ones_disappear() {
     let (mut sim, hero) = start(Rules::builder().add(vitals(100.0)));
     let derived = Attribute {
         derived_from: Some(ugas_doc::DerivedFrom { expression: "MaxHealth / 2".into() }),
@@ -122,7 +122,7 @@ fn attributes_come_with_their_defaults_and_go_with_their_documents() {
 
 // covers: OWN-11
 #[test]
-fn every_id_cached_before_means_the_same_after_a_tag_in_the_middle() {
+fn cached_ids_stay_valid_when_a_tag_is_inserted() {
     let docs =
         |tags: &[&str]| builder().add(TagRegistry::new(tags.iter().copied())).add(Curve::new("C_A", [(1.0, 2.0)]));
     let before = docs(&["Zone.Fire.Hot", "Zone.Water"]).build().unwrap();
@@ -176,7 +176,7 @@ fn every_id_cached_before_means_the_same_after_a_tag_in_the_middle() {
 
 // covers: OWN-11
 #[test]
-fn what_is_removed_goes_with_its_reason_and_leaves_a_tombstone() {
+fn removed_definitions_end_their_instances_with_a_reason_and_leave_a_tombstone() {
     let blade = Effect {
         granted_abilities: vec![GrantedAbilityEntry::new("GA_Slash")],
         ..Effect::infinite("GE_Blade").add("Power", 5.0).grants("State.Armed").cue("Cue.Shine")
@@ -197,10 +197,10 @@ fn what_is_removed_goes_with_its_reason_and_leaves_a_tombstone() {
     let b = rest(after(&sim));
     let m = reload(&mut sim, b);
     assert_eq!((m.effects_removed, m.grants_revoked, m.activations_ended), (1, 1, 1));
-    let told = kinds(&mut sim);
-    assert!(told.contains(&FactKind::EffectRemoved { reason: RemoveReason::Reload }));
-    assert!(told.iter().any(|k| matches!(k, FactKind::Revoked { .. })));
-    assert!(told.iter().any(|k| matches!(k, FactKind::AbilityEnded { cancelled: true, .. })));
+    let emitted = kinds(&mut sim);
+    assert!(emitted.contains(&FactKind::EffectRemoved { reason: RemoveReason::Reload }));
+    assert!(emitted.iter().any(|k| matches!(k, FactKind::Revoked { .. })));
+    assert!(emitted.iter().any(|k| matches!(k, FactKind::AbilityEnded { cancelled: true, .. })));
     // It ended under the rules it began with: its OnCancel ran.
     assert_eq!((get(&sim, hero, "Health"), get(&sim, hero, "Power")), (99.0, 10.0));
     assert!(sim.effect(stay).is_ok() && sim.effect(key).is_err());
@@ -218,7 +218,7 @@ fn what_is_removed_goes_with_its_reason_and_leaves_a_tombstone() {
 }
 
 #[test]
-fn changed_magnitudes_are_evaluated_again_and_times_and_captures_stay() {
+fn changed_magnitudes_are_reevaluated_and_times_and_captures_stay() {
     let docs = |b: RulesBuilder, k: f64| {
         b.add(vitals(100.0))
             .add(Curve::new("C_L", [(1.0, k), (2.0, 10.0 * k)]))
@@ -277,7 +277,7 @@ fn tags_cues_grants_periods_and_ends_follow_the_definition() {
     let grants: Vec<_> = sim.grants(hero).unwrap().iter().map(|g| g.ability).collect();
     assert_eq!(grants, [ability(&rules, "GA_B")]);
     assert_eq!((m.grants_added, m.grants_revoked), (1, 1));
-    // What it gained begins now: an end in three seconds, a period of half a second.
+    // New fields apply from now on: it ends in three seconds and has a period of half a second.
     let view = sim.effect(key).unwrap();
     assert_eq!((view.remaining, view.next_execution), (Some(SimTime::seconds(3.0)), Some(SimTime::seconds(0.5))));
     assert_eq!(get(&sim, hero, "Power"), 10.0);
@@ -287,7 +287,7 @@ fn tags_cues_grants_periods_and_ends_follow_the_definition() {
 }
 
 #[test]
-fn requirements_and_immunities_of_the_new_rules_hold_at_once() {
+fn requirements_and_immunities_of_the_new_rules_apply_at_once() {
     let wet = || Effect::infinite("GE_Wet").grants("State.Wet");
     let glow = || Effect::infinite("GE_Glow").add("Power", 4.0).tagged("Magic.Fire");
     let fire = || Effect::infinite("GE_Fire").add("Power", 1.0).tagged("Magic.Fire");
@@ -312,7 +312,7 @@ fn requirements_and_immunities_of_the_new_rules_hold_at_once() {
 }
 
 #[test]
-fn a_running_ability_goes_on_unless_its_steps_changed() {
+fn an_active_ability_continues_unless_its_tasks_changed() {
     let same = || Ability::new("GA_Same").task(wait(2.0)).task(mark("GE_Mark"));
     let other =
         |seconds: f64| Ability::new("GA_Other").task(wait(seconds)).task(mark("GE_Mark10")).on_cancel(mark("GE_Hurt"));
@@ -329,7 +329,7 @@ fn a_running_ability_goes_on_unless_its_steps_changed() {
     assert_eq!(get(&sim, hero, "Health"), 90.0);
     go(&mut sim, 3.0);
     assert_eq!(get(&sim, hero, "AttackPower"), 11.0);
-    // The new list is what the next activation runs.
+    // The next activation runs the new list.
     let id = ability(sim.rules(), "GA_Other");
     sim.activate(hero, id, Target::None).unwrap();
     go(&mut sim, 4.5);
@@ -337,7 +337,7 @@ fn a_running_ability_goes_on_unless_its_steps_changed() {
 }
 
 #[test]
-fn stacks_queues_and_sets_fit_the_new_rules() {
+fn stacks_queues_and_sets_are_adapted_to_the_new_rules() {
     let stacks = |limit| {
         Effect::infinite("GE_Stack").add("Power", 1.0).stacking(Stacking { limit: Some(limit), ..Stacking::default() })
     };
@@ -367,7 +367,7 @@ fn stacks_queues_and_sets_fit_the_new_rules() {
 
 // covers: OWN-08
 #[test]
-fn a_refused_reload_leaves_the_sim_as_it_was() {
+fn a_refused_reload_leaves_the_sim_unchanged() {
     let oak = || Effect::infinite("GE_Oak").add("MaxHealth", 20.0);
     let (mut sim, hero) = start(Rules::builder().add(vitals(100.0)).add(oak()));
     apply(&mut sim, "GE_Oak", hero);
@@ -385,12 +385,12 @@ fn a_refused_reload_leaves_the_sim_as_it_was() {
     let error = refuse(Rules::builder().add(vitals(100.0)).add(early).add(oak()));
     assert_eq!(error, ReloadError::OtherIds { kind: "effect", name: "GE_Oak".into() });
     assert!(error.to_string().contains("RulesBuilder::after"), "{error}");
-    // The hero's only set is gone.
+    // The hero's only set was removed.
     let other = AttributeSet::new("Other").with(Attribute::new("MaxHealth", 5.0)).with(Attribute::new("Power", 5.0));
     let error = refuse(Rules::builder().after(rules.clone()).add(other).add(oak()));
     assert!(matches!(&error, ReloadError::Sets { who, refusal: Refusal::NoSets, .. } if *who == hero), "{error}");
     assert!(error.to_string().contains("Vitals"), "{error}");
-    // A definition of the sim reads what is gone.
+    // A run-time definition reads a removed attribute.
     let mut less = vitals(100.0);
     less.attributes.pop();
     let error = refuse(Rules::builder().after(rules.clone()).add(less).add(oak()));
@@ -437,7 +437,7 @@ fn images_journals_and_portables_from_before_are_refused() {
 }
 
 #[test]
-fn a_reload_is_part_of_the_record() {
+fn a_reload_at_a_fixed_time_is_deterministic() {
     let docs =
         |b: RulesBuilder, k: f64| b.add(vitals(100.0)).add(Effect::lasting("GE_Dot", 9.0).every(1.0).add("Health", -k));
     let first = docs(Rules::builder(), 1.0).build().unwrap();

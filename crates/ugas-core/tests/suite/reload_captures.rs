@@ -36,7 +36,7 @@ fn go(spare: bool) {
 }
 
 #[test]
-fn a_capture_reads_a_row_that_moves_later() {
+fn a_new_capture_reads_a_source_row_that_is_migrated_later() {
     go(true);
 }
 
@@ -68,7 +68,7 @@ fn a_new_capture_is_taken_at_the_reload() {
 }
 
 #[test]
-fn a_live_modifier_catches_up_with_an_attribute_that_is_new() {
+fn a_live_modifier_updates_for_a_newly_added_attribute() {
     let rules = |b: RulesBuilder, more: bool| {
         let s = AttributeSet::new("B").with(Attribute::new("Bb", 1.0));
         let s = if more { s.with(Attribute::new("Power", 50.0)) } else { s };

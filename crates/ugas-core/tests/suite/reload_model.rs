@@ -1,5 +1,5 @@
-//! Hot reload under seeded edits of a whole catalogue: identical rules change nothing, a world without history becomes
-//! what a fresh one would be, and after whatever edit the state is what its own data explains.
+//! Hot reload under seeded edits of a whole catalogue: identical rules change nothing, a fresh world becomes a new one,
+//! and after any edit the state is consistent.
 
 use crate::kit::script::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,25 +16,25 @@ use ugas_doc::{
 
 // covers: OWN-08
 #[test]
-fn identical_rules_change_nothing_at_any_moment_of_a_busy_world() {
+fn reloading_identical_rules_changes_nothing_at_any_time() {
     for seed in 0..6 {
         let mut play = Play::new(&kit(), seed);
         for round in 0..12 {
             let mut other = play.clone();
-            let again = builder().after(play.sim.rules().clone()).build().unwrap();
-            assert_eq!(again.fingerprint(), play.sim.rules().fingerprint());
-            let migration = other.sim.reload(again).unwrap();
+            let rebuilt = builder().after(play.sim.rules().clone()).build().unwrap();
+            assert_eq!(rebuilt.fingerprint(), play.sim.rules().fingerprint());
+            let migration = other.sim.reload(rebuilt).unwrap();
             assert!(migration.is_empty(), "seed {seed}, round {round}: {migration}");
             assert_eq!(other.sim.hash(), play.sim.hash(), "seed {seed}, round {round}");
             assert!(facts(&mut other.sim).is_empty());
-            let (told, hashes) = play.run(100);
-            let (told_other, hashes_other) = other.run(100);
+            let (emitted, hashes) = play.run(100);
+            let (emitted_other, hashes_other) = other.run(100);
             assert_eq!(hashes, hashes_other, "seed {seed}, round {round}");
             // Links are numbers of one sim's ring, and the reload took one.
-            let alike = |f: &Fact| Fact { link: 0, ..*f };
-            let same = told.iter().map(alike).eq(told_other.iter().map(alike));
+            let without_link = |f: &Fact| Fact { link: 0, ..*f };
+            let same = emitted.iter().map(without_link).eq(emitted_other.iter().map(without_link));
             assert!(same, "seed {seed}, round {round}");
-            // From here on one of the two goes on, reloaded or not.
+            // One of the two continues, reloaded or not.
             if round % 2 == 0 {
                 play = other;
             }
@@ -43,7 +43,7 @@ fn identical_rules_change_nothing_at_any_moment_of_a_busy_world() {
     }
 }
 
-/// A catalogue to be edited: by kind, so that an edit finds what it needs.
+/// A catalogue of documents to edit, by kind.
 #[derive(Clone)]
 struct Book {
     sets: Vec<AttributeSet>,
@@ -156,7 +156,7 @@ impl Book {
             5 => self.tags.insert(rng.below(self.tags.len()), format!("State.New{n}.Deep")),
             6 => self.tags.insert(0, format!("Aaa{n}")),
             7 => {
-                // A rename: whoever names the old one fails, unless nothing does.
+                // A rename: the build fails if a document refers to the old name.
                 let at = rng.below(self.tags.len());
                 self.tags[at] = format!("State.Renamed{n}");
             }
@@ -222,12 +222,12 @@ impl Book {
     }
 }
 
-/// A world of three that do random things under whatever rules there are.
+/// A world of three controllers that run random ops under the current rules.
 struct World {
     sim: Sim,
     who: Vec<ControllerId>,
-    /// What a listener believes who heard nothing but facts: values, and tags that are there.
-    heard: BTreeMap<(ControllerId, AttributeId), f64>,
+    /// The values that an observer of the facts alone would know.
+    observed: BTreeMap<(ControllerId, AttributeId), f64>,
     present: BTreeSet<(ControllerId, TagId)>,
 }
 
@@ -247,7 +247,7 @@ impl World {
                 sim.grant(who, AbilityGrant::new(id)).unwrap();
             }
         }
-        let mut world = World { sim, who, heard: BTreeMap::new(), present: BTreeSet::new() };
+        let mut world = World { sim, who, observed: BTreeMap::new(), present: BTreeSet::new() };
         world.present = world.who.iter().flat_map(|&w| world.tags_of(w)).collect();
         facts(&mut world.sim);
         world
@@ -288,13 +288,13 @@ impl World {
         all.map(|t| (who, t)).collect()
     }
 
-    /// Facts tell everything: who follows them knows values and tags without asking.
+    /// An observer of the facts alone knows all values and tags.
     fn listen(&mut self, about: &str) {
         for fact in facts(&mut self.sim) {
             match fact.kind {
                 FactKind::AttributeChanged { attribute, old, new, .. } => {
-                    let known = self.heard.insert((fact.who, attribute), new);
-                    assert!(known.is_none_or(|k| k == old), "{about}: {fact:?}, heard {known:?}");
+                    let known = self.observed.insert((fact.who, attribute), new);
+                    assert!(known.is_none_or(|k| k == old), "{about}: {fact:?}, observed {known:?}");
                 }
                 FactKind::TagChanged { tag, added: true, presence: true, .. } => {
                     self.present.insert((fact.who, tag));
@@ -307,9 +307,9 @@ impl World {
         }
         let there: BTreeSet<_> = self.who.iter().flat_map(|&w| self.tags_of(w)).collect();
         assert_eq!(self.present, there, "{about}");
-        // What came new with a reload was never told, and what went is no longer there.
-        self.heard.retain(|&(who, attribute), value| match self.sim.get(who, attribute) {
-            Ok(now) => now == *value || panic!("{about}: {attribute:?} is {now}, heard {value}"),
+        // A reload emits no facts for added attributes, and removed ones no longer exist.
+        self.observed.retain(|&(who, attribute), value| match self.sim.get(who, attribute) {
+            Ok(now) => now == *value || panic!("{about}: {attribute:?} is {now}, observed {value}"),
             Err(_) => false,
         });
     }
@@ -317,9 +317,9 @@ impl World {
     /// What must hold of any sim at rest.
     fn check(&mut self, about: &str) {
         self.listen(about);
-        let told = diagnostics(&mut self.sim);
+        let reported = diagnostics(&mut self.sim);
         let wrong = |k: &DiagnosticKind| matches!(k, DiagnosticKind::TagUnderflow { .. });
-        assert!(!told.iter().any(|d| wrong(&d.kind)), "{about}: {told:?}");
+        assert!(!reported.iter().any(|d| wrong(&d.kind)), "{about}: {reported:?}");
         let rules = self.sim.rules().clone();
         for &who in &self.who {
             // Explicit tags explain every answer about tags.
@@ -373,7 +373,7 @@ fn ids(rules: &Rules) -> BTreeMap<(&'static str, String), u32> {
 
 // covers: OWN-08, OWN-11
 #[test]
-fn after_any_edit_ids_mean_the_same_and_the_state_explains_itself() {
+fn after_any_edit_ids_stay_valid_and_the_state_is_consistent() {
     let (mut taken, mut broken, mut refused) = (0, 0, 0);
     for seed in 0..40 {
         let mut rng = Rng(seed);
@@ -416,7 +416,7 @@ fn after_any_edit_ids_mean_the_same_and_the_state_explains_itself() {
     assert!(taken > 400 && broken > 20, "{taken} taken, {broken} broken, {refused} refused");
 }
 
-/// The values of everybody, by name.
+/// The values of all controllers, by name.
 fn values(sim: &Sim, who: &[ControllerId]) -> Vec<(String, f64, f64)> {
     let rules = sim.rules();
     let mut all = Vec::new();
@@ -430,7 +430,7 @@ fn values(sim: &Sim, who: &[ControllerId]) -> Vec<(String, f64, f64)> {
     all
 }
 
-/// What shows of everybody's tags, cues, grants and effects, by name.
+/// The tags, cues, grants and effects of all controllers, by name.
 fn shows(sim: &Sim, who: &[ControllerId]) -> Vec<String> {
     let rules = sim.rules();
     let mut all = Vec::new();
@@ -461,7 +461,7 @@ fn furnish(sim: &mut Sim, names: &[String]) -> Vec<ControllerId> {
 }
 
 #[test]
-fn a_world_without_history_becomes_what_a_fresh_one_is_and_goes_back() {
+fn reloading_a_fresh_world_equals_a_new_world_and_can_be_reverted() {
     let mut compared = 0;
     for seed in 0..300 {
         let mut rng = Rng(1000 + seed);

@@ -1,4 +1,4 @@
-//! The doors of a sim that network sessions use.
+//! The interface of a sim that network sessions use.
 
 use std::sync::Arc;
 use ugas_core::{
@@ -36,13 +36,13 @@ fn at(seconds: f64) -> SimTime {
 
 // covers: UGAS-13.3-02
 #[test]
-fn rows_that_changed_are_named_once_and_rows_that_did_not_are_not() {
+fn take_changed_returns_each_changed_row_once() {
     let rules = rules();
     let (mut sim, one) = sim(&rules, Role::Authority);
     let two = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     let mut changed = Vec::new();
     sim.remote_mut().take_changed(&mut changed);
-    assert_eq!(changed, [one, two], "the first time everybody is news");
+    assert_eq!(changed, [one, two], "the first call returns all rows");
     sim.remote_mut().take_changed(&mut changed);
     assert!(changed.is_empty());
     let hit = rules.effect("GE_Hit").unwrap();
@@ -50,28 +50,28 @@ fn rows_that_changed_are_named_once_and_rows_that_did_not_are_not() {
     sim.apply(&Spec::new(hit, two)).unwrap();
     sim.hash();
     sim.remote_mut().take_changed(&mut changed);
-    assert_eq!(changed, [two], "also when somebody asked for the hash in between");
+    assert_eq!(changed, [two], "also after a hash in between");
 }
 
 #[test]
-fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
+fn an_imported_row_is_resimulated_with_the_ops_after_it() {
     let rules = rules();
     let (hit, burn) = (rules.effect("GE_Hit").unwrap(), rules.effect("GE_Burn").unwrap());
     let (mut server, who) = sim(&rules, Role::Authority);
     let (mut client, _) = sim(&rules, Role::Client);
     client.keep_journal(who).unwrap();
-    // Both at one second; the server has burnt the row, the client has not heard.
+    // Both are at one second; the server has applied a burn that the client does not know.
     server.apply(&Spec::new(burn, who)).unwrap();
     for sim in [&mut server, &mut client] {
         sim.advance_to(at(1.0));
     }
     let mark = client.remote().journal_end(who);
-    let told = server.remote().snapshot(who).unwrap();
-    // The client goes on with a hit of its own at one second and looks at two and a half.
+    let snapshot = server.remote().snapshot(who).unwrap();
+    // The client predicts a hit at one second and advances to two and a half.
     let key = OpId::new(3, 1, 0);
     client.run_as(key, &Op::Apply(Spec::new(hit, who))).unwrap();
     client.advance_to(at(2.5));
-    let image = client.remote_mut().import(&told, mark).unwrap();
+    let image = client.remote_mut().import(&snapshot, mark).unwrap();
     let mut images = [RowImage::default(), RowImage::default()];
     let run = |client: &mut Sim, images: &mut [RowImage; 2]| {
         let until = client.remote().journal_end(who);
@@ -87,15 +87,15 @@ fn a_row_from_another_sim_is_run_again_with_what_came_after_it() {
     server.advance_to(at(2.5));
     assert_eq!(images[1].hash(&rules), Some(server.row_hash(who).unwrap()));
     assert_eq!(client.row_hash(who), server.row_hash(who));
-    // What the authority refused is struck out.
+    // An op that the authority rejected is discarded.
     client.remote_mut().discard_op(key);
     run(&mut client, &mut images).unwrap();
     let health = rules.attribute("Health").unwrap();
     assert_eq!(client.get(who, health).unwrap(), server.get(who, health).unwrap() + 10.0);
-    // What was not heard of yet comes first again, once.
-    let again = [(key, Op::Apply(Spec::new(hit, who)))];
-    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
-    client.remote_mut().requeue_ops(who, mark, at(1.0), &again);
+    // An op that the server has not answered is queued again, once.
+    let ops = [(key, Op::Apply(Spec::new(hit, who)))];
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &ops);
+    client.remote_mut().requeue_ops(who, mark, at(1.0), &ops);
     run(&mut client, &mut images).unwrap();
     assert_eq!(client.row_hash(who), server.row_hash(who));
     assert_eq!(client.remote().journal_len(who), 1);
@@ -116,9 +116,9 @@ fn a_state_that_no_sim_can_have_is_refused() {
     ));
     let other = Rules::builder().add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0))).build().unwrap();
     let mut stranger = Sim::new(other, SimConfig::default());
-    let told = server.remote().snapshot(who).unwrap();
+    let snapshot = server.remote().snapshot(who).unwrap();
     assert!(matches!(
-        stranger.remote_mut().import(&told, JournalPosition::default()),
+        stranger.remote_mut().import(&snapshot, JournalPosition::default()),
         Err(InsertError::OtherRules { .. })
     ));
     let before = client.row_hash(who);
@@ -127,7 +127,7 @@ fn a_state_that_no_sim_can_have_is_refused() {
 }
 
 #[test]
-fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
+fn a_late_op_starts_its_cooldowns_at_its_request_time() {
     let rules = rules();
     let jab = rules.ability("GA_Jab").unwrap();
     let left = |late: Option<SimTime>| {
@@ -154,17 +154,17 @@ fn a_late_op_starts_its_cooldowns_when_it_was_asked_for() {
     );
 }
 
-/// Both ticks of an ability hit its target, the common one and then the server's; between them its predicted tick turns
-/// to nobody, and after them its tasks turn to the owner.
+/// Both ticks of an ability hit its target, the common one and then the server's; between them its predicted tick
+/// clears the target, and after them its tasks target the owner.
 fn aiming() -> Arc<Rules> {
     let strike = || AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Hit");
     let turn = |to: &str| AbilityTask::new("SetTarget").param("Target", to);
-    let seeker = |name: &str, ahead: Vec<AbilityTask>, net| {
+    let seeker = |name: &str, predicted_tick: Vec<AbilityTask>, net| {
         let mut seeker = Ability::new(name).net(net).task(turn("Owner"));
         seeker = seeker.task(AbilityTask::new("WaitDelay").param("Duration", 1.0));
         seeker.target_blocked_tags.push("State.Hidden".into());
         seeker.on_tick.push(strike());
-        seeker.on_predicted_tick = ahead;
+        seeker.on_predicted_tick = predicted_tick;
         seeker.on_server_tick.push(strike());
         seeker
     };
@@ -188,7 +188,7 @@ fn aiming() -> Arc<Rules> {
         .unwrap()
 }
 
-/// Who acts and three others, of whom the last is hidden.
+/// The acting controller and three others; the last one is hidden.
 fn stage(rules: &Arc<Rules>, role: Role) -> (Sim, [ControllerId; 4]) {
     let (mut sim, who) = sim(rules, role);
     let vitals = rules.set("Vitals").unwrap();
@@ -201,9 +201,9 @@ fn stage(rules: &Arc<Rules>, role: Role) -> (Sim, [ControllerId; 4]) {
 }
 
 #[test]
-fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else() {
+fn the_target_of_the_first_predicted_tick_replaces_only_that_target() {
     let rules = aiming();
-    // (ability, at whom it aims ahead, how often the first and the second are hit, why it may not aim there)
+    // (ability, predicted target, hits on the first and the second, refusal of the target)
     let hidden = Refusal::TargetTags { tag: rules.tag("State.Hidden").unwrap() };
     for (name, aim, hits, why) in [
         ("GA_Seek", Some(2), [1, 1], Ok(())),
@@ -228,7 +228,7 @@ fn what_the_first_predicted_tick_chose_is_aimed_at_in_its_place_and_nowhere_else
 }
 
 #[test]
-fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
+fn a_target_predicted_before_a_validation_is_used_when_it_passes() {
     let rules = aiming();
     let (mut sim, all) = stage(&rules, Role::Authority);
     let (who, which) = (all[0], Which::Ability(rules.ability("GA_Asked").unwrap()));
@@ -241,9 +241,9 @@ fn what_was_chosen_ahead_of_a_validation_is_aimed_at_when_it_passed() {
 }
 
 #[test]
-fn only_what_a_predicted_tick_chose_is_told_to_the_authority() {
+fn only_targets_chosen_by_a_predicted_tick_are_sent_to_the_authority() {
     let rules = aiming();
-    for (name, told, hits) in [("GA_Seek", 1, 10.0), ("GA_Blind", 0, 10.0), ("GA_Led", 0, 10.0)] {
+    for (name, sent, hits) in [("GA_Seek", 1, 10.0), ("GA_Blind", 0, 10.0), ("GA_Led", 0, 10.0)] {
         let (mut sim, all) = stage(&rules, Role::Client);
         let target = Target::Controller(all[1]);
         let op = Op::Activate { who: all[0], which: Which::Ability(rules.ability(name).unwrap()), target };
@@ -251,14 +251,14 @@ fn only_what_a_predicted_tick_chose_is_told_to_the_authority() {
         let mut aims = Vec::new();
         sim.remote_mut().take_aims(&mut aims);
         let key = sim.activations(all[0]).unwrap().next().unwrap().key;
-        assert_eq!(aims, vec![(key, Target::None); told], "{name}: the tasks that turn to the owner run there too");
+        assert_eq!(aims, vec![(key, Target::None); sent], "{name}: the tasks that turn to the owner run there too");
         assert_eq!(100.0 - sim.get(all[1], rules.attribute("Health").unwrap()).unwrap(), hits, "{name}");
     }
 }
 
 // covers: UGAS-13.7-12, UGAS-13.7-13
 #[test]
-fn an_effect_for_the_authority_is_refused_wherever_somebody_plays_ahead() {
+fn an_authority_only_effect_is_refused_on_clients() {
     let rules = rules();
     let (spawned, hit) = (rules.effect("GE_Spawned").unwrap(), rules.effect("GE_Hit").unwrap());
     assert!(rules.is_for_authority(spawned) && !rules.is_for_authority(hit));
@@ -278,7 +278,7 @@ fn an_effect_for_the_authority_is_refused_wherever_somebody_plays_ahead() {
 
 // covers: NXT-9.5-01
 #[test]
-fn what_a_client_causes_draws_from_the_seed_it_was_given() {
+fn ops_of_a_client_draw_from_the_seed_of_that_client() {
     let rules = rules();
     let (roll, health) = (rules.effect("GE_Roll").unwrap(), rules.attribute("Health").unwrap());
     let play = |sim_seed: u64, client_seed: u64| {
@@ -297,7 +297,7 @@ fn what_a_client_causes_draws_from_the_seed_it_was_given() {
 }
 
 #[test]
-fn a_proxy_shows_what_is_told_and_nothing_else() {
+fn a_proxy_has_exactly_the_received_values_and_tags() {
     let rules = rules();
     let (server, _) = sim(&rules, Role::Authority);
     let mut client = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
@@ -338,16 +338,16 @@ fn hidden_attributes_are_in_no_copy_and_in_no_hash() {
 }
 
 #[test]
-fn definitions_of_another_sim_keep_their_numbers() {
+fn definitions_of_another_sim_keep_their_ids() {
     let rules = rules();
     let (mut server, _) = sim(&rules, Role::Authority);
     let (mut client, _) = sim(&rules, Role::Client);
     let first = server.define(Effect::instant("GE_Sword").add("Health", -4.0)).unwrap();
     let second = server.define(Effect::instant("GE_Axe").add("Health", -6.0)).unwrap();
     server.undefine(first).unwrap();
-    let told: Vec<(DefId, Doc)> = server.remote().definitions().map(|(id, doc)| (id, doc.clone())).collect();
-    assert_eq!(told.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [second]);
-    for (id, doc) in &told {
+    let definitions: Vec<(DefId, Doc)> = server.remote().definitions().map(|(id, doc)| (id, doc.clone())).collect();
+    assert_eq!(definitions.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [second]);
+    for (id, doc) in &definitions {
         client.remote_mut().adopt_definition(*id, doc).unwrap();
         client.remote_mut().adopt_definition(*id, doc).unwrap();
     }

@@ -21,7 +21,7 @@ fn journalled(rules: &Arc<Rules>) -> (Stage, RowImage) {
     (s, image)
 }
 
-/// Lets a second pass, then replays the hero from its image to now.
+/// Resimulates the hero from its image to the current time; the hash must stay the same.
 fn replay(s: &mut Stage, image: &RowImage) {
     let before = s.sim.hash();
     let (journal, now) = (s.sim.journal(s.hero).unwrap(), s.sim.now());
@@ -40,7 +40,7 @@ fn strike_rules(leech: Ability) -> Arc<Rules> {
 }
 
 #[test]
-fn a_replay_does_not_make_the_attacker_react_again() {
+fn a_resimulation_does_not_repeat_the_reaction_of_the_attacker() {
     let rules = strike_rules(Ability::new("GA_Leech").task(mark("GE_Mark")));
     let (mut s, image) = journalled(&rules);
     let foe = other(&mut s.sim, &rules, "GA_Leech");
@@ -52,7 +52,7 @@ fn a_replay_does_not_make_the_attacker_react_again() {
 }
 
 #[test]
-fn a_replay_starts_no_ability_of_others() {
+fn a_resimulation_does_not_activate_abilities_of_other_controllers() {
     let rules = strike_rules(Ability::new("GA_Leech").multiple().task(wait(100.0)));
     let (mut s, image) = journalled(&rules);
     let foe = other(&mut s.sim, &rules, "GA_Leech");
@@ -63,7 +63,7 @@ fn a_replay_starts_no_ability_of_others() {
 }
 
 #[test]
-fn a_replay_knows_that_a_blow_on_another_was_heard() {
+fn a_resimulation_repeats_the_reaction_to_damage_dealt() {
     let rules = base()
         .add(Effect { combat: Some(Combat::default()), ..Effect::instant("GE_Strike").add("Health", -10.0) })
         .add(TagRegistry::new(["Event.Damage.Dealt", "Event.Damage.Taken"]))
@@ -80,7 +80,7 @@ fn a_replay_knows_that_a_blow_on_another_was_heard() {
 }
 
 #[test]
-fn a_replay_knows_what_anothers_ability_did() {
+fn a_resimulation_includes_changes_by_another_controllers_ability() {
     let rules = base()
         .add(Ability::new("GA").task(wait(100.0)))
         .add(Ability::new("GA_Shoot").task(task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt")))
@@ -103,7 +103,7 @@ fn a_replay_knows_what_anothers_ability_did() {
 }
 
 #[test]
-fn a_replay_knows_an_event_that_anothers_ability_sent() {
+fn a_resimulation_includes_events_of_another_controllers_ability() {
     let rules = base()
         .add(Ability::new("GA").trigger(Trigger::event("Event.Other")).task(mark("GE_Mark")))
         .add(Ability::new("GA_Tell").task(task("SendEvent").param("EventTag", "Event.Other").param("To", "Target")))
@@ -118,14 +118,14 @@ fn a_replay_knows_an_event_that_anothers_ability_sent() {
     assert_eq!(s.get("AttackPower"), 11.0);
 }
 
-/// The foe tells the hero and wounds it at once: the hero's answer comes after both, in a replay as well.
+/// The foe sends an event to the hero and damages it: the hero reacts after both, in a resimulation too.
 #[test]
-fn a_replay_keeps_the_order_of_what_arrived_and_what_followed() {
-    let tell = task("SendEvent").param("EventTag", "Event.Other").param("To", "Target");
+fn a_resimulation_keeps_the_order_of_events_and_reactions() {
+    let send = task("SendEvent").param("EventTag", "Event.Other").param("To", "Target");
     let shoot = task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt");
     let mut answer = Ability::new("GA").multiple().trigger(Trigger::event("Event.Other")).task(mark("GE_Mark"));
     answer.activation_condition = Some("Health < 95".into());
-    let rules = base().add(answer).add(Ability::new("GA_Tell").task(tell).task(shoot)).build().unwrap();
+    let rules = base().add(answer).add(Ability::new("GA_Tell").task(send).task(shoot)).build().unwrap();
     let (mut s, image) = journalled(&rules);
     let foe = other(&mut s.sim, &rules, "GA_Tell");
     s.sim.activate(foe, ability(&rules, "GA_Tell"), Target::Controller(s.hero)).unwrap();
@@ -143,7 +143,7 @@ fn a_replay_keeps_the_order_of_what_arrived_and_what_followed() {
     assert_eq!((s.get("Health"), s.get("AttackPower")), (100.0, 10.0));
 }
 
-/// Strikes and calls whom it aims at.
+/// Damages its target and sends it an event.
 struct Caller;
 impl CodedAbility for Caller {
     type State = u32;
@@ -158,7 +158,7 @@ impl CodedAbility for Caller {
 }
 
 #[test]
-fn a_replay_knows_what_anothers_code_did() {
+fn a_resimulation_includes_changes_by_another_controllers_code() {
     let rules = base()
         .add(Ability::new("GA").trigger(Trigger::event("Event.Other")).task(mark("GE_Mark")))
         .add(Ability::new("GA_Call"))

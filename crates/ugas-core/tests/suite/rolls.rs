@@ -1,5 +1,5 @@
-//! Random numbers of predicted attacks: a roll hangs on the seed, the op and its place in it, on nothing that happens
-//! beside it. So a client that predicts rolls what the server will roll, and a replay rolls it again.
+//! Random numbers of predicted attacks: a roll depends only on the seed, the op and its position in it. So a predicting
+//! client, the server and a resimulation get the same rolls.
 
 use crate::kit::{spawn, tag};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use ugas_core::{
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry};
 
 const ATTACKS: u32 = 1000;
-/// How many frames later the server hears of an attack.
+/// The frames until the server receives an attack.
 const DELAY: u32 = 6;
 
 fn rules() -> Arc<Rules> {
@@ -82,7 +82,7 @@ fn client_server_and_replay_agree_on_every_roll() {
     let mut confirmed = Vec::new();
     for frame in 1..=ATTACKS + DELAY {
         server.frame(frame);
-        // Others act before and after: other ops, other rolls on the same target, effects that come and go.
+        // Others act before and after: other ops, other rolls on the same target, effects applied and removed.
         for effect in ["GE_Noise", "GE_Attack"] {
             let spec = Spec::new(rules.effect(effect).unwrap(), server.target).from(stranger);
             server.sim.apply(&spec).unwrap();
@@ -92,7 +92,7 @@ fn client_server_and_replay_agree_on_every_roll() {
             confirmed.push(server.attack(frame - DELAY));
         }
     }
-    assert_eq!(predicted, confirmed, "no prediction has to be taken back");
+    assert_eq!(predicted, confirmed, "no prediction is undone");
     // Rolled back to the beginning and replayed.
     client.sim = start;
     let replayed: Vec<bool> = (1..=ATTACKS).map(|frame| client.attack(frame)).collect();

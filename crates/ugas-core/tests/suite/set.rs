@@ -1,4 +1,4 @@
-//! Attribute sets at run time: looked up, added with what they need, refused in circles.
+//! Attribute sets at run time: look-up, required sets, and refused cycles.
 
 use crate::kit::*;
 use ugas_core::{BoundDef, Op, Refusal, Rules, Sim, SimConfig, SpawnSpec};
@@ -50,7 +50,7 @@ fn the_sample_set_has_its_defaults_categories_and_bounds() {
 
 // covers: UGAS-6.4-03
 #[test]
-fn what_a_set_needs_must_be_there_first() {
+fn a_required_set_must_be_registered_first() {
     let rules = world()
         .add(AttributeSet::new("Other").with(Attribute::new("Luck", 1.0)))
         .add(AttributeSet::new("DerivedStats").needs("Combat").with(Attribute::derived("Bulk", "Health + Defense")))
@@ -80,7 +80,7 @@ fn what_a_set_needs_must_be_there_first() {
 
 // covers: UGAS-6.4-05
 #[test]
-fn circles_of_derived_attributes_and_of_sets_are_refused() {
+fn cycles_of_derived_attributes_and_of_sets_are_refused() {
     let rules = Rules::builder()
         .add(AttributeSet::new("S1").with(Attribute::derived("X", "Y + 1")))
         .add(AttributeSet::new("S2").with(Attribute::derived("Y", "X + 1")))

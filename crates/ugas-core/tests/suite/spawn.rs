@@ -1,4 +1,4 @@
-//! What a controller holds right after it is made, and in which order it got it.
+//! The state of a controller right after it is spawned, and the order of its parts.
 
 use std::sync::{Arc, Mutex};
 use ugas_core::{AbilityGrant, Rules, RulesBuilder, Sim, SimConfig, SpawnSpec};

@@ -128,7 +128,7 @@ fn emptiness_and_distinct_count_follow_the_effects() {
 
 // covers: UGAS-7.3-03 UGAS-7.3-04 UGAS-7.3-05
 #[test]
-fn lists_are_asked_for_any_all_and_none() {
+fn has_any_has_all_and_has_none_test_lists_of_tags() {
     let rules = world().build().unwrap();
     let t = |name: &str| tag(&rules, name);
     let (sim, burning) = tagged(&rules, &["Status.Burning"]);
@@ -163,7 +163,7 @@ fn ten_thousand_tags_on_one_controller_are_all_found() {
 
 // covers: UGAS-7.6-02
 #[test]
-fn a_registry_answers_what_is_declared() {
+fn a_registry_reports_which_tags_are_declared() {
     let sample = TagRegistry::new(["Status.Immune.Stun", "Status.Burning", "State.Alive", "Cooldown.Fire"]);
     let rules = Rules::builder()
         .add(combat_set())
@@ -188,8 +188,8 @@ fn registries_add_up_and_conflicts_are_reported() {
         assert!(rules.is_declared(name), "{name}");
     }
     assert_eq!(warnings(&rules, "tag-conflict"), 0);
-    let again = TagRegistry { tags: vec![TagEntry { allow_multiple: true, ..TagEntry::new("State.Alive") }] };
-    let rules = Rules::builder().add(core).add(racing).add(again).build().unwrap();
+    let conflicting = TagRegistry { tags: vec![TagEntry { allow_multiple: true, ..TagEntry::new("State.Alive") }] };
+    let rules = Rules::builder().add(core).add(racing).add(conflicting).build().unwrap();
     let conflict: Vec<_> = rules.warnings().iter().filter(|w| w.code == "tag-conflict").collect();
     assert_eq!(conflict.len(), 1);
     assert!(conflict[0].message.contains("State.Alive"));
@@ -197,7 +197,7 @@ fn registries_add_up_and_conflicts_are_reported() {
 
 // covers: UGAS-A-01
 #[test]
-fn sets_of_tags_know_the_notation_of_the_appendix() {
+fn tag_sets_support_the_set_operations_of_the_appendix() {
     let rules = world().add(TagRegistry::new(["A", "B", "C"])).build().unwrap();
     let of = |names: &[&str]| names.iter().map(|n| tag(&rules, n)).collect::<TagSet>();
     let (ab, bc, abc) = (of(&["A", "B"]), of(&["B", "C"]), of(&["A", "B", "C"]));
@@ -235,7 +235,7 @@ fn granting() -> Vec<Effect> {
     ]
 }
 
-/// What the active effects of a controller grant, summed up.
+/// The sum of the tags granted by the active effects of a controller.
 fn granted(
     sim: &Sim,
     who: ControllerId,
@@ -255,7 +255,7 @@ fn granted(
 
 // covers: UGAS-3.1-04
 #[test]
-fn every_tag_has_an_effect_behind_it() {
+fn every_tag_is_granted_by_an_active_effect() {
     let list = granting();
     let rules = list.iter().cloned().fold(world(), |b, e| b.add(e)).build().unwrap();
     let grants: BTreeMap<String, Vec<TagId>> =

@@ -1,4 +1,4 @@
-//! Tasks of the data: what they wait for, what they do, when they go on.
+//! Data-driven tasks: what they wait for, what they do, and when they continue.
 
 use crate::kit::tasks::*;
 use ugas_core::{AbilityGrant, FactKind, InputId, Op, Rate, SimTime, Target, TaskResult, Which};
@@ -6,13 +6,13 @@ use ugas_doc::{Ability, Timeline};
 
 use TaskResult::{Cancelled, Completed, Failed, Output};
 
-fn told(list: &[(&str, TaskResult, f64)]) -> Vec<(String, TaskResult, f64)> {
+fn results(list: &[(&str, TaskResult, f64)]) -> Vec<(String, TaskResult, f64)> {
     list.iter().map(|(name, how, value)| (name.to_string(), *how, *value)).collect()
 }
 
 // covers: UGAS-8.7-02 UGAS-10.1-02 UGAS-10.3-03
 #[test]
-fn tasks_run_one_after_the_other_and_go_on_in_the_tick_that_wakes_them() {
+fn tasks_run_in_sequence_and_continue_in_the_tick_that_wakes_them() {
     let rules = rules_with(Ability::new("GA").task(wait(1.0)).task(mark("GE_Mark")).task(wait(2.0)).task(wait(0.0)));
     let mut s = Stage::new(&rules, "GA");
     s.activate();
@@ -32,7 +32,7 @@ fn tasks_run_one_after_the_other_and_go_on_in_the_tick_that_wakes_them() {
 
 // covers: UGAS-10.1-01 UGAS-10.6-04
 #[test]
-fn what_waits_for_news_is_never_visited() {
+fn event_waits_are_not_polled() {
     let rules = rules_with(Ability::new("GA").task(ugas_doc::AbilityTask::parallel([
         task("WaitGameplayEvent").param("EventTag", "Event.Hit"),
         task("WaitTagAdded").param("Tag", "Status.Burning"),
@@ -81,7 +81,7 @@ fn every_task_type_of_the_specification_is_registered() {
 
 // covers: UGAS-10.3-04
 #[test]
-fn game_time_is_the_sims_whatever_the_owners_clock_does() {
+fn game_time_waits_ignore_the_owners_clock_rate() {
     let rules = rules_with(Ability::new("GA").task(task("WaitGameTime").param("Time", 12.0)).task(mark("GE_Mark")));
     let mut s = Stage::new(&rules, "GA");
     go(&mut s.sim, 10.0);
@@ -106,10 +106,10 @@ fn an_event_wakes_by_its_tag_once_or_each_time() {
     let mut s = Stage::new(&rules_with(once), "GA");
     s.activate();
     s.event("Event.Other", 1.0);
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     s.event("Event.Hit.Hard", 7.0);
     s.event("Event.Hit.Hard", 8.0);
-    assert_eq!(s.told(), told(&[("WaitGameplayEvent", Completed, 7.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitGameplayEvent", Completed, 7.0)]));
     assert!(!s.is_active() && s.waiting() == 0);
 
     let body = task("WaitGameplayEvent").param("EventTag", "Event.Hit").param("OnlyTriggerOnce", false);
@@ -120,7 +120,7 @@ fn an_event_wakes_by_its_tag_once_or_each_time() {
         s.event("Event.Hit", n as f64);
     }
     let out = |v| ("WaitGameplayEvent", Output, v);
-    assert_eq!(s.told(), told(&[out(1.0), out(2.0), out(3.0)]));
+    assert_eq!(s.task_results(), results(&[out(1.0), out(2.0), out(3.0)]));
     assert!(s.is_active());
     assert_eq!(s.get("AttackPower"), 13.0);
 }
@@ -132,31 +132,31 @@ fn tags_wake_when_presence_changes() {
     let removed = task("WaitTagRemoved").param("Tag", "State.Debuff.Stunned");
     let mut s = Stage::new(&rules_with(Ability::new("GA").task(added).task(removed)), "GA");
     s.activate();
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     let first = apply(&mut s.sim, "GE_Stun", s.hero);
-    assert_eq!(s.told(), told(&[("WaitTagAdded", Completed, 1.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitTagAdded", Completed, 1.0)]));
     let second = apply(&mut s.sim, "GE_Stun", s.hero);
     s.sim.remove(first).unwrap();
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     s.sim.remove(second).unwrap();
-    assert_eq!(s.told(), told(&[("WaitTagRemoved", Completed, 0.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitTagRemoved", Completed, 0.0)]));
     assert!(!s.is_active());
     // Already so: both are done at once in their turn.
     apply(&mut s.sim, "GE_Stun", s.hero);
     s.activate();
-    assert_eq!(s.told().len(), 1);
+    assert_eq!(s.task_results().len(), 1);
 
     let changed = task("WaitTagChanged").param("Tag", "Status.Burning").param("OnlyTriggerOnce", false);
     let mut s = Stage::new(&rules_with(Ability::new("GA").task(changed)), "GA");
     s.activate();
     let burn = apply(&mut s.sim, "GE_Burn", s.hero);
     s.sim.remove(burn).unwrap();
-    assert_eq!(s.told(), told(&[("WaitTagChanged", Output, 1.0), ("WaitTagChanged", Output, 0.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitTagChanged", Output, 1.0), ("WaitTagChanged", Output, 0.0)]));
 }
 
 // covers: UGAS-10.3-06 UGAS-10.3-07
 #[test]
-fn input_waits_hear_their_own_input() {
+fn input_waits_wake_only_for_their_own_input() {
     let list = Ability::new("GA").task(task("WaitInputRelease").param("InputID", "Jump"));
     let pressed = Ability::new("GA_P").task(task("WaitInputPressed").param("InputID", "Jump"));
     let other = Ability::new("GA_O").task(task("WaitInputPressed").param("InputID", "Fire"));
@@ -166,25 +166,25 @@ fn input_waits_hear_their_own_input() {
     s.sim.press(s.hero, jump, Target::None).unwrap();
     s.activate();
     go(&mut s.sim, 0.25);
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     s.sim.release(s.hero, jump).unwrap();
-    assert_eq!(s.told(), told(&[("WaitInputRelease", Completed, 0.25)]));
+    assert_eq!(s.task_results(), results(&[("WaitInputRelease", Completed, 0.25)]));
     // Already up: at once.
     s.activate();
-    assert_eq!(s.told(), told(&[("WaitInputRelease", Completed, 0.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitInputRelease", Completed, 0.0)]));
 
     let mut s = Stage::new(&rules, "GA_P");
     s.activate();
     s.sim.press(s.hero, fire, Target::None).unwrap();
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     s.sim.press(s.hero, jump, Target::None).unwrap();
-    assert_eq!(s.told(), told(&[("WaitInputPressed", Completed, 0.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitInputPressed", Completed, 0.0)]));
     assert_ne!(jump, InputId::NONE);
 }
 
 // covers: UGAS-10.2-03 UGAS-10.5-01
 #[test]
-fn a_cancelled_ability_takes_its_tasks_along() {
+fn cancelling_an_ability_cancels_its_tasks() {
     let three = [
         wait(1.0),
         task("WaitGameplayEvent").param("EventTag", "Event.Hit"),
@@ -196,39 +196,39 @@ fn a_cancelled_ability_takes_its_tasks_along() {
     go(&mut s.sim, 0.5);
     s.sim.cancel(s.hero, Which::Ability(s.ability)).unwrap();
     let names = ["WaitDelay", "WaitGameplayEvent", "WaitTagAdded"];
-    assert_eq!(s.told(), told(&names.map(|n| (n, Cancelled, 0.0))));
+    assert_eq!(s.task_results(), results(&names.map(|n| (n, Cancelled, 0.0))));
     assert_eq!(s.waiting(), 0);
     go(&mut s.sim, 2.0);
     s.event("Event.Hit", 1.0);
     apply(&mut s.sim, "GE_Burn", s.hero);
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     assert_eq!(s.get("AttackPower"), 10.0);
 }
 
 // covers: UGAS-10.4-06
 #[test]
-fn a_threshold_is_looked_at_at_once_and_then_with_each_change() {
+fn a_threshold_is_tested_at_once_and_after_each_change() {
     let threshold = |how: &str| {
         let t = task("WaitAttributeThreshold").param("Attribute", "Health").param("Comparison", how);
         Stage::new(&rules_with(Ability::new("GA").task(t.param("Value", 90.0))), "GA")
     };
     let mut s = threshold("LessEqual");
     s.activate();
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     apply(&mut s.sim, "GE_Hurt", s.hero);
-    assert_eq!(s.told(), told(&[("WaitAttributeThreshold", Completed, 90.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitAttributeThreshold", Completed, 90.0)]));
     let mut s = threshold("LessThan");
     s.activate();
     apply(&mut s.sim, "GE_Hurt", s.hero);
-    assert_eq!(s.told(), []);
+    assert_eq!(s.task_results(), []);
     apply(&mut s.sim, "GE_Hurt", s.hero);
-    assert_eq!(s.told(), told(&[("WaitAttributeThreshold", Completed, 80.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitAttributeThreshold", Completed, 80.0)]));
     let mut s = threshold("Greater");
     s.activate();
-    assert_eq!(s.told(), told(&[("WaitAttributeThreshold", Completed, 100.0)]));
+    assert_eq!(s.task_results(), results(&[("WaitAttributeThreshold", Completed, 100.0)]));
     let mut s = threshold("GreaterEqual");
     s.activate();
-    assert_eq!(s.told().len(), 1);
+    assert_eq!(s.task_results().len(), 1);
 }
 
 #[test]
@@ -253,13 +253,13 @@ fn composites_branch_repeat_race_and_join() {
     assert!(s.is_active());
     go(&mut s.sim, 6.0);
     assert!(!s.is_active());
-    let done = s.told();
+    let done = s.task_results();
     assert_eq!(done.iter().filter(|t| t.1 == Cancelled).count(), 1);
     assert_eq!(s.get("AttackPower"), 23.0);
 }
 
 #[test]
-fn a_wait_that_takes_too_long_fails_and_says_what_then() {
+fn a_wait_that_times_out_fails_and_follows_on_fail() {
     let late = |then: &str| {
         let t = task("WaitGameplayEvent").param("EventTag", "Event.Hit").param("TimeOut", 2.0).param("OnFail", then);
         let mut s = Stage::new(&rules_with(Ability::new("GA").task(t).task(mark("GE_Mark"))), "GA");
@@ -302,9 +302,9 @@ fn steps_of_one_op_do_not_count_for_the_next() {
     assert!(!facts(&mut s.sim).iter().any(cut_short));
 }
 
-// A time-out with OnFail: Cancel cancels at once, whether or not what the wait started still sleeps.
+// A time-out with OnFail: Cancel cancels at once, whether or not the body of the wait still runs.
 #[test]
-fn on_fail_holds_while_a_body_runs() {
+fn on_fail_applies_while_the_body_of_the_wait_runs() {
     for sleeps in [false, true] {
         let mut body = task("WaitGameplayEvent")
             .param("EventTag", "Event.Hit")
@@ -322,12 +322,12 @@ fn on_fail_holds_while_a_body_runs() {
         assert!(!s.is_active(), "sleeps {sleeps}: it is cancelled at the time-out");
         assert_eq!(s.waiting(), 0);
         go(&mut s.sim, 20.0);
-        assert_eq!(s.get("AttackPower"), 11.0, "sleeps {sleeps}: the list went on");
+        assert_eq!(s.get("AttackPower"), 11.0, "sleeps {sleeps}: the list continued");
     }
 }
 
 #[test]
-fn a_montage_ends_for_its_own_ability() {
+fn wait_montage_ended_waits_for_the_montage_of_its_own_ability() {
     let plays = |name: &str, montage: &str, marks: &str| {
         let play = task("PlayMontage").param("MontageToPlay", montage);
         Ability::new(name).task(play).task(task("WaitMontageEnded")).task(mark(marks))

@@ -26,7 +26,7 @@ fn place(s: &mut Stage, who: ControllerId, x: f64) {
 
 // covers: UGAS-10.3-02 UGAS-10.3-12
 #[test]
-fn a_timeline_plays_notifies_and_ends_in_the_engines_place() {
+fn a_timeline_sends_notifies_and_ends_montages_without_an_engine() {
     let ga = Ability::new("GA")
         .task(task("PlayMontage").param("MontageToPlay", "AM_Swing"))
         .task(task("WaitAnimationEvent").param("EventName", "Event.Hit.Hard"))
@@ -67,7 +67,7 @@ fn a_timeline_plays_notifies_and_ends_in_the_engines_place() {
 
 // covers: UGAS-PACK.0-05
 #[test]
-fn target_data_hits_what_is_in_range_and_nobody_else() {
+fn target_data_hits_only_targets_in_range() {
     let shot = || {
         let wait = task("WaitTargetData").param("TargetingMethod", "HitscanTrace").param("MaxRange", 200.0);
         Ability::new("GA").cost("GE_Cost").task(wait).task(task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt"))
@@ -102,7 +102,7 @@ fn target_data_hits_what_is_in_range_and_nobody_else() {
 
 // covers: UGAS-PACK.0-04
 #[test]
-fn a_radius_meets_everybody_in_it_but_the_caster_and_the_immune() {
+fn an_area_effect_hits_all_in_its_radius_except_the_caster_and_immune_targets() {
     let blast = task("ApplyEffectToActorsInRadius")
         .param("Radius", 200.0)
         .param("EffectClass", "GE_Hurt")
@@ -126,7 +126,7 @@ fn a_radius_meets_everybody_in_it_but_the_caster_and_the_immune() {
 }
 
 #[test]
-fn an_ability_may_turn_to_somebody_else() {
+fn an_ability_can_change_its_target() {
     let at = |target: &str| task("SetTarget").param("Target", target);
     let near = at("Nearest").param("Radius", 80.0).param("IgnoreTargetsWithTag", "Status.Burning");
     for (turn, wanted) in [(at("Nearest"), 2), (near.clone(), 3), (near.param("Radius", 60.0), 0), (at("Owner"), 1)] {
@@ -154,7 +154,7 @@ fn an_ability_may_turn_to_somebody_else() {
 
 // covers: UGAS-PACK.0-06
 #[test]
-fn removing_what_is_not_there_is_no_mistake() {
+fn removing_an_absent_effect_is_not_an_error() {
     let remove = task("RemoveEffectFromOwner").param("EffectClass", "GE_Burn");
     let rules = rules_with(Ability::new("GA").task(remove).task(mark("GE_Mark")));
     let mut s = Stage::new(&rules, "GA");
@@ -181,7 +181,7 @@ fn a_request_carries_its_parameters() {
 }
 
 #[test]
-fn a_worker_thread_computes_what_a_task_waits_for() {
+fn a_task_completes_with_the_answer_of_a_worker_thread() {
     let wait = task("WaitTargetData").param("TargetingMethod", "Worker");
     let mut s = Stage::new(&rules_with(Ability::new("GA").task(wait)), "GA");
     s.activate();
@@ -194,12 +194,12 @@ fn a_worker_thread_computes_what_a_task_waits_for() {
         s.sim.advance_to(SimTime::frames(frame, 60));
     }
     s.sim.complete(key, Answer { targets: receive.recv().unwrap(), ..Answer::default() }).unwrap();
-    assert_eq!(s.told(), [("WaitTargetData".to_owned(), TaskResult::Completed, 1.0)]);
+    assert_eq!(s.task_results(), [("WaitTargetData".to_owned(), TaskResult::Completed, 1.0)]);
     assert_eq!(s.sim.now(), SimTime::frames(3, 60));
 }
 
 #[test]
-fn an_effect_from_an_ability_that_an_effect_triggered_knows_both() {
+fn the_causes_of_an_effect_include_the_effect_that_triggered_its_ability() {
     let ga = Ability::new("GA").trigger(ugas_doc::Trigger::effect_applied("GE_Burn")).task(mark("GE_Mark"));
     let mut s = Stage::new(&rules_with(ga), "GA");
     apply(&mut s.sim, "GE_Burn", s.hero);

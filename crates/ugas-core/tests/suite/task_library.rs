@@ -1,5 +1,5 @@
-//! The task library: every type that waits completes, is cancelled, and goes on after a save and a load in the middle;
-//! every type that does not wait does its work.
+//! The task library: every waiting type completes, is cancelled, and continues after a save and a load; every instant
+//! type does its work.
 
 use crate::kit::tasks::*;
 use std::sync::Arc;
@@ -119,17 +119,17 @@ fn every_wait_completes_is_cancelled_and_survives_a_save() {
         let mut s = waiting(&rules);
         assert!(s.is_active() && s.waiting() > 0, "{kind} waits");
         assert_eq!(s.get("AttackPower"), 10.0, "{kind}");
-        s.told();
+        s.task_results();
         complete(&mut s.sim, s.hero);
-        assert_eq!((s.get("AttackPower"), s.waiting()), (11.0, 0), "{kind} completes and the list goes on");
-        let told = s.told();
-        assert!(told.iter().any(|t| t.1 == TaskResult::Completed), "{kind}: {told:?}");
+        assert_eq!((s.get("AttackPower"), s.waiting()), (11.0, 0), "{kind} completes and the list continues");
+        let results = s.task_results();
+        assert!(results.iter().any(|t| t.1 == TaskResult::Completed), "{kind}: {results:?}");
 
         let mut s = waiting(&rules);
-        s.told();
+        s.task_results();
         s.sim.cancel(s.hero, Which::Ability(s.ability)).unwrap();
-        let told = s.told();
-        assert!(!told.is_empty() && told.iter().all(|t| t.1 == TaskResult::Cancelled), "{kind}: {told:?}");
+        let results = s.task_results();
+        assert!(!results.is_empty() && results.iter().all(|t| t.1 == TaskResult::Cancelled), "{kind}: {results:?}");
         assert_eq!(s.waiting(), 0, "{kind}");
         complete(&mut s.sim, s.hero);
         assert_eq!(s.get("AttackPower"), 10.0, "{kind} is cancelled for good");
@@ -142,7 +142,7 @@ fn every_wait_completes_is_cancelled_and_survives_a_save() {
         let hero = loaded.insert(&portable).unwrap();
         assert!(!loaded.tasks(hero).unwrap().is_empty(), "{kind} still waits");
         complete(&mut loaded, hero);
-        assert_eq!(get(&loaded, hero, "AttackPower"), 11.0, "{kind} goes on after a load");
+        assert_eq!(get(&loaded, hero, "AttackPower"), 11.0, "{kind} continues after a load");
     }
 }
 

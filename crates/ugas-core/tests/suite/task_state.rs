@@ -1,5 +1,5 @@
-//! The life of a task: its states in the trace, cancellation at each of them, work on another thread, the intervals of
-//! its category, and the request that a validation is.
+//! The lifecycle of a task: its states in the trace, cancellation in each state, work on another thread, the intervals
+//! of its category, and validation requests.
 
 use crate::kit::tasks::*;
 use std::sync::mpsc::{Receiver, channel};
@@ -14,7 +14,7 @@ fn traced(ga: Ability) -> Stage {
     Stage::with(&rules_with(ga), "GA", SimConfig { trace: true, ..SimConfig::default() })
 }
 
-/// What the trace tells about tasks since the last time.
+/// The task states in the trace since the last call.
 fn states(s: &mut Stage) -> Vec<(String, TaskState)> {
     let mut trace = Vec::new();
     s.sim.take_trace(&mut trace);
@@ -91,13 +91,13 @@ fn listening(before: AbilityTask) -> (Stage, Arc<Calls>) {
 }
 
 fn output(s: &mut Stage) -> Vec<(String, TaskResult, f64)> {
-    s.told().into_iter().filter(|(_, how, _)| *how != TaskResult::Cancelled).collect()
+    s.task_results().into_iter().filter(|(_, how, _)| *how != TaskResult::Cancelled).collect()
 }
 
 // covers: UGAS-10.4-05
 #[test]
-fn a_custom_task_is_cancelled_in_any_state_without_a_trace() {
-    // Ready: its ability ends in the moment in which it would have begun.
+fn a_custom_task_can_be_cancelled_in_any_state() {
+    // Ready: its ability ends in the tick in which the task would have started.
     let (mut s, calls) = listening(task("EndAbility").param("Cancelled", true));
     s.activate();
     s.event("Event.Hit", 1.0);
@@ -117,7 +117,7 @@ fn a_custom_task_is_cancelled_in_any_state_without_a_trace() {
         assert_eq!(s.waiting(), 2);
         stop(&mut s);
         assert_eq!((s.waiting(), s.is_active(), output(&mut s)), (0, false, Vec::new()));
-        // Nobody listens any more: an event wakes nothing, and time finds nothing to do.
+        // Nothing listens any longer: an event wakes nothing, and no work is due.
         s.event("Event.Hit", 1.0);
         assert_eq!(s.sim.advance_to(SimTime::seconds(20.0)).due, 0);
         assert_eq!(*calls.0.lock().unwrap(), ["activate", "cancelled"]);
@@ -125,7 +125,7 @@ fn a_custom_task_is_cancelled_in_any_state_without_a_trace() {
     }
 }
 
-/// Lets another thread compute, and looks at its third tick what became of it.
+/// Computes on another thread and reads the result at its third tick.
 struct Worker(Mutex<Option<Receiver<f64>>>);
 impl CustomTask for Worker {
     type State = u32;
@@ -151,37 +151,37 @@ impl CustomTask for Worker {
 
 // covers: UGAS-3.4-02
 #[test]
-fn a_task_lets_another_thread_compute_and_completes_with_its_value() {
+fn a_custom_task_completes_with_a_value_computed_on_another_thread() {
     let rules = base().add(Ability::new("GA").task(task("Worker")).task(mark("GE_Mark")));
     let rules = rules.task("Worker", Worker(Mutex::new(None))).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     s.activate();
     s.sim.advance_to(SimTime::frames(2, 60));
-    assert_eq!((s.told(), s.is_active()), (Vec::new(), true));
+    assert_eq!((s.task_results(), s.is_active()), (Vec::new(), true));
     s.sim.advance_to(SimTime::frames(3, 60));
-    assert_eq!(s.told(), [("Worker".to_owned(), TaskResult::Completed, 5150.0)]);
+    assert_eq!(s.task_results(), [("Worker".to_owned(), TaskResult::Completed, 5150.0)]);
     assert_eq!((s.get("AttackPower"), s.is_active()), (11.0, false));
 }
 
 // covers: UGAS-10.6-05
 #[test]
-fn each_category_has_its_interval_and_the_tasks_keep_it() {
+fn each_task_category_has_its_tick_interval() {
     use TaskCategory::{Animation, Event, Input, Spatial, State, Temporal};
     let zero = Some(SimTime::ZERO);
     assert_eq!((Spatial.interval(true), Temporal.interval(false), Animation.interval(false)), (zero, zero, zero));
     let ambient = Spatial.interval(false).unwrap();
     assert!(ambient >= SimTime::millis(50) && ambient <= SimTime::millis(100));
-    for told in [Event, State, Input] {
-        assert_eq!((told.interval(true), told.interval(false)), (None, None));
+    for category in [Event, State, Input] {
+        assert_eq!((category.interval(true), category.interval(false)), (None, None));
     }
-    // The tasks of the runtime: one look per frame, one per ambient interval, and none.
-    let looks = |kind: &str| {
+    // The built-in tasks: one tick per frame, one per ambient interval, and none.
+    let ticks = |kind: &str| {
         let mut s = Stage::new(&rules_with(Ability::new("GA").task(task(kind).param("TimeOut", 9.0))), "GA");
         s.activate();
         s.sim.advance_to(SimTime::seconds(1.0));
         s.sim.task_figures().first().map_or(0, |f| f.ticks)
     };
-    assert_eq!((looks("WaitForTarget"), looks("WaitOverlap"), looks("WaitInputPressed")), (60, 10, 0));
+    assert_eq!((ticks("WaitForTarget"), ticks("WaitOverlap"), ticks("WaitInputPressed")), (60, 10, 0));
 }
 
 // covers: UGAS-PACK.0-03
@@ -224,7 +224,7 @@ fn the_pack_tasks_run_with_the_parameters_of_the_packs() {
     assert!(!s.sim.has_tag(s.hero, burning).unwrap() && !s.is_active());
 }
 
-/// The validation that was asked for since the last time, and what the host is told about it.
+/// The validation request since the last call, with its parameters.
 fn question(s: &mut Stage) -> (TaskKey, Vec<(String, String)>) {
     let mut all = Facts::default();
     s.sim.take_facts(&mut all);
@@ -281,16 +281,16 @@ fn an_inactive_controllers_tasks_pause() {
     s.activate();
     s.sim.run(Op::SetActive { who: s.hero, active: false }).unwrap();
     s.event("Event.Hit", 1.0);
-    assert_eq!(s.get("AttackPower"), 10.0, "a paused task went on");
+    assert_eq!(s.get("AttackPower"), 10.0, "a paused task continued");
     s.sim.run(Op::SetActive { who: s.hero, active: true }).unwrap();
     assert_eq!(s.get("AttackPower"), 10.0, "the event is over");
     s.event("Event.Hit", 1.0);
     assert_eq!(s.get("AttackPower"), 11.0);
 }
 
-// A wait for a state that came while the controller was inactive is over when it is active again.
+// A wait for a state that was reached while the controller was inactive ends when it is active again.
 #[test]
-fn waits_for_a_state_look_again_after_a_pause() {
+fn state_waits_are_tested_again_after_a_pause() {
     let waits = [
         task("WaitTagAdded").param("Tag", "Status.Burning"),
         task("WaitAttributeThreshold")
@@ -314,7 +314,7 @@ fn waits_for_a_state_look_again_after_a_pause() {
 }
 
 #[test]
-fn an_answer_to_an_inactive_controller_can_be_given_again() {
+fn an_answer_refused_while_inactive_can_be_sent_again() {
     let mut s = Stage::new(
         &rules_with(
             Ability::new("GA").task(task("WaitTargetData").param("TargetingMethod", "Trace")).task(mark("GE_Mark")),

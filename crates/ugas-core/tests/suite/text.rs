@@ -1,4 +1,4 @@
-//! Texts with the numbers of the rules in them.
+//! Texts with placeholders for numbers of the rules.
 
 use std::sync::Arc;
 use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
@@ -24,7 +24,7 @@ fn rules() -> Arc<Rules> {
 
 // covers: PEER-20
 #[test]
-fn a_text_shows_what_the_effect_does_at_a_level() {
+fn a_text_shows_the_numbers_of_an_effect_at_a_level() {
     let rules = rules();
     let text = "Deals {GE_Fireball.Health} damage";
     assert_eq!(rules.fill_text(text, 1).text, "Deals 40 damage");
@@ -37,7 +37,7 @@ fn a_text_shows_what_the_effect_does_at_a_level() {
 
 // covers: PEER-20
 #[test]
-fn a_text_shows_what_the_effect_does_for_its_owner() {
+fn a_text_shows_the_numbers_of_an_effect_for_its_owner() {
     let rules = rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let set = rules.set("Vitals").unwrap();
@@ -47,13 +47,13 @@ fn a_text_shows_what_the_effect_does_for_its_owner() {
     let text = "{GE_Blow.Health} damage of {Power} power at level {Level}";
     assert_eq!(sim.fill_text(text, 3, weak).text, "15 damage of 10 power at level 3");
     assert_eq!(sim.fill_text(text, 3, strong).text, "45 damage of 30 power at level 3");
-    let nobody = rules.fill_text(text, 3);
-    assert_eq!(nobody.text, "{GE_Blow.Health} damage of {Power} power at level 3");
-    assert_eq!(nobody.missing, ["GE_Blow.Health", "Power"]);
+    let without_owner = rules.fill_text(text, 3);
+    assert_eq!(without_owner.text, "{GE_Blow.Health} damage of {Power} power at level 3");
+    assert_eq!(without_owner.missing, ["GE_Blow.Health", "Power"]);
 }
 
 #[test]
-fn luck_is_not_in_a_text() {
+fn random_parts_are_not_shown_in_a_text() {
     let strike = Calculation::new("ExecCalc_Strike")
         .bind("crit", "roll(source.Luck)")
         .result(CalculationResult::add("Health", "-10 * if(crit, 3, 1)"));
@@ -65,7 +65,7 @@ fn luck_is_not_in_a_text() {
         .unwrap();
     let (set, luck) = (rules.set("Vitals").unwrap(), rules.attribute("Luck").unwrap());
     let mut sim = Sim::new(rules, SimConfig::default());
-    // What is certain is no luck.
+    // A certain chance is not random.
     for (chance, text) in [(0.0, "10"), (0.5, "10"), (0.999, "10"), (1.0, "30")] {
         let who = sim.spawn(SpawnSpec { base: vec![(luck, chance)], ..SpawnSpec::sets([set]) }).unwrap();
         assert_eq!(sim.fill_text("{GE_Strike.Health}", 1, who).text, text, "{chance}");
@@ -73,7 +73,7 @@ fn luck_is_not_in_a_text() {
 }
 
 #[test]
-fn durations_sums_and_factors_are_written_for_people() {
+fn durations_sums_and_factors_are_formatted_for_readers() {
     let rules = rules();
     let fill = |text: &str| rules.fill_text(text, 1).text;
     assert_eq!(fill("{GE_Burn.Health} for {GE_Burn.Duration} s"), "3.25 for 4.5 s");
@@ -81,7 +81,7 @@ fn durations_sums_and_factors_are_written_for_people() {
 }
 
 #[test]
-fn what_is_no_name_stays_as_it_is() {
+fn placeholders_that_name_nothing_stay_unchanged() {
     let rules = rules();
     for text in
         ["", "{", "}", "{}", "{{Level", "{a b}", "{GE_Nobody.Health}", "{GE_Burn.}", "{.}", "ö{ü}", "{GE_Burn.Period}"]

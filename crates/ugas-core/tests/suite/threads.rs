@@ -1,4 +1,4 @@
-//! Threads: the sim lives on one, workers hand results back to it, and facts may travel.
+//! Threads: a sim runs on one thread, workers return results to it, and facts can be sent to other threads.
 
 use crate::kit::*;
 use std::sync::mpsc;
@@ -11,8 +11,8 @@ use ugas_doc::{Effect, Magnitude};
 
 // covers: UGAS-3.4-01
 #[test]
-fn whoever_changes_a_sim_holds_it_alone() {
-    // Each line compiles only because the door takes the sim by exclusive reference; a shared one is no match.
+fn changing_a_sim_requires_an_exclusive_reference() {
+    // Each line compiles only because the method takes the sim by exclusive reference.
     type Applied = Result<EffectKey, Refusal>;
     let _: fn(&mut Sim, Op) -> Result<Outcome, Refusal> = Sim::run;
     let _: fn(&mut Sim, OpId, &Op) -> Result<Outcome, Refusal> = Sim::run_as;
@@ -79,7 +79,7 @@ fn a_workers_result_is_applied_by_the_main_thread_at_the_next_tick() {
 
 // covers: UGAS-3.4-06
 #[test]
-fn another_thread_hears_cues_in_the_order_they_were_triggered() {
+fn another_thread_receives_cues_in_the_order_they_were_triggered() {
     fn is_send<T: Send>() {}
     is_send::<Fact>();
     is_send::<Facts>();

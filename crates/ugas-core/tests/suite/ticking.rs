@@ -1,4 +1,4 @@
-//! Tasks that tick: intervals, budget, priorities, ageing, figures; and tasks in the host's own code.
+//! Tasks that tick: intervals, budget, priorities, ageing and statistics; also tasks in host code.
 
 use crate::kit::tasks::*;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use ugas_core::{
 };
 use ugas_doc::{Ability, AbilityTask};
 
-/// Counts what it is asked and answers from the n-th time on.
+/// Counts queries and answers from the n-th one on.
 #[derive(Default)]
 struct Engine {
     asked: u32,
@@ -44,7 +44,7 @@ fn frames_of(millis: i64) -> SimConfig {
 
 // covers: UGAS-10.3-02 UGAS-10.3-11
 #[test]
-fn a_task_that_looks_around_ends_with_what_the_host_found() {
+fn a_spatial_task_ends_with_the_target_the_host_found() {
     for kind in ["WaitOverlap", "WaitForTarget"] {
         let hit = task("ApplyEffectToTarget").param("EffectClass", "GE_Hurt");
         let rules = rules_with(Ability::new("GA").task(task(kind).every(0.0)).task(hit));
@@ -114,9 +114,9 @@ fn crowd(rules: &Arc<Rules>, config: SimConfig, names: &[&str]) -> (Sim, Vec<Con
 
 // covers: UGAS-10.6-06 UGAS-10.6-07 UGAS-10.6-08
 #[test]
-fn a_short_budget_serves_the_urgent_first_and_forgets_nobody() {
-    let look = |name: &str, priority| Ability::new(name).task(task("WaitForTarget").priority(priority));
-    let rules = base().add(look("GA", 0)).add(look("GA_5", 5)).add(look("GA_10", 10)).build().unwrap();
+fn a_short_task_budget_ticks_high_priorities_first_and_starves_no_task() {
+    let ability = |name: &str, priority| Ability::new(name).task(task("WaitForTarget").priority(priority));
+    let rules = base().add(ability("GA", 0)).add(ability("GA_5", 5)).add(ability("GA_10", 10)).build().unwrap();
     let short = |budget| SimConfig { task_budget: budget, ..SimConfig::default() };
     let (mut sim, all) = crowd(&rules, short(10), &["GA"; 25]);
     let mut engine = Engine::default();
@@ -140,10 +140,10 @@ fn a_short_budget_serves_the_urgent_first_and_forgets_nobody() {
 
 // covers: UGAS-10.6-12
 #[test]
-fn five_looks_on_a_hundred_actors_are_throttled_by_their_interval() {
+fn five_spatial_tasks_on_a_hundred_actors_are_throttled_by_their_interval() {
     let five = |name: &str, interval| {
-        let looks = (0..5).map(|_| task("WaitOverlap").every(interval));
-        Ability::new(name).task(AbilityTask::parallel(looks))
+        let tasks = (0..5).map(|_| task("WaitOverlap").every(interval));
+        Ability::new(name).task(AbilityTask::parallel(tasks))
     };
     let rules = base().add(five("GA_Fast", 0.0)).add(five("GA_Slow", 0.1)).build().unwrap();
     let (mut sim, _) = crowd(&rules, SimConfig::default(), &["GA_Fast"; 100]);
@@ -160,7 +160,7 @@ fn five_looks_on_a_hundred_actors_are_throttled_by_their_interval() {
 
 // covers: UGAS-10.6-09
 #[test]
-fn categories_say_who_ticks_and_critical_looks_come_first() {
+fn task_categories_are_known_and_critical_tasks_tick_first() {
     let rules = base().build().unwrap();
     let category = |name| rules.task_category(name).unwrap();
     assert_eq!(category("WaitForTarget"), TaskCategory::Spatial);
@@ -181,7 +181,7 @@ fn categories_say_who_ticks_and_critical_looks_come_first() {
 
 // covers: UGAS-10.6-10 UGAS-10.6-11
 #[test]
-fn figures_say_how_many_run_how_often_and_how_long() {
+fn task_figures_count_running_tasks_tick_rate_and_time() {
     let rules = rules_with(Ability::new("GA").task(task("WaitOverlap").every(0.1)));
     let (mut sim, _) = crowd(&rules, SimConfig::default(), &["GA"; 5]);
     let mut engine = Engine::default();
@@ -204,7 +204,7 @@ struct Counts {
 }
 struct WaitForHealthThreshold(Arc<Counts>);
 impl WaitForHealthThreshold {
-    fn look(&self, cx: &TaskCx<'_>, health: f64) -> Progression {
+    fn test_health(&self, cx: &TaskCx<'_>, health: f64) -> Progression {
         let threshold = cx.number("Threshold").unwrap_or(0.0);
         let reached = match cx.text("Comparison") {
             Some("LessThan") => health < threshold,
@@ -220,13 +220,13 @@ impl CustomTask for WaitForHealthThreshold {
     fn activate(&self, _: &mut u32, cx: &TaskCx<'_>) -> Progression {
         self.0.activated.fetch_add(1, Ordering::SeqCst);
         let health = cx.rules().find_attribute("Health").and_then(|a| cx.get(a));
-        health.map_or(Progression::Fail, |h| self.look(cx, h))
+        health.map_or(Progression::Fail, |h| self.test_health(cx, h))
     }
-    fn wake(&self, seen: &mut u32, news: WakeEvent<'_>, cx: &TaskCx<'_>) -> Progression {
+    fn wake(&self, seen: &mut u32, event: WakeEvent<'_>, cx: &TaskCx<'_>) -> Progression {
         *seen += 1;
-        match news {
+        match event {
             WakeEvent::Attribute { attribute, new, .. } if cx.rules().find_attribute("Health") == Some(attribute) => {
-                self.look(cx, new)
+                self.test_health(cx, new)
             }
             _ => Progression::Wait,
         }
@@ -256,7 +256,7 @@ fn a_custom_task_begins_once_ends_once_and_its_output_continues_the_ability() {
     assert!(counts.ended.lock().unwrap().is_empty());
     apply(&mut s.sim, "GE_Hurt", s.hero);
     assert_eq!(s.get("AttackPower"), 11.0);
-    assert_eq!(s.told(), [("WaitForHealthThreshold".to_owned(), TaskResult::Completed, 90.0)]);
+    assert_eq!(s.task_results(), [("WaitForHealthThreshold".to_owned(), TaskResult::Completed, 90.0)]);
     assert_eq!(counts.activated.load(Ordering::SeqCst), 1);
     assert_eq!(*counts.ended.lock().unwrap(), [true]);
     // Already there: at once, with both calls.
@@ -272,16 +272,16 @@ fn a_custom_task_begins_once_ends_once_and_its_output_continues_the_ability() {
 
 // covers: UGAS-10.4-03
 #[test]
-fn a_cancelled_custom_task_ends_once_and_gives_nothing() {
+fn a_cancelled_custom_task_ends_once_without_output() {
     let (mut s, counts) = threshold("LessEqual", 90.0);
     s.activate();
     s.sim.cancel(s.hero, Which::Ability(s.ability)).unwrap();
     assert_eq!(*counts.ended.lock().unwrap(), [false]);
-    assert_eq!(s.told(), [("WaitForHealthThreshold".to_owned(), TaskResult::Cancelled, 0.0)]);
+    assert_eq!(s.task_results(), [("WaitForHealthThreshold".to_owned(), TaskResult::Cancelled, 0.0)]);
     apply(&mut s.sim, "GE_Hurt", s.hero);
     assert_eq!((s.waiting(), s.get("AttackPower")), (0, 10.0));
     assert!(!facts(&mut s.sim).iter().any(|f| matches!(f.kind, FactKind::TaskEnded { .. })));
-    // A sleeping one is state like any other: a fork goes on alike.
+    // A waiting task is state like any other: a fork continues equally.
     s.sim.run(ugas_core::Op::SetActive { who: s.hero, active: true }).unwrap();
     let (mut a, counts) = threshold("LessEqual", 80.0);
     a.activate();
@@ -296,12 +296,12 @@ fn a_cancelled_custom_task_ends_once_and_gives_nothing() {
 }
 
 #[test]
-fn a_built_in_name_cannot_be_taken() {
+fn a_built_in_task_name_cannot_be_registered() {
     assert!(base().task("WaitDelay", Clockwork(Arc::default())).build().is_err());
 }
 
 #[test]
-fn a_held_input_is_tried_again_at_each_frame() {
+fn a_held_input_is_retried_at_each_frame() {
     let busy = ugas_doc::Effect::lasting("GE_Busy", 1.0).grants("Status.Frozen");
     let ga = Ability::new("GA").held().blocked("Status.Frozen").task(mark("GE_Mark"));
     let fire = Ability::new("GA_Fire").task(task("WaitInputPressed").param("InputID", "Fire"));
@@ -319,7 +319,7 @@ fn a_held_input_is_tried_again_at_each_frame() {
 }
 
 #[test]
-fn a_priority_has_bounds() {
+fn a_task_priority_is_limited() {
     let load = |priority| {
         let mut t = task("WaitOverlap");
         t.priority = Some(priority);

@@ -1,4 +1,5 @@
-//! Time: a closed sim does not depend on the stride, moves of n frames end on frame n, every controller has a clock.
+//! Time: without external input the result of a sim does not depend on the step size, n frames end exactly at frame n,
+//! and every controller has its own clock.
 
 use crate::kit::*;
 use ugas_core::{
@@ -72,7 +73,7 @@ fn script(sim: &mut Sim, all: &[ControllerId]) -> Vec<(SimTime, Op)> {
             ops.push((at, Op::SetActive { who: *rng.pick(all), active: rng.below(3) > 0 }));
         }
     }
-    // At the end everybody runs, so that what waits comes due.
+    // At the end all controllers are active, so that everything pending comes due.
     let end = SimTime::millis(400 * 73);
     for &who in all {
         ops.push((end, Op::SetActive { who, active: true }));
@@ -81,7 +82,7 @@ fn script(sim: &mut Sim, all: &[ControllerId]) -> Vec<(SimTime, Op)> {
     ops
 }
 
-/// Runs the script with a stride; ops stand at their exact times.
+/// Runs the script with a stride; ops run at their exact times.
 fn run(stride: SimTime) -> (Vec<Fact>, u64) {
     let mut sim = Sim::new(timers(), SimConfig { seed: 5, ..SimConfig::default() });
     let all: Vec<ControllerId> = (0..5).map(|_| spawn(&mut sim)).collect();
@@ -123,7 +124,7 @@ fn every_stride_gives_the_same_facts_and_the_same_hash() {
 }
 
 #[test]
-fn an_advance_that_runs_out_of_budget_goes_on_where_it_stopped() {
+fn an_advance_that_runs_out_of_budget_resumes_where_it_stopped() {
     let run = |budget: u64| {
         let limits = Limits { due_per_advance: budget, ..Limits::default() };
         let mut sim = Sim::new(timers(), SimConfig { limits, ..SimConfig::default() });
@@ -241,7 +242,7 @@ fn changing_the_rate_often_loses_no_time() {
 }
 
 #[test]
-fn time_never_goes_back_and_never_past_its_end() {
+fn time_never_decreases_and_never_exceeds_the_limit() {
     let rules = world().add(Effect::lasting("GE_Buff", 2.0)).build().unwrap();
     let (mut sim, hero) = one(&rules);
     let key = apply(&mut sim, "GE_Buff", hero);

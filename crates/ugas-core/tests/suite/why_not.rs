@@ -1,4 +1,4 @@
-//! On random states: `why_not` says what `activate` says, and the castable status is what a fresh look gives.
+//! On random states `why_not` agrees with `activate`, and the castable status with a fresh check.
 
 use crate::kit::tasks::{Stage, rules_with, wait};
 use crate::kit::{self, Rng};
@@ -70,7 +70,7 @@ fn compare(sim: &Sim, who: ControllerId, grants: &[GrantId], target: Target, see
     }
 }
 
-/// What is wrong with an ability whose checks are written down here once more, from what everybody can read.
+/// The expected refusals, from a second implementation of the checks on public reads.
 fn expected(sim: &Sim, who: ControllerId, name: &str, grant: GrantId) -> Vec<&'static str> {
     let rules = sim.rules();
     let has = |tag: &str| sim.has_tag(who, rules.tag(tag).unwrap()).unwrap();
@@ -99,7 +99,7 @@ fn expected(sim: &Sim, who: ControllerId, name: &str, grant: GrantId) -> Vec<&'s
 /// Checks that hang on the target or on a group of cooldowns, or that repeat another one at the commit.
 const ELSEWHERE: [&str; 5] = ["TargetTags", "NoTarget", "OutOfRange", "GlobalCooldown", "Pending"];
 
-/// Every failed check is named, none is made up; and where time heals one, it is said when.
+/// Every failed check is listed, and no other; a check that passes with time has its time.
 fn complete(sim: &Sim, who: ControllerId, names: &[&str], grants: &[GrantId], target: Target) {
     let mut reasons: Vec<Reason> = Vec::new();
     for (name, &grant) in names.iter().zip(grants) {
@@ -190,7 +190,7 @@ fn why_not_agrees_with_activate_on_random_states() {
 }
 
 #[test]
-fn why_not_tells_that_too_much_runs() {
+fn why_not_reports_the_activation_limit() {
     let limits = Limits { activations_per_controller: 1, ..Limits::default() };
     let rules = rules_with(Ability::new("GA").multiple().task(wait(9.0)));
     let mut s = Stage::with(&rules, "GA", SimConfig { limits, ..SimConfig::default() });

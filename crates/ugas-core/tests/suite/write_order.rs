@@ -26,7 +26,7 @@ fn pool_after(effects: Vec<Effect>) -> (f64, f64) {
 /// A live modifier adds Stat to Pool. The effect lowers Stat by 10 and fills Pool: Pool's window is that of the new Stat,
 /// whichever of the two is authored first.
 #[test]
-fn a_write_sees_the_window_that_another_write_of_the_effect_makes() {
+fn a_write_uses_the_bounds_set_by_another_write_of_the_effect() {
     let live = || Effect::infinite("GE_Live").add("Pool", Magnitude::attribute("Stat").of_target().times(1.0));
     let first = Effect::instant("GE_Both").add("Stat", -10.0).add("Pool", 100.0);
     let second = Effect::instant("GE_Both").add("Pool", 100.0).add("Stat", -10.0);

@@ -1,5 +1,5 @@
-//! Completion. The text is read again with an invalid word at the cursor, and the resulting error lists what would be
-//! valid there: the kind of name, or the fields and values of the document type.
+//! Completion. The text is read again with an invalid word at the cursor. The resulting error lists what is valid at
+//! the cursor: the kind of name, or the fields and values of the document type.
 
 use crate::folder::PACK_FILE;
 use crate::names::Names;

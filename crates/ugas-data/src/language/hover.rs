@@ -1,5 +1,5 @@
-//! Hover texts. The runtime computes the value of an attribute: the controllers of the document set are spawned in a
-//! sim.
+//! Hover texts. For the value of an attribute, the controllers of the document set are spawned in a sim, which computes
+//! the value.
 
 use super::summary::{attribute, loaded, tooltip};
 use super::{host_calculations, name_at, number, set_of};

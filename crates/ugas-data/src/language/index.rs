@@ -18,12 +18,12 @@ pub struct Spot {
     pub column: u32,
 }
 
-/// A reference, seen from one of its two definitions.
+/// A reference between two definitions. Each of the two lists the other definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Use {
-    /// The kind of the definition at the other end; `None` for a document without a name.
+    /// The kind of the other definition; `None` for a document without a name.
     pub kind: Option<SymbolKind>,
-    /// The name of the definition at the other end.
+    /// The name of the other definition.
     pub name: String,
     /// The key under which the name is written.
     pub key: String,
@@ -37,22 +37,22 @@ pub struct Use {
 pub struct Definition {
     /// The kind.
     pub kind: SymbolKind,
-    /// Its name, with the namespace of its pack.
+    /// The name of the definition, with the namespace of its pack.
     pub name: String,
     /// The place of the definition.
     #[serde(flatten)]
     pub at: Spot,
     /// The index of the document in its file.
     pub document: usize,
-    /// Its description, with unresolved placeholders.
+    /// The description of the definition; placeholders are not replaced.
     pub description: Option<String>,
-    /// The references from this definition to others, in the order of the file.
+    /// The references from this definition to other definitions, in the order of the file.
     pub uses: Vec<Use>,
-    /// The references from other definitions to this one.
+    /// The references from other definitions to this definition.
     pub used_by: Vec<Use>,
 }
 
-/// Returns all definitions of a document set: those of its own files first, in the order of the files.
+/// Returns all definitions of a document set: first the definitions in its own files, in the order of the files.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};

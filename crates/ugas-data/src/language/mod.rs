@@ -1,8 +1,7 @@
-//! Editor features for a project: hover, completion, go to definition, references and rename. They are pure functions
-//! of a [`Project`] and a byte offset in one of its files; the language server implements the protocol.
+//! Editor features for a project: hover, completion, go to definition, references and rename. The features are pure
+//! functions of a [`Project`] and a byte offset in one of its files. The language server implements the protocol.
 //!
-//! The functions work on incomplete text: of a document that is not completely valid, the part that could be read is
-//! used.
+//! The functions also work on incomplete text: they use the part of an invalid document that could be read.
 
 mod complete;
 mod hover;

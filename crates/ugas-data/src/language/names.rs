@@ -1,4 +1,4 @@
-//! Finds the name at a place, and all places of a name.
+//! Finds the name at a place in a file, and all places of a name.
 
 use crate::names::Names;
 use crate::{Mention, Project, Span, SymbolKind};
@@ -14,7 +14,7 @@ pub struct Place {
     pub span: Span,
 }
 
-/// Returns the qualified name at a byte offset of a file, or the one that ends directly before it.
+/// Returns the qualified name at a byte offset of a file, or the name that ends directly before the offset.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -35,8 +35,8 @@ pub(super) fn name_in(project: &Project, names: &Names, path: &Path, at: usize) 
     found.first().map(|m| (*m).clone())
 }
 
-/// Returns the definitions of a name in the scope of a file. If a tag is only implied by its children, they are
-/// returned.
+/// Returns the definitions of a name in the scope of a file. If a tag itself is not declared, but child tags of it are,
+/// the declarations of the child tags are returned.
 pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
     let names = Names::of(project);
     let seen = scope(project, &names, path, |m| m.kind == kind && m.name == name);

@@ -16,11 +16,11 @@ pub struct Rename {
     pub kind: SymbolKind,
     /// The old name.
     pub old: String,
-    /// The edits of each file, sorted.
+    /// The edits of each file, sorted by position.
     pub edits: BTreeMap<PathBuf, Vec<Edit>>,
 }
 
-/// Why a rename is rejected.
+/// The error for a rejected rename. The text is the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenameError(pub String);
 

@@ -13,7 +13,7 @@ use ugas_doc::{Doc, Kind};
 /// The limit of pages for one name.
 const MAX_PAGES: usize = 8;
 
-/// Returns a page for each definition of a name, at most eight, with the numbers of a level. The namespace in `name` is
+/// Returns a page for each definition of a name, at most eight, with the numbers at `level`. The namespace in `name` is
 /// optional.
 ///
 /// ```
@@ -64,9 +64,9 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
 /// A definition with computed values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
-    /// A summary in one line.
+    /// A one-line summary of the definition.
     pub summary: Option<String>,
-    /// Its description, with the numbers of the level.
+    /// The description of the definition, with the numbers at the level.
     pub text: Option<String>,
     /// The placeholders whose value depends on the owning controller or is unknown.
     pub missing: Vec<String>,

@@ -1,20 +1,20 @@
-//! Descriptions with numbers.
+//! Fills numbers into the descriptions of definitions.
 
 use crate::{Loaded, Project};
 use std::sync::Arc;
 use ugas_core::{FilledText, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_doc::{Ability, Attribute, Doc, DocumentKind};
 
-/// The description of a definition.
+/// The description of a definition, with numbers filled in.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tooltip {
     /// The key for translations, such as `GA_Fireball.Description`.
     pub key: String,
-    /// The text with its numbers filled in, and the numbers themselves for texts in other languages.
+    /// The text with the numbers filled in, and the numbers as separate values for texts in other languages.
     pub filled: FilledText,
 }
 
-/// Returns the description of a document with the numbers of a level, or `None` if it has no description.
+/// Returns the description of a document with the numbers at `level`, or `None` if the document has no description.
 ///
 /// ```
 /// use ugas_data::{Project, language};

@@ -9,11 +9,12 @@ pub(super) static RULE: Rule = Rule {
     id: "ability-never-granted",
     severity: Severity::Warning,
     strict: false,
-    summary: "an ability that no controller, ability set or effect grants, while others are granted",
+    summary: "an ability that no controller, ability set or effect grants, although other abilities are granted",
     why: "An ability cannot be activated before it is granted. If other abilities of the project are granted in data, \
-this one is probably missing from a list. Projects that grant all abilities from code are not checked.",
+this ability is probably missing from a list. Projects that grant all abilities from code are not checked.",
     example: "Kind: gameplay_ability\nName: GA_Dash # no GrantedAbilities, Abilities or ability set names it",
-    fix: "Add it to `GrantedAbilities` of a controller or an effect, or to `Abilities` of an ability set, or remove it.",
+    fix: "Add the ability to `GrantedAbilities` of a controller or an effect, or to `Abilities` of an ability set. \
+Otherwise remove the ability.",
     check: CheckedBy::Lint(check),
 };
 

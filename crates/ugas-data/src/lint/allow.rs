@@ -1,5 +1,5 @@
-//! `# ugas-allow: <id>, <id>` allows findings on its own line or, alone on a line, on the next line that is not a
-//! comment.
+//! Comments that allow findings: `# ugas-allow: <id>, <id>`. A comment after a value allows findings on its line. A
+//! comment that is alone on a line allows findings on the next line that is not a comment.
 
 use crate::diagnostic::Diagnostic;
 use crate::project::Project;

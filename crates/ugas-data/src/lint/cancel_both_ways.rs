@@ -7,13 +7,13 @@ pub(super) static RULE: Rule = Rule {
     id: "cancel-both-ways",
     severity: Severity::Info,
     strict: false,
-    summary: "CancelAbilitiesWithTags, which cancels in both directions",
-    why: "The specification gives CancelAbilitiesWithTags two meanings: the ability is cancelled when its owner gains such a \
-tag, and it cancels other abilities with such a tag when it activates. Both apply to every tag in the list, although a \
-designer means one of them.",
+    summary: "`CancelAbilitiesWithTags`, which cancels both this ability and other abilities",
+    why: "The specification gives `CancelAbilitiesWithTags` two meanings. The ability is cancelled when its owner \
+gains such a tag. The ability also cancels other abilities with such a tag when it is activated. Both meanings apply \
+to every tag in the list, although a designer usually means only one.",
     example: "Kind: gameplay_ability\nName: GA_Fireball\nTags: {CancelAbilitiesWithTags: [State.Stunned]}",
-    fix: "Write `CancelledByTags` for tags of the owner and `CancelOtherAbilitiesWithTags` for tags of other abilities. Keep \
-CancelAbilitiesWithTags where the document must work with other implementations of the specification.",
+    fix: "Write `CancelledByTags` for tags of the owner and `CancelOtherAbilitiesWithTags` for tags of other \
+abilities. Keep `CancelAbilitiesWithTags` if the document must work with other implementations of the specification.",
     check: CheckedBy::Lint(check),
 };
 
@@ -32,7 +32,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             _ => None,
         };
         let message = "CancelAbilitiesWithTags means both CancelledByTags and CancelOtherAbilitiesWithTags".to_owned();
-        let help = meant.map_or("write the one that is meant".to_owned(), |field| format!("write {field}"));
+        let help = meant.map_or("write the list that is meant".to_owned(), |field| format!("write {field}"));
         let rename = |field: &str| {
             let span = entry.span;
             (format!("write {field}"), vec![Edit { span, text: field.to_owned() }])

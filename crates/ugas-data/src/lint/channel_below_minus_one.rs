@@ -12,13 +12,13 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "Multiply penalties of one channel that add up to -1 or less",
-    why: "A channel's factor is 1 plus the sum of its bonuses. At -1 the attribute becomes 0 and other factors have no effect; \
-below -1 it becomes negative. The rule checks the modifiers of one effect at its stack limit, and all active effects of a \
-controller document.",
+    why: "A channel's factor is 1 plus the sum of its bonuses. If the sum is -1, the attribute becomes 0 and other \
+factors have no effect. If the sum is below -1, the attribute becomes negative. The rule checks the modifiers of one \
+effect at its stack limit, and all active effects of a controller document together.",
     example: "Modifiers:\n  - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.6}, Channel: Slow}\n  \
 - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: -0.5}, Channel: Slow}",
-    fix: "Reduce the penalties, put them into separate channels, or lower the stack limit. To set the value to 0, write an \
-Override of 0.",
+    fix: "Reduce the penalties, put them into separate channels, or lower the stack limit. To set the attribute to 0, \
+write an Override of 0.",
     check: CheckedBy::Lint(check),
 };
 

@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a tag that is both required and blocked, or an effect that inhibits itself",
-    why: "Tags are hierarchical: a controller with `State.Debuff.Stunned` also has `State.Debuff`. If a definition requires \
-the first and is blocked by the second, it can never be activated or applied. An effect that grants a tag of its own \
-`OngoingBlockedTags` inhibits itself as soon as it is active.",
+    why: "Tags are hierarchical: a controller with `State.Debuff.Stunned` also has `State.Debuff`. A definition that \
+requires `State.Debuff.Stunned` and is blocked by `State.Debuff` can never be activated or applied. An effect that \
+grants one of its own `OngoingBlockedTags` inhibits itself as soon as it is active.",
     example: "Tags:\n  ActivationRequiredTags: [State.Debuff.Stunned]\n  ActivationBlockedTags: [State.Debuff]",
     fix: "Remove the tag from one of the two lists.",
     check: CheckedBy::Lint(check),
@@ -49,7 +49,7 @@ fn walk(d: &LintDoc<'_>, node: &Node, report: &mut Report) {
                 _ if name == blocker => format!("{name} is in both {wanted} and {barred}"),
                 _ => format!("{wanted} {name} is a child of {blocker} in {barred}, so the two contradict each other"),
             };
-            report.add(d, tag.span, message, "remove it from one of the two lists");
+            report.add(d, tag.span, message, "remove the tag from one of the two lists");
         }
     }
     node.entries().iter().for_each(|e| walk(d, &e.value, report));

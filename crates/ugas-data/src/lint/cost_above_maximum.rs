@@ -10,9 +10,9 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a cost above the maximum of the attribute",
-    why: "An ability cannot be activated while its cost cannot be paid. If the upper bound of the attribute is below the \
-cost, the ability can never be activated. A bound that names another attribute is checked with the largest base value of \
-that attribute, unless something raises it.",
+    why: "An ability cannot be activated while its owner cannot pay the cost. If the upper bound of the attribute is \
+below the cost, the ability can never be activated. If the bound is another attribute, the rule compares the cost with \
+the largest base value of that attribute. If an effect can raise that attribute, the rule reports nothing.",
     example: "# Mana: {Max: 100}\nKind: gameplay_effect\nName: GE_Cost\nDurationPolicy: Instant\nModifiers:\n  \
 - {Attribute: Mana, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -150}}",
     fix: "Lower the cost or raise the attribute's bound.",

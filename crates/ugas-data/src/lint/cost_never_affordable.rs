@@ -8,10 +8,10 @@ pub(super) static RULE: Rule = Rule {
     id: "cost-never-affordable",
     severity: Severity::Warning,
     strict: false,
-    summary: "a cost that no controller can pay at the start and that nothing makes affordable",
+    summary: "a cost that no controller can pay at the start, on an attribute that nothing raises",
     why: "If every controller starts below the cost of an ability, and no effect, calculation or expression raises the \
-attribute, the ability can never be activated. Writes from host code are not visible to the check; allow the finding if \
-there are any.",
+attribute, the ability can never be activated. The rule does not see writes from host code. Allow the finding if host \
+code raises the attribute.",
     example: "# Rage: {DefaultBaseValue: 0}, and no effect adds Rage\nKind: gameplay_effect\nName: GE_SlamCost\n\
 DurationPolicy: Instant\nModifiers:\n  - {Attribute: Rage, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -20}}",
     fix: "Add an effect that raises the attribute, raise its start value, or lower the cost.",

@@ -8,12 +8,13 @@ pub(super) static RULE: Rule = Rule {
     id: "death-by-threshold",
     severity: Severity::Warning,
     strict: false,
-    summary: "a trigger on low health in place of death",
-    why: "A controller dies when its `Health`, or another attribute with `OnDepleted: Death`, reaches 0. A trigger `{Attribute: Health, Below: 1}` also fires at 0.5: the ability \
-runs, the owner is tagged dead and cannot be targeted, but it never died and still attacks.",
+    summary: "a trigger on low health that is used in place of a trigger on death",
+    why: "A controller dies when its `Health`, or another attribute with `OnDepleted: Death`, reaches 0. A trigger \
+`{Attribute: Health, Below: 1}` also fires at 0.5, while the owner is still alive. The ability then marks the owner as \
+dead, although the owner has not died and can still attack.",
     example: "Kind: gameplay_ability\nName: GA_Die\nCastableWhileDead: true\nTriggers: [{Attribute: Health, Below: 1}]",
-    fix: "Write `{Died: true}`, which fires with the fact `Died`. Where the threshold is intended, put `# ugas-allow: death-by-threshold` \
-above the line.",
+    fix: "Write `{Died: true}`, which fires with the fact `Died`. If the threshold is intended, put `# ugas-allow: \
+death-by-threshold` above the line.",
     check: CheckedBy::Lint(check),
 };
 
@@ -26,7 +27,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let (Some(name), Some(below)) = (&t.attribute, t.below) else { continue };
             if below > 0.0 && below <= LAST_POINT && is_death(cx, name) {
                 let place = format!("Triggers[{i}]");
-                let message = format!("fires while {name} is still above 0, when the owner has not died");
+                let message = format!("the trigger fires while {name} is still above 0 and the owner is alive");
                 report.add(d, d.span(&place), message, "write {Died: true} to trigger on death itself");
             }
         }

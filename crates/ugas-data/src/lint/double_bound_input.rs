@@ -10,12 +10,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "one input that is bound to two actions of the same action set",
-    why: "While the action set is active, a press matches both actions, and their order decides which one receives it. \
-Bindings with different priorities, hold times or required tags are not reported. With `--strict`, two abilities of one grant \
-list with the same InputID are reported too: they are tried in order.",
+    why: "While the action set is active, a press matches both actions, and their order decides which action receives \
+the press. Bindings with different priorities, hold times or required tags are not reported. With `--strict`, the rule \
+also reports two abilities of one grant list with the same InputID, because such abilities are tried in order.",
     example: "Bindings:\n  - {Action: Fire, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}\n  \
 - {Action: Melee, Inputs: [{Device: Mouse, Input: Mouse.LeftButton}]}",
-    fix: "Give one of them another input, a `Priority`, a `HoldThreshold` or `Tags`.",
+    fix: "Give one of the bindings another input, a `Priority`, a `HoldThreshold` or `Tags`.",
     check: CheckedBy::Lint(check),
 };
 
@@ -43,7 +43,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                     d,
                     span,
                     message,
-                    "use another input, or set Priority, HoldThreshold or Tags on one of them",
+                    "use another input, or set Priority, HoldThreshold or Tags on one of the bindings",
                 );
             }
             others.push((m.platform, &b.action));
@@ -64,7 +64,7 @@ fn shared_by_abilities(cx: &LintCx<'_>, report: &mut Report) {
                 let name = name.and_then(|n| n.as_text()).unwrap_or("");
                 if let Some(first) = seen.insert(input.as_text().unwrap_or(""), name) {
                     let message = format!("{name} and {first} have the same input; they are tried in order");
-                    report.add(d, input.span, message, "give one of them another input");
+                    report.add(d, input.span, message, "give one of the abilities another input");
                 }
             }
         }

@@ -10,18 +10,23 @@ pub(super) static RULE: Rule = Rule {
     id: "host-data",
     severity: Severity::Info,
     strict: false,
-    summary: "a field that the runtime does not act on, because it is the host's task",
-    why: "Input documents, regions of scenes and some fields of saved controllers are data for the host: the runtime reads \
-them, checks their names and hands them out, but nothing happens in a scenario or on a server because of them. One finding \
-per file and field says so.",
+    summary: "a field that only the host acts on, not the runtime",
+    why: "Input documents, regions of scenes and some fields of saved controllers are data for the host. The runtime \
+reads them, checks their names and passes them to the host, but they change nothing in a scenario or on a server. The \
+rule reports one finding per file and field.",
     example: "Kind: input_action\nName: Fire\nValueType: Digital\nTriggerBehavior: WhileHeld # the runtime activates once per Press",
-    fix: "Nothing, if the host does it. Otherwise remove the field. A comment `# ugas-allow: host-data` hides the finding.",
+    fix: "Keep the field if the host acts on it. Otherwise remove the field. A comment `# ugas-allow: host-data` hides \
+the finding.",
     check: CheckedBy::Lint(check),
 };
 
 /// The kind, the path of the field, and what the runtime does instead.
 const FIELDS: [(Kind, &str, &str); 11] = [
-    (Kind::InputAction, "TriggerBehavior", "a Press activates once; the host repeats it while the input is held"),
+    (
+        Kind::InputAction,
+        "TriggerBehavior",
+        "a Press activates once; the host repeats the Press while the input is held",
+    ),
     (Kind::InputAction, "TapThreshold", "the host recognises taps"),
     (Kind::InputAction, "DoubleTapWindow", "the host recognises double taps"),
     (Kind::InputActionSet, "InputBuffer", "the host buffers early presses"),
@@ -29,9 +34,9 @@ const FIELDS: [(Kind, &str, &str); 11] = [
     (Kind::InputMapping, "Bindings.[].HoldThreshold", "the host measures how long an input is held"),
     (Kind::Scene, "Regions", "the host grants the tags of regions"),
     (Kind::Scene, "Placements.[].Rotation", "the host rotates actors"),
-    (Kind::Controller, "GrantedAbilities.[].bIsActive", "a running ability is not continued at spawn"),
-    (Kind::Controller, "ActiveEffects.[].StartTime", "Duration is the remaining time"),
-    (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the controller itself is the source at spawn"),
+    (Kind::Controller, "GrantedAbilities.[].bIsActive", "an ability is not activated at spawn because of this field"),
+    (Kind::Controller, "ActiveEffects.[].StartTime", "the remaining time is Duration"),
+    (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the spawned controller is the source of the effect"),
 ];
 
 /// Returns whether a value differs from the default behaviour of the runtime.
@@ -57,7 +62,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let Some((d, span)) = found.first() else { continue };
             let times = if found.len() > 1 { format!(" ({} times in this file)", found.len()) } else { String::new() };
             let message = format!("the runtime does not act on {field}{times}: {instead}");
-            report.add(d, *span, message, "nothing to do if the host does this; otherwise remove it");
+            report.add(d, *span, message, "keep the field if the host acts on it; otherwise remove it");
         }
     }
 }

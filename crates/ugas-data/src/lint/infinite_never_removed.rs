@@ -12,11 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "an infinite effect that an ability or another effect applies and nothing removes",
-    why: "Effects that an ability applies outlive the ability. An Infinite effect then stays active, and each activation \
-adds another one. Effects that only controllers, ability sets or the host apply are not checked.",
+    why: "Effects that an ability applies outlive the ability. An Infinite effect then stays active, and each \
+activation adds another instance. Effects that only controllers, ability sets or the host apply are not checked.",
     example: "Tasks:\n  - {Type: ApplyEffectToOwner, Params: {EffectClass: GE_Aiming}} # Infinite\n  - {Type: WaitInputRelease}",
-    fix: "Remove it with RemoveEffectFromOwner (also under OnCancel), by RemoveEffectsWithTags of another effect, or with \
-`OnOngoingFail: Remove`; or give it a duration.",
+    fix: "Remove the effect with RemoveEffectFromOwner (also under OnCancel), by RemoveEffectsWithTags of another \
+effect, or with `OnOngoingFail: Remove`. Otherwise give the effect a duration.",
     check: CheckedBy::Lint(check),
 };
 

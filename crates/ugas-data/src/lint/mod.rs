@@ -1,8 +1,8 @@
 //! Lint rules: checks for documents that load without errors but are probably wrong.
 //!
-//! Each rule has its own file, with a page and a function over a [`LintCx`]. Some rules are checked by the rules
-//! builder and have only their page here. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the line
-//! above, allows the finding.
+//! Each rule has its own file with a documentation page and a check function. Some rules are checked by the rules
+//! builder; their files have only the page. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the
+//! line above, allows the finding.
 
 mod ability_never_granted;
 mod allow;
@@ -69,7 +69,7 @@ pub(crate) enum CheckedBy {
 pub struct Rule {
     /// The id in findings.
     pub id: &'static str,
-    /// The severity of its findings.
+    /// The severity of the rule's findings.
     pub severity: Severity,
     /// Whether the rule runs only in strict mode, because it may also report valid data.
     pub strict: bool,
@@ -77,7 +77,7 @@ pub struct Rule {
     pub summary: &'static str,
     /// Why the finding matters.
     pub why: &'static str,
-    /// An example in YAML that has the finding.
+    /// An example in YAML that causes the finding.
     pub example: &'static str,
     /// The suggested action.
     pub fix: &'static str,

@@ -25,8 +25,8 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let (percent, factor) = (shown(value * 100.0), shown(value + 1.0));
             let message = format!("Multiply {value} is a bonus of {percent} %: {factor} times {}", m.attribute);
             let help = match shown(value - 1.0) {
-                0.0 => "for no change remove the modifier; for twice the value 1 is correct".to_owned(),
-                bonus => format!("for {value} times the value write {bonus}"),
+                0.0 => "to keep the value, remove the modifier; to double the value, 1 is correct".to_owned(),
+                bonus => format!("for {value} times the value, write {bonus}"),
             };
             report.add(d, d.span(&format!("Modifiers[{i}].Magnitude.Value")), message, &help);
         }

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a period longer than the duration of the effect",
-    why: "The first execution happens one period after the application. If the effect expires before that, it never executes \
-(except at application, with `ExecuteOnApplication`).",
+    why: "The first execution happens one period after the application. An effect that expires earlier never executes, \
+except at application with `ExecuteOnApplication`.",
     example: "DurationPolicy: HasDuration\nDuration: {Type: ScalableFloat, Value: 2}\nPeriod: {Period: 3}",
     fix: "Write a shorter period or a longer duration.",
     check: CheckedBy::Lint(check),

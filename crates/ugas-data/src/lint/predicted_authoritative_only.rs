@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a predicted ability that applies an effect with `Predictable: false`",
-    why: "A predicting client skips executions that only the server can compute. The owning client sees the other effects \
-of the ability at once and this one a round trip later.",
+    why: "A predicting client skips executions that only the server can compute. The owning client sees the other \
+effects of the ability at once. It sees the effect with this execution one round trip later.",
     example: "Kind: gameplay_ability\nName: GA_Shot # NetExecution: LocalPredicted\nTasks:\n  \
 - {Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}} # its execution is not predictable",
     fix: "Make the calculation predictable, or run the ability on the server with `NetExecution: ServerInitiated`.",
@@ -26,7 +26,12 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if let Some(execution) = barred {
                 let calc = &execution.calculator_class;
                 let message = format!("the ability is predicted, but {calc} of {name} only runs on the server");
-                report.add(d, node.span, message, "make it predictable, or write NetExecution: ServerInitiated");
+                report.add(
+                    d,
+                    node.span,
+                    message,
+                    "make the calculation predictable, or write NetExecution: ServerInitiated",
+                );
             }
         }
     }

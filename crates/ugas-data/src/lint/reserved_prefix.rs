@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     id: "reserved-prefix",
     severity: Severity::Warning,
     strict: false,
-    summary: "a reserved tag prefix or name that is used for something else",
+    summary: "a reserved tag prefix or name that is used for another purpose",
     why: "Tags below `GameplayCue` trigger cues and do not describe state. Tags below `Cooldown` are granted by cooldown \
 effects and block abilities. The names `GE_Initial_Tags` and `GE_OwnedTags_…` are reserved for effects that the runtime \
 creates.",

@@ -10,11 +10,12 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "two effects that override one attribute with the same priority",
-    why: "Of several active Overrides the one with the highest `Priority` applies. With equal priorities it is the one that \
-was applied last, which the data does not show. Instant and periodic effects write the base value and are not reported.",
+    why: "If several Overrides are active, the Override with the highest `Priority` applies. If the priorities are \
+equal, the Override that was applied last applies, and the documents do not show which one that is. Instant and \
+periodic effects write the base value and are not reported.",
     example: "Kind: gameplay_effect\nName: GE_Ice\nDurationPolicy: Infinite\nModifiers:\n  \
 - {Attribute: Grip, Operation: Override, Magnitude: {Type: ScalableFloat, Value: 0.2}}\n# and GE_Asphalt overrides Grip too",
-    fix: "Give them different priorities.",
+    fix: "Give the two effects different priorities.",
     check: CheckedBy::Lint(check),
 };
 
@@ -27,7 +28,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             if other != e.name {
                 let message = format!("{other} also overrides {} with priority {}", m.attribute, e.priority);
                 let span = d.at(&format!("Modifiers[{i}]")).entry("Operation").map_or(d.name_span(), |o| o.value.span);
-                report.add(d, span, message, "give them different values of Priority");
+                report.add(d, span, message, "give the two effects different values of Priority");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Documents for the version `main`.
+//! Documents that name the version `main` of the specification.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
@@ -23,7 +23,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         if let Some(at) = at {
             let start = schema.span.start + at as u32 + 1;
             let span = crate::Span { start, end: start + "main".len() as u32 };
-            let message = "the version main is not fixed".to_owned();
+            let message = "the version main changes with every commit to the specification".to_owned();
             report.add(d, span, message, "write the version the document was written for, such as v1.0.0-draft.3");
         }
     }

@@ -1,4 +1,4 @@
-//! Documents without a version of the specification.
+//! Documents that name no version of the specification.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;
@@ -11,9 +11,9 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "documents without a version of the specification",
-    why: "Data should name the version of the specification it was written for: a document with `$schema`, a pack with \
-`Specification` in its pack.yaml. The finding is reported once for each pack; files outside packs are checked with \
-`--strict`. Kinds that are extensions need no version.",
+    why: "Documents should name the version of the specification that they were written for. A document names the \
+version in `$schema`, a pack names it in `Specification` of its pack.yaml. The finding is reported once for each pack; \
+files outside packs are checked with `--strict`. Kinds that are extensions need no version.",
     example: "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant",
     fix: "Write `Specification: v1.0.0-draft.3` into pack.yaml, or \
 `$schema: https://ugas.jbltx.com/v1.0.0-draft.3/schemas/gameplay_effect.json` in place of `Kind`.",

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     why: "A definition that requires a tag which nothing grants has no effect. Usually the tag is misspelt, or the effect \
 that grants it is missing. If host code adds the tag at spawn, allow the finding.",
     example: "Tags:\n  ActivationRequiredTags: [Weapon.Equiped] # the granted tag is Weapon.Equipped",
-    fix: "Require a tag that something grants, or write the effect that grants it.",
+    fix: "Require a tag that something grants, or write an effect that grants the tag.",
     check: CheckedBy::Lint(check),
 };
 
@@ -31,7 +31,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
         let required = d.names.iter().filter(|m| m.kind == SymbolKind::Tag && REQUIRES.contains(&m.key.as_str()));
         for m in required.filter(|m| !cx.is_granted(&m.name)) {
             let message = format!("{} is required here, but nothing grants it", m.name);
-            report.add(d, m.span, message, "require a tag that something grants, or grant it with an effect");
+            report.add(d, m.span, message, "require a tag that something grants, or grant this tag with an effect");
         }
     }
 }

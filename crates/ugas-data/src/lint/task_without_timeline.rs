@@ -12,11 +12,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Info,
     strict: false,
     summary: "a task that waits for the engine and has no timeline",
-    why: "Tasks such as WaitTargetData and WaitAnimationEvent are completed by the engine. In tests and on servers without \
-animation a timeline in data completes them; without one they wait forever. If your engine always completes the task, allow \
-the finding. A task with `TimeOut` is not reported.",
+    why: "The engine completes tasks such as WaitTargetData and WaitAnimationEvent. In tests and on servers without \
+animation, a timeline document completes these tasks; without a timeline they wait forever. If your engine always \
+completes the task, allow the finding. A task with `TimeOut` is not reported.",
     example: "Tasks:\n  - {Type: WaitTargetData, Params: {TargetingMethod: Trace}}",
-    fix: "Write a timeline: `Kind: timeline`, `Ability: GA_Shot`, `Answers: [{Task: WaitTargetData, After: 1f}]`; the \
+    fix: "Write a timeline: `Kind: timeline`, `Ability: GA_Shot`, `Answers: [{Task: WaitTargetData, After: 1f}]`. The \
 timeline of a montage completes WaitMontageEnded and, with its Notifies, WaitAnimationEvent.",
     check: CheckedBy::Lint(check),
 };

@@ -9,8 +9,8 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a time that is not a whole number of frames, in a document with a FrameRate",
-    why: "A document with a frame rate is evaluated once per frame. A time between two frames takes effect at the next frame, \
-not at the authored time.",
+    why: "A timeline with a frame rate describes an animation in frames. A sim uses the exact time, but an engine that \
+works in frames reaches a time between two frames only at the next frame. The two results then differ.",
     example: "Kind: timeline\nName: TL_Swing\nFrameRate: 60\nLength: 30f\nNotifies: [{At: 0.21, Name: Hit}]",
     fix: "Write frames, such as `13f`.",
     check: CheckedBy::Lint(check),

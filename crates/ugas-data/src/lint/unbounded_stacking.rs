@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     summary: "`Stacking` without a `Limit`",
     why: "Each application adds a stack and each stack adds its magnitude. Without a limit a small bonus grows without bound.",
     example: "Kind: gameplay_effect\nName: GE_Fury\nDurationPolicy: Infinite\nStacking: {By: Target}",
-    fix: "Write a `Limit`; it may be large.",
+    fix: "Write a `Limit`. A large limit is valid.",
     check: CheckedBy::Lint(check),
 };
 

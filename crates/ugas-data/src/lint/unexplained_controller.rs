@@ -1,4 +1,4 @@
-//! Controller documents whose current values do not match.
+//! Controller documents whose current values differ from the computed values.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Node;
@@ -9,9 +9,10 @@ pub(super) static RULE: Rule = Rule {
     id: "unexplained-controller",
     severity: Severity::Warning,
     strict: false,
-    summary: "a CurrentValue that the base value and effects of the controller do not give",
-    why: "Current values are computed from base values and active effects when a controller is spawned. The value in the \
-document is only compared with the result. A difference means that a base value or an effect is wrong or missing.",
+    summary: "a CurrentValue that differs from the value that the base value and effects of the controller give",
+    why: "The runtime computes current values from base values and active effects when a controller is spawned. It \
+only compares the value in the document with the result. A difference means that a base value or an effect is wrong or \
+missing.",
     example: "AttributeSets:\n  - Name: Combat\n    Attributes: [{Name: Damage, BaseValue: 10, CurrentValue: 12}]\nActiveEffects: []",
     fix: "Correct the value, add the missing effect to `ActiveEffects`, or remove `CurrentValue`.",
     check: CheckedBy::Lint(check),
@@ -40,7 +41,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let values = sets.iter().flat_map(|s| s.get("Attributes").map_or(&[][..], Node::items));
             let mut values = values.filter(|v| v.get("Name").and_then(Node::as_text) == Some(name));
             let span = values.find_map(|v| v.get("CurrentValue")).map_or_else(|| d.name_span(), |n| n.span);
-            let message = format!("the document states {name} {stated}, but base and effects give {found}");
+            let message = format!("the document states {name} {stated}, but the base value and effects give {found}");
             report.add(d, span, message, "correct the value, add the missing effect, or remove CurrentValue");
         }
     }

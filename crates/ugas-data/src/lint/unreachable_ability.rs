@@ -1,4 +1,4 @@
-//! Abilities that can never be activated although their tags exist.
+//! Abilities that can never be activated although something grants their required tags.
 
 use super::cx::LintDoc;
 use super::{CheckedBy, LintCx, Report, Rule, implies};
@@ -10,9 +10,11 @@ pub(super) static RULE: Rule = Rule {
     id: "unreachable-ability",
     severity: Severity::Warning,
     strict: false,
-    summary: "an ability whose required tag is granted only by itself, or only together with a blocking tag",
-    why: "An ability that requires a tag which only its own activation grants can never be activated. The same holds if \
-everything that grants the required tag also grants a blocking tag. (See `tag-never-granted` for a tag that nothing grants.)",
+    summary: "an ability whose required tag is granted only by the ability itself, or only together with a blocking \
+tag",
+    why: "An ability that requires a tag which only its own activation grants can never be activated. The same is true \
+if everything that grants the required tag also grants a blocking tag. (See `tag-never-granted` for a tag that nothing \
+grants.)",
     example: "Kind: gameplay_ability\nName: GA_Rage\nTags:\n  ActivationRequiredTags: [State.Raging]\n  \
 ActivationOwnedTags: [State.Raging] # and nothing else grants it",
     fix: "Require a different tag, or grant the required tag from another source that does not grant the blocking tag.",
@@ -66,7 +68,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 continue;
             };
             let span = d.span(&format!("Tags.ActivationRequiredTags[{i}]"));
-            report.add(d, span, message, "require another tag, or grant it without the blocking tag");
+            report.add(d, span, message, "require another tag, or grant the required tag without the blocking tag");
         }
     }
 }

@@ -10,11 +10,11 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a definition that no other document refers to",
-    why: "An unused definition is usually left over, or a reference to it is misspelt. Curves, calculations and input \
-modifiers can be used only by data and are always checked. Other definitions may be used by host code or by another pack and \
-are checked with `--strict`.",
+    why: "An unused definition is usually obsolete, or a reference to it is misspelt. Only documents can use curves, \
+calculations and input modifiers, so these are always checked. Host code or another pack may use other definitions, so \
+those are checked only with `--strict`.",
     example: "Kind: curve\nName: C_OldDamage # no magnitude and no expression names it\nPoints: [{X: 1, Y: 10}]",
-    fix: "Refer to it where it should be used, or remove it.",
+    fix: "Refer to the definition where it should be used, or remove the definition.",
     check: CheckedBy::Lint(check),
 };
 
@@ -31,7 +31,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let other = matches!(d.doc, Doc::Attribute(_)) && cx.names.is_used(SymbolKind::AttributeSet, &m.name);
             if !other && !cx.names.is_used(m.kind, &m.name) {
                 let message = format!("the {} {} is not used", m.kind, m.name);
-                report.add(d, m.span, message, "use it or remove it");
+                report.add(d, m.span, message, "use the definition or remove it");
             }
         }
     }

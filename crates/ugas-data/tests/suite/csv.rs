@@ -1,4 +1,4 @@
-//! Curves from tables: what a table may look like, what is refused and where, and that nothing outside is read.
+//! Curves from CSV tables: accepted formats, errors with locations, and no reads outside the folder.
 
 use crate::kit::folder::Folder;
 use std::path::PathBuf;
@@ -18,26 +18,26 @@ impl Folder {
         curve.points.iter().map(|p| (p.x, p.y)).collect()
     }
 
-    /// File, line and column of each error, and what it says.
+    /// File, line, column and message of each error.
     fn errors(&self) -> Vec<String> {
         let found = Project::open(self.0.join("p")).unwrap().check();
         let errors = found.iter().filter(|f| f.severity == Severity::Error);
         let name = |f: &str| PathBuf::from(f).file_name().unwrap().to_string_lossy().into_owned();
-        let said: Vec<String> =
+        let messages: Vec<String> =
             errors.map(|f| format!("{}:{}:{}: {}", name(&f.file), f.line, f.column, f.message)).collect();
-        // Reading packs for a game says the same.
+        // Reading packs for a game reports the same.
         let also = read_packs([self.0.join("p")]).unwrap_err();
         let also: Vec<String> =
             also.iter().map(|f| format!("{}:{}:{}: {}", name(&f.file), f.line, f.column, f.message)).collect();
-        assert_eq!(said, also);
-        said
+        assert_eq!(messages, also);
+        messages
     }
 }
 
 const CURVE: &str = "Kind: curve\nName: C_It\nCsv: table.csv\n";
 
 #[test]
-fn tables_as_spreadsheets_write_them() {
+fn csv_tables_are_read_in_the_formats_of_spreadsheets() {
     for (name, csv) in [
         ("plain", "1,10\n2,20.5\n"),
         ("header", "Level,Damage\r\n1,10\r\n\r\n2,20.5\r\n"),
@@ -52,18 +52,21 @@ fn tables_as_spreadsheets_write_them() {
 }
 
 #[test]
-fn what_is_wrong_with_a_table_is_told_in_the_table() {
-    let told = |name: &str, csv: &str| Folder::table(name, csv).errors();
-    assert_eq!(told("words", "X,Y\n1,10\n2, ten\n"), ["table.csv:3:4: expected a number, found \"ten\""]);
-    assert_eq!(told("infinite", "1,10\ninf,3\n"), ["table.csv:2:1: expected a number, found \"inf\""]);
-    assert_eq!(told("three", "1,10\n2,20,5\n"), ["table.csv:2:6: expected two columns, X and Y, found 3"]);
-    assert_eq!(told("one", "1,10\n2\n"), ["table.csv:2:1: expected two columns, X and Y, found one"]);
-    assert_eq!(told("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must rise: 2 follows 3"]);
-    assert_eq!(told("empty", "Level,Damage\n"), ["table.csv:1:1: the table has no points; write lines such as 1,10"]);
+fn errors_of_a_table_are_reported_at_their_line_of_the_table() {
+    let errors_of = |name: &str, csv: &str| Folder::table(name, csv).errors();
+    assert_eq!(errors_of("words", "X,Y\n1,10\n2, ten\n"), ["table.csv:3:4: expected a number, found \"ten\""]);
+    assert_eq!(errors_of("infinite", "1,10\ninf,3\n"), ["table.csv:2:1: expected a number, found \"inf\""]);
+    assert_eq!(errors_of("three", "1,10\n2,20,5\n"), ["table.csv:2:6: expected two columns, X and Y, found 3"]);
+    assert_eq!(errors_of("one", "1,10\n2\n"), ["table.csv:2:1: expected two columns, X and Y, found one"]);
+    assert_eq!(errors_of("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must increase: 2 follows 3"]);
+    assert_eq!(
+        errors_of("empty", "Level,Damage\n"),
+        ["table.csv:1:1: the table has no points; write lines such as 1,10"]
+    );
 }
 
 #[test]
-fn a_table_is_as_large_as_it_may_be() {
+fn the_size_and_the_errors_of_a_table_are_limited() {
     let long: String = (0..=ugas_data::limits::MAX_POINTS).map(|i| format!("{i},1\n")).collect();
     let folder = Folder::table("long", &long);
     let errors = read_packs([folder.0.join("p")]).unwrap_err();
@@ -93,7 +96,7 @@ fn nothing_outside_the_folder_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_out_of_the_folder_is_not_followed() {
+fn a_symlink_out_of_the_folder_is_not_followed() {
     let folder = Folder::new("link", &[("p/pack.yaml", "Name: p\n"), ("p/c.yaml", CURVE), ("secret.csv", "1,2\n")]);
     std::os::unix::fs::symlink(folder.0.join("secret.csv"), folder.0.join("p/table.csv")).unwrap();
     let errors = Project::open(folder.0.join("p/c.yaml")).unwrap().check();

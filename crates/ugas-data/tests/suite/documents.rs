@@ -1,4 +1,4 @@
-//! Documents of every kind: what loads, what is refused and where, and what survives being saved.
+//! Documents of every kind: what loads, what is refused and where, and what is saved.
 
 use ugas_data::{Code, ReadError, read_str, to_yaml};
 use ugas_doc::{Category, ControllerReplication, Doc, Effect, ExecutionPolicy, Kind, Operation, ReplicationMode};
@@ -53,9 +53,9 @@ fn an_effect_with_all_twelve_fields_survives_load_save_load() {
     let loaded = one(EVERY_FIELD);
     let saved = to_yaml(&loaded);
     assert!(saved.starts_with("Kind: gameplay_effect\nName: GE_Everything\n"), "{saved}");
-    let again = one(&saved);
-    assert_eq!(again, loaded, "{saved}");
-    assert_eq!(to_yaml(&again), saved);
+    let reread = one(&saved);
+    assert_eq!(reread, loaded, "{saved}");
+    assert_eq!(to_yaml(&reread), saved);
 
     let effect = effect(EVERY_FIELD);
     assert_eq!(effect.execution_policy, ExecutionPolicy::RunInMerge);
@@ -165,7 +165,7 @@ fn the_three_categories_are_read_and_others_refused() {
 
 // covers: UGAS-5.7-02
 #[test]
-fn an_attribute_is_a_statistic_for_everyone_unless_it_says_otherwise() {
+fn an_attribute_is_a_statistic_replicated_to_all_by_default() {
     let Doc::Attribute(attribute) = one("Kind: attribute\nName: X\nDefaultBaseValue: 1\n") else {
         panic!("not an attribute")
     };
@@ -192,7 +192,7 @@ fn a_tag_entry_needs_its_tag() {
 
 // covers: UGAS-B.1-05 UGAS-13.2-05
 #[test]
-fn a_controller_is_mixed_and_active_unless_it_says_otherwise() {
+fn a_controller_is_mixed_and_active_by_default() {
     let head = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero}\nAttributeSets: [{Name: Vitals}]\n";
     let Doc::Controller(controller) = one(head) else { panic!("not a controller") };
     assert_eq!(controller.replication_mode, ControllerReplication::Mixed);
@@ -242,7 +242,7 @@ fn schema_addresses_of_every_draft_are_known_and_others_refused() {
 }
 
 #[test]
-fn a_kind_is_named_once_and_correctly() {
+fn a_document_must_name_one_valid_kind() {
     let error = refused("Kind: gameplay_ability_set\nName: A\n");
     assert_eq!((error.code, error.line, error.column), (Code::UnknownKind, 1, 7));
     let error = refused("Name: A\nKind: moveset2\n");
@@ -258,15 +258,15 @@ fn a_kind_is_named_once_and_correctly() {
 }
 
 #[test]
-fn kinds_of_later_releases_are_errors_with_the_reason() {
+fn unsupported_kinds_are_errors_with_a_reason() {
     let text = "Kind: rotation\nName: R_Mage\n---\nKind: curve\nName: C\n---\n# one more\nKind: capability\n";
     let errors = read_str("mixed.yaml", text).unwrap_err();
     let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
         messages,
         [
-            "mixed.yaml:1:7: kind rotation is not supported yet: nothing runs rotations",
-            "mixed.yaml:8:7: kind capability is not supported yet: nothing grants capabilities"
+            "mixed.yaml:1:7: kind rotation is not supported yet: the runtime does not run rotations",
+            "mixed.yaml:8:7: kind capability is not supported yet: the runtime does not grant capabilities"
         ]
     );
     assert!(errors.iter().all(|e| e.code == Code::UnsupportedKind));
@@ -290,9 +290,9 @@ fn origins_name_the_first_line_and_each_modifier() {
 fn every_wrong_document_of_a_file_is_reported() {
     let text = "Kind: curve\nName: [A\n---\nKind: curve\nName: B\nName: C\n---\nKind: curve\nName: D\n---\nKind: curve\nPoints: 5\n";
     let errors = read_str("four.yaml", text).unwrap_err();
-    let said: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let messages: Vec<String> = errors.iter().map(ToString::to_string).collect();
     assert_eq!(
-        said,
+        messages,
         [
             "four.yaml:2:7: unclosed bracket '['",
             "four.yaml:6:1: duplicate key \"Name\", first used in line 5",
@@ -305,7 +305,7 @@ fn every_wrong_document_of_a_file_is_reported() {
 }
 
 #[test]
-fn json_is_read_with_the_same_places() {
+fn json_is_read_with_the_same_locations() {
     let text = "{\n\t\"Kind\": \"curve\",\n\t\"Name\": \"C\\u00e9 \\/ \\ud83d\\ude00\",\n\t\"Points\": [{\"X\": 1, \"Y\": -2.5e1}]\n}\n";
     let Doc::Curve(curve) = one(text) else { panic!("not a curve") };
     assert_eq!((curve.name.as_str(), curve.points[0].y), ("Cé / 😀", -25.0));
@@ -315,7 +315,7 @@ fn json_is_read_with_the_same_places() {
 
 // covers: UGAS-1-03
 #[test]
-fn numbers_must_be_finite_and_whole_where_they_count() {
+fn numbers_must_be_finite_and_counts_must_be_whole() {
     let attribute = |field: &str| format!("Kind: attribute\nName: X\n{field}\n");
     for value in [".nan", ".inf", "-.INF", "1e999"] {
         for field in [format!("DefaultBaseValue: {value}"), format!("Clamping: {{Min: {value}}}")] {

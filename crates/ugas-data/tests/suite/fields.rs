@@ -45,7 +45,7 @@ const TEXTS: [&str; 25] = [
 
 /// Fields that cannot be changed inside one valid pack, with the test that shows what they do.
 const ELSEWHERE: [(&str, &str, &str, &str); 1] =
-    [("curve", "Csv", "tests/suite/csv.rs", "tables_as_spreadsheets_write_them")];
+    [("curve", "Csv", "tests/suite/csv.rs", "csv_tables_are_read_in_the_formats_of_spreadsheets")];
 
 /// Fields of which another value alone is an error: they name what other documents refer to, or they choose which other
 /// fields must be there.
@@ -123,7 +123,7 @@ fn has(schema: &Value, mark: &str) -> bool {
     schema.get(mark).is_some()
 }
 
-/// What the schemas say of every field.
+/// The schema of every field.
 #[derive(Default)]
 struct Declared {
     fields: BTreeSet<Field>,
@@ -220,7 +220,7 @@ fn outcome(files: &BTreeMap<String, Vec<Value>>, thorough: bool) -> Outcome {
     Outcome::Right(rules.compiled_text(), findings.iter().map(|f| format!("{}: {}", f.id, f.message)).collect())
 }
 
-/// Another value to put in the place of one: nothing stands for leaving the field out.
+/// A replacement for a value; `None` removes the field.
 fn others(home: &Value, schema: &Value, value: &Value) -> Vec<Option<Value>> {
     let (_, schema) = resolved(home, schema);
     let mut list: Vec<Option<Value>> = Vec::new();
@@ -290,7 +290,7 @@ fn occurrences(files: &BTreeMap<String, Vec<Value>>) -> Vec<Occurrence> {
     found
 }
 
-/// Where a walk through a document stands.
+/// The position of a walk through a document.
 struct Place<'s> {
     home: &'s Value,
     pointer: String,
@@ -374,17 +374,17 @@ fn changes_rules(files: &BTreeMap<String, Vec<Value>>, before: &str, at: &Occurr
 }
 
 #[test]
-fn every_field_does_something_is_declared_as_data_or_is_refused() {
+fn every_field_changes_the_rules_is_declared_as_data_or_is_refused() {
     let declared = Declared::read();
     let files = base();
     let Outcome::Right(compiled, findings) = outcome(&files, true) else { panic!("the reference has errors") };
     let mut acting: BTreeSet<Field> = BTreeSet::new();
-    let mut slips = Vec::new();
+    let mut failures = Vec::new();
     for at in occurrences(&files) {
         let is_data = |field: &Field| declared.metadata.contains(field);
         if is_data(&at.field) {
             if changes_rules(&files, &compiled, &at) {
-                slips.push(format!("{:?} is declared as data but changes the rules", at.field));
+                failures.push(format!("{:?} is declared as data but changes the rules", at.field));
             }
         } else if at.around.iter().chain([&at.field]).any(|f| !acting.contains(f))
             && acts(&files, (&compiled, &findings), &at)
@@ -399,18 +399,18 @@ fn every_field_does_something_is_declared_as_data_or_is_refused() {
             || declared.refused.contains(field)
             || elsewhere.contains(field);
         if !known {
-            slips.push(format!(
+            failures.push(format!(
                 "{field:?}: no other value in the reference's example changes anything; set it there to something that \
                  does, mark it x-ugas-metadata, or refuse it"
             ));
         }
     }
     assert!(declared.fields.len() > 250, "{} fields", declared.fields.len());
-    assert!(slips.is_empty(), "{}", slips.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
-fn what_is_shown_elsewhere_has_its_test() {
+fn every_test_listed_for_a_field_exists() {
     for (_, _, file, name) in ELSEWHERE {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let text = std::fs::read_to_string(&path).expect("a test");
@@ -419,7 +419,7 @@ fn what_is_shown_elsewhere_has_its_test() {
 }
 
 #[test]
-fn every_refused_field_is_an_error_that_says_why() {
+fn every_refused_field_is_an_error_with_a_reason() {
     let listed: BTreeSet<Field> = REFUSED.iter().map(|(t, f, _)| ((*t).to_owned(), (*f).to_owned())).collect();
     let marked: BTreeSet<Field> = kinds()
         .into_iter()

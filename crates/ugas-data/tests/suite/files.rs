@@ -73,7 +73,7 @@ fn all_errors_of_a_folder_are_reported_with_their_files() {
 }
 
 #[test]
-fn what_cannot_be_read_is_an_error_with_the_name() {
+fn an_unreadable_file_is_an_error_with_its_name() {
     let folder = Folder::new("unreadable");
     let missing = folder.0.join("missing.yaml");
     let error = error_of(&missing);
@@ -91,7 +91,7 @@ fn what_cannot_be_read_is_an_error_with_the_name() {
 
 #[cfg(unix)]
 #[test]
-fn links_out_of_the_folder_are_refused_and_links_inside_are_read_once() {
+fn symlinks_out_of_the_folder_are_refused_and_symlinks_inside_are_read_once() {
     let outside = Folder::new("outside");
     let secret = outside.file("secret.yaml", curve("Secret"));
     let folder = Folder::new("links");

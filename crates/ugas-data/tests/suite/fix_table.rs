@@ -1,19 +1,19 @@
-//! What `ugas fix` does to each wrong document and each lint's bad example, as a table of lines before and after:
-//! `fixes.txt`. After a change that is meant, write it again with `UGAS_BLESS=1 cargo test -p ugas-data --test suite fix_table`
-//! and read what changed: every line of it is a change that a designer's file gets without being asked twice.
+//! The changes of `ugas fix` to each invalid document and to each lint's bad example. `fixes.txt` lists the lines
+//! before and after. After an intended change, regenerate the file with `UGAS_BLESS=1 cargo test -p ugas-data --test
+//! suite fix_table` and review the difference, because users get these changes without confirmation.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use ugas_data::{AppliedFix, FileFix, Project, lint_rules};
 
-/// Sound documents that the wrong ones refer to.
+/// Valid documents that the invalid ones refer to.
 const BASE: &str = include_str!("../base.yaml");
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")
 }
 
-/// The wrong documents, by name: those beside the sound ones and the bad examples of the lints, which stand alone.
+/// The invalid documents, by name: those that use the valid ones, and the bad examples of the lints.
 fn fixtures() -> Vec<(String, String, &'static str)> {
     let read = |path: PathBuf| std::fs::read_to_string(path).expect("a text");
     let names = std::fs::read_dir(folder().join("invalid")).expect("the folder of wrong documents");
@@ -37,10 +37,10 @@ fn project(name: &str, text: &str, base: &str) -> Project {
     project
 }
 
-/// The fix of the wrong file; the sound ones have none.
+/// The fix of the invalid file; the valid ones have none.
 fn fix_of(name: &str, text: &str, base: &str) -> Option<FileFix> {
     let mut fixes = project(name, text, base).fixes();
-    assert!(fixes.iter().all(|fix| &*fix.name == name), "{name}: sound files are left alone");
+    assert!(fixes.iter().all(|fix| &*fix.name == name), "{name}: valid files are unchanged");
     fixes.pop().filter(|fix| !fix.changes.is_empty())
 }
 
@@ -78,7 +78,7 @@ fn rows(before: &str, fix: &FileFix) -> String {
 }
 
 #[test]
-fn every_fix_does_what_the_table_says() {
+fn every_fix_equals_its_row_of_the_table() {
     let mut table = String::new();
     for (name, text, base) in fixtures() {
         let Some(fix) = fix_of(&name, &text, base) else { continue };
@@ -91,13 +91,13 @@ fn every_fix_does_what_the_table_says() {
     if std::env::var_os("UGAS_BLESS").is_some() {
         std::fs::write(&path, &table).expect("the table can be written");
     }
-    let there = std::fs::read_to_string(&path).unwrap_or_default();
-    assert!(there == table, "tests/fixes.txt is not what is done:\n{table}");
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(expected == table, "tests/fixes.txt is not what is done:\n{table}");
 }
 
 /// The same files as people keep them: a comment at every line's end and empty lines between.
 #[test]
-fn comments_and_spaces_stay_where_they_are() {
+fn fixes_keep_comments_and_blank_lines() {
     let mut some = 0;
     for (name, text, base) in fixtures() {
         let Some(plain) = fix_of(&name, &text, base) else { continue };
@@ -108,7 +108,7 @@ fn comments_and_spaces_stay_where_they_are() {
         let busy: String = text.lines().map(kept).collect();
         let Some(fix) = fix_of(&name, &busy, base) else {
             // A line that goes would take its comment along, so it is left to people.
-            assert!(plain.changes.iter().all(|c| c.title.starts_with("remove ")), "{name} is not mended any more");
+            assert!(plain.changes.iter().all(|c| c.title.starts_with("remove ")), "{name} is no longer fixed");
             continue;
         };
         some += 1;
@@ -122,9 +122,9 @@ fn comments_and_spaces_stay_where_they_are() {
     assert!(some > 15, "{some}");
 }
 
-/// What is mended makes the rules that the right word makes; what is not touched makes the rules it made.
+/// A fixed document gives the rules of the correct one; a document without fixes keeps its rules.
 #[test]
-fn the_rules_change_by_what_was_mended_only() {
+fn a_fix_gives_the_rules_of_the_correct_document() {
     let hash = |text: &str| {
         let project = project("a.yaml", text, BASE);
         let (rules, issues) = project.build(&project.sets()[0]);
@@ -140,7 +140,7 @@ fn the_rules_change_by_what_was_mended_only() {
         ("Value: 5}}", "Value: 5}, Channel: Boots}"),
     ] {
         let broken = effect.replace(right, wrong);
-        let fix = fix_of("a.yaml", &broken, BASE).unwrap_or_else(|| panic!("{wrong} is mended"));
+        let fix = fix_of("a.yaml", &broken, BASE).unwrap_or_else(|| panic!("{wrong} is fixed"));
         assert_eq!(fix.text, effect, "{wrong}");
         assert_eq!(hash(&fix.text), hash(effect));
     }

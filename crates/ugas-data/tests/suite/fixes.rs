@@ -1,4 +1,4 @@
-//! Mending keeps everything that is not mended: comments, order, spaces; and doing it twice is doing it once.
+//! Fixes keep everything else: comments, order and spaces. A second run changes nothing.
 
 use std::path::Path;
 use ugas_data::{FileFix, Project, lint_rules};
@@ -10,14 +10,14 @@ fn fixes(text: &str) -> Vec<FileFix> {
     project.put("a.yaml", text);
     let fixes = project.fixes();
     for fix in &fixes {
-        let mut again = Project::default();
-        again.put("a.yaml", fix.text.clone());
-        assert!(again.fixes().iter().all(|f| f.changes.is_empty()), "mending twice changes more: {}", fix.text);
+        let mut reread = Project::default();
+        reread.put("a.yaml", fix.text.clone());
+        assert!(reread.fixes().iter().all(|f| f.changes.is_empty()), "mending twice changes more: {}", fix.text);
     }
     fixes
 }
 
-fn mended(text: &str) -> (String, Vec<String>) {
+fn fixed(text: &str) -> (String, Vec<String>) {
     match fixes(text).pop() {
         Some(fix) => (fix.text, fix.changes.iter().map(|c| format!("{}:{} {}", c.line, c.column, c.title)).collect()),
         None => (text.to_owned(), Vec::new()),
@@ -25,42 +25,42 @@ fn mended(text: &str) -> (String, Vec<String>) {
 }
 
 #[test]
-fn a_misspelt_name_is_written_as_it_was_meant() {
+fn a_misspelt_name_is_corrected() {
     let before = format!(
         "{HEAD}Kind: gameplay_effect\nName: GE_Boots\nDurationPolicy:   Infinite # as long as they are worn\n\
          Modifiers:\n  # Speed, but for the spelling.\n  - Attribute: \"Sped\"\n    Operation: Add\n    \
          Magnitude: {{Type: ScalableFloat,   Value: 5}}\n"
     );
-    let (after, changes) = mended(&before);
+    let (after, changes) = fixed(&before);
     assert_eq!(changes, ["11:17 write Speed"]);
     assert_eq!(after, before.replace("\"Sped\"", "\"Speed\""));
 }
 
 #[test]
-fn an_ignored_channel_goes_in_both_styles() {
+fn an_ignored_channel_is_removed_in_block_and_flow_style() {
     let before = format!(
         "{HEAD}Kind: gameplay_effect\nName: GE_Boots\nDurationPolicy: Infinite\nModifiers:\n  \
          - Attribute: Speed\n    Operation: Add\n    Channel: Boots\n    # five\n    \
          Magnitude: {{Type: ScalableFloat, Value: 5}}\n  \
          - {{Attribute: Speed, Channel: Boots, Operation: Add, Magnitude: {{Type: ScalableFloat, Value: 6}}}} # six\n"
     );
-    let (after, changes) = mended(&before);
+    let (after, changes) = fixed(&before);
     assert_eq!(changes, ["12:5 remove Channel", "15:24 remove Channel"]);
     assert_eq!(after, before.replace("    Channel: Boots\n", "").replace(", Channel: Boots", ""));
 }
 
 #[test]
-fn what_would_take_a_comment_along_is_left_to_people() {
+fn a_fix_that_would_remove_a_comment_is_not_made() {
     let before = format!(
         "{HEAD}Kind: gameplay_effect\nName: GE_Boots\nDurationPolicy: Infinite\nModifiers:\n  \
          - Attribute: Speed\n    Operation: Add\n    Channel: Boots # grouped\n    \
          Magnitude: {{Type: ScalableFloat, Value: 5}}\n"
     );
-    assert_eq!(mended(&before), (before, Vec::new()));
+    assert_eq!(fixed(&before), (before, Vec::new()));
 }
 
 #[test]
-fn json_is_mended_too() {
+fn json_is_fixed_too() {
     let modifier = r#"{"Attribute": "Speed", "Operation": "Add", "Magnitude": {"Type": "ScalableFloat", "Value": 5}, "Channel": "Boots"}"#;
     let mut project = Project::default();
     project.put("speed.json", r#"{"Kind": "attribute", "Name": "Speed", "DefaultBaseValue": 5}"#);

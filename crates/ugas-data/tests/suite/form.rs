@@ -38,7 +38,7 @@ fn set(text: &str, document: usize, steps: &[&str], json: &str) -> String {
 }
 
 #[test]
-fn only_the_value_differs() {
+fn setting_a_value_changes_only_that_value() {
     let cases = [
         (0, &["Duration", "Value"][..], "2.5", "Value: 4}", "Value: 2.5}"),
         (0, &["Modifiers", "0", "Magnitude", "Value"], "-7", "Value: -5}", "Value: -7}"),
@@ -60,7 +60,7 @@ fn only_the_value_differs() {
 }
 
 #[test]
-fn a_value_is_taken_out_with_its_line_and_nothing_else() {
+fn removing_a_value_removes_its_line_and_nothing_else() {
     let without = |steps: &[&str]| set_value(TEXT, 0, &way(steps), None);
     assert_eq!(without(&["GrantedTags"]).unwrap(), TEXT.replace("GrantedTags: [State.Burning]\n", ""));
     assert_eq!(without(&["Modifiers", "0", "Operation"]).unwrap(), TEXT.replacen(", Operation: Add", "", 1));
@@ -72,7 +72,7 @@ fn a_value_is_taken_out_with_its_line_and_nothing_else() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said() {
+fn an_impossible_change_is_an_error_with_a_reason() {
     let of = |text: &str, document, steps: &[&str]| set_value(text, document, &way(steps), Some(&NodeValue::Null));
     assert!(matches!(of(TEXT, 2, &["Name"]), Err(FormError::NoPlace(_))));
     assert!(matches!(of(TEXT, 0, &["Modifiers", "9"]), Err(FormError::ByHand(_) | FormError::NoPlace(_))));
@@ -83,7 +83,7 @@ fn what_cannot_be_done_is_said() {
 }
 
 #[test]
-fn line_ends_stay_what_they_are() {
+fn line_endings_are_kept() {
     let text = "Kind: curve\r\nName: C_A # a\r\n";
     assert_eq!(set(text, 0, &["Csv"], "\"a.csv\""), "Kind: curve\r\nName: C_A # a\r\nCsv: a.csv\r\n");
     assert_eq!(set("Kind: curve\nName: C_A", 0, &["Csv"], "\"a.csv\""), "Kind: curve\nName: C_A\nCsv: a.csv");
@@ -108,7 +108,7 @@ fn comments() -> Vec<&'static str> {
 
 proptest! {
     #[test]
-    fn whatever_comes_out_says_what_was_meant_and_keeps_every_comment(
+    fn any_set_value_reads_back_and_every_comment_is_kept(
         at in 0usize..40,
         text in "[ -~äß\n\t]{0,12}",
         number in prop_oneof![-1e6f64..1e6, Just(0.0), Just(1e21), Just(1e-9)],
@@ -132,10 +132,10 @@ proptest! {
                 Step::Key(k) => n.get(k),
                 Step::At(i) => n.at(*i),
             });
-            let said = format!("{:?}", found.map(|n| n.describe().to_string()));
-            let meant = Node { value: new, line: 0, column: 0, span: Default::default() };
-            prop_assert_eq!(said, format!("{:?}", Some(meant.describe().to_string())));
-            // Everything else of the file stands as it stood.
+            let actual = format!("{:?}", found.map(|n| n.describe().to_string()));
+            let expected = Node { value: new, line: 0, column: 0, span: Default::default() };
+            prop_assert_eq!(actual, format!("{:?}", Some(expected.describe().to_string())));
+            // The rest of the file is unchanged.
             let kept = TEXT.lines().filter(|l| result.lines().any(|r| r == *l)).count();
             prop_assert!(TEXT.lines().count() - kept <= 1, "{}", result);
         }

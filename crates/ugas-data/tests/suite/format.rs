@@ -10,14 +10,14 @@ fn tidy(text: &str) -> String {
 }
 
 #[test]
-fn levels_dashes_colons_and_commas_get_their_places() {
+fn indentation_dashes_colons_and_commas_are_formatted() {
     let text = "# head\nKind:   gameplay_effect\nName: GE_A\nModifiers:\n-   Attribute:  Health\n    Operation: Add   # why\n    # about the magnitude\n    Magnitude: { Type: ScalableFloat ,Value: -5 }\n\n\n\nGrantedTags:\n        - State.A\n        # between\n        - State.B\n";
     let wanted = "# head\nKind: gameplay_effect\nName: GE_A\nModifiers:\n  - Attribute: Health\n    Operation: Add   # why\n    # about the magnitude\n    Magnitude: {Type: ScalableFloat, Value: -5}\n\nGrantedTags:\n  - State.A\n  # between\n  - State.B\n";
     assert_eq!(tidy(text), wanted);
 }
 
 #[test]
-fn texts_over_several_lines_keep_their_own_space() {
+fn multi_line_texts_keep_their_indentation() {
     let text = "Name: A\nText: |\n    one\n      two  \n\n    three\nMap:\n      Deep: >-\n          folded\n          text\n      Next: \"quoted\n        over lines\"\nFlow: [1,\n  2,\n     3]\n---\nName: B\n";
     let shaped = tidy(text);
     assert!(shaped.contains("Text: |\n    one\n      two  \n\n    three\n"), "{shaped}");
@@ -29,19 +29,19 @@ fn texts_over_several_lines_keep_their_own_space() {
 }
 
 #[test]
-fn a_comment_stays_with_what_it_stood_beside() {
+fn a_comment_stays_with_its_block() {
     let text = "A:\n    B: 1\n    # of A\nC: 2\n# last\n";
     assert_eq!(tidy(text), "A:\n  B: 1\n  # of A\nC: 2\n# last\n");
 }
 
 #[test]
-fn what_is_no_yaml_is_refused_with_its_place() {
+fn invalid_yaml_is_refused_with_its_location() {
     let errors = format("a.yaml", "A: [1\nB: 2\n").unwrap_err();
     assert!(errors[0].line >= 1);
 }
 
 #[test]
-fn every_pack_file_is_in_shape_and_means_the_same() {
+fn every_pack_and_scenario_file_is_formatted_and_keeps_its_meaning() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut seen = 0;
     let mut folders = vec![root.join("packs"), root.join("scenarios")];
@@ -116,11 +116,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_shape_is_kept_and_a_second_run_changes_nothing((text, _) in yaml(4)) {
+    fn formatting_any_style_is_idempotent_and_keeps_every_comment((text, _) in yaml(4)) {
         if let Ok(trees) = read_trees("a.yaml", &text) {
             let shaped = tidy(&text);
-            let again = read_trees("a.yaml", &shaped).unwrap();
-            prop_assert_eq!(again.len(), trees.len());
+            let reread = read_trees("a.yaml", &shaped).unwrap();
+            prop_assert_eq!(reread.len(), trees.len());
             prop_assert_eq!(text.matches('#').count(), shaped.matches('#').count());
             // Only a shape that had to be left alone may still have three empty lines in a row.
             prop_assert!(shaped == text || !shaped.contains("\n\n\n"), "{shaped}");
@@ -128,7 +128,7 @@ proptest! {
     }
 
     #[test]
-    fn written_documents_read_the_same_when_formatted(name in "[A-Z][a-z]{1,8}", value in -1e6f64..1e6) {
+    fn saved_documents_read_the_same_when_formatted(name in "[A-Z][a-z]{1,8}", value in -1e6f64..1e6) {
         let doc = ugas_doc::Doc::from(ugas_doc::Effect::instant(name).add("Health", value).grants("State.A"));
         let shaped = tidy(&to_yaml(&doc));
         prop_assert_eq!(&read_str("a.yaml", &shaped).unwrap().docs[0].doc, &doc);
@@ -136,7 +136,7 @@ proptest! {
 }
 
 #[test]
-fn items_find_their_dash_behind_comments_and_signs() {
+fn list_items_are_indented_after_comments_and_block_markers() {
     for (text, wanted) in [
         ("A:\n- |-\n     one\n- b\n", "A:\n  - |-\n       one\n  - b\n"),
         ("A:\n- >-\n   two\n", "A:\n  - >-\n     two\n"),

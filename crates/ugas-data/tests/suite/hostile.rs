@@ -1,4 +1,4 @@
-//! Files from strangers: bombs, towers, giants and noise are refused quickly and never panic.
+//! Hostile files: alias bombs, deep nesting, very large files and random bytes are refused quickly and cause no panic.
 
 use proptest::prelude::*;
 use ugas_data::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_ERRORS_PER_DOCUMENT};
@@ -21,13 +21,13 @@ fn an_alias_bomb_is_refused() {
 }
 
 #[test]
-fn a_bomb_of_text_is_refused() {
+fn a_document_that_repeats_a_long_text_by_alias_is_refused() {
     let bomb = format!("- &a {}\n{}", "x".repeat(100_000), "- *a\n".repeat(1000));
     assert_eq!(refused(&bomb).code, Code::Limit);
 }
 
 #[test]
-fn towers_are_refused_without_overflow() {
+fn deep_nesting_is_refused_without_a_stack_overflow() {
     let mut chain = "a0: &a0 [x]\n".to_owned();
     for i in 1..1000 {
         chain.push_str(&format!("a{i}: &a{i} [*a{}]\n", i - 1));
@@ -44,7 +44,7 @@ fn towers_are_refused_without_overflow() {
 }
 
 #[test]
-fn a_task_tower_within_the_limit_is_read() {
+fn nested_tasks_within_the_limit_are_read() {
     let mut text = "{Type: Wait}".to_owned();
     for _ in 0..(MAX_DEPTH - 4) / 2 {
         text = format!("{{Type: Sequence, Tasks: [{text}]}}");
@@ -54,21 +54,21 @@ fn a_task_tower_within_the_limit_is_read() {
 }
 
 #[test]
-fn giants_are_refused_unread() {
+fn a_file_over_the_size_limit_is_refused_unread() {
     let giant = "a".repeat(MAX_BYTES + 1);
     let error = refused(&giant);
     assert_eq!((error.code, error.line), (Code::Limit, 0));
 }
 
 #[test]
-fn a_flood_of_errors_is_cut() {
+fn the_number_of_reported_errors_is_limited() {
     let errors = read_trees("flood.yaml", &"[\n---\n".repeat(10_000)).unwrap_err();
     assert_eq!(errors.len(), MAX_ERRORS + 1);
     assert_eq!(errors[MAX_ERRORS].message, format!("reading stopped after {MAX_ERRORS} errors"));
 }
 
 #[test]
-fn what_yaml_allows_and_documents_do_not_need_is_refused_in_words() {
+fn unsupported_yaml_features_are_refused_with_a_message() {
     for (text, message) in [
         ("a: &a [*a]\n", "the alias is inside the value it refers to"),
         ("a: !weapon 1\n", "the tag \"!weapon\" is not supported"),
@@ -90,7 +90,7 @@ fn aliases_and_core_tags_are_read() {
     assert_eq!(tree.get("c").and_then(|c| c.at(0)), tree.get("a"));
     assert_eq!(tree.get("b").and_then(|b| b.get("n")).and_then(Node::as_text), Some("5"));
     assert_eq!(tree.get("b").and_then(|b| b.get("m")).and_then(Node::as_number), Some(1.0));
-    assert_eq!(tree.get("b").map(|b| b.line), Some(1), "a copy keeps the place where it is mended");
+    assert_eq!(tree.get("b").map(|b| b.line), Some(1), "a copy keeps the location of its source");
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn an_anchored_key_can_be_used_as_a_value() {
 }
 
 #[test]
-fn quotes_make_texts_and_words_stay_words() {
+fn quoted_values_and_yaml_1_1_words_are_texts() {
     let tree = &read_trees("a.yaml", "[yes, on, 'true', \"1\", 1, true, ~, '']").unwrap()[0];
     let kinds: Vec<bool> = tree.items().iter().map(|n| n.as_text().is_some()).collect();
     assert_eq!(kinds, [true, true, true, true, false, false, false, true]);
@@ -159,8 +159,8 @@ proptest! {
             Ok(documents) => {
                 for loaded in documents.docs {
                     let saved = to_yaml(&loaded.doc);
-                    let again = read_str("saved.yaml", &saved).map_err(|e| TestCaseError::fail(format!("{e}\n{saved}")))?;
-                    prop_assert_eq!(&again.docs[0].doc, &loaded.doc);
+                    let reread = read_str("saved.yaml", &saved).map_err(|e| TestCaseError::fail(format!("{e}\n{saved}")))?;
+                    prop_assert_eq!(&reread.docs[0].doc, &loaded.doc);
                 }
             }
             Err(errors) => {
@@ -176,7 +176,7 @@ proptest! {
     }
 
     #[test]
-    fn noise_never_panics(text in "[\\PC\\n\\t\\r\\[\\]{}:,&*!|>'\"#%@`?-]{0,200}") {
+    fn random_text_never_panics(text in "[\\PC\\n\\t\\r\\[\\]{}:,&*!|>'\"#%@`?-]{0,200}") {
         let _ = read_str("noise.yaml", &text);
     }
 
@@ -199,13 +199,13 @@ proptest! {
             ..Ability::new(name)
         });
         let saved = to_yaml(&doc);
-        let again = read_str("saved.yaml", &saved).map_err(|e| TestCaseError::fail(format!("{e}\n{saved}")))?;
-        prop_assert_eq!(&again.docs[0].doc, &doc, "{}", saved);
+        let reread = read_str("saved.yaml", &saved).map_err(|e| TestCaseError::fail(format!("{e}\n{saved}")))?;
+        prop_assert_eq!(&reread.docs[0].doc, &doc, "{}", saved);
     }
 }
 
 #[test]
-fn numbers_that_no_number_holds_are_refused() {
+fn numbers_out_of_range_are_refused() {
     for number in ["1e999", "-1e999", ".inf", "-.inf", ".nan", &"9".repeat(400)] {
         let text = format!("Kind: curve\nName: C\nPoints: [{{X: 0, Y: {number}}}]\n");
         let error = read_str("huge.yaml", &text).unwrap_err().into_vec().remove(0);
@@ -220,7 +220,7 @@ fn numbers_that_no_number_holds_are_refused() {
 }
 
 #[test]
-fn yes_is_neither_true_nor_one() {
+fn yes_is_neither_a_boolean_nor_a_number() {
     for word in ["yes", "on", "Yes", "y", "'true'", "1"] {
         let text = format!("Kind: gameplay_ability\nName: GA\nPassive: {word}\n");
         let error = read_str("yes.yaml", &text).unwrap_err().into_vec().remove(0);
@@ -234,7 +234,7 @@ fn yes_is_neither_true_nor_one() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused_at_any_depth() {
+fn a_duplicate_key_is_refused_at_any_depth() {
     for (text, place) in [
         ("a: 1\na: 2\n", (2, 1)),
         ("{a: 1, a: 2}", (1, 8)),
@@ -247,7 +247,7 @@ fn a_key_that_stands_twice_is_refused_at_any_depth() {
 }
 
 #[test]
-fn a_document_full_of_mistakes_is_cut() {
+fn the_errors_of_one_document_are_limited() {
     let points: String = (0..10_000).map(|i| format!("  - {{X: {i}, Y: wrong}}\n")).collect();
     let errors = read_str("many.yaml", &format!("Kind: curve\nName: C\nPoints:\n{points}")).unwrap_err();
     assert_eq!(errors.len(), MAX_ERRORS_PER_DOCUMENT);

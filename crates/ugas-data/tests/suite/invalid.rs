@@ -1,6 +1,6 @@
-//! Wrong documents and what a designer is told about them. Each file of `invalid/` is looked at beside the sound
-//! documents of `BASE`; what is said stands in `invalid.txt`. After a change that is meant, write it again with
-//! `UGAS_BLESS=1 cargo test -p ugas-data --test suite invalid` and read what changed.
+//! Invalid documents and their findings. Each file of `invalid/` is checked together with the valid documents of
+//! `BASE`; the expected findings are in `invalid.txt`. After an intended change, write it again with `UGAS_BLESS=1
+//! cargo test -p ugas-data --test suite invalid` and review the difference.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use ugas_core::{AbilityState, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_data::{Diagnostic, Project, Severity, from_node, kind_of, read_file, read_trees};
 use ugas_doc::{Kind, Magnitude, MagnitudeSource};
 
-/// Sound documents that the wrong ones refer to.
+/// Valid documents that the invalid ones refer to.
 const BASE: &str = include_str!("../base.yaml");
 
 fn folder() -> PathBuf {
@@ -38,45 +38,45 @@ fn check(name: &str, text: &str) -> Vec<Diagnostic> {
     findings
 }
 
-fn told(name: &str) -> Vec<(String, u32, u32, String)> {
+fn findings_of(name: &str) -> Vec<(String, u32, u32, String)> {
     let file = format!("{name}.yaml");
     let text = std::fs::read_to_string(folder().join("invalid").join(&file)).expect("a wrong document");
     check(&file, &text).into_iter().map(|f| (f.id, f.line, f.column, f.message)).collect()
 }
 
 /// Whether these findings come, by id, line and column.
-fn is_told(name: &str, expected: &[(&str, u32, u32)]) {
-    let found = told(name);
+fn assert_findings(name: &str, expected: &[(&str, u32, u32)]) {
+    let found = findings_of(name);
     for wanted in expected {
         assert!(found.iter().any(|f| (f.0.as_str(), f.1, f.2) == *wanted), "{name}: {wanted:?} is not in {found:#?}");
     }
 }
 
 #[test]
-fn every_wrong_document_is_told_at_its_place() {
+fn every_invalid_document_is_reported_at_its_line() {
     let files = files();
     assert!(files.len() >= 60, "{} documents", files.len());
-    let mut said = String::new();
+    let mut report = String::new();
     for (name, text) in &files {
         let findings = check(name, text);
         assert!(!findings.is_empty(), "{name}: nothing was found");
         for f in findings {
             let (severity, id) = (f.severity.name(), f.id);
-            writeln!(said, "{}:{}:{}: {severity}[{id}]: {}", f.file, f.line, f.column, f.message).expect("a text");
+            writeln!(report, "{}:{}:{}: {severity}[{id}]: {}", f.file, f.line, f.column, f.message).expect("a text");
             if let Some(help) = &f.help {
-                writeln!(said, "    {help}").expect("a text");
+                writeln!(report, "    {help}").expect("a text");
             }
         }
     }
     let path = folder().join("invalid.txt");
     if std::env::var_os("UGAS_BLESS").is_some() {
-        std::fs::write(&path, &said).expect("the expected findings");
+        std::fs::write(&path, &report).expect("the expected findings");
     }
     let expected = std::fs::read_to_string(&path).expect("the expected findings");
-    for (found, expected) in said.lines().zip(expected.lines()) {
+    for (found, expected) in report.lines().zip(expected.lines()) {
         assert_eq!(found, expected);
     }
-    assert_eq!(said.lines().count(), expected.lines().count());
+    assert_eq!(report.lines().count(), expected.lines().count());
 }
 
 #[test]
@@ -88,55 +88,55 @@ fn the_base_is_valid() {
 }
 
 #[test]
-fn a_fix_mends_what_it_is_offered_for() {
-    let mut mended = 0;
+fn a_fix_removes_the_error_it_is_offered_for() {
+    let mut fixed = 0;
     for (name, text) in files() {
         for finding in check(&name, &text) {
             let Some(fix) = &finding.fix else { continue };
             let [edit] = fix.edits.as_slice() else { panic!("{name}: {fix:?}") };
             let better = edit.apply(&text).expect("an edit inside the file");
-            let again = check(&name, &better);
-            assert!(!again.iter().any(|f| f.message == finding.message), "{name}: {better}: {again:?}");
-            mended += 1;
+            let remaining = check(&name, &better);
+            assert!(!remaining.iter().any(|f| f.message == finding.message), "{name}: {better}: {remaining:?}");
+            fixed += 1;
         }
     }
-    assert!(mended >= 20, "{mended}");
+    assert!(fixed >= 20, "{fixed}");
 }
 
 // Ruling R-104: a field that is accepted does something.
 #[test]
 fn a_field_without_behaviour_is_refused_with_the_reason() {
     let unsupported = |line, column| ("unsupported-field", line, column);
-    is_told("unsupported_effect", &[unsupported(4, 7), unsupported(6, 10), unsupported(7, 10)]);
-    is_told("unsupported_ability", &[unsupported(3, 12)]);
-    is_told("unsupported_timeline", &[unsupported(4, 9), unsupported(5, 10), unsupported(7, 3)]);
-    is_told("unsupported_controller", &[unsupported(4, 7)]);
-    is_told("unsupported_input_trigger", &[unsupported(4, 18), unsupported(9, 18), unsupported(14, 18)]);
-    is_told("rule_never_applies", &[("bad-rule", 5, 33), ("bad-rule", 6, 47)]);
+    assert_findings("unsupported_effect", &[unsupported(4, 7), unsupported(6, 10), unsupported(7, 10)]);
+    assert_findings("unsupported_ability", &[unsupported(3, 12)]);
+    assert_findings("unsupported_timeline", &[unsupported(4, 9), unsupported(5, 10), unsupported(7, 3)]);
+    assert_findings("unsupported_controller", &[unsupported(4, 7)]);
+    assert_findings("unsupported_input_trigger", &[unsupported(4, 18), unsupported(9, 18), unsupported(14, 18)]);
+    assert_findings("rule_never_applies", &[("bad-rule", 5, 33), ("bad-rule", 6, 47)]);
     for name in ["effect", "ability", "timeline", "controller", "input_trigger"] {
-        let found = told(&format!("unsupported_{name}"));
+        let found = findings_of(&format!("unsupported_{name}"));
         assert!(found.iter().all(|f| f.3.contains("not supported yet: ")), "{found:?}");
     }
 }
 
 // covers: NXT-B-02
 #[test]
-fn what_a_policy_a_magnitude_or_an_area_needs_is_told_at_its_line() {
-    is_told("duration_missing", &[("missing-field", 3, 17)]);
-    is_told("period_negative", &[("bad-period", 5, 11)]);
-    is_told("period_zero_draft_4", &[("zero-period", 4, 18)]);
+fn missing_fields_of_policies_magnitudes_and_areas_are_reported_at_their_line() {
+    assert_findings("duration_missing", &[("missing-field", 3, 17)]);
+    assert_findings("period_negative", &[("bad-period", 5, 11)]);
+    assert_findings("period_zero_draft_4", &[("zero-period", 4, 18)]);
     for name in ["value", "backing", "calculation", "data_tag"] {
-        is_told(&format!("magnitude_{name}_missing"), &[("missing-field", 5, 59)]);
+        assert_findings(&format!("magnitude_{name}_missing"), &[("missing-field", 5, 59)]);
     }
-    is_told("duration_magnitude_incomplete", &[("missing-field", 4, 18)]);
-    is_told("area_without_radius", &[("invalid", 5, 3)]);
-    is_told("area_cone_without_angle", &[("invalid", 5, 10)]);
-    is_told("area_radius_incomplete", &[("invalid", 4, 23)]);
+    assert_findings("duration_magnitude_incomplete", &[("missing-field", 4, 18)]);
+    assert_findings("area_without_radius", &[("invalid", 5, 3)]);
+    assert_findings("area_cone_without_angle", &[("invalid", 5, 10)]);
+    assert_findings("area_radius_incomplete", &[("invalid", 4, 23)]);
 }
 
 // covers: NXT-B-03 UGAS-B.0-07
 #[test]
-fn names_that_nothing_defines_are_told_at_the_name_with_the_nearest_spelling() {
+fn undefined_names_are_reported_at_the_name_with_the_nearest_spelling() {
     for (name, id, line, column, meant) in [
         ("attribute_bound_unknown", "unknown-attribute", 6, 29, "MaxHealth"),
         ("modifier_attribute_unknown", "unknown-attribute", 5, 17, "Health"),
@@ -149,29 +149,29 @@ fn names_that_nothing_defines_are_told_at_the_name_with_the_nearest_spelling() {
         ("tag_undeclared", "undeclared-tag", 4, 15, "State.Alive"),
         ("description_effect_unknown", "unknown-placeholder", 3, 50, "GE_Hit"),
     ] {
-        is_told(name, &[(id, line, column)]);
+        assert_findings(name, &[(id, line, column)]);
         let file = format!("{name}.yaml");
         let text = std::fs::read_to_string(folder().join("invalid").join(&file)).expect("a wrong document");
         let found = check(&file, &text);
-        let finding = found.iter().find(|f| f.id == id).expect("told above");
+        let finding = found.iter().find(|f| f.id == id).expect("found above");
         assert_eq!(finding.help, Some(format!("did you mean {meant}?")), "{name}");
     }
-    is_told(
+    assert_findings(
         "input_mapping_names_unknown",
         &[("unknown-input-action-set", 2, 12), ("unknown-input-action", 4, 14), ("unknown-input-modifier", 4, 90)],
     );
-    let found = told("ability_cost_unknown");
+    let found = findings_of("ability_cost_unknown");
     assert_eq!((found[0].1, found[0].2), (3, 7));
     assert!(["GA_It", "Cost", "GE_Missing"].iter().all(|word| found[0].3.contains(word)), "{found:?}");
 }
 
 // covers: UGAS-9.10-02 UGAS-9.10-03
 #[test]
-fn durations_and_periods_fit_the_policy() {
-    let found = told("duration_missing");
+fn durations_and_periods_must_match_the_policy() {
+    let found = findings_of("duration_missing");
     assert!(found[0].3.contains("GE_It"), "{found:?}");
-    is_told("period_of_instant", &[("bad-period", 4, 9)]);
-    is_told("period_negative", &[("bad-period", 5, 11)]);
+    assert_findings("period_of_instant", &[("bad-period", 4, 9)]);
+    assert_findings("period_negative", &[("bad-period", 5, 11)]);
     let text = std::fs::read_to_string(folder().join("invalid/period_zero.yaml")).expect("a wrong document");
     let zero = check("period_zero.yaml", &text);
     assert!(zero.iter().any(|f| f.id == "zero-period" && f.severity == Severity::Warning), "{zero:?}");
@@ -181,17 +181,17 @@ fn durations_and_periods_fit_the_policy() {
 // covers: UGAS-B.1-01 UGAS-B.1-02 UGAS-B.1-04
 #[test]
 fn controllers_need_an_owner_sets_levels_and_well_formed_tags() {
-    is_told("controller_without_owner", &[("invalid", 1, 1)]);
-    is_told("controller_without_sets", &[("invalid", 3, 16)]);
-    is_told("controller_level_zero", &[("invalid", 4, 53)]);
-    is_told("controller_stacks_zero", &[("invalid", 4, 59)]);
-    is_told("controller_tag_malformed", &[("bad-tag", 4, 13)]);
+    assert_findings("controller_without_owner", &[("invalid", 1, 1)]);
+    assert_findings("controller_without_sets", &[("invalid", 3, 16)]);
+    assert_findings("controller_level_zero", &[("invalid", 4, 53)]);
+    assert_findings("controller_stacks_zero", &[("invalid", 4, 59)]);
+    assert_findings("controller_tag_malformed", &[("bad-tag", 4, 13)]);
     let text = "Kind: gameplay_controller\nOwnerActor: {ActorID: Hero, ActorType: Player}\n\
                 AttributeSets: [{Name: Vitals}]\nGrantedAbilities: [{AbilityClass: GA_Strike}]\nOwnedTags: [State.Alive]\n";
     let mut project = Project::default();
     project.put("base.yaml", BASE);
     project.put("hero.yaml", text);
-    let rules = project.build(&project.sets()[0]).0.expect("sound rules");
+    let rules = project.build(&project.sets()[0]).0.expect("valid rules");
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::template(rules.template("Hero").expect("the template"))).expect("a hero");
     assert_eq!(sim.avatar(hero), sim.owner(hero), "without an avatar the owner is it");
@@ -203,8 +203,8 @@ fn controllers_need_an_owner_sets_levels_and_well_formed_tags() {
 
 // covers: UGAS-B.1-03
 #[test]
-fn effects_of_a_controller_last_as_long_as_is_left_of_them() {
-    is_told("controller_stacks_zero", &[("invalid", 4, 59)]);
+fn initial_effects_of_a_controller_last_for_their_stated_duration() {
+    assert_findings("controller_stacks_zero", &[("invalid", 4, 59)]);
     let text = "Kind: gameplay_effect\nName: GE_Long\nDurationPolicy: HasDuration\nDuration: {Type: ScalableFloat, Value: 10}\n\
                 Stacking: {Limit: 9}\n---\n\
                 Kind: gameplay_effect\nName: GE_Endless\nDurationPolicy: Infinite\n---\n\
@@ -214,7 +214,7 @@ fn effects_of_a_controller_last_as_long_as_is_left_of_them() {
     let mut project = Project::default();
     project.put("base.yaml", BASE);
     project.put("hero.yaml", text);
-    let rules = project.build(&project.sets()[0]).0.expect("sound rules");
+    let rules = project.build(&project.sets()[0]).0.expect("valid rules");
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::template(rules.template("Hero").expect("the template"))).expect("a hero");
     let there = |sim: &Sim| -> Vec<(String, u32, u32)> {
@@ -233,10 +233,10 @@ fn effects_of_a_controller_last_as_long_as_is_left_of_them() {
 
 // covers: UGAS-B.2-06 UGAS-B.2-07
 #[test]
-fn executions_and_magnitudes_name_what_exists() {
-    is_told("execution_calculation_unknown", &[("unknown-calculation", 5, 22)]);
-    is_told("magnitude_backing_missing", &[("missing-field", 5, 59)]);
-    is_told("magnitude_source_unknown", &[("invalid", 5, 109)]);
+fn executions_and_magnitudes_must_name_existing_definitions() {
+    assert_findings("execution_calculation_unknown", &[("unknown-calculation", 5, 22)]);
+    assert_findings("magnitude_backing_missing", &[("missing-field", 5, 59)]);
+    assert_findings("magnitude_source_unknown", &[("invalid", 5, 109)]);
     let traction = "Kind: gameplay_effect\nName: GE_Traction_Update\nDurationPolicy: Infinite\nPeriod: {Period: 0.1}\n\
                     Executions: [{CalculatorClass: ExecCalc_Hit}]\nApplicationRequiredTags: [State.Alive]\n";
     let found = check("traction.yaml", traction);
@@ -282,7 +282,7 @@ fn files_with_several_documents_are_read_one_by_one() {
     for (file, kind, count) in
         [("input_actions.yaml", Kind::InputAction, 6), ("input_modifiers.yaml", Kind::InputModifier, 3)]
     {
-        let docs = read_file(racing.join(file)).expect("a sound file").docs;
+        let docs = read_file(racing.join(file)).expect("a valid file").docs;
         assert_eq!(docs.len(), count, "{file}");
         assert!(docs.iter().all(|d| d.doc.kind() == kind));
     }
@@ -290,16 +290,16 @@ fn files_with_several_documents_are_read_one_by_one() {
 
 // covers: UGAS-B.0-05
 #[test]
-fn a_document_is_held_against_the_kind_it_declares() {
-    is_told("kind_of_other_fields", &[("unknown-kind", 1, 10)]);
-    let found = told("kind_of_other_fields");
+fn a_document_is_validated_against_its_declared_kind() {
+    assert_findings("kind_of_other_fields", &[("unknown-kind", 1, 10)]);
+    let found = findings_of("kind_of_other_fields");
     assert!(found[0].3.contains("input_action") && found[0].3.contains("gameplay_effect"), "{found:?}");
 }
 
 // covers: UGAS-5.7-01
 #[test]
 fn an_attribute_needs_its_default() {
-    let found = told("attribute_default_missing");
+    let found = findings_of("attribute_default_missing");
     assert!(found[0].3.contains("DefaultBaseValue"), "{found:?}");
     let loads = |text: &str| !check("a.yaml", text).iter().any(|f| f.severity == Severity::Error);
     assert!(loads("Kind: attribute\nName: Rage\nDefaultBaseValue: 1\n"));

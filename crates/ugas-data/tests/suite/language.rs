@@ -1,4 +1,4 @@
-//! What editors ask: completion, hover, definitions, references and renames, as pure functions.
+//! The queries of editors as pure functions: completion, hover, definitions, references and renames.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn in_world(text: &str) -> Vec<String> {
 
 // covers: OWN-09
 #[test]
-fn names_are_proposed_where_a_key_holds_them() {
+fn names_are_completed_where_a_key_refers_to_them() {
     let head = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
     assert_eq!(in_world(&format!("{head}GrantedTags: [Sta|]\n")), ["State.Dead", "State.Hurt"]);
     assert_eq!(in_world(&format!("{head}GrantedTags:\n  - State.|\n")), ["State.Dead", "State.Hurt"]);
@@ -56,7 +56,7 @@ fn names_are_proposed_where_a_key_holds_them() {
 }
 
 #[test]
-fn a_proposal_replaces_the_word_at_the_cursor_and_no_more() {
+fn a_completion_replaces_only_the_word_at_the_cursor() {
     let text = format!("{WORLD}Kind: calculation\nName: C_It\nValue: \"source.Po|w * 2\"\n");
     let (project, cursor) = at(&text);
     let found = language::complete(&project, Path::new("a.yaml"), cursor);
@@ -66,7 +66,7 @@ fn a_proposal_replaces_the_word_at_the_cursor_and_no_more() {
 }
 
 #[test]
-fn fields_and_words_come_from_the_documents_themselves() {
+fn fields_and_enum_values_are_completed_from_the_schema() {
     let head = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\n";
     let fields = completed(&format!("{head}Mod|\n"));
     assert!(fields.contains(&"Modifiers".to_owned()) && fields.contains(&"GrantedTags".to_owned()), "{fields:?}");
@@ -85,7 +85,7 @@ fn fields_and_words_come_from_the_documents_themselves() {
 }
 
 #[test]
-fn nothing_is_proposed_and_nothing_panics_where_nothing_fits() {
+fn no_completion_and_no_panic_where_nothing_fits() {
     for text in ["|", "Kind: gameplay_effect\nName: GE_|\n", "# a comment |\n", "{[|", "- |\n- a", "ö: |ü\n", "a: \"|"]
     {
         let _ = completed(text);
@@ -120,7 +120,7 @@ fn hover_shows_the_value_that_the_runtime_computes() {
 }
 
 #[test]
-fn the_same_name_in_another_pack_is_another_thing() {
+fn the_same_name_in_another_pack_is_another_symbol() {
     let project = Project::open(packs("")).unwrap();
     let path = packs("").join("rpg/effects.yaml");
     let found = language::references(&project, &path, SymbolKind::Attribute, "WeaponDamage");
@@ -182,7 +182,7 @@ const KNOWN: [&str; 3] = ["Event.Damage.Dealt", "Event.Damage.Taken", "State.Mov
 
 // covers: OWN-09
 #[test]
-fn renaming_any_definition_of_a_pack_keeps_its_meaning() {
+fn renaming_any_definition_of_a_pack_keeps_its_rules() {
     let project = Project::open(packs("rpg")).unwrap();
     let findings = errors(&project);
     let (before, numbers) = (meaning(&project), values(&project));
@@ -282,7 +282,7 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
 }
 
 #[test]
-fn a_rename_reaches_the_scenarios_that_stand_on_the_pack() {
+fn a_rename_changes_the_scenarios_that_use_the_pack() {
     let mut project = Project::default();
     project.put("packs/p/pack.yaml", "Name: p\n");
     let pack = "Kind: attribute_set\nName: V\nAttributes: [{Name: Level, DefaultBaseValue: 1}]\n---\n\
@@ -303,7 +303,7 @@ fn a_rename_reaches_the_scenarios_that_stand_on_the_pack() {
     };
     let text = renamed("GE_Up", "GE_Rise");
     assert_eq!(text, scenario.replace("Cost: GE_Up", "Cost: GE_Rise").replace("Effect: GE_Up", "Effect: GE_Rise"));
-    // `Level` is also a field of verbs, which stays what it is.
+    // `Level` is also a field of verbs, which is not renamed.
     let wanted = scenario.replace("{Level: 3}", "{Rank: 3}").replace("Hero.Level", "Hero.Rank");
     assert_eq!(renamed("Level", "Rank"), wanted.replace("Attribute: Level", "Attribute: Rank"));
 }

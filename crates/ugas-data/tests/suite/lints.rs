@@ -18,11 +18,11 @@ fn found(text: &str, strict: bool) -> Vec<(String, u32, u32)> {
     let mut project = Project::default();
     project.put("fixture.yaml", text);
     let findings = project.check_with(strict);
-    // A fixture that does not build is not looked at by the rules, so it must not pass for a good one.
+    // Rules do not check a fixture that does not build, so it must not count as a good one.
     let broken = |f: &ugas_data::Diagnostic| f.severity == Severity::Error;
     if findings.iter().any(broken) {
-        let say = |f: ugas_data::Diagnostic| (format!("{}: {}", f.id, f.message), f.line, f.column);
-        return findings.into_iter().map(say).collect();
+        let describe = |f: ugas_data::Diagnostic| (format!("{}: {}", f.id, f.message), f.line, f.column);
+        return findings.into_iter().map(describe).collect();
     }
     findings.into_iter().map(|f| (f.id, f.line, f.column)).collect()
 }
@@ -38,27 +38,27 @@ fn places(text: &str, id: &str, strict: bool) -> Vec<String> {
 
 // covers: UGAS-B.0-04
 #[test]
-fn every_rule_finds_what_it_is_about_and_nothing_else() {
-    let mut slips = Vec::new();
+fn every_rule_reports_its_bad_fixture_and_not_its_good_one() {
+    let mut failures = Vec::new();
     for rule in lint_rules() {
         let bad = text(rule.id, "bad.yaml");
         let expected = bad.lines().next().and_then(|l| l.strip_prefix("# expect: "));
-        let expected: Vec<&str> = expected.expect("the first line says what is expected").split(' ').collect();
-        let there = places(&bad, rule.id, true);
-        if there != expected {
-            slips.push(format!("{}: bad.yaml: expected {expected:?}, found {there:?}", rule.id));
+        let expected: Vec<&str> = expected.expect("the first line has the expected locations").split(' ').collect();
+        let found = places(&bad, rule.id, true);
+        if found != expected {
+            failures.push(format!("{}: bad.yaml: expected {expected:?}, found {found:?}", rule.id));
         }
-        let there = places(&text(rule.id, "good.yaml"), rule.id, true);
-        if !there.is_empty() {
-            slips.push(format!("{}: good.yaml: found {there:?}", rule.id));
+        let found = places(&text(rule.id, "good.yaml"), rule.id, true);
+        if !found.is_empty() {
+            failures.push(format!("{}: good.yaml: found {found:?}", rule.id));
         }
         // A file that is in no pack need not pin a version.
         let asked = rule.strict || rule.id == "schema-missing";
         if places(&bad, rule.id, false).is_empty() != asked {
-            slips.push(format!("{}: finds the wrong thing when nobody asks to be strict", rule.id));
+            failures.push(format!("{}: reports in the wrong mode without --strict", rule.id));
         }
     }
-    assert!(slips.is_empty(), "{}", slips.join("\n"));
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
@@ -73,24 +73,24 @@ fn every_fixture_belongs_to_a_rule() {
 fn every_rule_has_a_page() {
     let mut ids = BTreeSet::new();
     for rule in lint_rules() {
-        assert!(ids.insert(rule.id), "{} stands twice", rule.id);
+        assert!(ids.insert(rule.id), "{} is listed twice", rule.id);
         for (what, text) in [("why", rule.why), ("example", rule.example), ("fix", rule.fix)] {
-            assert!(text.len() > 20, "{}: says too little about its {what}", rule.id);
+            assert!(text.len() > 20, "{}: the {what} is too short", rule.id);
         }
         assert!(!rule.summary.ends_with('.') && rule.summary.len() < 120, "{}: {}", rule.id, rule.summary);
         let file = format!("src/lint/{}.rs", rule.id.replace('-', "_"));
-        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).is_file(), "{} should stand in {file}", rule.id);
+        assert!(Path::new(env!("CARGO_MANIFEST_DIR")).join(&file).is_file(), "{} should be in {file}", rule.id);
     }
 }
 
 #[test]
-fn a_finding_says_where_what_and_how_to_mend_it() {
+fn a_finding_has_a_location_a_message_and_a_help() {
     let mut project = Project::default();
     project.put("a.yaml", text("multiply-as-factor", "bad.yaml"));
     let findings = project.check();
     let finding = findings.iter().find(|f| f.id == "multiply-as-factor").unwrap();
     assert_eq!(finding.message, "Multiply 1.5 is a bonus of 150 %: 2.5 times Speed");
-    assert_eq!(finding.help.as_deref(), Some("for 1.5 times the value write 0.5"));
+    assert_eq!(finding.help.as_deref(), Some("for 1.5 times the value, write 0.5"));
     assert_eq!(finding.span.of(&project.sources()[0].text), Some("1.5"));
     assert_eq!((finding.end_line, finding.end_column), (finding.line, finding.column + 3));
 }
@@ -109,7 +109,7 @@ fn a_pack_pins_the_version_for_its_documents() {
 }
 
 #[test]
-fn what_a_required_pack_breaks_is_said_where_it_is_at_home() {
+fn a_finding_in_a_required_pack_is_reported_in_that_pack_only() {
     let mut project = Project::default();
     let pack = "Specification: v1.0.0-draft.3\n";
     project.put("core/pack.yaml", format!("Name: core\n{pack}"));
@@ -166,13 +166,13 @@ fn every_finding_has_a_page() {
 
 const INTRO: &str = "# Lints
 
-`ugas check` reports errors first: files that cannot be read and definitions that cannot be built. If there are none, it runs
-the lint rules, which find data that loads but is probably wrong. Each rule has an id, a page (`ugas explain-lint <id>` prints
-it) and a severity. Rules marked strict run only with `--strict`, because valid data breaks them too. `ugas fix` applies the
-safe fixes: it lists each change, keeps comments and order, and writes a file only if the result parses to the old tree plus
-the listed changes. `ugas fix --dry-run` only lists them.
+`ugas check` reports errors first: files that cannot be read and definitions that cannot be built. If there are no errors, it
+runs the lint rules, which find data that loads but is probably wrong. Each rule has an id, a severity and a page, which `ugas
+explain-lint <id>` prints. Rules marked strict run only with `--strict`, because they also report valid data. `ugas fix`
+applies the safe fixes and lists each change. It keeps comments and order. It writes a file only if the new text parses to the
+old tree plus the listed changes. `ugas fix --dry-run` only lists the changes.
 
-To allow a finding, write a comment on its line, or alone on the line above:
+To allow a finding, write a comment on the line of the finding, or alone on the line above:
 
 ```yaml
 Modifiers:

@@ -1,5 +1,4 @@
-//! Names with a namespace everywhere names are worked with: building, places of errors, lints, editors; and the order of
-//! patches.
+//! Names with a namespace when rules are built, in error positions, in lints and in editors; also the order of patches.
 
 use std::path::Path;
 use ugas_data::{Diagnostic, Project, Severity, SymbolKind, language};
@@ -8,11 +7,11 @@ fn errors(project: &Project) -> Vec<Diagnostic> {
     project.check().into_iter().filter(|f| f.severity == Severity::Error).collect()
 }
 
-fn told(project: &Project) -> Vec<String> {
+fn messages(project: &Project) -> Vec<String> {
     errors(project).iter().map(|f| format!("{}:{}:{} {}: {}", f.file, f.line, f.column, f.id, f.message)).collect()
 }
 
-/// The shipped packs that stand on `core`, each in a namespace of its own, with one pack that requires them all.
+/// The shipped packs that require `core`, each in its own namespace, with one pack that requires them all.
 fn shipped() -> Project {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs");
     let mut project = Project::default();
@@ -34,12 +33,12 @@ fn shipped() -> Project {
 }
 
 #[test]
-fn every_name_of_the_shipped_packs_can_stand_in_a_namespace() {
+fn every_name_of_the_shipped_packs_works_in_a_namespace() {
     let project = shipped();
     let counts =
         |f: &Diagnostic| f.severity != Severity::Info && f.file.contains("packs/") && !f.file.contains("/all/");
     let found: Vec<Diagnostic> = project.check().into_iter().filter(counts).collect();
-    assert_eq!(found, [], "what is sound without namespaces is sound with them");
+    assert_eq!(found, [], "packs that are valid without namespaces are valid with them");
     let set = project.sets().into_iter().find(|s| s.folder.as_deref() == Some("packs/all".as_ref())).unwrap();
     let (rules, issues) = project.build(&set);
     let rules = rules.unwrap_or_else(|| panic!("{issues:?}"));
@@ -52,7 +51,7 @@ fn every_name_of_the_shipped_packs_can_stand_in_a_namespace() {
     assert!(rules.effect_list().count() > 20);
 }
 
-/// Two packs; `b` stands on `a` and uses its names.
+/// Two packs; `b` requires `a` and uses its names.
 fn two(b: &str) -> Project {
     let mut project = Project::default();
     project.put("p/a/pack.yaml", "Name: a\nNamespace: a\n");
@@ -68,7 +67,7 @@ fn two(b: &str) -> Project {
 }
 
 #[test]
-fn slips_are_told_at_their_place_in_the_words_of_the_pack() {
+fn errors_are_reported_at_their_location_with_the_names_of_the_pack() {
     let effect = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Instant\n";
     let b = format!(
         "{effect}ApplicationCondition: \"a::Health > 1 && a::Helth > Speed && Sped < 1\"\n---\n\
@@ -77,7 +76,7 @@ fn slips_are_told_at_their_place_in_the_words_of_the_pack() {
     );
     let project = two(&b);
     assert_eq!(
-        told(&project),
+        messages(&project),
         [
             "p/b/b.yaml:4:41 bad-expression: GE_It: ApplicationCondition: column 18: unknown attribute a::Helth",
             "p/b/b.yaml:12:7 unknown-effect: GA_It: Cost: unknown effect GE_Itt",
@@ -93,7 +92,7 @@ fn slips_are_told_at_their_place_in_the_words_of_the_pack() {
 #[test]
 fn short_names_of_another_pack_are_unknown() {
     let project = two("Kind: gameplay_ability\nName: GA_It\nCost: GE_Hit\n");
-    let found = told(&project);
+    let found = messages(&project);
     assert_eq!(found, ["p/b/b.yaml:3:7 unknown-effect: GA_It: Cost: unknown effect GE_Hit"]);
     assert_eq!(errors(&project)[0].help.as_deref(), Some("did you mean a::GE_Hit?"));
 }
@@ -111,7 +110,7 @@ fn editors_follow_names_through_namespaces() {
     assert_eq!((defined("a::GE_Hit").as_path(), defined("b::GE_Hit").as_path()), (there, here));
     assert_eq!(language::references(&project, here, SymbolKind::Effect, "a::GE_Hit").len(), 2);
 
-    // Each place keeps its form: short at home, whole elsewhere.
+    // Each reference keeps its form: short in its own pack, qualified elsewhere.
     let source = &project.sources().iter().find(|s| s.path == there).unwrap().text;
     let rename = language::rename(&project, there, source.find("GE_Hit").unwrap() + 1, "GE_Blow").unwrap();
     let texts = |path: &Path| rename.edits[path].iter().map(|e| e.text.as_str()).collect::<Vec<_>>();
@@ -138,7 +137,7 @@ fn a_patch_belongs_to_its_pack_and_editors_follow_it() {
     let b = "Kind: gameplay_effect\nName: GE_More\nDurationPolicy: Instant\n---\n\
              Kind: patch\nTarget: a::GE_Hit\nSet:\n  Effects.OnExecuted: [GE_More, a::GE_Hit]\n  EffectTags: [Damage.More]\n";
     let project = two(b);
-    assert_eq!(told(&project), Vec::<String>::new());
+    assert_eq!(messages(&project), Vec::<String>::new());
     let set = project.sets().into_iter().find(|s| s.folder.as_deref() == Some("p/b".as_ref())).unwrap();
     let rules = project.build(&set).0.unwrap();
     let origin = rules.effect_origin(rules.effect("a::GE_Hit").unwrap()).unwrap();
@@ -167,21 +166,21 @@ fn damage(project: &Project, pack: &str) -> String {
 }
 
 #[test]
-fn patches_come_in_the_order_packs_require_each_other() {
+fn patches_apply_in_the_order_packs_require_each_other() {
     let project = patched(&[("zz", "a"), ("yyy", "zz"), ("xxxx", "yyy, a")]);
-    assert_eq!(told(&project), Vec::<String>::new());
+    assert_eq!(messages(&project), Vec::<String>::new());
     assert_eq!([damage(&project, "zz"), damage(&project, "yyy"), damage(&project, "xxxx")], ["2", "3", "4"]);
-    assert_eq!(damage(&project, "a"), "1", "who is patched knows nothing of it");
+    assert_eq!(damage(&project, "a"), "1", "a patched pack does not refer to the patch");
 }
 
 #[test]
 fn two_patches_of_a_field_without_an_order_are_a_finding() {
     let mut project = patched(&[("zz", "a"), ("yyy", "a")]);
-    assert_eq!(told(&project), Vec::<String>::new(), "nobody has both");
+    assert_eq!(messages(&project), Vec::<String>::new(), "no pack has both");
     project.put("p/both/pack.yaml", "Name: both\nRequires: [zz, yyy]\n");
     project.put("p/both/curve.yaml", "Kind: curve\nName: C_Both\nPoints: [{X: 1, Y: 1}]\n");
     assert_eq!(
-        told(&project),
+        messages(&project),
         [
             "p/yyy/patch.yaml:4:3 patch-conflict: Modifiers[0].Magnitude.Value of a::GE_Hit is also patched at p/zz/patch.yaml:4"
         ]
@@ -189,11 +188,11 @@ fn two_patches_of_a_field_without_an_order_are_a_finding() {
 }
 
 #[test]
-fn a_namespace_is_a_word() {
+fn an_invalid_namespace_is_reported() {
     let mut project = Project::default();
     project.put("p/a/pack.yaml", "Name: a\nNamespace: my pack\n");
     assert_eq!(
-        told(&project),
+        messages(&project),
         ["p/a/pack.yaml:2:12 invalid: Namespace: \"my pack\" is invalid: start with a letter and use letters, \
           digits and _"]
     );

@@ -1,4 +1,4 @@
-//! Packs on disk: what they say, what they require, what is refused.
+//! Packs on disk: their fields, their requirements, and errors.
 
 use std::fs;
 use std::path::PathBuf;
@@ -39,7 +39,7 @@ impl Drop for Packs {
 }
 
 #[test]
-fn what_is_required_comes_first_and_once() {
+fn required_packs_are_read_first_and_once() {
     let packs = Packs::new(
         "order",
         &[
@@ -54,7 +54,7 @@ fn what_is_required_comes_first_and_once() {
 }
 
 #[test]
-fn a_folder_without_a_pack_file_is_read_as_it_is() {
+fn a_folder_without_a_pack_file_is_read_as_plain_documents() {
     let packs = Packs::new("plain", &[("plain", "Name: plain\n")]);
     fs::remove_file(packs.0.join("plain/pack.yaml")).unwrap();
     let read = read_packs([packs.0.join("plain")]).unwrap();
@@ -62,7 +62,7 @@ fn a_folder_without_a_pack_file_is_read_as_it_is() {
 }
 
 #[test]
-fn everything_a_pack_file_says_is_kept() {
+fn every_field_of_a_pack_file_is_kept() {
     let text = "Name: game\nVersion: 1.2.0\nTitle: The Game\nDescription: It.\nUnitsPerMetre: 1\n\
                 Host: {Calculations: [ExecCalc_Hit], Tasks: [Blink], Hooks: [Ok], Capabilities: [Fly], Modifiers: [Bend]}\n";
     let packs = Packs::new("says", &[("game", text)]);
@@ -75,7 +75,7 @@ fn everything_a_pack_file_says_is_kept() {
 }
 
 #[test]
-fn wrong_pack_files_are_refused_at_their_place() {
+fn invalid_pack_files_are_refused_with_a_location() {
     let packs = Packs::new(
         "wrong",
         &[
@@ -120,7 +120,7 @@ fn both(packs: &Packs, pack: &str) -> [String; 2] {
 }
 
 #[test]
-fn a_pack_that_reaches_up_is_refused_when_read_and_when_checked() {
+fn a_pack_that_requires_a_parent_folder_is_refused_when_read_and_when_checked() {
     let packs =
         Packs::new("up", &[("game", "Name: game\nRequires: [../../etc]\n"), ("here", "Name: here\nRequires: [.]\n")]);
     for (pack, name) in [("game", "\"../../etc\""), ("here", "\".\"")] {
@@ -132,7 +132,7 @@ fn a_pack_that_reaches_up_is_refused_when_read_and_when_checked() {
 
 #[cfg(unix)]
 #[test]
-fn links_out_of_a_pack_are_refused_when_read_and_when_checked() {
+fn symlinks_out_of_a_pack_are_refused_when_read_and_when_checked() {
     use std::os::unix::fs::symlink;
     let far = Packs::new("far", &[("core", "Name: core\n"), ("secret", "Name: secret\nkey: 12345\n")]);
     let packs =

@@ -1,10 +1,10 @@
-//! Sets of files looked at together: what is still told when a part cannot be read, and what hosts provide.
+//! Sets of files checked together: findings when a file cannot be read, and names that hosts provide.
 
 use ugas_data::{Project, Severity};
 
 const SET: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 1}]\n";
 
-fn told(files: &[(&str, &str)]) -> Vec<(String, String, u32, u32)> {
+fn findings(files: &[(&str, &str)]) -> Vec<(String, String, u32, u32)> {
     let mut project = Project::default();
     files.iter().for_each(|(name, text)| project.put(name, *text));
     let errors = project.check().into_iter().filter(|f| f.severity == Severity::Error);
@@ -16,7 +16,7 @@ fn at(file: &str, id: &str, line: u32, column: u32) -> (String, String, u32, u32
 }
 
 #[test]
-fn what_cannot_be_read_hides_only_the_names_it_may_define() {
+fn an_unreadable_file_hides_only_the_names_it_may_define() {
     let effects = "Kind: gameplay_effect\nName: GE_A\nDurationPolicy: HasDuration\n\
                    Modifiers: [{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}]\n\
                    Effects: {OnApplied: [GE_Nobody]}\n";
@@ -26,22 +26,22 @@ fn what_cannot_be_read_hides_only_the_names_it_may_define() {
         at("effects.yaml", "unknown-effect", 5, 23),
         at("sets.yaml", "invalid", 3, 1),
     ];
-    assert_eq!(told(&[("sets.yaml", &broken), ("effects.yaml", effects)]), expected);
-    let torn = told(&[("sets.yaml", "Kind: [\n"), ("effects.yaml", effects)]);
+    assert_eq!(findings(&[("sets.yaml", &broken), ("effects.yaml", effects)]), expected);
+    let torn = findings(&[("sets.yaml", "Kind: [\n"), ("effects.yaml", effects)]);
     assert_eq!(torn, [at("effects.yaml", "missing-field", 3, 17), at("sets.yaml", "syntax", 1, 7)]);
-    let whole = told(&[("effects.yaml", effects)]);
+    let whole = findings(&[("effects.yaml", effects)]);
     assert_eq!(whole[1], at("effects.yaml", "unknown-attribute", 4, 25), "{whole:?}");
 }
 
 #[test]
-fn names_of_host_code_are_announced_or_errors() {
+fn names_of_host_code_must_be_declared_by_the_pack() {
     let ability = "Kind: gameplay_ability\nName: GA_A\nCanActivate: Rich\nTasks: [{Type: Dance}]\n---\n\
                    Kind: gameplay_effect\nName: GE_A\nDurationPolicy: Instant\nExecutions: [{CalculatorClass: ExecCalc_Wind}]\n\
                    ApplicationRequirement: Lucky\n---\n\
                    Kind: input_modifier\nName: IM_A\nType: Custom\nParams: {CalculatorClass: GyroAim}\n";
     let host =
         "Name: p\nHost: {Calculations: [ExecCalc_Wind], Tasks: [Dance], Hooks: [Rich, Lucky], Modifiers: [GyroAim]}\n";
-    let alone = told(&[("p/pack.yaml", "Name: p\n"), ("p/a.yaml", ability)]);
+    let alone = findings(&[("p/pack.yaml", "Name: p\n"), ("p/a.yaml", ability)]);
     let mut expected = [
         at("p/a.yaml", "unknown-hook", 3, 14),
         at("p/a.yaml", "unknown-task", 4, 16),
@@ -51,15 +51,15 @@ fn names_of_host_code_are_announced_or_errors() {
     ];
     expected.sort_by_key(|f| (f.2, f.3));
     assert_eq!(alone, expected);
-    assert_eq!(told(&[("p/pack.yaml", host), ("p/a.yaml", ability)]), []);
+    assert_eq!(findings(&[("p/pack.yaml", host), ("p/a.yaml", ability)]), []);
 }
 
 #[test]
-fn inputs_must_be_actions_once_there_are_any() {
+fn inputs_must_be_input_actions_if_any_are_defined() {
     let grant = "Kind: gameplay_ability\nName: GA_A\n---\nKind: ability_set\nName: AS_A\n\
                  Abilities: [{Ability: GA_A, InputID: Jump}]\n";
-    assert_eq!(told(&[("a.yaml", grant)]), []);
+    assert_eq!(findings(&[("a.yaml", grant)]), []);
     let action = "Kind: input_action\nName: Jmp\nValueType: Digital\n";
-    assert_eq!(told(&[("a.yaml", grant), ("i.yaml", action)]), [at("a.yaml", "unknown-input-action", 6, 38)]);
-    assert_eq!(told(&[("a.yaml", grant), ("i.yaml", &action.replace("Jmp", "Jump"))]), []);
+    assert_eq!(findings(&[("a.yaml", grant), ("i.yaml", action)]), [at("a.yaml", "unknown-input-action", 6, 38)]);
+    assert_eq!(findings(&[("a.yaml", grant), ("i.yaml", &action.replace("Jmp", "Jump"))]), []);
 }

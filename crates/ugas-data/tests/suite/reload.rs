@@ -1,4 +1,4 @@
-//! Files that change while a host runs: what is read again, what becomes rules, and what leaves everything as it was.
+//! Files that change while a host runs: reloads, and errors that leave the rules unchanged.
 
 use crate::kit::folder::Folder;
 use std::fs;
@@ -36,7 +36,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
     assert_eq!(sim.get(hero, max), Ok(170.0));
     assert!(sim.effect(key).is_ok());
 
-    // Both files change, and one of them is broken: neither is taken, and the place of the slip is told.
+    // Both files change, and one of them is invalid: neither is loaded, and the error has a location.
     let (hash, running) = (sim.hash(), reloader.rules().clone());
     folder.write("vitals.yaml", &vitals(500));
     folder.write("effects.yaml", &oak("MaxHelth"));
@@ -46,7 +46,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
     assert!(first.file.ends_with("effects.yaml"));
     assert!(std::sync::Arc::ptr_eq(reloader.rules(), &running));
     assert_eq!(sim.hash(), hash);
-    // Nothing new since then; and what cannot even be read is told as well.
+    // No change since then; an unreadable file is reported too.
     assert!(reloader.poll().is_none());
     folder.write("effects.yaml", "Kind: [\n");
     assert_eq!(reloader.poll().unwrap().unwrap_err()[0].id, "syntax");
@@ -59,7 +59,7 @@ fn a_saved_file_reaches_a_running_world_and_a_broken_one_changes_nothing() {
 
 // covers: OWN-11
 #[test]
-fn files_come_and_go_and_ids_stay() {
+fn ids_stay_the_same_when_files_are_added_and_removed() {
     let folder = Folder::empty("files");
     folder.write("b.yaml", &vitals(100));
     folder.write("c.yaml", &oak("MaxHealth"));
@@ -84,14 +84,14 @@ fn files_come_and_go_and_ids_stay() {
 }
 
 #[test]
-fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
+fn required_packs_are_watched_and_host_code_is_registered_at_each_reload() {
     let folder = Folder::empty("packs");
     folder.write("base/pack.yaml", "Name: base\n");
     folder.write("base/vitals.yaml", &vitals(100));
     folder.write("game/pack.yaml", "Name: game\nRequires: [base]\nHost: {Calculations: [ExecCalc_Wind]}\n");
     let wind = "Kind: gameplay_effect\nName: GE_Wind\nDurationPolicy: Instant\nExecutions: [{CalculatorClass: ExecCalc_Wind}]\n";
     folder.write("game/wind.yaml", wind);
-    // Without code of the host's there is a stand-in.
+    // Without host code there is a stub.
     assert!(Reloader::open(folder.0.join("game")).is_ok());
     let code = |b: RulesBuilder| b.calc_fn("ExecCalc_Wind", [], |cx| cx.add("MaxHealth", 1.0));
     let mut reloader = Reloader::with_code(folder.0.join("game"), code).unwrap();
@@ -110,7 +110,7 @@ fn packs_that_are_required_are_watched_and_code_is_registered_each_time() {
 }
 
 #[test]
-fn what_is_not_there_is_told() {
+fn a_missing_or_empty_folder_is_reported() {
     let folder = Folder::empty("empty");
     let findings = Reloader::open(&folder.0).unwrap_err();
     assert_eq!(findings[0].id, "no-documents");
@@ -121,7 +121,7 @@ fn what_is_not_there_is_told() {
 }
 
 /// What an instant effect of a curve gives at level 1 and 2.
-fn blow(rules: &std::sync::Arc<Rules>, space: &str) -> [f64; 2] {
+fn damage(rules: &std::sync::Arc<Rules>, space: &str) -> [f64; 2] {
     let own = |name: &str| format!("{space}{name}");
     [1, 2].map(|level| {
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
@@ -135,19 +135,19 @@ const HIT: &str = "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant\
                    - {Attribute: MaxHealth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1, Curve: CT_Hit}}\n";
 
 #[test]
-fn a_table_that_is_saved_is_news_and_so_is_one_that_comes() {
+fn a_saved_or_new_table_reloads_the_rules() {
     let folder = Folder::empty("table");
     folder.write("vitals.yaml", &vitals(100));
     folder.write("hit.yaml", HIT);
     folder.write("curve.yaml", "Kind: curve\nName: CT_Hit\nCsv: hit.csv\n");
     folder.write("hit.csv", "1,10\n2,20\n");
     let mut reloader = Reloader::open(&folder.0).unwrap();
-    assert_eq!(blow(reloader.rules(), ""), [110.0, 120.0]);
+    assert_eq!(damage(reloader.rules(), ""), [110.0, 120.0]);
     assert!(reloader.poll().is_none());
 
     folder.write("hit.csv", "1,10\n2,25\n");
     let rules = reloader.poll().unwrap().unwrap();
-    assert_eq!(blow(&rules, ""), [110.0, 125.0]);
+    assert_eq!(damage(&rules, ""), [110.0, 125.0]);
     assert!(reloader.poll().is_none());
 
     fs::remove_file(folder.0.join("hit.csv")).unwrap();
@@ -155,11 +155,11 @@ fn a_table_that_is_saved_is_news_and_so_is_one_that_comes() {
     assert!(findings[0].file.ends_with("curve.yaml") && findings[0].line == 3, "{findings:#?}");
     folder.write("hit.csv", "1,10\n2,30\n");
     let rules = reloader.poll().unwrap().unwrap();
-    assert_eq!(blow(&rules, ""), [110.0, 130.0]);
+    assert_eq!(damage(&rules, ""), [110.0, 130.0]);
 }
 
 #[test]
-fn namespaces_and_patches_hold_in_reloaded_rules() {
+fn namespaces_and_patches_apply_to_reloaded_rules() {
     let folder = Folder::empty("spaces");
     folder.write("base/pack.yaml", "Name: base\nNamespace: base\n");
     folder.write("base/vitals.yaml", &vitals(100));
@@ -168,11 +168,11 @@ fn namespaces_and_patches_hold_in_reloaded_rules() {
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 7\n");
     let mut reloader = Reloader::open(folder.0.join("mod")).unwrap();
     let id = reloader.rules().find_effect("base::GE_Hit");
-    assert_eq!(blow(reloader.rules(), "base::"), [107.0, 107.0]);
+    assert_eq!(damage(reloader.rules(), "base::"), [107.0, 107.0]);
 
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hit\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");
     let rules = reloader.poll().unwrap().unwrap();
-    assert_eq!(blow(&rules, "base::"), [109.0, 109.0]);
+    assert_eq!(damage(&rules, "base::"), [109.0, 109.0]);
     assert_eq!(rules.find_effect("base::GE_Hit"), id);
 
     folder.write("mod/patch.yaml", "Kind: patch\nTarget: base::GE_Hti\nSet:\n  Modifiers[0].Magnitude.Value: 9\n");

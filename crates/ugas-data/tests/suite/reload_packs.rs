@@ -7,7 +7,7 @@ use ugas_data::{PackSet, Project, Reloader};
 const SET: &str = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: MaxHealth, DefaultBaseValue: 10}]\n";
 
 #[test]
-fn a_reloader_knows_namespaces() {
+fn a_reloader_applies_namespaces() {
     let f = Folder::empty("ns");
     f.write("a/pack.yaml", "Name: a\nNamespace: a\n");
     f.write("a/a.yaml", SET);
@@ -44,18 +44,18 @@ fn a_reloader_notices_tables() {
 }
 
 #[test]
-fn an_unreadable_file_is_told_once() {
+fn an_unreadable_file_is_reported_once() {
     let f = Folder::empty("bad");
     f.write("a.yaml", SET);
     let mut r = Reloader::open(&f.0).unwrap();
     fs::write(f.0.join("z.yaml"), [0xff, 0xfe, 0xff]).unwrap();
     assert!(r.poll().unwrap().is_err());
     r.poll();
-    assert!(r.poll().is_none(), "told again and again");
+    assert!(r.poll().is_none(), "reported repeatedly");
 }
 
 #[test]
-fn points_of_a_patch_come_before_a_table() {
+fn points_of_a_patch_override_a_table() {
     let f = Folder::empty("pc");
     f.write("a/pack.yaml", "Name: a\n");
     f.write("a/c.yaml", "Kind: curve\nName: C\nCsv: c.csv\n");
@@ -89,7 +89,7 @@ fn a_patch_may_name_its_target_last() {
 }
 
 #[test]
-fn a_table_of_two_documents_reaches_both() {
+fn a_table_used_by_two_documents_updates_both() {
     let f = Folder::empty("shared");
     f.write("a.yaml", "Kind: curve\nName: CA\nCsv: c.csv\n");
     f.write("b.yaml", "Kind: curve\nName: CB\nCsv: c.csv\n");
@@ -124,7 +124,7 @@ fn a_table_saved_within_one_tick_is_noticed() {
 }
 
 #[test]
-fn patches_that_would_take_too_long_are_told() {
+fn patches_over_the_work_limit_are_reported() {
     let mut big = String::from("Kind: gameplay_effect\nName: GE_Big\nDurationPolicy: Instant\nModifiers:\n");
     let mut patches = String::new();
     for i in 0..800 {
@@ -142,7 +142,7 @@ fn patches_that_would_take_too_long_are_told() {
 }
 
 #[test]
-fn the_tables_of_one_file_have_so_many_points_together() {
+fn the_tables_of_one_file_share_a_limit_of_points() {
     let f = Folder::empty("many");
     let table: String = (0..40_000).map(|i| format!("{i},1\n")).collect();
     f.write("c.csv", &table);

@@ -1,6 +1,6 @@
-//! However people write a pack, the formatter keeps what it means. The documents of every pack are written anew in random
-//! styles (order of keys, block and brackets, quotes, comments, empty lines, indentation, JSON), and each file that comes
-//! out is formatted: once is enough, the documents are the same, and so is the hash of the rules.
+//! The formatter keeps the meaning of a pack in any style. The documents of every pack are written in random styles
+//! (order of keys, block and flow, quotes, comments, empty lines, indentation, JSON), and each file is formatted: a
+//! second run changes nothing, the documents are the same, and so is the hash of the rules.
 
 use crate::kit::style::{Draw, json, yaml};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn packs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs")
 }
 
-/// The files of a pack and of what it requires, with their trees.
+/// The files of a pack and of its required packs, with their trees.
 fn trees(pack: &str) -> Vec<(PathBuf, Vec<Node>)> {
     let project = Project::open(packs().join(pack)).unwrap();
     let read = |s: &ugas_data::Source| (s.path.clone(), read_trees(&s.name, &s.text).unwrap());
@@ -36,7 +36,7 @@ fn docs(name: &str, text: &str) -> Vec<ugas_doc::Doc> {
     read_str(name, text).map(list).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// Whether two trees say the same; the order of keys is not said.
+/// Whether two trees are equal, apart from the order of keys.
 fn same(a: &Node, b: &Node) -> bool {
     match (&a.value, &b.value) {
         (NodeValue::Map(a), NodeValue::Map(other)) => {
@@ -60,8 +60,8 @@ fn restyle(pack: &str, trees: &[(PathBuf, Vec<Node>)], seed: u64) -> (u64, u64) 
         let text = if as_json { json(&list[0], &mut draw) } else { yaml(list, &mut draw) };
         let name = path.display().to_string();
         let about = || format!("seed {seed}, {pack}, {name}\n{text}");
-        let again = read_trees(&name, &text).unwrap_or_else(|e| panic!("{}\n{e}", about()));
-        assert!(again.len() == list.len() && again.iter().zip(list).all(|(a, b)| same(a, b)), "{}", about());
+        let reread = read_trees(&name, &text).unwrap_or_else(|e| panic!("{}\n{e}", about()));
+        assert!(reread.len() == list.len() && reread.iter().zip(list).all(|(a, b)| same(a, b)), "{}", about());
         let once = format(&name, &text).unwrap_or_else(|e| panic!("{}\n{e}", about()));
         assert_eq!(format(&name, &once).unwrap(), once, "a second run changes nothing: {}", about());
         // A byte order mark goes: it is no part of the text.

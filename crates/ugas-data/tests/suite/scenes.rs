@@ -1,4 +1,4 @@
-//! Scenes that extend others: what they come to, and what may not stand in two of them.
+//! Scenes that extend others: the merged result, and duplicate names.
 
 use ugas_data::{Diagnostic, Project, Severity};
 
@@ -13,8 +13,8 @@ fn project(files: &[(&str, &str)]) -> Project {
 }
 
 fn found(project: &Project) -> Vec<(String, String, u32, u32, String)> {
-    let told = |f: Diagnostic| (f.id.to_string(), f.file.to_string(), f.line, f.column, f.message);
-    project.check().into_iter().filter(|f| f.severity == Severity::Error).map(told).collect()
+    let row = |f: Diagnostic| (f.id.to_string(), f.file.to_string(), f.line, f.column, f.message);
+    project.check().into_iter().filter(|f| f.severity == Severity::Error).map(row).collect()
 }
 
 const CAVE: (&str, &str) = (
@@ -36,7 +36,7 @@ fn an_instance_id_of_two_parents_refuses_the_scene_and_both_files_are_named() {
     assert_eq!(found(&project), [wanted]);
     let refused = project.scene(&project.sets()[0], "SC_Both").unwrap().unwrap_err();
     assert_eq!(refused[0].message, message);
-    // What is wrong with a parent is not said again of its children.
+    // An error of a parent is not reported again for its children.
     let mut project = project;
     project.put("child.yaml", "Kind: scene\nName: SC_Child\nExtends: [SC_Both]\n");
     assert_eq!(found(&project).len(), 1);
@@ -45,7 +45,7 @@ fn an_instance_id_of_two_parents_refuses_the_scene_and_both_files_are_named() {
 
 // covers: NXT-18-02
 #[test]
-fn a_region_of_its_own_and_of_a_parent_is_told_at_its_own() {
+fn a_region_that_repeats_one_of_a_parent_is_reported_at_the_own_region() {
     let deep = "Kind: scene\nName: SC_Deep\nExtends: [SC_Cave]\nRegions:\n- {Name: Lava, Shape: Sphere, Radius: 9}\n";
     let found = found(&project(&[CAVE, ("deep.yaml", deep)]));
     let message = "SC_Deep: the region Lava is in both SC_Cave (cave.yaml:5) and SC_Deep (deep.yaml:5)";
@@ -54,7 +54,7 @@ fn a_region_of_its_own_and_of_a_parent_is_told_at_its_own() {
 
 // covers: NXT-18-02
 #[test]
-fn everything_of_the_parents_comes_first_and_each_of_them_once() {
+fn parent_scenes_are_merged_first_and_once() {
     let left = "Kind: scene\nName: SC_Left\nExtends: [SC_Cave]\nSpawnPoints: [{Name: L}]\n";
     let right = "Kind: scene\nName: SC_Right\nExtends: [SC_Cave]\nSpawnPoints: [{Name: R}]\n";
     let all = "Kind: scene\nName: SC_All\nExtends: [SC_Right, SC_Left]\nPlacements: [{Controller: Ogre, InstanceId: own}]\nSpawnPoints: [{Name: A}]\n";
@@ -69,13 +69,13 @@ fn everything_of_the_parents_comes_first_and_each_of_them_once() {
 }
 
 #[test]
-fn a_circle_is_told_and_followed_no_further() {
+fn a_cycle_of_scenes_is_reported_at_each_scene() {
     let a = "Kind: scene\nName: SC_A\nExtends: [SC_Cave, SC_B]\n";
     let b = "Kind: scene\nName: SC_B\nExtends: [SC_A]\n";
     let project = project(&[CAVE, ("a.yaml", a), ("b.yaml", b)]);
     let found: Vec<_> = found(&project).into_iter().map(|f| (f.0, f.1, f.2, f.3)).collect();
-    let circle = |file: &str, column| ("scene-circle".to_owned(), file.to_owned(), 3, column);
-    assert_eq!(found, [circle("a.yaml", 20), circle("b.yaml", 11)]);
+    let cycle = |file: &str, column| ("scene-circle".to_owned(), file.to_owned(), 3, column);
+    assert_eq!(found, [cycle("a.yaml", 20), cycle("b.yaml", 11)]);
     assert!(project.scene(&project.sets()[0], "SC_A").unwrap().is_err());
 }
 

@@ -1,4 +1,4 @@
-//! The JSON Schemas: current, in the right dialect, and agreeing with what the packs hold.
+//! The JSON Schemas: current, in the right dialect, and in agreement with the packs.
 #![cfg(feature = "schema")]
 
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ fn json_of(node: &Node) -> Value {
     }
 }
 
-/// What is wrong with a value by a schema: as much of 2020-12 as the schemas use, and a panic at anything more.
+/// Validates a value: as much of 2020-12 as the schemas use, and a panic at anything else.
 struct Validator {
     bundle: Value,
 }
@@ -86,7 +86,7 @@ impl Validator {
                 "maxItems" => value.as_array().is_none_or(|l| l.len() as u64 <= rule.as_u64().expect("a size")),
                 "minProperties" => value.as_object().is_none_or(|m| m.len() as u64 >= rule.as_u64().expect("a size")),
                 "maxProperties" => value.as_object().is_none_or(|m| m.len() as u64 <= rule.as_u64().expect("a size")),
-                // The two patterns: frames, and addresses, which are told apart by their last part.
+                // The two patterns: frames and addresses, which differ in their last part.
                 "pattern" => value.as_str().is_none_or(|text| match rule.as_str().expect("a pattern") {
                     "^[0-9]+f$" => text.strip_suffix('f').is_some_and(|n| n.parse::<u32>().is_ok()),
                     address => {
@@ -182,7 +182,7 @@ fn extensions_are_marked_and_the_specifications_fields_are_not() {
 
 // covers: UGAS-1-03
 #[test]
-fn documents_of_the_packs_validate_and_wrong_ones_do_not() {
+fn documents_of_the_packs_validate_and_invalid_ones_do_not() {
     for (name, schema) in schemas() {
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema", "{name}");
     }

@@ -1,4 +1,4 @@
-//! Every value and key knows the bytes it stands in, whatever the style.
+//! Every value and key has the span of its bytes, in any style.
 
 use ugas_data::{Node, NodeValue, read_trees};
 
@@ -12,7 +12,7 @@ fn spans(node: &Node, text: &str, out: &mut Vec<String>) {
 }
 
 #[test]
-fn spans_cut_out_what_was_written() {
+fn spans_select_the_source_text() {
     let text = "# größe\nName: \"Bölt\"   # why\nTags: [A.B, 'c']\nList:\n  - {X: 1, Y: 2 }\n  - Z: 3\n    W: |\n      a\n      b\nLast: é\n";
     let tree = &read_trees("a.yaml", text).unwrap()[0];
     let mut seen = Vec::new();
@@ -26,7 +26,7 @@ fn spans_cut_out_what_was_written() {
 }
 
 #[test]
-fn a_plain_value_is_its_span_in_many_shapes() {
+fn the_span_of_a_plain_value_is_its_text_in_any_style() {
     let text = "A:\n- 1\n- two words\n- {B: [3, {C: four}], D: }\nE: {}\nF: []\nG:\n  H:\n    I: end";
     let tree = &read_trees("a.yaml", text).unwrap()[0];
     fn check(node: &Node, text: &str) {

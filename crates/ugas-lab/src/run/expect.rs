@@ -7,7 +7,7 @@ use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream}
 use ugas_core::{AttributeId, NameKind, Refusal};
 use ugas_doc::ControllerReplication;
 
-/// Entries of a window that a failure shows.
+/// The maximum number of entries of a window that a failure shows.
 const SHOWN: usize = 20;
 
 impl Runner<'_> {
@@ -80,13 +80,14 @@ impl Runner<'_> {
         let mode = template.and_then(|t| rules.template_replication(t)).unwrap_or_default();
         Some(match mode {
             ControllerReplication::Full => format!(
-                "{name} of {actor} is not replicated to this client because of the attribute's own `ReplicationMode`; unless it \
-                 is `All`, the client has only the default and its own predictions"
+                "{name} of {actor} is not replicated to this client because of the attribute's own `ReplicationMode`, \
+                 which is not `All`; the client has only the default and its own predictions"
             ),
             ControllerReplication::Minimal | ControllerReplication::Mixed | ControllerReplication::None => format!(
-                "{name} of {actor} is not replicated to this client: the client does not own {actor}, and remote clients receive it \
-                 as `{mode:?}`, without attributes; the client has only the default and its own predictions. To replicate \
-                 attributes, name a `gameplay_controller` document with `ReplicationMode: Full` in `Controller:`"
+                "{name} of {actor} is not replicated to this client: the client does not own {actor}, and observers \
+                 receive no attributes in the mode `{mode:?}`; the client has only the default and its own \
+                 predictions. To replicate attributes, name a `gameplay_controller` document with \
+                 `ReplicationMode: Full` in `Controller:`"
             ),
         })
     }
@@ -140,7 +141,7 @@ impl Runner<'_> {
 
     pub(crate) fn expect_hash(&mut self, place: Place, mark: &Name, actor: Option<&Name>) {
         let Some(expected) = self.marks.get(&mark.text).copied() else {
-            let message = format!("expected the hash {}, but it is not marked yet", mark.text);
+            let message = format!("expected the hash {}, but no `MarkHash` with this name has run yet", mark.text);
             return self.fail(place, message, None);
         };
         let message = match self.hash_of(actor) {
@@ -154,7 +155,7 @@ impl Runner<'_> {
     }
 }
 
-/// Returns the entries from `next` on, or all if none is left.
+/// Returns the entries from `next` on as text.
 fn shown(seen: &[StreamEntry], next: usize) -> String {
     let rest: Vec<&StreamEntry> = seen[next..].iter().collect();
     match (rest.is_empty(), next) {

@@ -13,7 +13,7 @@ use ugas_data::{ReadError, read_packs};
 pub enum LiveReloadError {
     /// The documents are invalid.
     Documents(Vec<ReadError>),
-    /// The running world cannot migrate to the new rules.
+    /// The running world cannot use the new rules.
     World(ReloadError),
 }
 
@@ -30,7 +30,7 @@ impl fmt::Display for LiveReloadError {
 }
 impl std::error::Error for LiveReloadError {}
 
-/// The world of a scenario after its run.
+/// The world at the end of a scenario's run, whose documents can be reloaded.
 ///
 /// ```
 /// let load = |max: u32| {
@@ -56,7 +56,7 @@ impl Scenario {
         Ok(Live { runner })
     }
 
-    /// Returns the folders of the scenario's packs and of the packs they require.
+    /// Returns the folders of the scenario's packs and of the packs that those packs require.
     pub fn pack_folders(&self) -> Vec<PathBuf> {
         let named: Vec<PathBuf> = self.packs.iter().map(|(folder, _)| folder.clone()).collect();
         read_packs(&named).map_or(named, |packs| packs.into_iter().map(|p| p.folder).collect())
@@ -71,7 +71,7 @@ impl Live<'_> {
         self.runner.take(world)
     }
 
-    /// Returns every attribute of every existing actor as `Actor.Attribute`.
+    /// Returns the value of every attribute of every existing actor, with names of the form `Actor.Attribute`.
     pub fn values(&self) -> Vec<(String, f64)> {
         let (runner, rules) = (&self.runner, &self.runner.world.rules);
         let mut values = Vec::new();

@@ -214,7 +214,7 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathEr
     Err(PathError { message: format!("{path}: unknown attribute {attribute}"), help })
 }
 
-/// Reads the value of a path, or returns why there is none.
+/// Reads the value of a path, or returns why the path has no value.
 pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     match look {
         Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
@@ -234,7 +234,7 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
     }
 }
 
-/// Returns whether a looping cue plays on a controller; it is one loop, however many effects hold it.
+/// Returns whether a looping cue plays on a controller. The cue is one loop, even if several effects play it.
 fn plays(sim: &Sim, who: ControllerId, tag: TagId) -> Result<bool, Refusal> {
     Ok(sim.cue_count(who, tag)? > 0)
 }

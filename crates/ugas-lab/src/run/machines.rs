@@ -1,8 +1,8 @@
-//! Runs a scenario with `Network:`: its server, its clients and simulated links, in virtual time and with the seed of the
-//! scenario, so that a run is reproducible.
+//! Runs a scenario with `Network:`: its server, its clients and simulated links, in virtual time and with the seed of
+//! the scenario, so that a run is reproducible.
 //!
-//! All machines use the server's clock: on every machine a step runs at the first server tick at or after its time. A
-//! client's command reaches the server later, as in a game.
+//! All machines use the server's clock: every machine runs a step at the first server tick at or after the time of the
+//! step. A command of a client reaches the server later, as in a game.
 
 use super::parts::{ClientPart, PartError, ServerPart};
 use super::{RunOptions, Runner};

@@ -1,5 +1,5 @@
-//! Runs a scenario. Time advances in steps, and work of the sim that is due at a time happens before the `Do` list of
-//! that time. A failed expectation is recorded as a failure at its line, and the run continues.
+//! Runs a scenario. Time advances in steps. At the time of a timeline entry, the sim first processes everything that is
+//! due, and then the `Do` list runs. A failed expectation is recorded as a failure at its line, and the run continues.
 
 mod ability;
 mod act;
@@ -57,7 +57,7 @@ pub struct RunOptions {
     pub keep_facts: bool,
     /// The time at which the run stops, after the timeline entry at that time has run.
     pub until: Option<SimTime>,
-    /// Whether the fast paths of the runtime are switched off, for tests; see [`SimConfig::slow_path`].
+    /// Whether the fast paths of the runtime are switched off. Tests use this option; see [`SimConfig::slow_path`].
     pub slow_path: bool,
 }
 
@@ -92,7 +92,8 @@ pub(crate) struct Runner<'a> {
     /// Grants, activations and ability sets by `As`.
     handles: BTreeMap<String, Handle>,
     marks: BTreeMap<String, u64>,
-    /// The replicated state of remote actors on a client; their effects and cues do not run there.
+    /// The replicated state of remote actors on a client. The client does not run the effects and cues of remote
+    /// actors.
     seen: BTreeMap<ControllerId, ProxySnapshot>,
     keeps: KeptStreams,
     buffer: Facts,
@@ -122,8 +123,8 @@ impl Scenario {
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
 
-    /// Checks like [`Scenario::check`], but returns findings with ids. If the text of the file is known, the findings
-    /// have exact places and fixes.
+    /// Checks like [`Scenario::check`], but returns diagnostics with ids. If the scenario has the text of its file
+    /// ([`Scenario::with_text`]), the diagnostics have exact positions and fixes.
     pub fn findings(&self) -> Vec<ugas_data::Diagnostic> {
         let text = self.text.clone().unwrap_or_default();
         self.wrong().into_iter().map(|w| w.into_finding(&self.file, &text)).collect()
@@ -229,8 +230,8 @@ impl<'a> Runner<'a> {
             }
         }
         runner.collect(scenario.place);
-        // The first window of facts starts with the timeline, so facts of spawning are dropped. Diagnostics and trace entries
-        // of spawning are kept.
+        // The first window of facts starts with the timeline, so facts of spawning are dropped. Diagnostics and trace
+        // entries of spawning are kept.
         runner.facts = Facts::default();
         Ok(runner)
     }
@@ -268,7 +269,7 @@ impl<'a> Runner<'a> {
                 calls += 1;
                 if calls >= MAX_ADVANCES {
                     let message = format!(
-                        "expected time to reach {next}, found the sim still at {} after the limit of steps",
+                        "expected the sim to reach {next}, found it at {} after the maximum number of steps",
                         self.sim.now()
                     );
                     self.fail(place, message, None);

@@ -4,7 +4,7 @@ use super::Runner;
 use crate::scenario::Aim;
 use ugas_core::{ActivationKey, Fact, FactKind};
 
-/// Notes that one report holds.
+/// The maximum number of notes in one report.
 const MAX_NOTES: usize = 10;
 
 impl Runner<'_> {

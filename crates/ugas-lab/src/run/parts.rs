@@ -1,5 +1,5 @@
-//! The server and the clients of a scenario with `Network:`. The host of these parts moves datagrams and advances time,
-//! so the same parts run over simulated links and over sockets.
+//! The server part and the client parts of a scenario with `Network:`. The host of a part sends and receives its
+//! datagrams and advances time, so the same parts run over simulated links and over sockets.
 
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};
@@ -15,10 +15,10 @@ use ugas_net::types::Tick;
 
 /// Verbs that one machine may run, repetitions included.
 const MAX_STEPS: usize = 1_000_000;
-/// The longest time of one update; after a longer pause the server has disconnected the client.
+/// The maximum elapsed time of one update. After a longer pause the server has disconnected the client.
 const MAX_ELAPSED: SimTime = SimTime::millis(120_000);
-/// The longest time that is advanced in slices. Time before that is advanced in pieces of this length, because verbs
-/// can no longer run in those ticks.
+/// The last part of an update, which is advanced in slices so that verbs run at their ticks. Earlier time is advanced
+/// in pieces of this length, because verbs can no longer run in those ticks.
 const IN_SLICES: SimTime = SimTime::millis(1_000);
 
 /// Why a scenario cannot be split into a server and clients.
@@ -42,7 +42,7 @@ pub enum PartError {
 impl fmt::Display for PartError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PartError::NoNetwork => f.write_str("the scenario has no `Network:`; add it with the clients"),
+            PartError::NoNetwork => f.write_str("the scenario has no `Network:`; add `Network:` with the clients"),
             PartError::NoClient { wanted, clients } => {
                 write!(f, "unknown client {wanted}; the clients are {}", clients.join(", "))
             }
@@ -59,7 +59,7 @@ impl std::error::Error for PartError {}
 /// The verbs of a machine, with the tick before which each runs.
 type Due<'s> = VecDeque<(Tick, &'s Step)>;
 
-/// The server of a scenario.
+/// The server part of a scenario with `Network:`.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -83,7 +83,7 @@ pub struct ServerPart<'s> {
     wires: Vec<&'s WireVerb>,
 }
 
-/// A client of a scenario.
+/// A client part of a scenario with `Network:`.
 pub struct ClientPart<'s> {
     name: String,
     runner: Runner<'s>,
@@ -96,25 +96,25 @@ pub struct ClientPart<'s> {
 }
 
 impl Scenario {
-    /// Returns the server part. Clients connect to [`ServerPart::server_mut`] with the controllers of
-    /// [`ServerPart::owned_by`].
+    /// Returns the server part. To add a client, call [`Server::connect`] of [`ServerPart::server_mut`] with the
+    /// controllers that [`ServerPart::owned_by`] returns.
     ///
-    /// A scenario with the verbs `Link`, `Disconnect` or `Reconnect` is an error, because these verbs need simulated
-    /// links.
+    /// Returns an error if the scenario has the verbs `Link`, `Disconnect` or `Reconnect`, because these verbs need
+    /// simulated links.
     pub fn server_part(&self) -> Result<ServerPart<'_>, PartError> {
         self.server_part_with(RunOptions::default(), None)
     }
 
-    /// Returns the server part like [`Scenario::server_part`], with options and a secret for random numbers. Without a
-    /// secret, every run produces the same random rolls.
+    /// Returns the server part like [`Scenario::server_part`], with options and a secret from which the random seeds of
+    /// clients are derived. Without a secret, every run produces the same random rolls.
     pub fn server_part_with(&self, options: RunOptions, secret: Option<Secret>) -> Result<ServerPart<'_>, PartError> {
         let mut errors = Vec::new();
         for entry in &self.timeline {
             for_each_step(&entry.steps, &mut |step| {
                 if matches!(step.verb, Verb::Wire(_)) {
-                    let help = Some("run it with `ugas test`, which simulates links".to_owned());
+                    let help = Some("run the scenario with `ugas test`, which simulates links".to_owned());
                     let message =
-                        "this verb needs simulated links; it cannot change a connection between real machines";
+                        "this verb needs simulated links and cannot change a connection between real machines";
                     errors.push(ReadError { help, ..step.place.error(&self.file, message) });
                 }
             });
@@ -216,7 +216,7 @@ impl<'s> ServerPart<'s> {
         &self.server
     }
 
-    /// Returns the server session, for connections and datagrams.
+    /// Returns the mutable server session, to add connections and to send and receive datagrams.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -286,7 +286,7 @@ impl<'s> ServerPart<'s> {
         owns.iter().filter_map(hash).collect()
     }
 
-    /// Runs the remaining expectations and returns the report.
+    /// Runs the remaining verbs and expectations and returns the report.
     pub fn finish(mut self) -> Report {
         self.run_due();
         self.into_runner().into_report()
@@ -348,7 +348,7 @@ impl ClientPart<'_> {
         &self.client
     }
 
-    /// Returns the client session, for datagrams.
+    /// Returns the mutable client session, to send and receive datagrams.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -416,10 +416,10 @@ impl ClientPart<'_> {
         }
     }
 
-    /// Returns its name and its failures; verbs that have not run are failures.
+    /// Returns the name and the failures of the client. Each verb that has not run is a failure.
     pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
         for (_, step) in std::mem::take(&mut self.due) {
-            let message = "the verb did not run: the prediction window was full";
+            let message = "the verb did not run: the prediction window was closed";
             self.runner.fail(step.place, message.to_owned(), None);
         }
         (self.name, self.runner.failures)
@@ -449,7 +449,7 @@ impl ClientPart<'_> {
             } else {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
-                    // The prediction window is full: the verb waits.
+                    // The prediction window is closed: the verb waits.
                     Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use ugas_core::{ControllerId, Sim, SimTime};
 use ugas_data::ReadError;
 
-/// The most copies that are kept; times after the last copy cannot be sought.
+/// The maximum number of copies that are kept; a tool cannot seek to times after the last copy.
 const MOST: usize = 4_096;
 /// The interval between two copies while no verbs run.
 const BETWEEN: SimTime = SimTime::millis(500);
@@ -39,12 +39,12 @@ pub struct RecordedRun {
 }
 
 impl Scenario {
-    /// Runs the scenario and records it. Of a scenario with several machines, the server is recorded.
+    /// Runs the scenario and records it. If the scenario has several machines, the server is recorded.
     pub fn record(&self, seed: Option<u64>) -> Result<RecordedRun, Vec<ReadError>> {
         self.record_with(RunOptions { seed, ..RunOptions::default() })
     }
 
-    /// Runs the scenario with options and keeps every fact.
+    /// Runs the scenario with options and records it, with every fact.
     pub fn record_with(&self, options: RunOptions) -> Result<RecordedRun, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..options };
         let mut snapshots: Vec<Sim> = Vec::new();

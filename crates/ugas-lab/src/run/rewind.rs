@@ -1,6 +1,7 @@
-//! Rollback test of a scenario. A run is cut after every verb, at the time of every fact and halfway between two of
-//! them. At each cut the sim is rolled back, and controllers are captured, restored, and removed and inserted again.
-//! The run must then continue with the same facts and hashes.
+//! The rollback test of a scenario. The test interrupts a run after every verb, at the time of every fact and timeline
+//! entry, and halfway between two such times. At each cut (interruption) the sim is rolled back. In addition, each
+//! controller is captured and restored, and removed and inserted again. After each of these operations the run must
+//! continue with the same facts and hashes.
 
 use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
@@ -25,19 +26,19 @@ const MOST_LISTED: usize = 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RollbackReport {
-    /// The number of cuts.
+    /// The number of cuts: points at which the run was interrupted.
     pub cuts: usize,
-    /// The number of rollbacks, each resimulating one to sixteen steps.
+    /// The number of rollbacks. Each rollback resimulates one to sixteen steps.
     pub rollbacks: usize,
     /// The number of controllers that were captured, changed and restored.
     pub restores: usize,
-    /// The number of other controllers that were affected by the change and were restored too.
+    /// The number of further controllers that such a change affected and that were restored too.
     pub others: usize,
     /// The number of controllers that were serialized, removed and inserted again.
     pub moves: usize,
     /// The ability and task type of every task that was waiting at a cut.
     pub asleep: BTreeSet<(String, String)>,
-    /// The differences; empty if the test passed.
+    /// The differences between the run with rollbacks and the run without; empty if the test passed.
     pub differences: Vec<String>,
 }
 
@@ -62,7 +63,8 @@ struct LegOutcome {
 }
 
 impl Scenario {
-    /// Runs the scenario with rollbacks at every cut.
+    /// Interrupts the run of the scenario at many points, rolls back and resimulates, and compares the results with an
+    /// uninterrupted run.
     pub fn test_rollback(&self) -> Result<RollbackReport, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let first = Runner::new(self, options)?;
@@ -222,7 +224,7 @@ impl Work {
         self.continues_equally(at, who, one, other, 2, "a moved controller");
     }
 
-    /// Compares a controller after a detour of `ops` operations with the run without it.
+    /// Compares a controller after `ops` additional operations with the run without these operations.
     fn continues_equally(
         &mut self,
         at: usize,
@@ -316,7 +318,7 @@ Timeline:
     }
 
     #[test]
-    fn a_task_is_cut_at_its_ends_and_in_its_middle() {
+    fn the_rollback_test_cuts_at_the_start_middle_and_end_of_a_task() {
         let report = scenario().test_rollback().unwrap();
         assert_eq!(report.differences, Vec::<String>::new());
         assert!(report.asleep.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
@@ -326,7 +328,7 @@ Timeline:
 
     // The test must be able to fail.
     #[test]
-    fn a_changed_controller_is_noticed() {
+    fn the_rollback_test_detects_a_changed_controller() {
         let scenario = scenario();
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let mut runner = Runner::new(&scenario, options).unwrap();

@@ -39,7 +39,7 @@ impl Runner<'_> {
         StreamEntry { kind: fact.kind.name(), fields }
     }
 
-    /// Converts a field; `fact` is the fact whose details contain its parameters.
+    /// Converts a field; `fact` is the fact whose details contain the parameters of the field.
     fn field(&self, value: FieldValue, fact: Option<&Fact>) -> Found {
         let rules = &self.world.rules;
         let named = |name: Option<&str>| name.map_or(Found::Nothing, Found::text);

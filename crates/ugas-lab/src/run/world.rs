@@ -104,8 +104,8 @@ impl World {
         })
     }
 
-    /// Returns the world with documents replaced by kind and name, or all errors. The tag registry of the scenario is replaced
-    /// as a whole; those of packs are kept.
+    /// Returns the world with documents replaced by kind and name, or all errors. The tag registry of the scenario is
+    /// replaced as a whole; the tag registries of packs are kept.
     pub(crate) fn reloaded(&self, reload: &ReloadVerb, scenario: &Scenario) -> Result<World, Vec<ReadError>> {
         let file = &scenario.file;
         let mut docs = self.docs.clone();
@@ -132,7 +132,7 @@ impl World {
         Ok(World { rules, past, bound, aimed, instants: instants_of(&docs), docs, ..self.clone() })
     }
 
-    /// Resolves a name in the current rules, or in those before a reload.
+    /// Resolves a name in the current rules, or in the rules before a reload.
     pub(crate) fn find<T>(&self, look_up: impl Fn(&Rules) -> Option<T>) -> Option<T> {
         look_up(&self.rules).or_else(|| self.past.iter().rev().find_map(|rules| look_up(rules)))
     }

@@ -13,7 +13,7 @@ const PLOT: usize = 32;
 const TABLE_ROWS: usize = 200;
 
 impl Samples {
-    /// Returns a plot of every attribute over time, then the rows.
+    /// Returns a text with a plot of every attribute over time, followed by a table of the rows.
     pub fn to_table(&self) -> String {
         let mut text = String::new();
         let runs = match self.runs {
@@ -124,7 +124,8 @@ impl Samples {
         text
     }
 
-    /// Returns a JSON object with the columns, and rows of a time and values (or mean, min and max over several runs).
+    /// Returns a JSON object with the columns and the rows. Each row has a time and the values; with several runs, it
+    /// has the mean, the minimum and the maximum of each value instead.
     pub fn to_json(&self) -> String {
         let pick = |values: &[Option<Spread>], of: fn(&Spread) -> f64| -> Value {
             values.iter().map(|v| v.as_ref().map(of)).collect()

@@ -11,7 +11,7 @@ use ugas_data::{Code, ReadError};
 /// The limit of values in memory.
 const MAX_CELLS: usize = 20_000_000;
 
-/// The number of runs and their seeds.
+/// The options of [`sample()`]: the number of runs and their seeds.
 ///
 /// ```
 /// assert_eq!(ugas_lab::SampleOptions::default().runs, 1);
@@ -41,7 +41,7 @@ pub struct Spread {
     pub max: f64,
 }
 
-/// All values at one time.
+/// The values of all columns at one time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleRow {
     /// The time.
@@ -50,7 +50,7 @@ pub struct SampleRow {
     pub values: Vec<Option<Spread>>,
 }
 
-/// The values of a scenario over time.
+/// The values of all attributes of a scenario over time.
 ///
 /// ```
 /// let text = r#"
@@ -211,8 +211,8 @@ impl Table {
     }
 }
 
-/// Writes one run into the table. All runs sample the same times, so the index of a sample is its row. A single run skips
-/// rows that repeat the previous one.
+/// Writes one run into the table. All runs sample the same times, so the index of a sample is its row. A single run
+/// skips rows that repeat the previous one.
 struct Recorder<'a> {
     table: &'a mut Table,
     next: usize,

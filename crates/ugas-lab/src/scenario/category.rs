@@ -1,4 +1,4 @@
-//! Debug categories of controllers, with which tools select actors.
+//! The debug categories of controllers, by which tools select actors.
 
 use super::Scenario;
 use std::collections::BTreeMap;

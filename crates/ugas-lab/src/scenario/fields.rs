@@ -6,9 +6,9 @@ use ugas_data::{Code, Entry, Node, NodeValue, ReadError, nearest};
 /// A place in a scenario file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// Column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: u32,
 }
 

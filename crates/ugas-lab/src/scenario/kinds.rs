@@ -1,5 +1,5 @@
-//! The names of facts, diagnostics, trace entries, refusals and verbs, with their fields. A misspelt name is an error,
-//! so it cannot become an expectation that always passes.
+//! The names of facts, diagnostics, trace entries, refusals and verbs, with their fields. A misspelt name is an error;
+//! otherwise an expectation with a misspelt name could always pass.
 
 use ugas_core::{DiagnosticKind, FactKind};
 
@@ -11,7 +11,7 @@ pub(crate) enum Stream {
     Trace,
 }
 
-/// A kind and its fields in addition to the common ones.
+/// A kind and its fields, without the fields that every entry has.
 type Table = &'static [(&'static str, &'static [&'static str])];
 
 const TRACE: Table = &[
@@ -68,7 +68,7 @@ impl Stream {
         self.table().iter().map(|(kind, _)| *kind)
     }
 
-    /// Returns the fields of a kind in addition to the common ones.
+    /// Returns the fields of a kind, without the fields that every entry has.
     pub(crate) fn fields_of(self, kind: &str) -> Option<&'static [&'static str]> {
         self.table().iter().find(|(k, _)| *k == kind).map(|(_, fields)| *fields)
     }

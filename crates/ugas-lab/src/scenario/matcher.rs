@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_do_not_mix_and_not_turns_around() {
+    fn values_of_different_kinds_never_match_and_not_negates() {
         assert!(!Matcher::Is(Found::Number(1.0)).holds(&Found::Flag(true)));
         assert!(!Matcher::Above(0.0).holds(&Found::Nothing));
         assert!(Matcher::Not(Box::new(Matcher::Above(0.0))).holds(&Found::Nothing));

@@ -1,5 +1,5 @@
-//! Scenarios as typed values: actors, the timeline and expectations. Parsing keeps the line and column of every verb and
-//! expectation for failures. Names are resolved later, because that needs rules.
+//! Scenarios as typed values: actors, the timeline and expectations. The parser keeps the line and column of every verb
+//! and expectation, so that a failure can report them. Names are resolved later, because resolving them needs rules.
 
 mod ability;
 mod category;
@@ -35,7 +35,7 @@ use ugas_data::Loaded;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Scenario {
-    /// The file, as the caller spelled its path.
+    /// The path of the file, as passed by the caller.
     pub file: Arc<str>,
     /// The name of the scenario.
     pub name: String,
@@ -45,7 +45,7 @@ pub struct Scenario {
     pub covers: Vec<String>,
     /// The seed of its sim.
     pub seed: u64,
-    /// The length of a frame, for times such as `12f`.
+    /// The length of a frame, which is the unit of times such as `12f`.
     pub frame: SimTime,
     /// The time step; one frame by default.
     pub step: SimTime,
@@ -215,7 +215,7 @@ impl std::fmt::Display for Partial {
     }
 }
 
-/// Calls `visit` for every step, including those inside `Repeat`.
+/// Calls `visit` for every step, including steps inside `Repeat`.
 pub(crate) fn for_each_step<'a>(steps: &'a [Step], visit: &mut dyn FnMut(&'a Step)) {
     for step in steps {
         visit(step);

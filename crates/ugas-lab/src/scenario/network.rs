@@ -1,5 +1,5 @@
-//! `Network:` in a scenario: the clients, the actors they own, and their links. A verb with `On:` runs on a client,
-//! which can only send the requests that a client may send.
+//! The field `Network:` of a scenario: the clients, the actors that they own, and their links. A verb with `On:` runs
+//! on a client and must be a request that a client may send.
 
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};
@@ -26,7 +26,7 @@ const MAX_HZ: i64 = 1_000;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Network {
-    /// Length of a tick.
+    /// The length of a tick.
     pub tick: SimTime,
     /// The clients in the order of the file.
     pub clients: Vec<NetClient>,
@@ -35,10 +35,10 @@ pub struct Network {
 /// A client and its link to the server.
 #[derive(Clone, Debug)]
 pub struct NetClient {
-    /// Its name.
+    /// The name of the client.
     pub name: String,
     pub(crate) owns: Vec<Name>,
-    /// The time at which it connects.
+    /// The time at which the client connects.
     pub joins: SimTime,
     /// The latency in one direction.
     pub latency: SimTime,
@@ -55,7 +55,7 @@ pub struct NetClient {
 }
 
 impl NetClient {
-    /// Returns the profile of its simulated link, used in both directions.
+    /// Returns the profile of the client's simulated link, which is used in both directions.
     pub fn link(&self) -> LinkProfile {
         let NetClient { latency, jitter, loss, duplicate, reorder, burst, .. } = *self;
         LinkProfile { latency, jitter, loss, duplicate, reorder, burst, ..LinkProfile::PERFECT }
@@ -193,7 +193,7 @@ fn share(f: &Fields<'_>, key: &'static str) -> Result<Option<f64>, ReadError> {
     let Some(node) = f.get(key) else { return Ok(None) };
     match f.reading.number(key, node)? {
         share if (0.0..=1.0).contains(&share) => Ok(Some(share)),
-        other => Err(f.reading.error(node, format!("{key}: expected a share from 0 to 1, found {other}"))),
+        other => Err(f.reading.error(node, format!("{key}: expected a fraction from 0 to 1, found {other}"))),
     }
 }
 
@@ -240,7 +240,7 @@ fn check_client(scenario: &Scenario, what: &str, name: &Name, errors: &mut Vec<R
     let clients = || scenario.network.iter().flat_map(|network| &network.clients).map(|client| client.name.as_str());
     let is_there = clients().any(|known| known == name.text);
     if !is_there {
-        let help = did_you_mean(&name.text, clients()).or(Some("add it to `Network: {Clients: {..}}`".to_owned()));
+        let help = did_you_mean(&name.text, clients()).or(Some("add the client to `Network: Clients:`".to_owned()));
         let message = format!("{what}: unknown client {}", name.text);
         errors.push(ReadError { help, ..name.place.error(&scenario.file, message) });
     }
@@ -250,7 +250,7 @@ fn check_client(scenario: &Scenario, what: &str, name: &Name, errors: &mut Vec<R
 fn check_step(scenario: &Scenario, on: &Name, step: &Step, errors: &mut Vec<ReadError>) {
     if check_client(scenario, "On", on, errors) && !may_ask(&step.verb) {
         let message = "a client cannot run this verb; only the server can";
-        let help = Some(format!("remove `On:`; the verbs of a client are {CLIENT_VERBS}, with the names of abilities"));
+        let help = Some(format!("remove `On:`; a client can run {CLIENT_VERBS}; name abilities with `Ability:`"));
         errors.push(ReadError { help, ..step.place.error(&scenario.file, message) });
     }
 }
@@ -301,7 +301,7 @@ pub(crate) fn needs_machines(scenario: &Scenario) -> Option<ReadError> {
     scenario.network.as_ref()?;
     let place: Place = scenario.place;
     Some(ReadError {
-        help: Some("run it with `ugas test`, or with `ugas serve` and a `ugas bot` for each client".to_owned()),
+        help: Some("run the scenario with `ugas test`, or with `ugas serve` and one `ugas bot` per client".to_owned()),
         ..place.error(&scenario.file, "a scenario with `Network:` needs a server and its clients")
     })
 }

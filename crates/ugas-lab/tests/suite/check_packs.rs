@@ -1,4 +1,4 @@
-//! `check` on a folder of packs: each is a set of its own, with what it requires.
+//! `check` on a folder of packs: each pack is checked with its required packs.
 
 use crate::folder::Folder;
 use std::path::Path;
@@ -17,7 +17,7 @@ const ONE: (&str, &str) = ("one/pack.yaml", "Name: one\nSpecification: v1.0.0-dr
 const EFFECT: &str = "Kind: gameplay_effect\nName: GE_It\nDurationPolicy: Infinite\nGrantedTags: [State.Alive]\n";
 
 #[test]
-fn packs_that_use_the_same_names_do_not_meet() {
+fn independent_packs_may_use_the_same_names() {
     let two = ("two/pack.yaml", "Name: two\nSpecification: v1.0.0-draft.3\nRequires: [core]\n");
     let files = [CORE, TAGS, ONE, ("one/effects.yaml", EFFECT), two, ("two/effects.yaml", EFFECT)];
     assert_eq!(Folder::new("apart", &files).check(), []);
@@ -32,7 +32,7 @@ fn a_tag_of_a_pack_that_is_not_required_is_not_declared() {
 }
 
 #[test]
-fn a_mistake_in_what_several_packs_require_is_said_once() {
+fn an_error_in_a_shared_required_pack_is_reported_once() {
     let broken = ("core/tags.yaml", "Kind: gameplay_tag\nTagz: []\n");
     let two = ("two/pack.yaml", "Name: two\nSpecification: v1.0.0-draft.3\nRequires: [core]\n");
     let files = [CORE, broken, ONE, ("one/effects.yaml", EFFECT), two, ("two/effects.yaml", EFFECT)];
@@ -43,7 +43,7 @@ fn a_mistake_in_what_several_packs_require_is_said_once() {
 }
 
 #[test]
-fn a_pack_that_is_not_there_is_missed_at_the_pack_that_requires_it() {
+fn a_missing_pack_is_reported_at_the_pack_that_requires_it() {
     let found = Folder::new("missing", &[ONE, ("one/effects.yaml", EFFECT)]).check();
     assert_eq!(found.len(), 1, "{found:?}");
     assert!(found[0].file.ends_with("pack.yaml") && found[0].message.contains("the pack core does not exist"));

@@ -1,4 +1,4 @@
-//! The documentation tells the truth: every scenario it shows holds, and every path its command lines name exists.
+//! The documentation is correct: every scenario passes, and every path in a command line exists.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -53,9 +53,9 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Whoever reads the Markdown itself, as a forge shows it, copies what stands there: rustdoc alone hides such lines.
+/// Readers copy examples from the Markdown itself; only rustdoc hides such lines.
 #[test]
-fn no_line_of_a_program_is_hidden() {
+fn no_line_of_a_rust_example_is_hidden() {
     let mut hidden = Vec::new();
     for (name, text) in pages() {
         for block in blocks(&text).iter().filter(|b| b.language.starts_with("rust")) {
@@ -67,7 +67,7 @@ fn no_line_of_a_program_is_hidden() {
 }
 
 #[test]
-fn every_scenario_in_the_documentation_holds() {
+fn every_scenario_in_the_documentation_passes() {
     let mut wrong = Vec::new();
     for (name, text) in pages() {
         let mut shown = 0;
@@ -93,7 +93,7 @@ fn every_scenario_in_the_documentation_holds() {
 }
 
 #[test]
-fn the_pages_that_should_show_scenarios_do() {
+fn the_listed_pages_contain_scenarios() {
     for (name, text) in pages() {
         let needs = ["README.md", "book/src/scenarios.md", "book/src/effects.md", "book/src/cookbook.md"]
             .contains(&name.as_str());
@@ -101,9 +101,9 @@ fn the_pages_that_should_show_scenarios_do() {
     }
 }
 
-/// Each recipe can be played, changed and opened in the studio, so it is a file; and the page says what the file says.
+/// Each recipe is a file that can be run and opened in the studio, and the page shows the same text.
 #[test]
-fn every_recipe_of_the_cookbook_is_a_file_and_the_other_way_round() {
+fn the_recipes_of_the_cookbook_equal_their_files() {
     let page = fs::read_to_string(root().join("book/src/cookbook.md")).expect("the cookbook");
     let blocks = blocks(&page);
     let shown = blocks.iter().filter(|b| b.language == "yaml");
@@ -112,7 +112,7 @@ fn every_recipe_of_the_cookbook_is_a_file_and_the_other_way_round() {
     for entry in fs::read_dir(root().join("scenarios/cookbook")).expect("the recipes") {
         let path = entry.expect("an entry").path();
         let text = fs::read_to_string(&path).expect("a recipe");
-        assert!(shown.contains(&text), "{} is not in the cookbook as it stands there", path.display());
+        assert!(shown.contains(&text), "{} differs from the cookbook", path.display());
         files.push(text);
     }
     for recipe in &shown {
@@ -130,10 +130,10 @@ fn every_page_with_rust_is_compiled_by_some_crate() {
     for (name, text) in pages() {
         for block in blocks(&text).iter().filter(|b| b.language.starts_with("rust")) {
             let line = block.lines.first().map_or(0, |(line, _)| *line);
-            assert!(!block.language.contains("ignore"), "{name}:{line}: nobody compiles it");
+            assert!(!block.language.contains("ignore"), "{name}:{line}: no crate compiles it");
             assert!(
                 crates.contains(&format!("include_str!(\"../../../{name}\")")),
-                "{name}:{line}: nobody compiles it"
+                "{name}:{line}: no crate compiles it"
             );
         }
     }
@@ -147,13 +147,13 @@ fn anchor(heading: &str) -> String {
 }
 
 #[test]
-fn every_link_leads_somewhere() {
+fn every_link_has_a_target() {
     let pages = pages();
     let summary = &pages.iter().find(|(name, _)| name.ends_with("SUMMARY.md")).expect("a summary").1;
     for (name, text) in &pages {
         let file = name.rsplit('/').next().unwrap_or(name);
         let is_listed = file == "SUMMARY.md" || file == "README.md" || summary.contains(&format!("]({file})"));
-        assert!(is_listed, "{name} stands in no summary");
+        assert!(is_listed, "{name} is in no summary");
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let (path, part) = link.split_once('#').unwrap_or((link, ""));
             let folder = Path::new(name).parent().unwrap_or(Path::new(""));
@@ -172,7 +172,7 @@ fn every_link_leads_somewhere() {
 
 /// Keys that are documented and do nothing are worse than none.
 #[test]
-fn the_keys_of_the_studio_are_those_of_its_pages() {
+fn the_book_lists_the_keyboard_shortcuts_of_the_studio() {
     let book = fs::read_to_string(root().join("book/src/studio.md")).expect("the page");
     let code = fs::read_to_string(root().join("crates/ugas-studio/pages/app.js")).expect("the studio's frame");
     let list =
@@ -216,7 +216,7 @@ fn paths_of(line: &str) -> Vec<&str> {
             // Every option of the command takes a value.
             words.next();
         } else if !word.starts_with("../") && !word.contains("://") {
-            // What lies beside the repository is the reader's own, and an address is no path.
+            // Paths outside the repository belong to the reader, and a URL is not a path.
             paths.push(word);
         }
     }

@@ -1,5 +1,5 @@
-//! The book's page of task types says what the code says: every type once, with the parameters it takes, which of them it
-//! needs, and the lists it may hold. The code is asked by writing tasks that are wrong on purpose.
+//! The book's page of task types agrees with the code: every type once, with its parameters, which of them are
+//! required, and its lists. The test reads the code from the errors of invalid tasks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -10,7 +10,7 @@ const PAGE: &str = "book/src/tasks.md";
 /// A parameter that no task has, and that resembles none.
 const NONE: &str = "Qqqqqqqqqqqqqqqq";
 
-/// What a row of the page says.
+/// A row of the page.
 #[derive(Debug, Default, PartialEq)]
 struct Row {
     needs: BTreeSet<String>,
@@ -33,7 +33,7 @@ fn page() -> BTreeMap<String, Row> {
         let name = quoted(cells[0]).next().unwrap();
         let (fixed, open) = cells[1].split_once('[').unwrap_or((cells[1], ""));
         let mut row = Row { may: quoted(open).collect(), ..Row::default() };
-        // `A` or `B`, `A` (or `B`); what stands alone is needed.
+        // `A` or `B`, `A` (or `B`); a single name is required.
         for part in fixed.split(", ") {
             let words: BTreeSet<String> = quoted(part).collect();
             match part.contains("(or ") {
@@ -42,13 +42,13 @@ fn page() -> BTreeMap<String, Row> {
                 false => row.needs.extend(words),
             }
         }
-        assert!(rows.insert(name.clone(), row).is_none(), "{name} stands twice on the page");
+        assert!(rows.insert(name.clone(), row).is_none(), "{name} is on the page twice");
     }
     rows
 }
 
 /// The messages about one task.
-fn told(task: AbilityTask) -> Vec<String> {
+fn errors_of(task: AbilityTask) -> Vec<String> {
     let builder = Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0)))
         .add(Ability { tasks: vec![task], ..Ability::new("GA_It") });
@@ -62,24 +62,24 @@ fn is_wait(category: TaskCategory) -> bool {
     !matches!(category, TaskCategory::Action | TaskCategory::Request | TaskCategory::Composite)
 }
 
-/// What the code takes, read from what it says about a task with one parameter too many and nothing else.
+/// The accepted parameters, read from the errors of a task with one unknown parameter.
 fn code(name: &str, category: TaskCategory) -> Row {
     let mut task = AbilityTask::new(name);
     task.params.insert(NONE.to_owned(), Value::Number(1.0));
     let mut row = Row::default();
-    for message in told(task) {
-        let (place, said) = message.split_once(": ").unwrap();
+    for message in errors_of(task) {
+        let (place, reason) = message.split_once(": ").unwrap();
         let param = place.strip_prefix("Tasks[0].Params.");
-        if let (Some(param), true) = (param, said.contains(" needs it; ")) {
+        if let (Some(param), true) = (param, reason.starts_with("missing; ")) {
             row.needs.insert(param.to_owned());
-        } else if let Some((_, words)) = said.split_once(" takes either ") {
+        } else if let Some((_, words)) = reason.split_once(" takes either ") {
             row.either.extend(words.split(" or ").map(str::to_owned));
-        } else if let Some((_, known)) = said.split_once("; it takes ") {
+        } else if let Some((_, known)) = reason.split_once("; the parameters are ") {
             row.may.extend(known.split(", ").map(str::to_owned));
         }
     }
     if is_wait(category) {
-        // Said once for all of them.
+        // Documented once for all of them.
         assert!(row.may.remove("TimeOut") && row.may.remove("OnFail"), "{name}");
     }
     row.may.retain(|p| !row.needs.contains(p) && !row.either.contains(p));
@@ -87,12 +87,12 @@ fn code(name: &str, category: TaskCategory) -> Row {
 }
 
 #[test]
-fn every_task_type_stands_in_the_book_with_its_parameters() {
+fn the_book_lists_every_task_type_with_its_parameters() {
     let page = page();
     let rules = Rules::builder().build().unwrap();
-    let mut there = BTreeSet::new();
+    let mut registered = BTreeSet::new();
     for (_, name, category) in rules.task_kinds().filter(|(_, name, _)| *name != "Validate") {
-        there.insert(name.to_owned());
+        registered.insert(name.to_owned());
         let found = page.get(name).unwrap_or_else(|| panic!("{PAGE} has no row for {name}"));
         if category == TaskCategory::Composite {
             continue;
@@ -109,12 +109,12 @@ fn every_task_type_stands_in_the_book_with_its_parameters() {
         assert_eq!(found, &wanted, "{name}: on the page, and in the code");
     }
     let page: BTreeSet<String> = page.into_keys().collect();
-    assert_eq!(page, there, "{PAGE} names types that do not exist");
+    assert_eq!(page, registered, "{PAGE} names types that do not exist");
 }
 
-/// The lists and conditions a type may hold, read from what the code says about a task that has all of them.
+/// The lists and conditions that a type accepts, read from the errors of a task with all of them.
 #[test]
-fn composites_stand_in_the_book_with_their_fields() {
+fn the_book_lists_composites_with_their_fields() {
     let page = page();
     let rules = Rules::builder().build().unwrap();
     for (_, name, category) in rules.task_kinds().filter(|(_, name, _)| *name != "Validate") {
@@ -128,8 +128,8 @@ fn composites_stand_in_the_book_with_their_fields() {
             count: Some(1),
             ..AbilityTask::new(name)
         };
-        let said = told(full);
-        let has = |field: &str| !said.iter().any(|m| m.ends_with(&format!(": {name} has no {field}")));
+        let errors = errors_of(full);
+        let has = |field: &str| !errors.iter().any(|m| m.ends_with(&format!(": {name} has no {field}")));
         let fields: BTreeSet<String> = ["Tasks", "Query", "When", "Then", "Else", "Count"]
             .into_iter()
             .filter(|f| has(f))

@@ -1,9 +1,9 @@
-//! The runtime against a slow and obvious model.
+//! Compares the runtime with a slow, simple model.
 //!
-//! Random rules and random ops go through `ugas_core::Sim` and through a model that shares no code with it, works on
-//! the documents themselves and recomputes everything; after every op facts, values, tags and effects must agree.
-//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SURVEY=<n>` runs so many and lists all that fail; `UGAS_SOAK=1` runs the
-//! long form.
+//! Random rules and random ops run in `ugas_core::Sim` and in a model that shares no code with it. The model reads the
+//! documents directly and recomputes everything. After every op, facts, values, tags and effects must agree.
+//! `UGAS_SEED=<n>` replays one sequence; `UGAS_SURVEY=<n>` runs n sequences and lists all that fail; `UGAS_SOAK=1` runs
+//! the long form.
 
 mod abilities;
 mod act;
@@ -19,7 +19,7 @@ mod expr;
 #[path = "model/gen.rs"]
 mod generate;
 mod give;
-mod hear;
+mod notice;
 mod number;
 mod ops;
 mod ops_ability;
@@ -47,7 +47,7 @@ const KEPT: &[u64] = &[1224, 1544, 9893, 10182, 19666, 4, 14, 69, 146, 208, 223]
 const OPS: usize = 50;
 
 #[test]
-fn random_rules_and_ops() {
+fn the_runtime_equals_the_model_on_random_rules_and_ops() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     if let Some(seed) = number("UGAS_SEED") {
         println!("{:#?}", drive::sequence(seed, OPS));
@@ -76,11 +76,14 @@ fn random_rules_and_ops() {
     }
     tally::check(&tally, count);
     if number("UGAS_SOAK") == Some(1) {
-        println!("soak: name=random_rules_and_ops seeds={from}..{} cases={count}", from + count);
+        println!(
+            "soak: name=the_runtime_equals_the_model_on_random_rules_and_ops seeds={from}..{} cases={count}",
+            from + count
+        );
     }
 }
 
-/// Every fast path does what the slow path does: the same facts with the same causes, and the same state.
+/// Every fast path equals the slow path: the same facts with the same causes, and the same state.
 #[test]
 fn the_slow_path_gives_the_same_facts_causes_and_hashes() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
@@ -101,7 +104,7 @@ fn the_slow_path_gives_the_same_facts_causes_and_hashes() {
 /// After every op, the preview of an application, a batch, an activation and a commit equals what each then does, and
 /// changes no hash.
 #[test]
-fn a_preview_equals_what_happens() {
+fn a_preview_equals_the_executed_operation() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u64>().ok());
     let count = if number("UGAS_SOAK") == Some(1) { number("UGAS_SOAK_SEEDS").unwrap_or(20_000) } else { 300 };
     for seed in KEPT.iter().copied().chain(0..count) {
@@ -141,7 +144,7 @@ fn the_model_ticks_poison_ten_times() {
 }
 
 #[test]
-fn the_model_finds_487_5() {
+fn the_model_computes_487_5_for_the_worked_example() {
     let set = AttributeSet::new("V").with(Attribute::new("Damage", 100.0));
     let all = [
         Effect::infinite("GE_Flat").add("Damage", 30.0),
@@ -158,7 +161,7 @@ fn the_model_finds_487_5() {
 }
 
 #[test]
-fn the_model_lets_the_mushroom_take_the_first_hit() {
+fn the_model_takes_the_first_hit_from_the_temporary_bonus() {
     let set = AttributeSet::new("V").with(Attribute::new("Health", 1.0).min(0.0).max(2.0));
     let all = [Effect::infinite("GE_Mushroom").add("Health", 1.0), Effect::instant("GE_Hit").add("Health", -1.0)];
     let mut world = world_of(set, &all);
@@ -174,7 +177,7 @@ fn the_model_lets_the_mushroom_take_the_first_hit() {
 }
 
 #[test]
-fn the_model_runs_a_sequence_one_by_one() {
+fn the_model_runs_sequenced_effects_one_after_another() {
     let set = AttributeSet::new("V").with(Attribute::new("Speed", 10.0));
     let haste = Effect::lasting("GE_Haste", 2.0).add("Speed", 5.0).policy(ExecutionPolicy::RunInSequence);
     let mut world = world_of(set, &[haste]);

@@ -1,4 +1,4 @@
-//! Packs that use the same words, and packs that change what others define.
+//! Packs that define the same names, and packs that patch definitions of other packs.
 
 use crate::folder::Folder;
 use std::path::Path;
@@ -68,7 +68,7 @@ fn packs(name: &str, namespaces: bool) -> Folder {
 
 // covers: PEER-21
 #[test]
-fn packs_with_the_same_names_live_together_in_namespaces_and_a_patch_shows() {
+fn packs_with_the_same_names_load_together_in_namespaces_and_patches_apply() {
     // Without namespaces the second Vitals is an error that names both.
     let plain = packs("plain", false);
     let errors = plain.errors("game");
@@ -85,7 +85,7 @@ fn packs_with_the_same_names_live_together_in_namespaces_and_a_patch_shows() {
     let report = scenario.run();
     assert!(report.passed(), "{:?} {:?}", report.failures, report.errors);
 
-    // The patch changes one field of another pack's effect, and who asks is told where it is written.
+    // The patch changes one field of another pack's effect, and the editor shows where.
     let at = |what: &str| explain(&scenario, "Hero", what, SimTime::ZERO).unwrap();
     let power = at("a::Power");
     let patch = Path::new("mod").join("harder.yaml");
@@ -94,7 +94,7 @@ fn packs_with_the_same_names_live_together_in_namespaces_and_a_patch_shows() {
     assert!(!at("b::Power").contains("patched"));
     let most = at("a::MaxHealth");
     assert!(most.contains("base 120, Attributes[0].DefaultBaseValue patched by") && most.contains(":10"), "{most}");
-    // Who does not require the mod does not have it.
+    // A pack that does not require the mod is not patched.
     let alone = Project::open(spaced.0.join("a")).unwrap();
     let pages = ugas_data::language::show(&alone, "GE_Hit", 1);
     assert!(pages[0].contains("Value: 5") && !pages[0].contains("patched"), "{pages:?}");
@@ -105,7 +105,7 @@ fn packs_with_the_same_names_live_together_in_namespaces_and_a_patch_shows() {
 }
 
 #[test]
-fn two_packs_with_one_attribute_in_sets_of_different_names_are_told_of() {
+fn one_attribute_in_sets_of_two_packs_is_reported() {
     let folder = Folder::new(
         "attribute",
         &[

@@ -1,5 +1,5 @@
-//! The shipped packs: every ability plays from the press of its input to its end, may be cut anywhere on the way, and
-//! every pack holds the numbers of the specification.
+//! The packs of the repository: every ability runs from the press of its input to its end, can be cancelled at any
+//! time, and every pack has the numbers of the specification.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -89,7 +89,7 @@ fn types(tasks: &[AbilityTask], into: &mut BTreeSet<String>) {
 
 // covers: UGAS-PACK.0-03
 #[test]
-fn every_ability_of_every_pack_is_pressed_in_a_scenario_and_ends_by_itself() {
+fn every_ability_of_every_pack_is_activated_in_a_scenario_and_ends() {
     let (mut abilities, mut used) = (0, BTreeSet::new());
     for pack in PACKS {
         let mut done = BTreeSet::new();
@@ -103,7 +103,7 @@ fn every_ability_of_every_pack_is_pressed_in_a_scenario_and_ends_by_itself() {
             for (name, seen) in seen {
                 let passive = rules.find_ability(&name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
                 assert!(seen.running == 0 || passive, "{pack}: {name} is stuck at the end of {:?}", report.scenario);
-                // A passive ability is there to go on.
+                // A passive ability stays active.
                 if seen.pressed_and_ended || (seen.ended && !bound.contains(&name)) || passive {
                     done.insert(name);
                 }
@@ -116,7 +116,7 @@ fn every_ability_of_every_pack_is_pressed_in_a_scenario_and_ends_by_itself() {
             types(&rules.ability_doc(id).unwrap().tasks, &mut used);
         }
     }
-    // The specification's nine, three of this project's beside them, and the arena's.
+    // The nine of the specification, three of this project, and those of the arena.
     assert_eq!(abilities, 12 + 18);
     for kind in [
         "ApplyEffectToOwner",
@@ -130,7 +130,7 @@ fn every_ability_of_every_pack_is_pressed_in_a_scenario_and_ends_by_itself() {
 }
 
 #[test]
-fn every_ability_of_every_pack_may_be_cut_captured_restored_and_moved_anywhere() {
+fn every_ability_of_every_pack_survives_rollback_restore_and_move_at_any_time() {
     let (mut cuts, mut rollbacks, mut restores, mut moves) = (0, 0, 0, 0);
     for pack in PACKS {
         let mut asleep = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! The packs' input documents: every name in them leads somewhere, and the numbers are the specification's.
+//! The input documents of the packs: every name is defined, and the numbers equal the specification.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +15,7 @@ fn docs(pack: &str) -> Vec<Doc> {
 }
 
 #[test]
-fn inputs_lead_from_device_to_ability() {
+fn inputs_map_from_device_to_ability() {
     for pack in PACKS {
         let docs = docs(pack);
         let (mut actions, mut modifiers, mut sets, mut inputs) = (BTreeSet::new(), BTreeSet::new(), 0, BTreeSet::new());

@@ -1,5 +1,5 @@
-//! The packs hold the specification's names and numbers: defaults, bounds, registries, worked controllers, and what is
-//! missing without this project's additions.
+//! The packs have the names and numbers of the specification: defaults, bounds, registries and example controllers. The
+//! test also lists what would be missing without this project's additions.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn rules(pack: &str) -> Arc<Rules> {
     load_pack(folder(pack)).unwrap_or_else(|e| panic!("{pack}: {e:?}"))
 }
 
-/// The documents of a pack and of what it requires.
+/// The documents of a pack and of its required packs.
 fn docs(pack: &str) -> Vec<Loaded> {
     let packs = read_packs([folder(pack)]).unwrap();
     packs.into_iter().flat_map(|p| p.documents.docs).collect()
@@ -175,7 +175,7 @@ fn registries_declare_the_tags_of_their_genre() {
 
 // covers: UGAS-PACK.RAC-08, UGAS-PACK.SHO-08
 #[test]
-fn modifiers_stand_in_the_channels_of_the_specification() {
+fn modifiers_use_the_channels_of_the_specification() {
     for (pack, name, attribute, channel) in [
         ("racing", "GE_Biome_Asphalt", "TireGripMultiplier", "Surface"),
         ("racing", "GE_Biome_Mud", "TireGripMultiplier", "Surface"),
@@ -195,7 +195,7 @@ fn modifiers_stand_in_the_channels_of_the_specification() {
 
 // covers: UGAS-PACK.0-02
 #[test]
-fn packs_add_to_the_core_tags_and_conflict_with_none() {
+fn packs_extend_the_core_tags_without_conflicts() {
     for pack in PACKS {
         let own = read_packs([folder(pack)]).unwrap().pop().unwrap();
         for loaded in &own.documents.docs {
@@ -213,7 +213,7 @@ fn packs_add_to_the_core_tags_and_conflict_with_none() {
 
 // covers: UGAS-B.EX-06
 #[test]
-fn the_example_registry_has_eight_tags_and_one_that_may_be_held_twice() {
+fn the_example_registry_has_eight_tags_and_one_allows_multiple_grants() {
     let registry = registry("core");
     let names: Vec<&str> = registry.tags.iter().map(|t| t.tag.as_str()).collect();
     let wanted = [
@@ -241,7 +241,7 @@ const SUPPLEMENT: [(&str, &[&str]); 4] = [
 
 // covers: UGAS-PACK.0-01
 #[test]
-fn packs_load_whole_and_without_the_supplement_exactly_its_names_are_missing() {
+fn packs_load_without_warnings_and_miss_only_the_supplement_without_it() {
     for (pack, supplement) in SUPPLEMENT {
         assert!(rules(pack).warnings().is_empty(), "{pack}");
         let without = docs(pack).into_iter().filter(|d| !supplement.contains(&d.doc.name()));
@@ -259,7 +259,7 @@ fn packs_load_whole_and_without_the_supplement_exactly_its_names_are_missing() {
 
 // covers: UGAS-PACK.RPG-07
 #[test]
-fn the_barbarian_strikes_for_eighteen_and_has_the_whirlwind_at_level_five() {
+fn the_barbarian_has_18_weapon_damage_and_whirlwind_at_level_five() {
     let rules = rules("rpg");
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::template(rules.template("Hero_Barbarian_01").unwrap())).unwrap();
@@ -269,14 +269,14 @@ fn the_barbarian_strikes_for_eighteen_and_has_the_whirlwind_at_level_five() {
     let grants = sim.grants(hero).unwrap();
     let whirlwind = grants.iter().find(|g| rules.ability_name(g.ability) == Some("GA_Whirlwind")).unwrap();
     assert_eq!((whirlwind.level, whirlwind.input.and_then(|i| rules.input_name(i))), (5, Some("Ability1")));
-    let mut said = Vec::new();
-    sim.take_diagnostics(&mut said);
-    assert!(said.is_empty(), "{said:?}");
+    let mut mismatches = Vec::new();
+    sim.take_diagnostics(&mut mismatches);
+    assert!(mismatches.is_empty(), "{mismatches:?}");
 }
 
 // No worked controller states a value that its effects do not explain.
 #[test]
-fn worked_controllers_are_what_they_say() {
+fn the_stated_values_of_worked_controllers_match_the_computed_ones() {
     for (pack, hero) in [
         ("action", "Hero_Platformer_01"),
         ("arena", "Pyra"),
@@ -290,8 +290,8 @@ fn worked_controllers_are_what_they_say() {
         let rules = rules(pack);
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         sim.spawn(SpawnSpec::template(rules.template(hero).unwrap())).unwrap();
-        let mut said = Vec::new();
-        sim.take_diagnostics(&mut said);
-        assert!(said.is_empty(), "{pack}: {said:?}");
+        let mut mismatches = Vec::new();
+        sim.take_diagnostics(&mut mismatches);
+        assert!(mismatches.is_empty(), "{pack}: {mismatches:?}");
     }
 }

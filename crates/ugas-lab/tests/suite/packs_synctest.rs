@@ -1,5 +1,5 @@
-//! A seeded script presses everything three heroes of a pack can do, tick after tick; the sim is rolled back by one to
-//! sixteen ticks all the while and must do the same again.
+//! A seeded script uses all abilities of three heroes of a pack in every tick. The sim is repeatedly rolled back by one
+//! to sixteen ticks and resimulated, and must reach the same state.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,15 +10,15 @@ use ugas_core::{
 };
 use ugas_lab::Scenario;
 
-/// A pack as the script needs it: whom it spawns, what it presses, what the world around does, and what brings them back.
+/// A pack for the script: actors, inputs, effects of the environment, and the effects that restore the actors.
 struct Stage {
     pack: &'static str,
     hero: &'static str,
     inputs: &'static [&'static str],
     event: &'static str,
-    /// What it can do beyond that, with its input if it has one.
+    /// Further abilities, with their inputs if any.
     more: &'static [(&'static str, Option<&'static str>)],
-    /// Effects that come and go.
+    /// Effects that are applied and removed.
     around: &'static [&'static str],
     refill: &'static [(&'static str, f64)],
     /// The input of a channel that random inputs interrupt almost always.
@@ -41,7 +41,7 @@ const STAGES: [Stage; 5] = [
         refill: &[("Health", 3.0), ("Lives", 1.0), ("MaxJumpCount", 1.0)],
         channel: None,
     },
-    // Three of one who can do what everybody in the ring can.
+    // Three controllers with all abilities of the arena.
     Stage {
         pack: "arena",
         hero: "Pyra",
@@ -116,7 +116,7 @@ impl Rng {
     }
 }
 
-/// The pack's rules with one effect more, which gives back what the script uses up.
+/// The pack's rules with an extra effect that restores what the script uses up.
 fn rules(stage: &Stage) -> Arc<Rules> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs").join(stage.pack);
     let gifts = stage.refill.iter().map(|(attribute, value)| {
@@ -221,14 +221,14 @@ impl Play {
 
     fn step(&mut self) {
         for (n, op) in self.ops().into_iter().enumerate() {
-            // A script does not know what is possible; what is refused has no consequence.
+            // The script does not know what is allowed; a refused op has no effect.
             let _ = self.sim.run_as(OpId::new(7, self.tick, n as u16), &op);
         }
         self.tick += 1;
         assert!(self.sim.advance_to(SimTime::frames(i64::from(self.tick), 60)).finished);
     }
 
-    /// So many ticks: what they told and the hash after each.
+    /// Runs `count` ticks and returns their facts and the hash after each.
     fn run(&mut self, ticks: u32) -> (Vec<Fact>, Vec<u64>) {
         let (mut all, mut hashes) = (Vec::new(), Vec::new());
         for _ in 0..ticks {
@@ -248,7 +248,7 @@ fn tag(rules: &Rules, name: &str) -> TagId {
 
 // Save, advance k ticks, roll back, advance again.
 #[test]
-fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
+fn every_pack_rolled_back_by_one_to_sixteen_ticks_resimulates_equally() {
     let all = ticks();
     for stage in &STAGES {
         let mut p = Play::new(stage, 11, false);
@@ -262,8 +262,8 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
             let first = p.run(k);
             p.sim.clone_from(&saved);
             p.tick = tick;
-            let again = p.run(k);
-            assert_eq!(first, again, "{}: tick {tick}, {k} ticks", stage.pack);
+            let resimulated = p.run(k);
+            assert_eq!(first, resimulated, "{}: tick {tick}, {k} ticks", stage.pack);
             for fact in &first.0 {
                 if let FactKind::AbilityEnded { ability, cancelled: false, .. } = fact.kind {
                     *ended.entry(rules.ability_name(ability).unwrap()).or_default() += 1;
@@ -272,7 +272,7 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
             k = k % 16 + 1;
         }
         println!("{}: {all} ticks, abilities ended by themselves {ended:?}", stage.pack);
-        // The script is worth nothing if it does not reach what it is for.
+        // The script must reach everything it is meant to cover.
         for (_, name) in rules.ability_list() {
             let passive = rules.find_ability(name).and_then(|id| rules.ability_doc(id)).is_some_and(|a| a.passive);
             let often = ended.get(name).is_some_and(|n| *n >= 2);
@@ -283,7 +283,7 @@ fn every_pack_rolled_back_by_one_to_sixteen_ticks_does_the_same_again() {
 
 /// The script does the same with every fast path switched off: the same facts, causes and hashes.
 #[test]
-fn every_pack_does_the_same_on_the_slow_path() {
+fn every_pack_runs_equally_on_the_slow_path() {
     for stage in &STAGES {
         let (mut fast, mut slow) = (Play::new(stage, 13, false), Play::new(stage, 13, true));
         for _ in 0..ticks() / 10 {

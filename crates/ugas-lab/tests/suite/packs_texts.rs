@@ -1,4 +1,4 @@
-//! The packs' texts for players: every number in them can be told, and is what the rules say.
+//! The packs' texts for players: every placeholder has a value, and it equals the rules.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ fn tip(rules: &Rules, pack: &str, name: &str, level: u32) -> Tooltip {
     tooltip(rules, &doc, level).unwrap()
 }
 
-/// The text of a document as one of the pack's controllers would read it, if one can tell every number in it.
-fn for_somebody(rules: &Arc<Rules>, docs: &[Doc], text: &str) -> Option<String> {
+/// The text of a document for a controller of the pack that has a value for every placeholder, if any.
+fn filled_for_any_controller(rules: &Arc<Rules>, docs: &[Doc], text: &str) -> Option<String> {
     let heroes = docs.iter().filter_map(|d| match d {
         Doc::Controller(c) => rules.find_template(&c.owner_actor.actor_id),
         _ => None,
@@ -40,7 +40,7 @@ fn for_somebody(rules: &Arc<Rules>, docs: &[Doc], text: &str) -> Option<String> 
 }
 
 #[test]
-fn every_number_in_a_text_of_every_pack_can_be_told() {
+fn every_placeholder_in_a_text_of_every_pack_has_a_value() {
     for pack in PACKS {
         let rules = load_pack(folder(pack)).unwrap();
         let docs = docs(pack);
@@ -51,8 +51,9 @@ fn every_number_in_a_text_of_every_pack_can_be_told() {
                 continue;
             };
             numbers += tip.filled.values.len() + tip.filled.missing.len();
-            let told = tip.filled.missing.is_empty() || for_somebody(&rules, &docs, &tip.filled.text).is_some();
-            assert!(told, "{pack}: {}: nobody can tell {:?}", tip.key, tip.filled.missing);
+            let is_filled =
+                tip.filled.missing.is_empty() || filled_for_any_controller(&rules, &docs, &tip.filled.text).is_some();
+            assert!(is_filled, "{pack}: {}: no value for {:?}", tip.key, tip.filled.missing);
         }
         assert!(numbers >= 5, "{pack}: {numbers} numbers in its texts");
     }
@@ -64,9 +65,9 @@ fn a_text_has_the_numbers_of_a_level_and_a_key_for_its_translations() {
     let rules = load_pack(folder("arena")).unwrap();
     let first = tip(&rules, "arena", "GA_Fireball", 1);
     assert_eq!(first.key, "GA_Fireball.Description");
-    assert_eq!(first.filled.text, "Takes 40, then 5 a second for 4 seconds; costs 30 mana");
+    assert_eq!(first.filled.text, "Deals 40 damage, then 5 per second for 4 seconds; costs 30 mana");
     let second = tip(&rules, "arena", "GA_Fireball", 2);
-    assert_eq!(second.filled.text, "Takes 50, then 5 a second for 4 seconds; costs 30 mana");
+    assert_eq!(second.filled.text, "Deals 50 damage, then 5 per second for 4 seconds; costs 30 mana");
     assert_eq!(second.filled.values[0], ("GE_Fireball.Health".to_owned(), 50.0));
     // What depends on who uses it: might, blade and no luck.
     let docs = docs("arena");
@@ -81,6 +82,6 @@ fn a_text_has_the_numbers_of_a_level_and_a_key_for_its_translations() {
         };
         (sim.fill_text(&text("GA_Strike"), 1, owner).text, sim.fill_text(&text("GA_Firebolt"), 1, owner).text)
     };
-    assert_eq!(of("Brann").0, "Takes 18");
-    assert!(of("Pyra").1.starts_with("Takes 20 and half as much again"), "{}", of("Pyra").1);
+    assert_eq!(of("Brann").0, "Deals 18 damage");
+    assert!(of("Pyra").1.starts_with("Deals 20 damage, 50 % more"), "{}", of("Pyra").1);
 }

@@ -1,5 +1,4 @@
-//! What is wrong is told once, at the words a person has to change: in packs under a scenario, in its entities, in its
-//! verbs.
+//! Errors are reported once, at the words to change: in packs used by a scenario, in its entities and in its verbs.
 
 use crate::folder::Folder;
 use ugas_lab::{check_path, facts, load_file, load_pack, run_str};
@@ -15,7 +14,7 @@ fn errors(name: &str, text: &str) -> Vec<(u32, u32, String, Option<String>)> {
 }
 
 #[test]
-fn entities_of_a_scenario_are_told_at_the_word() {
+fn errors_in_scenario_entities_are_reported_at_the_word() {
     let text = "Scenario: S\nEntities:\n  - {Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 1}]}\n  \
                 - Kind: gameplay_effect\n    Name: GE_Hit\n    DurationPolicy: Instant\n    Modifiers:\n      \
                 - {Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}\n";
@@ -25,7 +24,7 @@ fn entities_of_a_scenario_are_told_at_the_word() {
 }
 
 #[test]
-fn a_broken_pack_is_told_once_and_at_the_word() {
+fn an_error_in_a_pack_is_reported_once_at_the_word() {
     let pack = format!("{VITALS}---\n{}", STRIKE.replace("Attribute: Health", "Attribute: Helth"));
     let scenario = "Scenario: A\nPacks: [../p]\n---\nScenario: B\nPacks: [../p]\n";
     let folder =
@@ -61,7 +60,7 @@ fn an_unknown_input_is_an_error() {
 }
 
 #[test]
-fn a_document_beside_a_scenario_is_no_part_of_it() {
+fn a_document_next_to_a_scenario_is_not_part_of_it() {
     let text = format!(
         "Scenario: S\nEntities: [{{Kind: attribute_set, Name: V, Attributes: [{{Name: Health, DefaultBaseValue: 1}}]}}]\n\
          Actors: {{Hero: {{AttributeSets: [V]}}}}\nTimeline: [{{At: 0, Do: [{{Apply: {{Effect: GE_Hit, To: Hero}}}}]}}]\n---\n{STRIKE}"
@@ -73,7 +72,7 @@ fn a_document_beside_a_scenario_is_no_part_of_it() {
 }
 
 #[test]
-fn an_effect_without_a_target_is_noted_and_facts_are_told_in_words() {
+fn an_effect_without_a_target_is_noted_and_facts_are_printed_as_text() {
     let scenario = "Scenario: S\nPacks: [p]\nActors:\n  Hero: {AttributeSets: [Vitals], Abilities: [{Ability: GA_Strike, \
                     InputID: Attack}]}\n  Boss: {AttributeSets: [Vitals]}\nTimeline:\n  - At: 1\n    Do:\n      \
                     - Press: {Actor: Hero, InputID: Attack}\n      - Expect: {Boss.Health: 90}\n";

@@ -1,11 +1,11 @@
-//! Every scenario of the repository, cut after every verb, at every fact and between any two: rolled back, captured,
-//! restored and moved it goes on alike.
+//! Every scenario of the repository, cut after every verb, at every fact and between any two: rolled back, restored or
+//! moved, it continues equally.
 
 use std::path::Path;
 use ugas_lab::{files_at, load_file};
 
 #[test]
-fn every_scenario_of_the_repository_goes_on_alike_from_any_cut() {
+fn every_scenario_of_the_repository_continues_equally_after_any_rollback() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let (mut cuts, mut others, mut asleep) = (0, 0, 0);
     for file in files_at(folder).unwrap() {

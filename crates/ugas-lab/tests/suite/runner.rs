@@ -1,4 +1,4 @@
-//! The runner itself: what it accepts, what it says about what does not hold, and where it points.
+//! The scenario runner: accepted input, messages of failed expectations, and their locations.
 
 use ugas_core::SimTime;
 use ugas_lab::{Results, RunOptions, run_str, run_str_with};
@@ -116,7 +116,7 @@ fn every_matcher_and_path_of_this_release_works() {
 }
 
 #[test]
-fn what_does_not_hold_says_what_was_expected_and_found() {
+fn a_failed_expectation_reports_expected_and_found() {
     let results =
         play("  - At: 0\n    Do:\n      - Apply: {Effect: GE_Hit, To: Hero}\n      - Expect: {Hero.Health: 50}\n");
     let failure = &results.reports[0].failures[0];
@@ -127,7 +127,7 @@ fn what_does_not_hold_says_what_was_expected_and_found() {
 }
 
 #[test]
-fn refusals_are_judged_by_their_kind() {
+fn refusals_are_matched_by_their_kind() {
     play(
         r#"
   - At: 0
@@ -169,7 +169,7 @@ fn refusals_are_judged_by_their_kind() {
 }
 
 #[test]
-fn facts_are_found_in_order_and_the_window_closes_with_its_list() {
+fn facts_are_matched_in_order_within_the_window_of_their_list() {
     play(
         r#"
   - At: 0
@@ -206,7 +206,7 @@ fn facts_are_found_in_order_and_the_window_closes_with_its_list() {
 }
 
 #[test]
-fn repetitions_hashes_and_changes_work() {
+fn repeat_mark_hash_and_change_effect_work() {
     play(
         r#"
   - At: 0
@@ -237,7 +237,7 @@ fn repetitions_hashes_and_changes_work() {
 }
 
 #[test]
-fn misspelt_words_are_errors_with_the_nearest_right_one() {
+fn misspelt_words_are_errors_with_the_nearest_valid_word() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
     assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 unknown verb \"Aply\" (did you mean \"Apply\"?)");
     assert_eq!(step("Undo: {}"), "3:9 the verb Undo is not supported in this release");
@@ -267,7 +267,7 @@ fn misspelt_words_are_errors_with_the_nearest_right_one() {
 }
 
 #[test]
-fn times_only_go_forward_and_stay_within_reach() {
+fn times_must_be_sorted_and_within_the_step_limit() {
     assert!(error("  - At: 5\n  - At: 4\n").contains("sort the timeline by time"));
     assert!(error("  - At: soon\n").contains("expected seconds (1.5)"));
     assert!(error("  - At: 1e9\n").contains("steps of"));
@@ -323,7 +323,7 @@ fn the_first_window_opens_with_the_timeline() {
 }
 
 #[test]
-fn the_trace_tells_of_lives_and_refusals() {
+fn the_trace_lists_lifecycle_steps_and_refusals() {
     play(
         r#"
   - At: 0
@@ -344,7 +344,7 @@ fn the_trace_tells_of_lives_and_refusals() {
 }
 
 #[test]
-fn packs_are_found_beside_the_file_and_host_code_has_stand_ins() {
+fn packs_are_found_relative_to_the_file_and_host_code_has_stubs() {
     let folder = std::env::temp_dir().join(format!("ugas-lab-packs-{}", std::process::id()));
     let pack = folder.join("pack");
     std::fs::create_dir_all(&pack).expect("a folder for the test");
@@ -374,7 +374,7 @@ fn packs_are_found_beside_the_file_and_host_code_has_stand_ins() {
 }
 
 #[test]
-fn diagnostics_are_seen_from_the_making_of_actors_on() {
+fn diagnostics_include_those_of_spawning_the_actors() {
     let text = r#"
 Scenario: It
 Entities:

@@ -5,14 +5,14 @@ use ugas_core::{Fact, Sim};
 use ugas_lab::{RecordedRun, RunOptions, files_at, is_pack_file, load_file};
 
 #[test]
-fn every_scenario_of_the_repository_holds() {
+fn every_scenario_of_the_repository_passes() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     ugas_lab::check_folder(folder).assert_ok();
 }
 
 /// Every scenario of the repository and of the packs does the same with every fast path switched off.
 #[test]
-fn every_scenario_does_the_same_on_the_slow_path() {
+fn every_scenario_runs_equally_on_the_slow_path() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut compared = 0;
     for folder in ["scenarios", "packs"] {

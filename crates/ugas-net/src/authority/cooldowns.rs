@@ -1,18 +1,19 @@
-//! Cooldowns that ended recently, to validate late commands.
+//! The history of ended cooldowns, with which the server validates late commands.
 //!
-//! A late command counts from its own tick, so that a bad link does not lower the rate of fire. A client could claim a
-//! wrong tick, at which its cooldown was still running. The server therefore keeps the ends of cooldowns for as long as
-//! a command may be late, and no activation counts from a time before the end of its cooldown. Between the times from
-//! which two activations count there is always a whole cooldown. In any window W of claimed time there are therefore at
-//! most floor(W / cooldown) + 1 activations. A window of server time contains no more activations than a window of
-//! claimed time that is longer by the allowed lateness.
+//! A late command takes effect as of its own tick, so that a bad link does not lower the rate of fire. A client could
+//! claim a wrong tick, at which the cooldown of the ability was still running. The server therefore records when each
+//! cooldown ended, for as long as a command may be late. An activation never takes effect as of a time before the end
+//! of the previous cooldown, so the effective times of two activations are at least one cooldown apart. In a window of
+//! effective time of length W there are at most floor(W / cooldown) + 1 activations. A window of server time contains
+//! at most as many activations as a window of effective time that is longer by the allowed lateness.
 
 use super::RejectReason;
 use crate::message::Request;
 use std::collections::VecDeque;
 use ugas_core::{AbilityId, ControllerId, FactKind, Facts, GroupId, Refusal, Sim, SimTime, TagId};
 
-/// The most cooldown ends that are kept. If there are more, no request counts from before the last dropped one.
+/// The maximum number of cooldown ends that are kept. If there are more, no request takes effect as of a time before
+/// the last dropped end.
 const MAX_ENDS: usize = 16_384;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,7 +22,7 @@ enum CooldownKind {
     Tag(TagId),
     /// The global cooldown of a group ended.
     Group(GroupId),
-    /// The charges of an ability are full again.
+    /// The charges of an ability are fully restored.
     Charges(AbilityId),
 }
 
@@ -32,7 +33,7 @@ struct End {
     kind: CooldownKind,
 }
 
-/// The ends of cooldowns within the time that a command may be late.
+/// The cooldowns that ended within the time that a command may be late.
 #[derive(Clone, Debug, Default)]
 pub struct CooldownHistory {
     ends: VecDeque<End>,
@@ -41,7 +42,8 @@ pub struct CooldownHistory {
 }
 
 impl CooldownHistory {
-    /// Records the cooldowns that ended in a tick; drops those before the oldest time that a command may claim.
+    /// Records the cooldowns that ended in a tick. Drops cooldowns that ended before `oldest`, the oldest time that a
+    /// command may claim.
     #[expect(clippy::wildcard_enum_match_arm, reason = "every other fact is irrelevant here")]
     pub fn record(&mut self, facts: &Facts, oldest: SimTime) {
         while self.ends.front().is_some_and(|end| end.at < oldest) {
@@ -63,9 +65,9 @@ impl CooldownHistory {
         }
     }
 
-    /// Returns the time from which a late request counts: the claimed time, or the end of a cooldown that was running
-    /// at the claimed time. A late activation whose own cooldown was running at the claimed time is rejected: no honest
-    /// client sends it.
+    /// Returns the time as of which a late request takes effect: the claimed time, or the end of a cooldown that was
+    /// running at the claimed time. An activation whose own cooldown was running at the claimed time is rejected,
+    /// because no honest client sends such a command.
     pub fn counted_from(
         &self,
         sim: &Sim,

@@ -1,6 +1,6 @@
-//! How far a server may move a client's clock. A client that was disconnected for a while jumps to the server's tick. A
-//! server that sends wrong ticks must not make the client simulate years, so a jump is limited to the local time since
-//! the last packet plus a margin. If the server's tick is further away, the client ends the session.
+//! Limits how far a server may move a client's clock. A client that was disconnected for a while jumps to the server's
+//! tick. A server that sends wrong ticks must not make the client simulate years, so a jump is limited to the local
+//! time since the last packet plus a margin. If the server's tick is further away, the client ends the session.
 
 use super::Client;
 use crate::types::Tick;
@@ -17,19 +17,19 @@ const MAX_JUMP: SimTime = SimTime::millis(60_000);
 pub enum DisconnectReason {
     /// The server's clock jumped further than local time advanced.
     #[error(
-        "the server's clock jumped from tick {} to {}, expected at most {most} ticks; connect again", .from.0, .to.0
+        "the server's clock jumped from tick {} to {}; the limit is {most} ticks; connect again", .from.0, .to.0
     )]
     ClockJump {
         /// The last simulated tick.
         from: Tick,
         /// The tick of the server.
         to: Tick,
-        /// The most ticks that could have passed.
+        /// The maximum number of ticks that can have passed.
         most: u32,
     },
 }
 
-/// The time over which the clock may still jump.
+/// The length of time by which the clock may still jump.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct JumpBudget {
     left: SimTime,

@@ -1,8 +1,8 @@
 //! The client's clock: it runs ahead of the server just far enough for commands to arrive in time.
 //!
-//! Each packet of the server contains by how many ticks the client's newest packet was early. The client then runs its
-//! clock a few percent faster or slower until its packets are as early as intended. Only when the clock is far off, it
-//! jumps or waits.
+//! Each packet of the server contains the number of ticks by which the client's newest packet was early. The client
+//! then runs its clock a few percent faster or slower until its packets are as early as intended. If the error is too
+//! large for a change of speed, the clock jumps or waits instead.
 
 use ugas_core::SimTime;
 
@@ -30,7 +30,7 @@ impl ClockSync {
 
     /// Sets the error from how early the last packet was and how early packets should be.
     pub(crate) fn update(&mut self, slack: i64, wanted: i64) {
-        // A valid server reports no larger values.
+        // A correct server reports only values within this range.
         self.error = slack.clamp(-128, 128) - wanted;
     }
 

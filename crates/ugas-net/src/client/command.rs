@@ -13,7 +13,7 @@ use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refus
 use ugas_doc::NetExecution;
 
 impl Client {
-    /// Returns how many ticks the client may predict beyond the last confirmed one.
+    /// Returns how many ticks the client may predict beyond the last confirmed tick.
     pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
         let wanted = self.carrier.round_trip().unwrap_or(SimTime::ZERO) + SimTime(tick * 4);
@@ -22,7 +22,7 @@ impl Client {
         (wanted.clamp(least, cap).0 / tick).max(1) as u32
     }
 
-    /// Returns whether commands are predicted, i.e. whether the last confirmed tick is within the prediction window.
+    /// Returns whether the client predicts commands: the last confirmed tick must be within the prediction window.
     pub fn can_predict(&self) -> bool {
         let first = self.rows.iter().filter_map(|r| r.last_confirmed.as_ref()).map(|s| s.0).min();
         self.is_within(first.unwrap_or(self.newest_tick))
@@ -38,17 +38,19 @@ impl Client {
         self.tick.0.saturating_sub(last.0) < self.prediction_window()
     }
 
-    /// Sends a request for an owned controller. A predicted request takes effect now and is sent with the next packet.
+    /// Sends a request for an owned controller with the next packet. A predicted request takes effect on this client at
+    /// once.
     ///
-    /// While the prediction window is closed ([`Client::can_predict`]), a release or a cancel is still sent without
-    /// prediction. Every other request returns [`Refusal::PredictionWindowClosed`]; repeat it when the window is open
-    /// again.
+    /// While the prediction window is closed ([`Client::can_predict`]), the client sends releases and cancels without
+    /// predicting them. For every other request this method returns [`Refusal::PredictionWindowClosed`]; repeat the
+    /// request when the window is open again.
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
         let is_open = self.can_predict();
-        // Releases and cancels are always sent: otherwise the input would stay down and the ability active on the server.
+        // Releases and cancels are always sent: otherwise the input would stay down and the ability active on the
+        // server.
         if !is_open && !request.is_release() || self.pending.len() >= MAX_PENDING {
             self.counts.window_closed += 1;
             return Err(Refusal::PredictionWindowClosed);
@@ -109,8 +111,8 @@ impl Client {
         }
     }
 
-    /// Collects the targets that predicted ticks chose, for the server's ticks. Returns the target of the first tick of the
-    /// ability that a command activated: it is sent with the command.
+    /// Collects the targets that predicted ticks chose, for the server's ticks. Returns the target of the first tick of
+    /// the ability that a command activated: it is sent with the command.
     pub(super) fn take_aims(&mut self, outcome: Option<&Outcome>) -> Option<Target> {
         self.sim.remote_mut().take_aims(&mut self.aimed);
         let first = if let Outcome::Activated(key) | Outcome::Pressed { activated: Some(key), .. } = outcome? {
@@ -140,12 +142,13 @@ impl Client {
         let request = Request::Aim { key, target };
         let command = Command { tick, base: self.base, sub: self.sub, request, aim: None };
         self.sub = self.sub.saturating_add(1);
-        // Also if the ability has ended on this client: the server has not simulated its last tick yet.
+        // The target is sent even if the ability has ended on this client: the server has not simulated its last tick
+        // yet.
         let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
         self.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: false });
     }
 
-    /// Queues the `OnMispredicted` of a rejected predicted command.
+    /// Queues the `OnMispredicted` request for a predicted command that was rejected.
     pub(super) fn queue_mispredicted(&mut self, id: OpId, command: &Command) {
         let (Some(target), Some(ability)) = (command.request.aim(), self.keys.first(id)) else { return };
         let has_tasks = self.sim.ability_doc(ability).is_some_and(|doc| !doc.on_mispredicted.is_empty());
@@ -155,7 +158,8 @@ impl Client {
         }
     }
 
-    /// Sends the queued `OnMispredicted` requests as commands: predicted here, run on the server in the same tick.
+    /// Sends the queued `OnMispredicted` requests as commands, which the client predicts and the server runs in the
+    /// same tick.
     pub(super) fn send_mispredicted(&mut self) {
         while self.can_predict() && self.pending.len() < MAX_PENDING {
             let Some(request) = self.mispredicted.pop_front() else { return };
@@ -190,7 +194,7 @@ impl Client {
 
     /// Matches new facts about owned controllers with the triggers of local abilities.
     pub(super) fn run_triggers(&mut self) {
-        // Facts of local abilities may trigger more; this bounds a cycle.
+        // Facts of local abilities may trigger more local abilities; this limit ends a cycle.
         let end = self.out.facts.list.len().saturating_add(MAX_PENDING);
         while self.triggered < self.out.facts.list.len().min(end) {
             let (fact, certainty) = (self.out.facts.list[self.triggered], self.out.certainty[self.triggered]);

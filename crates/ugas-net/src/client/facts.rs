@@ -1,4 +1,5 @@
-//! Facts with their certainty: a predicted fact is emitted at once and emitted again later as confirmed or undone.
+//! Facts with their certainty. The client emits a predicted fact immediately, and emits it again later as confirmed or
+//! undone.
 
 use crate::confirm::confirmation_hash;
 use crate::types::Tick;
@@ -6,7 +7,7 @@ use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
 use ugas_core::{AttributeId, ControllerId, EffectId, EffectKey, Fact, FactKind, Facts, OpId, Params, SimTime};
 
-/// The most predicted facts that are neither confirmed nor undone yet.
+/// The maximum number of predicted facts that are neither confirmed nor undone yet.
 const MAX_WAITING: usize = 16_384;
 
 /// The certainty of a fact.
@@ -26,15 +27,15 @@ pub enum Certainty {
 
 /// The facts of a client session in order, each with its certainty.
 ///
-/// `at` of a fact is a time of the shared clock, as the client estimates it. A predicted fact has the time at which it
-/// also happens on the server; the confirmed or undone fact has the same time. A fact reported by the server has the
-/// time at which it was received.
+/// The field `at` of a fact is a time on the server's clock, as the client estimates it. A predicted fact has the time
+/// at which the server should emit the same fact, and so does the confirmed or undone fact. A fact that the server
+/// reported has the time at which the client received it.
 ///
-/// The facts cannot be read without their certainty: code that reacts to every fact of a list would react twice to a
-/// predicted one. `CueManager` and `Observers` of the crate `ugas` take the whole batch.
+/// Each fact can be read only together with its certainty, because code that reacts to every fact of a list would react
+/// twice to a predicted fact. `CueManager` and `Observers` of the crate `ugas` take all facts as one value.
 #[derive(Clone, Debug, Default)]
 pub struct NetFacts {
-    /// The facts. Confirmed and undone facts have no named values: those were emitted with the predicted fact.
+    /// The facts. Confirmed and undone facts have no named values, because the predicted fact had the same values.
     pub(crate) facts: Facts,
     /// The certainty of each fact.
     pub(crate) certainty: Vec<Certainty>,
@@ -50,12 +51,13 @@ impl NetFacts {
         self.facts.list.iter().zip(self.certainty.iter().copied())
     }
 
-    /// Returns the named values of a fact of this batch, e.g. where a cue plays. A confirmed or undone fact has none.
+    /// Returns the named values of one of these facts, e.g. the position of a cue. A confirmed or undone fact has no
+    /// named values.
     pub fn params(&self, fact: &Fact) -> Params<'_> {
         self.facts.params(fact)
     }
 
-    /// Returns how many facts there are.
+    /// Returns the number of facts.
     pub fn len(&self) -> usize {
         self.certainty.len()
     }
@@ -97,11 +99,11 @@ fn identity(f: &Fact) -> Identity {
 struct Entry {
     tick: Tick,
     fact: Fact,
-    /// Whether it is about an owned controller.
+    /// Whether the fact is about an owned controller.
     is_owned: bool,
-    /// The hash under which the server confirms it.
+    /// The hash with which the server confirms the fact.
     hash: Option<u32>,
-    /// Whether the server confirmed it.
+    /// Whether the server confirmed the fact.
     is_confirmed: bool,
 }
 
@@ -141,7 +143,7 @@ impl PendingFacts {
         self.list.push_back(Entry { tick, fact: *fact, is_owned, hash, is_confirmed: false });
     }
 
-    /// Emits the selected facts as undone. Returns those about remote actors.
+    /// Emits the selected facts as undone. Returns the undone facts about remote actors.
     pub(crate) fn undo(&mut self, selects: impl Fn(&Fact) -> bool, out: &mut NetFacts) -> Vec<Fact> {
         let mut undone = Vec::new();
         self.list.retain(|e| {
@@ -213,8 +215,8 @@ impl PendingFacts {
         self.list.iter().any(|e| e.is_remote() && test(&e.fact))
     }
 
-    /// Confirms or undoes the facts about remote actors up to a tick: those without a confirmation are undone. Returns the
-    /// undone facts.
+    /// Confirms or undoes the facts about remote actors up to a tick. Facts without a confirmation are undone. Returns
+    /// the undone facts.
     pub(crate) fn resolve_remote_facts(
         &mut self,
         until: Tick,
@@ -235,8 +237,8 @@ impl PendingFacts {
         undone
     }
 
-    /// Compares the facts of a resimulation with the predicted ones: missing facts are undone, new ones are emitted. A fact
-    /// that only has other numbers is not emitted again. Returns the undone and new facts.
+    /// Compares the facts of a resimulation with the predicted facts. Missing facts are undone, and new facts are
+    /// emitted. A fact that only has other numbers is not emitted again. Returns the undone and new facts.
     pub(crate) fn compare(
         &mut self,
         run: Resimulated<'_>,
@@ -281,13 +283,13 @@ impl PendingFacts {
         touched
     }
 
-    /// Returns how many facts wait.
+    /// Returns the number of facts that are neither confirmed nor undone.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 }
 
-/// Returns the tick of a time. A time at the boundary of two ticks belongs to the later one, as commands do.
+/// Returns the tick of a time. A time at the boundary of two ticks belongs to the later tick, as for commands.
 fn tick_of(at: SimTime, length: SimTime) -> Tick {
     Tick((at.0 / length.0.max(1)).clamp(0, u32::MAX as i64) as u32).plus(1)
 }

@@ -5,14 +5,14 @@ use crate::wire::token::Tokens;
 use std::collections::VecDeque;
 use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
 
-/// The most server states kept as baselines.
+/// The maximum number of server states kept as baselines.
 const MAX_KEPT: usize = 128;
 
 /// An owned controller at the end of a tick.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TickEnd {
     pub(crate) tick: Tick,
-    /// The end of its journal at the tick.
+    /// The end of the controller's journal at the tick.
     pub(crate) journal: JournalPosition,
     pub(crate) image: RowImage,
 }
@@ -23,14 +23,14 @@ pub(crate) struct OwnedHistory {
     pub(crate) who: ControllerId,
     /// Attributes that are hidden from the owning client.
     pub(crate) hidden: Vec<AttributeId>,
-    /// The predicted states of the ticks after the last confirmed one, by rising tick.
+    /// The predicted states of the ticks after the last confirmed one, sorted by tick.
     pub(crate) tick_ends: VecDeque<TickEnd>,
-    /// Its state at the last confirmed tick.
+    /// The state at the last confirmed tick.
     pub(crate) last_confirmed: Option<(Tick, RowImage)>,
-    /// Baselines: states the server sent, by rising tick.
+    /// Baselines: states the server sent, sorted by tick.
     states: VecDeque<(Tick, Tokens)>,
     spare: Vec<TickEnd>,
-    /// Hashes sent to the server, by rising tick.
+    /// Hashes sent to the server, sorted by tick.
     sent_hashes: VecDeque<(Tick, u32)>,
     /// Whether the client requests the full state by sending no hash, because it cannot use the server's confirmation.
     pub(crate) requests_state: bool,
@@ -84,7 +84,7 @@ impl OwnedHistory {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Confirms a tick and drops older ones. Returns the journal position at the tick.
+    /// Confirms a tick and drops older ticks. Returns the journal position at the tick.
     pub(crate) fn confirm(&mut self, tick: Tick, image: RowImage) -> Option<JournalPosition> {
         let mut journal = None;
         while self.tick_ends.front().is_some_and(|s| s.tick <= tick) {
@@ -97,7 +97,7 @@ impl OwnedHistory {
         journal
     }
 
-    /// Limits the number of kept ticks; older ones are not resimulated.
+    /// Limits the number of kept ticks; older ticks are not resimulated.
     pub(crate) fn limit_tick_ends(&mut self, most: usize) {
         while self.tick_ends.len() > most {
             self.spare.extend(self.tick_ends.pop_front());

@@ -1,20 +1,20 @@
-//! Prediction keys: each activation that a command caused has its own key, so that each can be confirmed or rejected
-//! separately. Rejecting a parent rejects its children.
+//! Prediction keys. Each activation that a command caused has its own key, so that each activation can be confirmed or
+//! rejected separately. If an activation is rejected, the activations that it caused are rejected too.
 
 use std::collections::VecDeque;
 use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim};
 
-/// The most activations that are kept.
+/// The maximum number of activations that are kept.
 const MAX_KEPT: usize = 256;
 
-/// The key of a predicted activation (ruling C-57).
+/// The key of a predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PredictionKey {
-    /// A number that rises by one with each tick that has commands; 0 belongs to the server.
+    /// The Base: a number that rises by one with each tick that has commands. The server uses 0.
     pub base: u32,
-    /// The position of the activation within the tick.
+    /// The Sub: the position of the activation within the tick.
     pub sub: u16,
-    /// The Sub of the activation that caused this one; `None` for the activation of the command itself.
+    /// The Sub of the activation that caused this activation; `None` if the command itself caused this activation.
     pub parent: Option<u16>,
     /// The number of the client.
     pub client: u16,
@@ -36,13 +36,13 @@ pub enum PredictionStatus {
 /// A predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Prediction {
-    /// Its key.
+    /// The prediction key of the activation.
     pub key: PredictionKey,
     /// The ability.
     pub ability: AbilityId,
-    /// The activation's own key, the same on the server.
+    /// The key of the activation in the sim; it is the same on client and server.
     pub activation: ActivationKey,
-    /// Its status.
+    /// The status of the activation.
     pub status: PredictionStatus,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Records the activations among the facts of an op. Returns how many.
+    /// Records the activations among the facts of an op. Returns the number of activations.
     pub(crate) fn record(&mut self, id: OpId, seed: u64, sim: &Sim, facts: &Facts) -> u16 {
         let mut predictions: Vec<Prediction> = Vec::new();
         for fact in facts.list.iter().filter(|f| f.root == id) {
@@ -92,7 +92,7 @@ impl Keys {
     }
 
     /// Applies a verdict: the abilities that the server activated, in order, or none if it rejected the command.
-    /// Predicted activations that are missing in the verdict are rejected, and with them the activations they caused.
+    /// Predicted activations that are missing in the verdict are rejected, and so are the activations that they caused.
     /// Returns the rejected abilities.
     pub(crate) fn apply_verdict(&mut self, id: OpId, activated: &[AbilityId]) -> Vec<AbilityId> {
         let (mut unmatched, mut rejected_abilities) = (activated.to_vec(), Vec::new());
@@ -112,7 +112,8 @@ impl Keys {
                 }
             };
         }
-        // If an ability was predicted twice and activated once, the facts of the two cannot be distinguished.
+        // If an ability was predicted twice and activated once, the facts of the two predictions cannot be
+        // distinguished.
         rejected_abilities.retain(|a| !activated.contains(a));
         rejected_abilities
     }

@@ -2,8 +2,8 @@
 //!
 //! A client's sim has a row for every controller it receives, but only the rows of its owned controllers are complete.
 //! The row of a remote (proxy) controller has replicated values as base values, no modifiers, and defaults for the
-//! attributes that are not replicated. A tool must not explain such a row as if it were complete, so it calls
-//! [`Client::knowledge`] first.
+//! attributes that are not replicated. A tool must not explain such a row as if it were complete. It calls
+//! [`Client::knowledge`] first to check whether an attribute is complete.
 
 use super::Client;
 use crate::view::Proxy;
@@ -12,18 +12,18 @@ use ugas_core::{AttributeId, ControllerId, Explanation, ReadError};
 /// How much of one attribute of a controller is replicated to a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Knowledge {
-    /// Value, base value and modifiers: this client owns the controller.
+    /// The client has the value, the base value and the modifiers, because it owns the controller.
     Full,
-    /// The current value only. The base value and the modifiers are not replicated to this client.
+    /// The client has only the current value. The base value and the modifiers are not replicated to it.
     ValueOnly,
-    /// Nothing: the attribute is not replicated to this client, or the client does not have the controller.
+    /// The client has no value: the attribute is not replicated to it, or the client does not receive the controller.
     Hidden,
 }
 
 /// An explanation of an attribute, as far as it is replicated to a client.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ClientExplanation {
-    /// The full explanation: this client owns the controller.
+    /// The full explanation. The client has it only for controllers that it owns.
     Full(Box<Explanation>),
     /// A value without its modifiers.
     ValueOnly {

@@ -15,7 +15,7 @@ pub(crate) struct LocalAbilities {
     ops: u32,
 }
 
-/// The client number of local ops; no server assigns it.
+/// The client number of local ops. No server assigns this number.
 const LOCAL: u16 = u16::MAX;
 
 impl LocalAbilities {
@@ -38,7 +38,8 @@ impl LocalAbilities {
         outcome
     }
 
-    /// Activates local abilities that a fact about an owned controller triggers, and cancels those whose tag was removed.
+    /// Activates local abilities that a fact about an owned controller triggers, and cancels local abilities whose
+    /// trigger tag was removed.
     pub(crate) fn trigger(&mut self, from: &Sim, fact: &Fact, out: &mut NetFacts) {
         let is_local = |ability| execution(from, ability) == NetExecution::LocalOnly;
         for grant in from.grants(fact.who).unwrap_or_default().iter().filter(|g| is_local(g.ability)) {

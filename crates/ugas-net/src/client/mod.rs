@@ -4,7 +4,7 @@
 //! each remote actor. When the server's state of a tick differs from the prediction, the controller is rolled back to
 //! that state and resimulated within the call that received the state, so no tick shows a partial correction.
 //!
-//! A command is a `PendingCommand` of the [`Client`] until its verdict arrives.
+//! The [`Client`] keeps each command until the verdict of the server arrives.
 
 mod clock_jump;
 mod clock_sync;
@@ -51,25 +51,25 @@ use ugas_core::{
     Sim, SimConfig, SimTime, Target,
 };
 
-/// The most commands that wait for a verdict.
+/// The maximum number of commands that wait for a verdict.
 const MAX_PENDING: usize = 256;
 
-/// The most bytes of run-time definitions that a client accepts from a server.
+/// The maximum number of bytes of run-time definitions that a client accepts from a server.
 const MAX_DEFINED: usize = 16 * 1024 * 1024;
 
 /// The configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// How far the client may predict beyond the last confirmed state; at most half a second. When the window is
-    /// exceeded, commands return [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see
+    /// The longest time that the client may predict beyond the last confirmed state; at most half a second. While the
+    /// window is exceeded, commands return [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see
     /// [`Client::command`].
     pub prediction_window: SimTime,
     /// A correction that changes an attribute by more than this fraction of the larger of the two values is reported as
     /// a [`ValueCorrection`].
     pub correction_threshold: f64,
-    /// The delay with which remote actors are shown, so that their positions can be interpolated.
+    /// The delay with which remote actors are rendered, so that their positions can be interpolated.
     pub interpolation_delay: SimTime,
-    /// The most remote actors that the client keeps. Further ones are skipped and counted
+    /// The maximum number of remote actors that the client keeps. Further actors are skipped and counted
     /// ([`ClientCounts::skipped_proxies`]).
     pub max_proxies: usize,
     /// Limits and timeouts of the connection.
@@ -100,7 +100,7 @@ pub enum ClientState {
     Playing,
     /// The server denied the connection.
     Denied(Denial),
-    /// The client ended the session: it no longer receives, sends or predicts.
+    /// The client ended the session. It no longer receives, sends or predicts.
     Disconnected(DisconnectReason),
 }
 
@@ -115,7 +115,8 @@ pub enum CommandStatus {
     Local(Outcome),
 }
 
-/// A value that a correction changed by more than [`ClientConfig::correction_threshold`], for a host that smooths it.
+/// A value that a correction changed by more than [`ClientConfig::correction_threshold`]. A host can smooth such a
+/// change over several frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ValueCorrection {
     /// The controller.
@@ -131,11 +132,11 @@ pub struct ValueCorrection {
 /// The counters of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// Corrections: the number of states of the server that differed from the prediction.
+    /// The number of corrections: states of the server that differed from the prediction.
     pub corrections: u64,
     /// Resimulated ticks.
     pub resimulated: u64,
-    /// The most ticks in one resimulation.
+    /// The number of ticks in the longest resimulation.
     pub longest_resimulation: u64,
     /// Commands that the server rejected.
     pub rejected: u64,
@@ -147,7 +148,7 @@ pub struct ClientCounts {
     pub outdated: u64,
     /// Commands refused because the prediction window was closed.
     pub window_closed: u64,
-    /// Updates of remote actors that were skipped because there were too many actors.
+    /// Skipped updates of remote actors, because the client has [`ClientConfig::max_proxies`] remote actors already.
     pub skipped_proxies: u64,
 }
 
@@ -155,9 +156,9 @@ pub struct ClientCounts {
 #[derive(Clone)]
 struct PendingCommand {
     command: Command,
-    /// Whether it was predicted.
+    /// Whether the client predicted the command.
     is_predicted: bool,
-    /// Whether the server acknowledged it.
+    /// Whether the server acknowledged the command.
     is_acked: bool,
 }
 
@@ -219,7 +220,7 @@ impl Client {
     pub fn new(rules: Arc<Rules>, config: ClientConfig) -> Client {
         let mut carrier = Carrier::new(config.connection);
         let hello = ToServer::Hello { protocol: PROTOCOL, rules: rules.fingerprint(), padding: vec![0; 256] };
-        // An empty queue accepts it.
+        // The queue is empty and accepts the message.
         let _ = carrier.push(&encode(&hello));
         let sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..config.sim.clone() });
         let (length, hidden) = (SimTime::frames(1, 60), hidden_from_owners(&rules));
@@ -312,7 +313,8 @@ impl Client {
         self.carrier.round_trip()
     }
 
-    /// Returns by how many percent the clock runs faster, to stay in sync with the server.
+    /// Returns by how many percent the clock runs faster (positive) or slower (negative) to stay in sync with the
+    /// server.
     pub fn clock_adjustment(&self) -> f64 {
         self.clock_sync.as_ref().map_or(0.0, ClockSync::adjustment)
     }
@@ -332,7 +334,8 @@ impl Client {
         self.keys.iter()
     }
 
-    /// Returns how many journal entries, ticks and facts are kept for reconciliation. For tests of memory bounds.
+    /// Returns how many journal entries, ticks, commands and facts are kept for reconciliation. Tests use this number
+    /// to check memory bounds.
     pub fn retained(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| r.tick_ends.len() + self.sim.remote().journal_len(r.who)).sum();
         let proxies: usize =
@@ -340,20 +343,21 @@ impl Client {
         rows + proxies + self.pending.len() + self.pending_facts.len()
     }
 
-    /// Returns how many journal entries a resimulation would run.
+    /// Returns how many journal entries a resimulation of all rows would run.
     pub fn journal_entries(&self) -> usize {
         let rows: usize = self.rows.iter().map(|r| self.sim.remote().journal_len(r.who)).sum();
         rows + self.touched.keys().map(|&who| self.sim.remote().journal_len(who)).sum::<usize>()
     }
 
-    /// Swaps out the facts since the last call. Facts that are not taken for too long are dropped.
+    /// Replaces the content of `into` with the facts since the last call. If more facts accumulate than
+    /// `ClientConfig::sim.limits.facts` allows, all of them are dropped.
     pub fn take_facts(&mut self, into: &mut NetFacts) {
         into.clear();
         self.triggered = 0;
         std::mem::swap(&mut self.out, into);
     }
 
-    /// Drops facts that the host does not take.
+    /// Drops all facts and corrections if the host has not taken them for too long.
     fn drop_untaken_facts(&mut self) {
         let most = self.sim.config().limits.facts as usize;
         if self.out.certainty.len() > most {
@@ -365,7 +369,7 @@ impl Client {
         }
     }
 
-    /// Swaps out the value corrections since the last call.
+    /// Replaces the content of `into` with the value corrections since the last call.
     pub fn take_corrections(&mut self, into: &mut Vec<ValueCorrection>) {
         into.clear();
         std::mem::swap(&mut self.corrections, into);
@@ -373,7 +377,8 @@ impl Client {
 
     // Time --------------------------------------------------------------------------------------------------------
 
-    /// Advances the local time and simulates the ticks that are due, without a host for tasks. Returns how many.
+    /// Advances the local time and simulates the ticks that are due, without a host for tasks. Returns the number of
+    /// simulated ticks.
     pub fn update(&mut self, elapsed: SimTime) -> u32 {
         self.update_with(elapsed, &mut NoHost)
     }
@@ -420,8 +425,8 @@ impl Client {
         self.mark_proxies(window);
     }
 
-    /// Jumps to a tick of the server that this client has not simulated. The ticks in between are not kept. Returns whether
-    /// the jump is allowed.
+    /// Jumps to a tick of the server that this client has not simulated. The ticks in between are not kept. Returns
+    /// whether the jump is allowed.
     fn jump(&mut self, to: Tick) -> bool {
         if !self.spend_jump(to) {
             return false;
@@ -441,7 +446,7 @@ impl Client {
 
     // Out ---------------------------------------------------------------------------------------------------------
 
-    /// Writes the datagram to send, if there is one.
+    /// Calls `out` with the datagram for the server, if there is one to send.
     pub fn send(&mut self, out: &mut dyn FnMut(&[u8])) {
         if matches!(self.state, ClientState::Disconnected(_)) {
             return;

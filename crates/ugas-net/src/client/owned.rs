@@ -1,5 +1,5 @@
-//! Owned controllers that join and leave. A client predicts a controller from its first full state until the server
-//! removes it. A removed controller stays in the list of owned ones, so that it can return.
+//! Adds and removes owned controllers. A client predicts a controller from its first full state until the server
+//! removes the controller. A removed controller stays in the list of owned controllers, so that it can return.
 
 use super::Client;
 use super::facts::Certainty;
@@ -25,8 +25,7 @@ impl Client {
         self.owned.extend(self.rows.iter().filter(|r| r.last_confirmed.is_some()).map(|r| r.who));
     }
 
-    /// Removes an owned controller that the server removed at a tick, or that it now replicates as it does to
-    /// observers.
+    /// Removes an owned controller that the server removed at a tick or now replicates only as to observers.
     pub(super) fn remove_owned(&mut self, at: usize, tick: Tick) {
         let row = &self.rows[at];
         // A state of a later tick has arrived already.

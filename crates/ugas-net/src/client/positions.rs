@@ -1,5 +1,5 @@
-//! Positions of remote actors. They have a channel of their own and arrive more often than other state. The sim has the
-//! newest position, which range checks use; rendering uses an interpolated one.
+//! Positions of remote actors. Positions have a separate channel and arrive more often than other state. The sim has
+//! the newest position, which range checks use; rendering uses an interpolated position.
 
 use super::Client;
 use crate::types::Tick;
@@ -41,14 +41,14 @@ impl RemotePositions {
 }
 
 impl Client {
-    /// Returns the time at which remote actors are shown: before the newest received state, so that positions can be
-    /// interpolated.
+    /// Returns the time of the state in which remote actors are rendered. This time is before the newest received
+    /// state, so that positions can be interpolated.
     pub fn render_time(&self) -> SimTime {
         self.sim.now() - self.positions.lead.unwrap_or(SimTime::ZERO) - self.config.interpolation_delay
     }
 
-    /// Returns where to render a controller: an owned one at its predicted position, a remote actor interpolated between
-    /// received positions.
+    /// Returns where to render a controller: at the predicted position of an owned controller, or at a position of a
+    /// remote actor that is interpolated between received positions.
     pub fn render_anchor(&self, who: ControllerId) -> Option<Anchor> {
         match self.owned.contains(&who) {
             true => self.sim.anchor(who).ok().flatten(),
@@ -80,7 +80,7 @@ impl Client {
     pub(super) fn request_all(&mut self) {
         // One request at a time: the answer contains everything.
         if self.carrier.is_idle() {
-            // An idle queue accepts it.
+            // An idle queue accepts the message.
             let _ = self.carrier.push(&super::encode(&super::ToServer::Resync));
         }
     }

@@ -1,7 +1,7 @@
 //! Packets from the server.
 //!
-//! The whole part of a packet about owned controllers is read before any of it is applied: a verdict and the state in
-//! the same packet belong together.
+//! The client reads the complete part of a packet about owned controllers before it applies any of it, because a
+//! verdict and the state in the same packet belong together.
 
 use super::clock_sync::ClockSync;
 use super::history::OwnedHistory;
@@ -20,7 +20,7 @@ use crate::wire::token::Tokens;
 use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
 
 impl Client {
-    /// Receives a datagram from the server. A malformed datagram is counted.
+    /// Receives a datagram from the server. A malformed datagram is dropped and counted ([`Client::counts`]).
     pub fn receive(&mut self, datagram: &[u8]) {
         if matches!(self.state, ClientState::Disconnected(_)) {
             return;

@@ -157,7 +157,7 @@ impl Client {
         }
     }
 
-    /// Removes a remote actor that was despawned, or that is not relevant any more, as of a tick.
+    /// Removes a remote actor that was despawned or became irrelevant at a tick.
     pub(super) fn remove_proxy(&mut self, who: ControllerId, tick: Tick) {
         self.proxies.remove(who, tick);
         // Owned controllers are updated in packets.

@@ -21,7 +21,7 @@ pub(super) struct VisibleState {
     values: Vec<(AttributeId, f64, f64)>,
     tags: Vec<TagId>,
     effects: Vec<(EffectKey, EffectId, u32, u32)>,
-    /// Looping cues, by rising tag.
+    /// Looping cues, sorted by tag.
     loops: Vec<TagId>,
 }
 
@@ -38,7 +38,7 @@ impl VisibleState {
     }
 
     /// Returns the visible state of a remote actor: replicated attributes and tags. Effects and looping cues are left
-    /// out because they have facts of their own.
+    /// out because separate facts report them.
     pub(super) fn of_remote(sim: &Sim, proxy: &Proxy) -> VisibleState {
         let mut shown = VisibleState::of(sim, proxy.who());
         shown.values.retain(|v| proxy.shows(v.0));

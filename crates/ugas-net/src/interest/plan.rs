@@ -10,11 +10,11 @@ use ugas_core::{ControllerId, SimTime};
 /// The interest management of a server.
 #[derive(Clone)]
 pub struct Interest {
-    /// Which actors are relevant.
+    /// Decides which actors are relevant.
     pub relevance: Arc<dyn Relevance>,
-    /// Which actors are sent first.
+    /// Decides which actors are sent first.
     pub priority: Arc<dyn Priority>,
-    /// How often actors are sent.
+    /// The rates at which actors are sent.
     pub rates: RateTable,
 }
 
@@ -47,7 +47,7 @@ pub struct ScheduleRequest<'a> {
     pub round_trip: SimTime,
     /// The bytes available now.
     pub room: usize,
-    /// The bytes available in an empty packet. Longer sections use the reliable stream.
+    /// The bytes available in an empty packet. Longer sections are sent in the reliable stream.
     pub packet: usize,
     /// Whether the link loses so many packets that updates are resent at their rate until acknowledged, without waiting
     /// for a loss report.
@@ -64,7 +64,7 @@ pub struct PlannedUpdate {
     pub since: Tick,
 }
 
-/// The actors of a packet. The lists are sorted by rising id, and their memory is reused.
+/// The actors of a packet. The lists are sorted by id, and their memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPlan {
     /// Actors whose state is written.

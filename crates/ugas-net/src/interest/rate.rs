@@ -1,4 +1,4 @@
-//! How often actors are sent, and the bandwidth of a client.
+//! The rates at which actors are sent, and the bandwidth of a client.
 
 use std::ops::RangeInclusive;
 use ugas_core::{FLICKS_PER_SECOND, SimTime};
@@ -19,11 +19,11 @@ pub enum ActorKind {
     Static,
 }
 
-/// The range of updates per second.
+/// A range of updates per second.
 pub type Rates = RangeInclusive<u32>;
 
-/// The highest rate at which each kind of actor is sent, in updates per second. The upper end of a range is used,
-/// rounded to a whole number of ticks.
+/// The rates at which each kind of actor is sent, in updates per second. The server uses the upper end of each range
+/// and rounds the interval between two updates up to a whole number of ticks.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -34,16 +34,15 @@ pub type Rates = RangeInclusive<u32>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateTable {
-    /// Players with low latency.
+    /// The rates of players' characters, sent to clients with low latency.
     pub player: Rates,
-    /// Players with high latency.
+    /// The rates of players' characters, sent to clients with high latency ([`HIGH_LATENCY`]).
     pub player_slow: Rates,
-    /// Important actors.
+    /// The rates of important actors.
     pub important: Rates,
-    /// Distant actors.
+    /// The rates of distant actors.
     pub distant: Rates,
-    /// The divisor of the rate at which attributes, tags and effects are sent: with 2 they are sent with every second
-    /// position.
+    /// The divisor for attributes, tags and effects: with 2, they are sent at half the rate of positions.
     pub state_divisor: u32,
 }
 
@@ -54,7 +53,8 @@ impl Default for RateTable {
 }
 
 impl RateTable {
-    /// Returns the range of a kind at a round trip time; `None` for actors that are sent only when they change.
+    /// Returns the rates of a kind of actor for a client with this round trip time; `None` for actors that are sent
+    /// only when they change.
     pub fn range(&self, kind: ActorKind, round_trip: SimTime) -> Option<&Rates> {
         match kind {
             ActorKind::Player if round_trip > HIGH_LATENCY => Some(&self.player_slow),
@@ -65,7 +65,7 @@ impl RateTable {
         }
     }
 
-    /// Returns the ticks between two positions of an actor.
+    /// Returns the number of ticks from one position update of an actor to the next.
     pub fn pose_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
         let Some(range) = self.range(kind, round_trip) else { return 1 };
         let (rate, tick) = ((*range.end()).max(1) as i64, tick.0.max(1));
@@ -73,14 +73,14 @@ impl RateTable {
         ticks.clamp(1, u32::MAX as i64) as u32
     }
 
-    /// Returns the ticks between two state updates of an actor.
+    /// Returns the number of ticks from one state update of an actor to the next.
     pub fn state_ticks(&self, kind: ActorKind, round_trip: SimTime, tick: SimTime) -> u32 {
         let divisor = if kind == ActorKind::Static { 1 } else { self.state_divisor.max(1) };
         self.pose_ticks(kind, round_trip, tick).saturating_mul(divisor)
     }
 }
 
-/// The bytes that may be sent to a client: a rate per second with a burst limit.
+/// The budget of bytes that may be sent to a client: a rate in bytes per second with a burst limit.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -109,7 +109,7 @@ impl Bandwidth {
         Bandwidth::new(self.per_second / 2, (self.most / 2).max(crate::types::MAX_DATAGRAM as u32))
     }
 
-    /// Advances the time.
+    /// Advances the time and adds the bytes of that time to the budget.
     pub fn advance(&mut self, time: SimTime) {
         let earned = (self.per_second as i64).saturating_mul(time.0.max(0));
         self.saved = self.saved.saturating_add(earned).min(self.most as i64 * FLICKS_PER_SECOND);

@@ -1,4 +1,4 @@
-//! Which actors a client receives, and in which order.
+//! Traits that decide which actors a client receives and in which order.
 
 use super::ActorKind;
 use ugas_core::ControllerId;
@@ -6,11 +6,11 @@ use ugas_core::ControllerId;
 /// The client that receives actors.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Viewer<'a> {
-    /// Its controllers.
+    /// The controllers that the client owns.
     pub owned: &'a [ControllerId],
     /// Relevant actors that the client's commands changed and whose update the client has not acknowledged.
     pub targets: &'a [ControllerId],
-    /// Its position; `None` if it has none.
+    /// The position of the client; `None` if the client has no position.
     pub position: Option<[f64; 3]>,
 }
 
@@ -25,13 +25,14 @@ impl Viewer<'_> {
 /// When the relevance of an actor is evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelevanceUpdate {
-    /// Never on its own: the result is kept until the client's owned controllers or [`targets`](Viewer::targets)
+    /// When actors are added or removed, and when the client's owned controllers or [`targets`](Viewer::targets)
     /// change.
     Once,
-    /// When the actor changes or moves, when the client moves, and when its owned controllers or targets change.
+    /// When the actor changes or moves, when the client moves, and when the client's owned controllers or targets
+    /// change.
     OnChange,
-    /// As [`RelevanceUpdate::OnChange`], and at the latest after this many ticks, for a relevance that depends on other
-    /// inputs. Each tick evaluates a part of the actors.
+    /// At the same times as [`RelevanceUpdate::OnChange`], and additionally once in this many ticks. Use this variant
+    /// for a relevance that depends on other inputs than its arguments. Each tick evaluates a part of the actors.
     Every(u32),
 }
 
@@ -47,7 +48,7 @@ pub trait Relevance: Send + Sync {
     }
 }
 
-/// Every actor is relevant to every client.
+/// A relevance that makes every actor relevant to every client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllRelevant;
 
@@ -61,9 +62,10 @@ impl Relevance for AllRelevant {
     }
 }
 
-/// Actors within a distance are relevant. They stay relevant up to a second, larger distance, so that an actor at the
-/// edge does not become relevant and irrelevant repeatedly. Actors without a position, owned controllers and
-/// [`targets`](Viewer::targets) are always relevant.
+/// A relevance by distance. An actor becomes relevant within one distance and stays relevant up to a second, larger
+/// distance, so that an actor at the edge does not become relevant and irrelevant repeatedly. Actors without a
+/// position, owned controllers and [`targets`](Viewer::targets) are always relevant. If the client has no position,
+/// every actor is relevant.
 ///
 /// ```
 /// use ugas_core::ControllerId;
@@ -102,7 +104,8 @@ impl Relevance for DistanceRelevance {
 
 /// Decides which actors are sent first when not all of them fit into a packet.
 pub trait Priority: Send + Sync {
-    /// Returns by how much the priority of an actor rises with each packet it waits; 0 counts as 1.
+    /// Returns by how much the priority of an actor rises with each packet into which its update did not fit; 0 counts
+    /// as 1.
     fn weight(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>) -> u32;
 
     /// Returns the kind of the actor for this client.
@@ -111,7 +114,7 @@ pub trait Priority: Send + Sync {
     }
 }
 
-/// Sends owned controllers and targets first, then the other actors by distance.
+/// A priority that sends owned controllers and targets first, then the other actors by distance.
 ///
 /// ```
 /// use ugas_core::ControllerId;

@@ -1,7 +1,7 @@
 //! The selection of actors for the next packet of one client.
 //!
-//! Only actors that may have something to send are visited: actors that changed or moved, that did not fit before, or
-//! whose packet was lost. Unchanged actors take no time.
+//! The schedule visits only actors that may need an update: actors that changed or moved, that did not fit into an
+//! earlier packet, or whose packet was lost. Unchanged actors take no time.
 
 use super::{Interest, PacketPlan, PlannedUpdate, RelevanceUpdate, ScheduleRequest, Viewer};
 use crate::types::Tick;
@@ -10,9 +10,9 @@ use std::cmp::Reverse;
 use ugas_core::ControllerId;
 use ugas_doc::ControllerReplication;
 
-/// The most bits of an actor's id.
+/// The maximum number of bits of an actor's id.
 const ID_BITS: usize = 42;
-/// The most bits of an actor's position with its id.
+/// The maximum number of bits of an actor's position with its id.
 const POSE_BITS: usize = 184;
 
 /// The state of one actor at the client.
@@ -20,7 +20,7 @@ const POSE_BITS: usize = 184;
 struct Entry {
     who: ControllerId,
     is_relevant: bool,
-    /// The tick since which it is relevant; older acks do not count.
+    /// The tick at which the actor became relevant; acks of earlier ticks are ignored.
     entered: Tick,
     /// The tick up to which all changes were sent and not lost.
     since: Tick,
@@ -67,7 +67,7 @@ impl Entry {
     }
 }
 
-/// An actor that has something to send.
+/// An actor that needs an update.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     at: usize,
@@ -171,8 +171,8 @@ impl Schedule {
         });
     }
 
-    /// Keeps the candidates with the highest priority as far as they fit. Smaller ones may fill the remaining space,
-    /// unless the first candidate does not fit: otherwise it could wait for ever.
+    /// Keeps the candidates with the highest priority that fit. Smaller candidates may fill the remaining space, unless
+    /// the first candidate does not fit: otherwise the first candidate could wait for ever.
     fn keep_fitting(&mut self, room: usize) {
         let (mut used, mut is_first, mut is_closed) = (0, true, false);
         self.candidates.retain(|c| {
@@ -238,7 +238,7 @@ impl Schedule {
                 && self.last_evaluation != request.tick
             {
                 let ticks = ticks.max(1);
-                // Each tick evaluates another part of them.
+                // Each tick evaluates another part of the actors.
                 let part = all.skip((request.tick.0 % ticks) as usize).step_by(ticks as usize);
                 part.for_each(|at| self.evaluate_relevance(at, store, interest, request, plan));
             }
@@ -288,7 +288,7 @@ impl Schedule {
         }
     }
 
-    /// Collects the actors that have something to send now.
+    /// Collects the actors that need an update now.
     fn collect_candidates(
         &mut self,
         store: &mut ReplicationStore,
@@ -309,8 +309,8 @@ impl Schedule {
             if !entry.is_behind(stamp, moved, true) {
                 continue;
             }
-            // An actor that the client's commands changed is in every packet until acknowledged: otherwise a lost packet
-            // would revert the prediction for a moment.
+            // An actor that the client's commands changed is in every packet until acknowledged: otherwise a lost
+            // packet would revert the prediction for a moment.
             let is_unacked = stamp > entry.acked && entry.sent < request.tick;
             let is_touched = is_unacked && request.viewer.targets.contains(&who);
             let position = store.pose_at(at).map(|p| p.anchor().position);
@@ -336,7 +336,7 @@ impl Schedule {
                 }
             }
             if position.is_none() {
-                // There is nothing to send.
+                // There is no position to send.
                 entry.pose_since = request.tick;
             }
             let pose = moved > entry.pose_since
@@ -383,8 +383,8 @@ impl Schedule {
         }
     }
 
-    /// Records that a state in the reliable stream arrived (`Ok` with its tick) or did not fit (`Err` with the tick it was
-    /// written from).
+    /// Records that a state in the reliable stream arrived (`Ok` with its tick) or did not fit (`Err` with the tick it
+    /// was written from).
     pub fn on_streamed(&mut self, who: ControllerId, arrived: Result<Tick, Tick>) {
         let Some(entry) = self.list_entry(who) else { return };
         entry.is_streaming = false;

@@ -1,4 +1,5 @@
-//! The confirmations for a client, kept until acknowledged: one list about remote actors, one about its own controllers.
+//! The confirmations for a client, kept until acknowledged: one list about remote actors, one about its own
+//! controllers.
 
 use crate::confirm::write_confirmations;
 use crate::types::Tick;
@@ -6,10 +7,10 @@ use crate::wire::bits::BitWriter;
 use crate::wire::number::put_uint;
 use std::collections::VecDeque;
 
-/// The most confirmations kept. A client whose packets are lost for longer has stopped predicting.
+/// The maximum number of confirmations that are kept. A client that acknowledges none of them has stopped predicting.
 const MAX_KEPT: usize = 2048;
 
-/// Confirmations without an ack.
+/// Confirmations that the client has not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConfirmationQueue {
     list: VecDeque<(Tick, u32)>,
@@ -75,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn confirmations_that_do_not_fit_are_sent_later_and_the_list_says_up_to_which_tick_it_is_complete() {
+    fn confirmations_that_do_not_fit_are_sent_later_with_the_tick_up_to_which_they_are_complete() {
         let mut queue = ConfirmationQueue::default();
         for (tick, hash) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
             queue.push(Tick(tick), hash);

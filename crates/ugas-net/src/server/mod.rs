@@ -1,8 +1,9 @@
-//! The server session: receives commands, sends state.
+//! The server session, which receives commands and sends state.
 //!
 //! In each tick the server validates and runs the commands that are due, advances the sim, and collects the changes
-//! once for all clients. Sending then only selects and copies them. An owning client gets the exact delta to its
-//! baseline, or no delta where its prediction is right. Observers get the changed parts of the visible state.
+//! once for all clients. For each client it then only selects and copies changes. An owning client gets the exact delta
+//! to its baseline, or only a confirmation if its prediction is correct. Observers get the changed parts of the visible
+//! state.
 
 mod confirm;
 mod numbers;
@@ -39,42 +40,43 @@ use thiserror::Error;
 use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
-/// The most commands in one packet.
+/// The maximum number of commands in one packet.
 pub(crate) const MAX_COMMANDS: u64 = 64;
-/// The most bytes of one command.
+/// The maximum number of bytes of one command.
 pub(crate) const MAX_COMMAND: u64 = 512;
-/// The most activations in one verdict.
+/// The maximum number of activations in one verdict.
 pub(crate) const MAX_ACTIVATED: u64 = 32;
-/// The fewest bytes of a client's first message: more than any answer to a denied client.
+/// The minimum number of bytes of a client's first message: more than any answer to a denied client.
 pub(crate) const MIN_HELLO: usize = 256;
-/// The most received bytes that count as credit for answers to a peer that has not joined.
+/// The maximum number of received bytes that count as credit for answers to a peer that has not joined.
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
-/// The most verdicts in one packet.
+/// The maximum number of verdicts in one packet.
 pub(crate) const MAX_VERDICTS: u64 = 64;
 
 /// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct ServerConfig {
-    /// The tick length. Clients accept a length within [`TICK_LENGTHS`] only.
+    /// The tick length. Clients accept only a length within [`TICK_LENGTHS`].
     ///
     /// [`TICK_LENGTHS`]: crate::types::TICK_LENGTHS
     pub tick_length: SimTime,
-    /// The replication mode of controllers that do not set their own.
+    /// The replication mode of controllers without a mode of their own ([`Server::set_replication`]).
     pub replication: ControllerReplication,
-    /// How many ticks a command may be early.
+    /// The maximum number of ticks by which a command may be early.
     pub max_early_ticks: u32,
-    /// How many ticks a command may be late and still take effect as of its own tick.
+    /// The maximum number of ticks by which a command may be late. A late command takes effect as of its own tick.
     pub max_late_ticks: u32,
-    /// The packets that one client may send per tick on average; four times as many in a burst.
+    /// The average number of packets per tick that a client may send. In a burst, a client may send four times as many.
     pub packets_per_tick: u32,
-    /// The commands that one client may send per tick on average; sixteen times as many in a burst.
+    /// The average number of commands per tick that a client may send. In a burst, a client may send sixteen times as
+    /// many.
     pub commands_per_tick: u32,
-    /// The most datagrams per tick to one client.
+    /// The maximum number of datagrams per tick that the server sends to one client.
     pub datagrams_per_tick: u32,
-    /// The bytes per second to one client. Verdicts and owned controllers are always sent; remote actors use the
-    /// remaining bandwidth.
+    /// The number of bytes per second that the server sends to one client. Verdicts and owned controllers are always
+    /// sent; remote actors use the remaining bandwidth.
     pub bytes_per_second: u32,
-    /// Whether the held inputs of a client are released when it disconnects.
+    /// Whether the server releases the held inputs of a client when the client disconnects.
     pub release_inputs: bool,
     /// Limits and timeouts of connections.
     pub connection: ConnectionConfig,
@@ -188,14 +190,15 @@ pub struct Server {
 }
 
 impl Server {
-    /// Creates a session for a sim and sets its role to [`Authority`](ugas_core::Role::Authority). The random seeds of clients
-    /// are derived from the secret: use sixteen bytes from the operating system on a public server.
+    /// Creates a session for a sim and sets the role of the sim to [`Authority`](ugas_core::Role::Authority). The
+    /// random seeds of clients are derived from the secret. On a public server, create the secret from random bytes of
+    /// the operating system ([`Secret::new`]).
     pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
         sim.remote_mut().set_role(ugas_core::Role::Authority);
         let store = ReplicationStore::new(sim.rules().clone(), config.tick_length);
         let effects = AllowedEffects::of(&sim);
         let tick = Tick((sim.now().0 / config.tick_length.0.max(1)) as u32);
-        // A sim that had a session before reports only changed controllers; the unchanged ones are added here.
+        // A sim that had a session before reports only changed controllers; unchanged controllers are added here.
         let mode_changes = sim.controllers().collect();
         Server {
             removed_count: sim.remote().removed_count(),
@@ -230,7 +233,7 @@ impl Server {
         &self.sim
     }
 
-    /// Returns the authoritative sim, for ops of the host between ticks.
+    /// Returns the mutable authoritative sim, so that the host can run ops between ticks.
     pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.sim
     }
@@ -255,7 +258,7 @@ impl Server {
         self.target_policy = Arc::new(target_policy);
     }
 
-    /// Sets the relevance. By default all actors are relevant.
+    /// Sets which actors are relevant to a client. By default all actors are relevant.
     pub fn set_relevance(&mut self, relevance: impl Relevance + 'static) {
         self.interest.relevance = Arc::new(relevance);
         self.peers.values_mut().for_each(|p| p.views.reevaluate());
@@ -271,16 +274,16 @@ impl Server {
         self.interest.rates = rates;
     }
 
-    /// Sets the bytes per second to one client, overriding the configured value.
+    /// Sets the number of bytes per second that the server sends to one client. This value overrides the config.
     pub fn set_bandwidth(&mut self, peer: PeerId, per_second: u32) {
         if let Some(p) = self.peers.get_mut(&peer) {
             p.views.set_bandwidth(bandwidth(per_second));
         }
     }
 
-    /// Sets the replication mode of a controller from the next tick on. With a mode that does not send the exact state
-    /// to the owning client, the owning client cannot predict the controller. The mode is dropped when the controller
-    /// is removed from the sim, unless a connected client owns it.
+    /// Sets the replication mode of a controller from the next tick on. The owning client can predict the controller
+    /// only if the mode sends it the exact state (`Mixed` or `Full`). When the controller is removed from the sim, its
+    /// mode is reset to the default, unless a connected client owns the controller.
     pub fn set_replication(&mut self, who: ControllerId, mode: ControllerReplication) {
         self.modes.insert(who, mode);
         self.mode_changes.insert(who);
@@ -291,7 +294,8 @@ impl Server {
         self.modes.get(&who).copied().unwrap_or(self.config.replication)
     }
 
-    /// Swaps out the facts since the last call. Facts that are not taken for too long are dropped.
+    /// Replaces the content of `into` with the facts since the last call. If more facts accumulate than the limits of
+    /// the sim allow, all of them are dropped.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
@@ -303,8 +307,8 @@ impl Server {
         self.peers.get(&peer)?.carrier.round_trip()
     }
 
-    /// Returns the hash of a controller after the last tick without hidden attributes, equal to the
-    /// [`confirmed_hash`](crate::client::Client::confirmed_hash) of its owning client.
+    /// Returns the hash of a controller after the last tick, without hidden attributes. It equals the
+    /// [`confirmed_hash`](crate::client::Client::confirmed_hash) of the owning client for the same tick.
     pub fn owner_hash(&self, who: ControllerId) -> Result<u64, Refusal> {
         self.sim.remote().hash_without(who, &self.hidden)
     }
@@ -314,7 +318,8 @@ impl Server {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
     }
 
-    /// Returns the denied peers with the reason. They stay connected until the host or the peer disconnects.
+    /// Returns the denied peers, each with the reason. A denied peer stays connected until the host or the peer
+    /// disconnects.
     pub fn denied(&self) -> impl Iterator<Item = (PeerId, &Denial)> {
         self.peers.iter().filter_map(|(id, p)| match &p.phase {
             Phase::Denied(denial) => Some((*id, denial)),
@@ -322,13 +327,14 @@ impl Server {
         })
     }
 
-    /// Returns how many packets in flight, waiting commands and verdicts are kept. For tests of memory bounds.
+    /// Returns the sum of packets in flight, waiting commands, verdicts and unread bytes that are kept. Tests use this
+    /// number to check memory bounds.
     pub fn retained(&self) -> usize {
         self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
     }
 
-    /// Adds a connection that owns these controllers. The transport must have authenticated the peer. Returns the
-    /// number of the client, which is part of every key of its commands.
+    /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of
+    /// the client, which is part of the prediction key of each of its commands.
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::PeerInUse(peer));
@@ -348,12 +354,12 @@ impl Server {
         Ok(number.client)
     }
 
-    /// Removes a connection. Its controllers stay in the sim; their held inputs are released by ops if
-    /// [`ServerConfig::release_inputs`] is set.
+    /// Removes a client. The controllers of the client stay in the sim. If [`ServerConfig::release_inputs`] is set, the
+    /// server releases their held inputs.
     pub fn disconnect(&mut self, peer: PeerId) {
         if let Some(removed) = self.peers.remove(&peer) {
             for &who in removed.owned.iter().filter(|_| self.config.release_inputs) {
-                // A missing controller holds no input.
+                // A missing controller has no held inputs.
                 for input in self.sim.held_inputs(who).unwrap_or_default() {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
@@ -363,14 +369,14 @@ impl Server {
         }
     }
 
-    /// Returns the next peer by rising number.
+    /// Returns the peer with the next higher number.
     fn peer_after(&self, last: Option<PeerId>) -> Option<PeerId> {
         let from = last.map_or(Bound::Unbounded, Bound::Excluded);
         self.peers.range((from, Bound::Unbounded)).next().map(|(id, _)| *id)
     }
 }
 
-/// Returns whether the owning client gets the exact state and can predict.
+/// Returns whether this mode sends the exact state to the owning client, so that the client can predict.
 fn is_exact(mode: ControllerReplication) -> bool {
     matches!(mode, ControllerReplication::Mixed | ControllerReplication::Full)
 }

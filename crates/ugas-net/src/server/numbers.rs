@@ -1,13 +1,14 @@
-//! The numbers of clients and the keys that contain them. A key contains the client number and a rising Base, and
-//! effects with that key may stay active for ever. A number is therefore reused only when there is no new one; the
-//! number that has been unused for the longest time is reused first. The next client with that number continues from
-//! the last Base, so no key is used twice.
+//! The numbers of clients. A prediction key contains the client number and a rising Base, and effects with that key may
+//! stay active for ever. A number is therefore reused only when all numbers have been assigned; the number that has
+//! been unused for the longest time is reused first. The next client with that number continues from the last Base, so
+//! no key is used twice.
 
 use std::collections::VecDeque;
 
 /// The last number is reserved for local ops of clients.
 const LAST: u16 = u16::MAX - 1;
-/// A number with fewer Bases left is not reused. Even a session that lasts years needs no more Bases.
+/// The minimum number of Bases that a reused number must have left. Even a session that lasts years needs no more
+/// Bases.
 const MIN_BASES_LEFT: u32 = 1 << 30;
 
 /// A client number, and the last Base used under it.
@@ -15,7 +16,7 @@ const MIN_BASES_LEFT: u32 = 1 << 30;
 pub(crate) struct Number {
     pub(crate) client: u16,
     pub(crate) base: u32,
-    /// How many connections there were before this one.
+    /// The serial number of the connection, counted from 1.
     pub(crate) serial: u64,
 }
 
@@ -29,7 +30,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// Returns an unused number; `None` if all are in use.
+    /// Returns an unused number; `None` if no number is available.
     pub(crate) fn take(&mut self) -> Option<Number> {
         let (client, base) = if self.last_assigned < LAST {
             self.last_assigned += 1;

@@ -1,4 +1,4 @@
-//! The remote actors of one client: which of them are selected, how they are written, and whether their updates
+//! Sends remote actors to one client: selects the actors for each packet, writes them and records which updates
 //! arrived.
 
 use super::peer::SentPacket;
@@ -14,13 +14,14 @@ use ugas_core::{ControllerId, SimTime};
 /// The length in bytes above which a section is sent in the reliable stream: less than the smallest space in a packet
 /// without owned controllers.
 const LARGE: usize = 512;
-/// The most actors that are kept as changed by the client's commands; when there are more, the oldest loses its
-/// priority.
+/// The maximum number of actors that are kept as changed by the client's commands; when there are more, the oldest
+/// loses its priority.
 const MAX_TOUCHED: usize = 64;
-/// The fewest ticks between two complete resends, so that a client cannot exceed its bandwidth with requests.
+/// The minimum number of ticks between two complete resends, so that a client cannot exceed its bandwidth with
+/// requests.
 const RESYNC_INTERVAL_TICKS: u32 = 15;
 
-/// The most removals that wait to be sent.
+/// The maximum number of removals that wait to be sent.
 const MAX_PENDING_REMOVALS: usize = 1024;
 /// The removals per message: as many as fit into a fragment.
 const REMOVALS_PER_MESSAGE: usize = 40;
@@ -36,7 +37,7 @@ pub(crate) struct ObserverContext<'a> {
     pub(crate) round_trip: SimTime,
     /// Whether the link loses many packets.
     pub(crate) lossy: bool,
-    /// The most bits of the packet.
+    /// The maximum number of bits of the packet.
     pub(crate) room: usize,
 }
 
@@ -52,7 +53,7 @@ pub(crate) struct ObserverStream {
     starved_packets: u32,
     /// Removals with their ticks, until they are sent.
     removals: BTreeMap<ControllerId, Tick>,
-    /// Too many removals to list: all actors are sent again.
+    /// Whether there are too many removals to list, so that all actors are sent again.
     all_removed: bool,
     /// Actors that the client's commands changed, with the tick.
     touched: Vec<(ControllerId, Tick)>,
@@ -98,8 +99,8 @@ impl ObserverStream {
         self.stream_bandwidth.spend(reliable.min(self.stream_bandwidth.left()));
     }
 
-    /// Returns the bytes of the next packet that the reliable stream may use. It always has half of the bandwidth, so that it
-    /// makes progress.
+    /// Returns the bytes of the next packet that the reliable stream may use. The stream always has half of the
+    /// bandwidth, so that it makes progress.
     pub(crate) fn stream_share(&self) -> usize {
         match self.starved_packets {
             0 => self.bandwidth.left().max(self.stream_bandwidth.left()),
@@ -159,7 +160,7 @@ impl ObserverStream {
         }
     }
 
-    /// Queues removals, as far as the reliable stream has room; the rest waits.
+    /// Queues as many removals as fit into the reliable stream; the other removals wait.
     pub(crate) fn push_removals(&mut self, carrier: &mut Carrier, tick: Tick) {
         if self.all_removed {
             // Sections of this tick may be written already.

@@ -8,7 +8,7 @@ use crate::wire::token::Tokens;
 use std::collections::VecDeque;
 use ugas_core::{ControllerId, Portable, Refusal, Sim};
 
-/// The most states in flight and hashes kept.
+/// The maximum number of states in flight and hashes kept.
 const MAX_KEPT: usize = 128;
 
 /// The status of an owned controller in a packet, in two bits: no status.
@@ -41,7 +41,7 @@ pub(crate) struct Owned {
     client_hashes: VecDeque<(Tick, u32)>,
     /// The last tick with a right prediction.
     matched: Option<Tick>,
-    /// Baselines: states the client has or that are in flight, by rising tick. The first is acknowledged if its
+    /// Baselines: states the client has or that are in flight, sorted by tick. The first is acknowledged if its
     /// tick is `baseline`.
     states: VecDeque<(Tick, Tokens)>,
     /// The newest state that the client has.

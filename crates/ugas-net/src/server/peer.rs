@@ -13,13 +13,14 @@ use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{AbilityId, ControllerId, Sim};
 
-/// The most commands waiting for their tick.
+/// The maximum number of commands waiting for their tick.
 const MAX_WAITING: usize = 256;
-/// The most processed commands kept to recognise resent ones: no fewer than a client keeps.
+/// The maximum number of processed commands kept to recognise resent commands. A client keeps no more.
 const MAX_PROCESSED: usize = 256;
-/// The most rejected commands whose `OnMispredicted` may still run.
+/// The maximum number of rejected commands whose `OnMispredicted` may still run.
 const MAX_REJECTED: usize = 64;
-/// The most packets in flight. The connection reports each as received or lost before there are so many.
+/// The maximum number of packets in flight. The connection reports each packet as received or lost before this number
+/// is reached.
 const MAX_IN_FLIGHT: usize = 1100;
 
 /// The Bases that a client may use in addition to one per tick.
@@ -50,7 +51,7 @@ pub(crate) struct SentPacket {
     pub(crate) own_confirmations: u64,
 }
 
-/// A token bucket: what a client may send.
+/// A token bucket, which limits how much a client may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
     left: u32,
@@ -165,8 +166,8 @@ impl Peer {
         }
     }
 
-    /// Keeps a command until its tick; `bytes` are its encoded form. A resent command is ignored. A rejected command stays
-    /// rejected.
+    /// Keeps a command until its tick; `bytes` are its encoded form. A resent command is ignored. A rejected command
+    /// stays rejected.
     pub(crate) fn keep(
         &mut self,
         command: &Command,
@@ -235,8 +236,8 @@ impl Peer {
         Some(command)
     }
 
-    /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the client
-    /// would wait for ever.
+    /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the
+    /// client would wait for ever.
     pub(crate) fn push_verdict(&mut self, verdict: Verdict) {
         if self.verdicts.iter().any(|v| (v.base, v.sub) == (verdict.base, verdict.sub)) {
             return;

@@ -11,7 +11,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::number::{get_int, get_uint_to};
 
 impl Server {
-    /// Receives a datagram from a peer. A malformed datagram is counted; it is not an error of the host.
+    /// Receives a datagram from a peer. A rejected datagram is dropped and counted ([`Server::counts`]).
     pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
         let Some(p) = self.peers.get_mut(&peer) else {
             return self.counts.add(RejectReason::Packet);
@@ -68,7 +68,7 @@ impl Server {
                 let Number { client, base, serial } = p.number;
                 let seed = self.secret.seed_of(serial);
                 self.sim.remote_mut().set_client_seed(client, seed);
-                // All owned controllers, whatever their modes: those without exact state are away.
+                // All owned controllers, whatever their modes: controllers without exact state are away.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
                 ToClient::Welcome { client, base, length: self.config.tick_length, seed, owned: p.owned.clone() }
             }

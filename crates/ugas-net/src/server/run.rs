@@ -1,4 +1,4 @@
-//! One tick: due commands, then time, then the collection of changes.
+//! One tick of the server: run the due commands, advance the sim, collect the changes.
 
 use super::peer::{Peer, Phase};
 use super::{MAX_ACTIVATED, Server, is_exact};
@@ -9,7 +9,7 @@ use crate::types::PeerId;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
 
 impl Server {
-    /// Runs one tick: the due commands, then time, then the collection of changes.
+    /// Runs one tick: runs the due commands, advances the sim and collects the changes.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
         let mut last = None;
@@ -152,7 +152,7 @@ impl Server {
         self.queue_confirmations(&facts);
         self.send_observer_events(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
-            // The host does not take them.
+            // The host does not take the facts.
             self.facts = Facts::default();
         }
         self.facts.append(&facts);

@@ -21,7 +21,7 @@ const LOSSY: u32 = 50;
 const BULK: usize = 8 * 1024;
 
 impl Server {
-    /// Writes the datagrams for all peers, after the tick.
+    /// Calls `out` with each datagram for each peer. Call this method after [`Server::step`].
     pub fn send(&mut self, out: &mut dyn FnMut(PeerId, &[u8])) {
         let mut last = None;
         while let Some(id) = self.peer_after(last) {
@@ -30,7 +30,7 @@ impl Server {
         }
     }
 
-    /// Writes the datagrams for one peer, for example a denial before the game starts.
+    /// Calls `out` with each datagram for one peer, for example to send a denial before the game starts.
     pub fn send_to(&mut self, peer: PeerId, out: &mut dyn FnMut(&[u8])) {
         self.define(peer);
         for round in 0..self.config.datagrams_per_tick {
@@ -61,7 +61,7 @@ impl Server {
         };
         for (def, doc) in self.sim.remote().definitions().filter(|(def, _)| number(def) >= known) {
             let Ok(doc) = serde_json::to_string(doc) else { continue };
-            // Other messages must not wait behind all of them.
+            // Other messages must not wait for all definitions.
             if p.carrier.queued() > BULK.min(self.config.connection.max_unacked_bytes / 2) {
                 return;
             }
@@ -178,13 +178,13 @@ struct OwnerContext<'a> {
     /// The number of run-time definitions that the client has.
     arrived_definitions: u32,
     tick: Tick,
-    /// The most bits of the packet.
+    /// The maximum number of bits of the packet.
     room: usize,
 }
 
 impl OwnerContext<'_> {
-    /// Writes the status or state of each owned controller, then the confirmations about them if a state was written. States
-    /// that do not fit are added to the list, for the reliable stream.
+    /// Writes the status or state of each owned controller, then the confirmations about them if a state was written.
+    /// States that do not fit are added to the list, for the reliable stream.
     fn write(
         &self,
         rows: &mut [Owned],

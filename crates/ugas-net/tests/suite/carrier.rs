@@ -11,7 +11,7 @@ use ugas_net::types::{MAX_DATAGRAM, Tick};
 
 const STEP: SimTime = SimTime::millis(20);
 
-/// What the link does with a datagram.
+/// The fate of a datagram on the link.
 #[derive(Clone, Debug)]
 enum Fate {
     Arrive { after: u8 },
@@ -194,7 +194,7 @@ impl Conversation {
             assert!(side.carrier.is_idle());
             assert_eq!(side.pushed.len(), other.got.len());
             assert!(side.pushed == other.got, "every message arrives once, complete and in order");
-            // Only what was written in the last steps may still be open.
+            // Only packets of the last steps may still be pending.
             let open: Vec<_> = side.packets.iter().filter(|(_, p)| p.results.is_empty()).map(|(n, _)| *n).collect();
             assert!(open.len() <= 2 && open.iter().all(|n| *n + 2 >= side.packets.len() as u64), "open: {open:?}");
             for (number, Packet { read, results }) in &side.packets {

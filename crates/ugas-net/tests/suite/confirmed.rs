@@ -83,7 +83,7 @@ fn the_client_that_caused_a_change_gets_its_confirmation() {
 }
 
 #[test]
-fn an_own_controller_that_is_away_confirms_nothing_for_the_others() {
+fn an_absent_own_controller_confirms_nothing_for_the_others() {
     for is_away in [false, true] {
         let mut g = Game::new(Setup { builder: pact(), ..Setup::default() });
         let (hero, other, shield, curse) = (g.hero, g.other, g.effect("GE_Shield"), g.effect("GE_Curse"));

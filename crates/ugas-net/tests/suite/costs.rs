@@ -294,7 +294,7 @@ fn an_unpredicted_cast_shows_an_empty_bar_until_the_server_sends_its_length() {
     let profile = ugas_net::link::LinkProfile::round_trip(200, 0);
     let mut g = Game::new(Setup { builder: rules, profile, ..Setup::default() });
     let hero = g.hero;
-    // Until its clock runs just so far ahead that commands come in time.
+    // Until its clock is early enough for commands to arrive in time.
     g.net.run(180);
     g.cast("GA_Beam", Target::None).unwrap();
     let begun = g.ana().tick().0;

@@ -1,5 +1,5 @@
-//! A change of a hidden attribute changes no byte sent to clients it is hidden from: two servers run the same except for hidden
-//! values, in every mode of controllers and attributes, and every datagram is compared.
+//! A change of a hidden attribute changes no byte sent to clients it is hidden from: two servers run the same except
+//! for hidden values, in every mode of controllers and attributes, and every datagram is compared.
 
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -151,7 +151,8 @@ impl Session {
         }
     }
 
-    /// A client uses its ability on an actor. One that is not seen or does not play is asked for nothing, on both sides.
+    /// A client uses its ability on an actor. One that is not seen or does not play is asked for nothing, on both
+    /// sides.
     fn hit(&mut self, client: usize, target: usize, attribute: usize) {
         let ability = self.rules.ability(&format!("Hit_{}", ATTRIBUTES[attribute].0)).unwrap();
         let Some(&who) = self.clients[client].owned().first() else { return };
@@ -178,7 +179,7 @@ fn sees(client: usize, actor: usize, attribute: usize) -> bool {
     }
 }
 
-/// One thing that happens on both servers; what is hidden is another value on the second.
+/// One action on both servers; hidden values differ on the second.
 #[derive(Clone, Debug)]
 enum Action {
     Give { effect: usize, pair: (usize, usize), attribute: usize, values: [u16; 2] },
@@ -203,8 +204,9 @@ fn action() -> impl Strategy<Value = Action> {
     ]
 }
 
-/// Plays on two servers; `hides` selects the values that differ on the second. The clients in `same` are compared after each tick.
-/// If only the observer is compared, the actors also activate hidden abilities, which their owners would see.
+/// Plays on two servers; `hides` selects the values that differ on the second. The clients in `same` are compared after
+/// each tick. If only the observer is compared, the actors also activate hidden abilities, which their owners would
+/// see.
 fn play(actions: &[Action], hides: impl Fn(usize, usize) -> bool, same: &[usize]) -> Result<usize, TestCaseError> {
     let rules = rules();
     let panics = same == [OBSERVER];
@@ -260,17 +262,17 @@ proptest! {
     fn a_hidden_change_alters_no_byte_to_a_non_owner(actions in prop::collection::vec(action(), 1..40)) {
         let hides = |actor: usize, attribute: usize| !sees(OBSERVER, actor, attribute);
         let bytes = play(&actions, hides, &[OBSERVER])?;
-        prop_assert!(bytes > 0, "the observer hears something");
+        prop_assert!(bytes > 0, "the observer receives data");
     }
 
     #[test]
-    fn what_is_nobodys_alters_no_byte_to_anybody(actions in prop::collection::vec(action(), 1..40)) {
+    fn a_value_replicated_to_none_alters_no_byte_to_any_client(actions in prop::collection::vec(action(), 1..40)) {
         let hides = |_: usize, attribute: usize| ATTRIBUTES[attribute].1 == ReplicationMode::None;
         play(&actions, hides, &[0, 1, 2, 3, OBSERVER])?;
     }
 
     #[test]
-    fn no_owner_hears_of_what_it_may_not_see(
+    fn a_value_hidden_from_an_owner_alters_no_byte_to_it(
         actions in prop::collection::vec(action(), 1..40),
         client in 0..MODES.len(),
     ) {
@@ -283,9 +285,9 @@ fn give(actor: usize, attribute: usize, values: [u16; 2]) -> Action {
     Action::Give { effect: 0, pair: (actor, actor), attribute, values }
 }
 
-/// A cost that is paid with what is hidden is refused without saying how much there is.
+/// A refused cost of a hidden attribute does not reveal its value.
 #[test]
-fn a_refusal_tells_no_number_of_what_is_hidden() {
+fn a_refusal_does_not_reveal_hidden_numbers() {
     let [first, second] = [5.0, 6.0].map(|have| {
         let rules = rules();
         let mut session = Session::new(&rules, false);
@@ -302,10 +304,10 @@ fn a_refusal_tells_no_number_of_what_is_hidden() {
     assert_eq!(first, second);
 }
 
-/// What a client did to its own is said beside a state that it did not expect; whether that moved a value nobody sees is
-/// not.
+/// An unexpected state of the own controller is sent with the commands that caused it, but not whether they changed a
+/// hidden value.
 #[test]
-fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
+fn a_command_that_changes_a_hidden_value_alters_no_byte_to_its_owner() {
     let [first, second] = [0.0, 7.0].map(|have| {
         let rules = rules();
         let mut session = Session::new(&rules, false);
@@ -326,10 +328,10 @@ fn what_a_command_does_to_a_hidden_value_of_its_owners_alters_no_byte() {
     assert_eq!(first, second);
 }
 
-/// A blow takes a hidden value below the threshold of something that nobody sees, or does not. Whoever struck it hears no
-/// byte of that.
+/// A hit lowers a hidden value below the threshold of a hidden reaction, or does not. The bytes to the attacker do not
+/// differ.
 #[test]
-fn what_a_blow_sets_off_unseen_alters_no_byte_to_the_attacker() {
+fn a_hidden_reaction_to_a_hit_alters_no_byte_to_the_attacker() {
     for (actor, mode) in MODES.iter().enumerate() {
         for (attribute, (name, _)) in ATTRIBUTES.iter().enumerate().filter(|(at, _)| !sees(OBSERVER, actor, *at)) {
             let hit = Action::Hit { client: OBSERVER, target: actor, attribute };
@@ -340,19 +342,19 @@ fn what_a_blow_sets_off_unseen_alters_no_byte_to_the_attacker() {
     }
 }
 
-/// The comparison sees what it should: an open value is told.
+/// The comparison detects differences: a visible value alters bytes.
 #[test]
-fn an_open_change_alters_bytes() {
+fn a_visible_change_alters_bytes() {
     assert!(play(&[give(3, 0, [1, 2])], |_, _| true, &[OBSERVER]).is_err());
     let own = give(2, 1, [1, 2]);
     assert!(play(std::slice::from_ref(&own), |_, _| true, &[2]).is_err(), "its owner sees it");
-    assert!(play(&[own], |_, _| true, &[OBSERVER]).is_ok(), "nobody else does");
+    assert!(play(&[own], |_, _| true, &[OBSERVER]).is_ok(), "no other client does");
 }
 
-/// What the rules show because of a hidden value is shown to its owner as it is: a client that knows the hidden value only
-/// as it is authored does not work the visible one out anew.
+/// An owner receives a visible value that depends on a hidden one: a client that knows only the authored hidden value
+/// does not recompute it.
 #[test]
-fn what_follows_a_hidden_value_is_shown_as_it_is() {
+fn a_visible_value_derived_from_a_hidden_one_equals_the_servers() {
     let hidden = Attribute { replication_mode: ReplicationMode::None, ..Attribute::new("Secret", 10.0) };
     let set = AttributeSet::new("Vitals")
         .with(hidden)

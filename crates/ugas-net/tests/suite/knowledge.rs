@@ -5,7 +5,7 @@ use ugas_core::{ControllerId, Op, Spec};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientExplanation, Knowledge};
 
-/// A session in which the server has hastened everybody: 10 speed and 5 from a modifier.
+/// A session in which the server has hastened all actors: 10 speed and 5 from a modifier.
 fn hastened(mode: ControllerReplication) -> Game {
     let mut game = Game::new(Setup { mode, ..Setup::default() });
     game.net.run(60);

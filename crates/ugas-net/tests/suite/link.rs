@@ -1,4 +1,4 @@
-//! What is asked of a simulated link is what is measured on it. Everything is seeded, so that bounds may be narrow.
+//! A simulated link has the configured properties. Everything is seeded, so bounds can be narrow.
 
 use ugas_core::SimTime;
 use ugas_net::link::{Link, LinkCounts, LinkProfile};
@@ -29,7 +29,7 @@ fn run(profile: LinkProfile, seed: u64, every: SimTime) -> (Vec<Vec<SimTime>>, V
 }
 
 #[test]
-fn the_five_profiles_lose_delay_and_double_as_they_say() {
+fn the_five_profiles_have_their_stated_loss_delay_and_duplication() {
     for (name, profile) in LinkProfile::ALL {
         let (arrivals, order, counts) = run(profile, 5, SimTime::millis(16));
         let share = |count: usize| count as f64 / f64::from(COUNT);
@@ -49,7 +49,7 @@ fn the_five_profiles_lose_delay_and_double_as_they_say() {
                 ..LinkCounts::default()
             }
         );
-        // Nothing is early, and late only what was held back or doubled behind it; virtual time moves by milliseconds.
+        // No datagram is early, and only delayed or duplicated ones are late; virtual time moves by milliseconds.
         let latest = profile.latency + profile.jitter + SimTime::millis(1);
         let held = SimTime(profile.latency.0 / 2);
         for delay in arrivals.iter().flatten() {
@@ -80,7 +80,7 @@ fn mean_burst(arrivals: &[Vec<SimTime>]) -> f64 {
 }
 
 #[test]
-fn losses_come_in_bursts_of_the_length_asked_for() {
+fn losses_come_in_bursts_of_the_configured_length() {
     for burst in [2.0, 4.0, 12.0] {
         let profile = LinkProfile { loss: 0.1, burst, ..LinkProfile::LAN };
         let (arrivals, ..) = run(profile, 11, SimTime::millis(16));

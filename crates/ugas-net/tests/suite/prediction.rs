@@ -294,7 +294,7 @@ fn a_grandchild_is_rejected_with_its_parent_although_the_same_ability_is_confirm
 fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
     let mut g = Game::new(Setup { window: SimTime::frames(16, 60), profile: LinkProfile::LAN, ..Setup::default() });
     let settled = g.ana().confirmed_tick(g.hero).unwrap();
-    let ahead = g.ana().tick().0 - settled.0;
+    let lead = g.ana().tick().0 - settled.0;
     g.net.interrupt_link("Ana", SimTime::millis(1000));
     let mut played = 0;
     for _ in 0..40 {
@@ -304,7 +304,7 @@ fn the_window_closes_after_sixteen_ticks_without_an_answer_and_opens_again() {
         g.net.step();
         assert!(g.ana().tick().0 - g.ana().confirmed_tick(g.hero).unwrap().0 <= 16);
     }
-    assert!(played + ahead <= 17, "{played} commands were played and {ahead} ticks were open before");
+    assert!(played + lead <= 17, "{played} commands were played and {lead} ticks were open before");
     assert!(!g.ana().can_predict());
     assert!(matches!(g.cast("GA_Haste", Target::None), Err(Refusal::PredictionWindowClosed)));
     g.net.run(90);
@@ -402,7 +402,7 @@ fn every_roll_of_a_thousand_attacks_is_the_same_on_both_sides() {
 
 // covers: NXT-9.5-02
 #[test]
-fn what_may_not_be_predicted_waits_for_the_server() {
+fn an_unpredictable_execution_waits_for_the_server() {
     let mut hit = Effect::instant("GE_Secret");
     let mut x = ugas_doc::Execution::new("Secret");
     x.predictable = false;

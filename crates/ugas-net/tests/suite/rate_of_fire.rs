@@ -43,10 +43,12 @@ fn interval(round_trip: i64, asks_the_server: bool) -> f64 {
 #[test]
 fn the_rate_of_fire_does_not_fall_with_the_round_trip() {
     for round_trip in [0, 50, 100, 200] {
-        let ahead = interval(round_trip, false);
-        assert!(ahead <= COOLDOWN as f64 + 1.0, "{round_trip} ms: {ahead} ticks between shots");
+        let predicted = interval(round_trip, false);
+        assert!(predicted <= COOLDOWN as f64 + 1.0, "{round_trip} ms: {predicted} ticks between shots");
         let asking = interval(round_trip, true);
-        println!("{round_trip:3} ms: {ahead:.1} ticks between shots, {asking:.1} if the server is asked when it may");
+        println!(
+            "{round_trip:3} ms: {predicted:.1} ticks between shots, {asking:.1} if the server is asked when it may"
+        );
         let trip = round_trip as f64 * 0.06;
         assert!(asking >= COOLDOWN as f64 + trip, "{round_trip} ms: the counter-example pays the round trip: {asking}");
     }

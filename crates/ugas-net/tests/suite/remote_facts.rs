@@ -1,4 +1,4 @@
-//! What a client plays ahead on controllers of others: told once, and undone where it did not happen.
+//! Predicted facts on remote actors: emitted once, and undone if the server does not confirm them.
 
 use crate::kit::{Game, Setup, builder};
 use ugas_core::{ControllerId, CueType, Fact, FactKind, Facts, RulesBuilder, Spec, Target};
@@ -10,7 +10,7 @@ fn apply(effect: &str) -> AbilityTask {
     AbilityTask::new("ApplyEffectToTarget").param("EffectClass", effect)
 }
 
-/// A game with a spark that others see and hear, a curse that stays and loops, and a shield against both.
+/// A game with a spark that has a cue, a lasting curse with a looping cue, and a shield against both.
 fn sparks() -> RulesBuilder {
     let mut spark = Effect::instant("GE_Spark").add("Health", -20.0);
     spark.gameplay_cues.push("Cue.Spark".into());
@@ -36,7 +36,7 @@ fn game(mode: ControllerReplication) -> Game {
     g
 }
 
-/// Facts about somebody of one kind, by how sure they were: predicted, confirmed, undone, the server's.
+/// Counts facts about a controller by certainty: predicted, confirmed, undone, server.
 fn counts(facts: &[(Fact, Certainty)], who: ControllerId, is: impl Fn(&FactKind) -> bool) -> [usize; 4] {
     let all = [Certainty::Predicted, Certainty::Confirmed, Certainty::Undone, Certainty::Server];
     all.map(|c| facts.iter().filter(|(f, k)| f.who == who && *k == c && is(&f.kind)).count())
@@ -55,7 +55,7 @@ fn any(_: &FactKind) -> bool {
 }
 
 #[test]
-fn what_was_shown_ahead_on_another_is_confirmed_and_not_told_again() {
+fn facts_predicted_on_a_remote_actor_are_confirmed_and_not_emitted_again() {
     for name in ["GA_Spark", "GA_Curse", "GA_Later"] {
         let mut g = game(ControllerReplication::Full);
         let foe = g.foe;
@@ -64,33 +64,33 @@ fn what_was_shown_ahead_on_another_is_confirmed_and_not_told_again() {
         let facts = g.facts();
         assert_eq!(counts(&facts, foe, is_cue), [1, 1, 0, 0], "{name}");
         assert_eq!(counts(&facts, foe, is_value), [1, 1, 0, 0], "{name}");
-        let [told, confirmed, undone, server] = counts(&facts, foe, any);
-        assert!(told >= 2 && confirmed == told && undone == 0 && server == 0, "{name}: {facts:#?}");
+        let [predicted, confirmed, undone, server] = counts(&facts, foe, any);
+        assert!(predicted >= 2 && confirmed == predicted && undone == 0 && server == 0, "{name}: {facts:#?}");
     }
 }
 
 // covers: NXT-13.8-05
 #[test]
-fn what_a_shield_on_the_server_stopped_is_undone_and_never_confirmed() {
+fn a_predicted_hit_that_the_server_blocks_is_undone_and_never_confirmed() {
     for name in ["GA_Spark", "GA_Curse", "GA_Later"] {
         let mut g = game(ControllerReplication::Full);
         let (foe, shield) = (g.foe, g.effect("GE_Shield"));
-        // The client hears of the shield too late.
+        // The client receives the shield too late.
         g.cast(name, Target::Controller(foe)).unwrap();
         g.net.server_mut().sim_mut().apply(&Spec::new(shield, foe)).unwrap();
         g.net.run(60);
         let facts = g.facts();
         let own = counts(&facts, g.hero, |k| matches!(k, FactKind::AbilityActivated { .. }));
         assert_eq!(own, [1, 1, 0, 0], "{name}: the use itself is fine");
-        let [told, confirmed, undone, _] = counts(&facts, foe, any);
-        assert!(told >= 2 && confirmed == 0 && undone == told, "{name}: {facts:#?}");
-        assert_eq!(counts(&facts, foe, is_value)[3], 0, "{name}: taken back says it all");
+        let [predicted, confirmed, undone, _] = counts(&facts, foe, any);
+        assert!(predicted >= 2 && confirmed == 0 && undone == predicted, "{name}: {facts:#?}");
+        assert_eq!(counts(&facts, foe, is_value)[3], 0, "{name}: the undone fact is enough");
         assert_eq!((g.seen(foe, "Health"), g.seen(foe, "Speed")), (100.0, 10.0));
     }
 }
 
 #[test]
-fn what_else_moved_a_value_is_told_from_what_was_shown() {
+fn other_changes_of_a_predicted_value_are_emitted_as_server_facts() {
     let mut g = game(ControllerReplication::Full);
     let (foe, other) = (g.foe, g.effect("GE_Other"));
     g.cast("GA_Spark", Target::Controller(foe)).unwrap();
@@ -98,15 +98,15 @@ fn what_else_moved_a_value_is_told_from_what_was_shown() {
     g.net.run(60);
     let facts = g.facts();
     assert_eq!(counts(&facts, foe, is_value), [1, 1, 0, 1]);
-    let news = facts.iter().find(|(f, c)| *c == Certainty::Server && is_value(&f.kind)).unwrap().0.kind;
-    let FactKind::AttributeChanged { old, new, .. } = news else { panic!() };
-    // Heard of before the spark counted there, or with it.
+    let change = facts.iter().find(|(f, c)| *c == Certainty::Server && is_value(&f.kind)).unwrap().0.kind;
+    let FactKind::AttributeChanged { old, new, .. } = change else { panic!() };
+    // Received before the spark was applied there, or together with it.
     assert!(old - new == 1.0 && new == g.seen(foe, "Health"), "{old} {new}");
     assert_eq!(g.seen(foe, "Health"), 79.0);
 }
 
 #[test]
-fn a_refused_use_takes_back_what_it_showed_on_others() {
+fn a_rejected_activation_undoes_its_facts_on_remote_actors() {
     let mut g = game(ControllerReplication::Full);
     let (hero, foe) = (g.hero, g.foe);
     let which = ugas_core::Which::Ability(g.ability("GA_Spark"));
@@ -114,13 +114,13 @@ fn a_refused_use_takes_back_what_it_showed_on_others() {
     g.cast("GA_Spark", Target::Controller(foe)).unwrap();
     g.net.run(60);
     let facts = g.facts();
-    let [told, confirmed, undone, server] = counts(&facts, foe, any);
-    assert!(told >= 2 && confirmed == 0 && undone == told && server == 0, "{facts:#?}");
+    let [predicted, confirmed, undone, server] = counts(&facts, foe, any);
+    assert!(predicted >= 2 && confirmed == 0 && undone == predicted && server == 0, "{facts:#?}");
     assert_eq!(g.seen(foe, "Health"), 100.0);
 }
 
 #[test]
-fn values_that_nobody_shows_are_not_told_ahead() {
+fn hidden_values_of_remote_actors_emit_no_predicted_facts() {
     let mut g = game(ControllerReplication::Mixed);
     let foe = g.foe;
     g.cast("GA_Spark", Target::Controller(foe)).unwrap();
@@ -128,20 +128,20 @@ fn values_that_nobody_shows_are_not_told_ahead() {
     let facts = g.facts();
     assert_eq!(counts(&facts, foe, is_value), [0; 4]);
     assert_eq!(counts(&facts, foe, is_cue), [1, 1, 0, 0]);
-    let [told, confirmed, undone, server] = counts(&facts, foe, any);
-    assert!(confirmed == told && undone == 0 && server == 0);
+    let [predicted, confirmed, undone, server] = counts(&facts, foe, any);
+    assert!(confirmed == predicted && undone == 0 && server == 0);
 }
 
 #[test]
-fn on_a_bad_line_every_cue_is_still_told_once_and_everything_told_ahead_is_settled() {
-    (1..=4).for_each(play_on_a_bad_line);
+fn on_a_lossy_link_every_cue_is_emitted_once_and_every_prediction_is_decided() {
+    (1..=4).for_each(play_on_a_lossy_link);
 }
 
-fn play_on_a_bad_line(seed: u64) {
+fn play_on_a_lossy_link(seed: u64) {
     let mut g = Game::new(Setup { builder: sparks(), profile: LinkProfile::BAD, seed, ..Setup::default() });
     let (foe, shield) = (g.foe, g.effect("GE_Shield"));
     g.facts();
-    let (mut told, mut truth, mut taken) = (Vec::new(), 0, Facts::default());
+    let (mut facts, mut truth, mut taken) = (Vec::new(), 0, Facts::default());
     g.net.server_mut().take_facts(&mut taken);
     let mut key = None;
     for n in 0..1320 {
@@ -158,23 +158,23 @@ fn play_on_a_bad_line(seed: u64) {
             _ => {}
         }
         g.net.step();
-        told.extend(g.facts());
+        facts.extend(g.facts());
         g.net.server_mut().take_facts(&mut taken);
         let is_burst = |f: &&Fact| matches!(f.kind, FactKind::Cue { cue: CueType::Execute, .. }) && f.who == foe;
         truth += taken.list.iter().filter(is_burst).count();
     }
-    let [ahead, confirmed, undone, server] = counts(&told, foe, is_cue);
-    assert!(ahead > 60 && undone > 5, "{ahead} {undone}");
-    assert_eq!(ahead, confirmed + undone, "whatever was told ahead is settled once");
-    let shown = ahead - undone + server;
+    let [predicted, confirmed, undone, server] = counts(&facts, foe, is_cue);
+    assert!(predicted > 60 && undone > 5, "{predicted} {undone}");
+    assert_eq!(predicted, confirmed + undone, "every prediction is decided once");
+    let shown = predicted - undone + server;
     // A burst whose packets are all lost is not made up for; nothing is shown that was not.
     assert!(shown <= truth && shown + truth / 10 >= truth, "{shown} of {truth}");
-    let [ahead, confirmed, undone, _] = counts(&told, foe, any);
-    assert_eq!(ahead, confirmed + undone);
+    let [predicted, confirmed, undone, _] = counts(&facts, foe, any);
+    assert_eq!(predicted, confirmed + undone);
 }
 
 #[test]
-fn what_a_command_did_not_do_to_its_own_controller_is_undone_too() {
+fn a_mispredicted_effect_on_the_own_controller_is_undone_too() {
     let curse = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Curse");
     let rules = sparks().add(Ability::new("GA_Pact").cost("GE_Cost").task(curse));
     let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
@@ -190,10 +190,10 @@ fn what_a_command_did_not_do_to_its_own_controller_is_undone_too() {
     let facts = g.facts();
     let of = |c: Certainty, is: &dyn Fn(&Fact) -> bool| facts.iter().filter(|(f, k)| *k == c && is(f)).count();
     let cursed = |f: &Fact| f.effect == curse;
-    let told = of(Certainty::Predicted, &cursed);
-    assert!(told >= 4, "{facts:#?}");
-    assert_eq!((of(Certainty::Undone, &cursed), of(Certainty::Confirmed, &cursed)), (told, 0), "{facts:#?}");
-    assert_eq!(of(Certainty::Server, &cursed), 0, "taken back says it all");
+    let predicted = of(Certainty::Predicted, &cursed);
+    assert!(predicted >= 4, "{facts:#?}");
+    assert_eq!((of(Certainty::Undone, &cursed), of(Certainty::Confirmed, &cursed)), (predicted, 0), "{facts:#?}");
+    assert_eq!(of(Certainty::Server, &cursed), 0, "the undone fact is enough");
     let paid = |f: &Fact| matches!(f.kind, FactKind::AttributeChanged { new: 80.0, .. });
     assert_eq!((of(Certainty::Confirmed, &paid), of(Certainty::Undone, &paid)), (1, 0), "the cost was paid");
     assert_eq!((g.seen(hero, "Speed"), g.seen(hero, "Mana")), (10.0, 80.0));

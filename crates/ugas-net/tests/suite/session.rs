@@ -90,7 +90,7 @@ impl Bench {
 }
 
 #[test]
-fn a_client_joins_and_holds_the_same_state() {
+fn a_client_joins_and_has_the_same_state() {
     let mut b = Bench::new(3);
     b.run(60);
     assert_eq!(*b.client.state(), ClientState::Playing);
@@ -103,7 +103,7 @@ fn a_client_joins_and_holds_the_same_state() {
 }
 
 #[test]
-fn what_is_played_ahead_is_confirmed_without_a_correction() {
+fn a_correct_prediction_is_confirmed_without_a_correction() {
     let mut b = Bench::new(3);
     b.run(60);
     let bolt = b.rules.ability("GA_Bolt").unwrap();
@@ -134,7 +134,7 @@ fn what_is_played_ahead_is_confirmed_without_a_correction() {
 }
 
 #[test]
-fn a_foreign_change_corrects_the_owner_and_keeps_what_came_after() {
+fn a_change_by_another_controller_corrects_the_owner_and_keeps_later_predictions() {
     let mut b = Bench::new(3);
     b.run(60);
     let hit = b.rules.effect("GE_Bolt").unwrap();
@@ -152,7 +152,7 @@ fn a_foreign_change_corrects_the_owner_and_keeps_what_came_after() {
 }
 
 #[test]
-fn what_the_server_refuses_is_undone() {
+fn a_rejected_command_is_undone() {
     let mut b = Bench::new(3);
     b.run(60);
     // The server takes the mana away; the client does not know yet.
@@ -173,7 +173,7 @@ fn what_the_server_refuses_is_undone() {
 }
 
 #[test]
-fn a_number_that_the_server_refuses_is_not_played_ahead_either() {
+fn an_invalid_number_is_refused_on_the_client_and_not_predicted() {
     let mut b = Bench::new(3);
     b.run(60);
     for x in [1e-310, f64::NAN, f64::INFINITY, 1e12] {

@@ -201,8 +201,8 @@ fn a_confirmed_cue_plays_once_over_every_link() {
             // Where six of ten packets are lost a command may arrive too late: then it is rejected.
             let is_rejected = game.ana().counts().rejected > 0;
             if !is_rejected && game.ana().pending_commands() == 0 {
-                assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{about}: the remote loop goes on");
-                assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{about}: the own loop goes on");
+                assert!(is_playing(&host, &game, game.foe, REMOTE_LOOP), "{about}: the remote loop keeps playing");
+                assert!(is_playing(&host, &game, game.hero, OWN_LOOP), "{about}: the own loop keeps playing");
                 assert!(host.seen.lock().unwrap().confirmed > 0, "{about}: {:?}", host.seen);
             }
             game.net.restore_links();

@@ -1,4 +1,4 @@
-//! Who hears of whom, how often and how it is shown, over whole sessions.
+//! Relevance, update rates and interpolation over whole sessions.
 
 use crate::kit::{Game, LENGTH, Setup};
 use ugas_core::{Anchor, Op, SimTime, SpawnSpec};
@@ -10,17 +10,17 @@ fn game(round_trip: i64) -> Game {
     Game::new(Setup { profile: LinkProfile::round_trip(round_trip, 0), ..Setup::default() })
 }
 
-/// The foe stands at this point of the x axis.
-fn stand(game: &mut Game, x: f64) {
+/// Moves the foe to this point of the x axis.
+fn move_foe(game: &mut Game, x: f64) {
     let (who, anchor) = (game.foe, Some(Anchor::at([x, 0.0, 0.0])));
     game.net.server_mut().sim_mut().run(Op::Move { who, anchor }).unwrap();
 }
 
-/// How many places Ana hears of in a second in which the foe moves in every tick.
-fn heard_in_a_second(game: &mut Game) -> usize {
+/// The positions that Ana receives in a second in which the foe moves every tick.
+fn updates_in_a_second(game: &mut Game) -> usize {
     let mut places = Vec::new();
     for i in 0..80 {
-        stand(game, i as f64);
+        move_foe(game, i as f64);
         game.net.step();
         if i < 20 {
             continue;
@@ -35,12 +35,12 @@ fn heard_in_a_second(game: &mut Game) -> usize {
 #[test]
 fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
     let (mut short, mut long) = (game(100), game(200));
-    // A player near by; the foe of nobody's stands far off until it moves.
-    stand(&mut short, 0.0);
-    stand(&mut long, 0.0);
+    // A player is near; the foe without an owner is far away until it moves.
+    move_foe(&mut short, 0.0);
+    move_foe(&mut long, 0.0);
     short.net.run(60);
     long.net.run(60);
-    let (fast, slow) = (heard_in_a_second(&mut short), heard_in_a_second(&mut long));
+    let (fast, slow) = (updates_in_a_second(&mut short), updates_in_a_second(&mut long));
     assert!(fast >= 59, "{fast} a second at 100 ms");
     assert!((20..=31).contains(&slow), "{slow} a second at 200 ms");
     assert!(
@@ -51,7 +51,7 @@ fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
     );
 }
 
-/// Everybody is sent at most ten times a second.
+/// Every actor is sent at most ten times a second.
 struct Slow;
 
 impl Priority for Slow {
@@ -65,14 +65,14 @@ impl Priority for Slow {
 
 // covers: UGAS-13.6-04
 #[test]
-fn others_are_shown_on_the_way_between_places_a_tenth_of_a_second_apart() {
+fn remote_positions_are_interpolated_between_samples_a_tenth_of_a_second_apart() {
     let mut game = game(50);
     game.net.server_mut().set_priority(Slow);
     game.net.server_mut().set_rates(RateTable { distant: 10..=10, ..RateTable::default() });
     let start = game.net.server().tick().time(LENGTH);
     let mut between = 0;
     for i in 0..120 {
-        stand(&mut game, i as f64);
+        move_foe(&mut game, i as f64);
         game.net.step();
         if i < 60 {
             continue;
@@ -94,24 +94,24 @@ fn others_are_shown_on_the_way_between_places_a_tenth_of_a_second_apart() {
 }
 
 #[test]
-fn who_goes_out_of_sight_is_gone_and_comes_back_whole() {
+fn an_actor_that_leaves_relevance_is_removed_and_returns_completely() {
     let mut game = game(50);
     game.net.server_mut().set_relevance(DistanceRelevance::new(500.0, 600.0));
     game.net.run(30);
     game.facts();
-    stand(&mut game, 601.0);
+    move_foe(&mut game, 601.0);
     game.net.run(30);
     assert!(!game.ana().sim().exists(game.foe));
-    let told = |facts: &[(ugas_core::Fact, Certainty)], game: &Game| {
+    let despawns = |facts: &[(ugas_core::Fact, Certainty)], game: &Game| {
         facts.iter().filter(|(f, _)| f.who == game.foe && f.kind == ugas_core::FactKind::Despawned).count()
     };
     let facts = game.facts();
-    assert_eq!(told(&facts, &game), 1);
+    assert_eq!(despawns(&facts, &game), 1);
     let (foe, ward) = (game.foe, game.effect("GE_Ward"));
     game.net.server_mut().sim_mut().run(Op::Apply(ugas_core::Spec::new(ward, foe))).unwrap();
     game.net.run(30);
-    assert!(!game.ana().sim().exists(foe), "what happens out of sight is not told");
-    stand(&mut game, 10.0);
+    assert!(!game.ana().sim().exists(foe), "changes of irrelevant actors are not sent");
+    move_foe(&mut game, 10.0);
     game.net.run(30);
     let sim = game.ana().sim();
     assert_eq!(sim.anchor(foe).unwrap().unwrap().position, [10.0, 0.0, 0.0]);
@@ -120,7 +120,7 @@ fn who_goes_out_of_sight_is_gone_and_comes_back_whole() {
 }
 
 #[test]
-fn what_is_longer_than_a_packet_arrives_and_so_does_what_follows() {
+fn a_state_longer_than_a_packet_and_later_updates_arrive() {
     let lossy = LinkProfile { loss: 0.2, ..LinkProfile::round_trip(100, 0) };
     for profile in [LinkProfile::round_trip(50, 0), lossy] {
         let mut game = Game::new(Setup { profile, ..Setup::default() });
@@ -142,7 +142,7 @@ fn what_is_longer_than_a_packet_arrives_and_so_does_what_follows() {
 }
 
 #[test]
-fn a_hit_that_was_played_ahead_never_flickers_whatever_is_lost() {
+fn a_predicted_hit_never_flickers_under_packet_loss() {
     for seed in 0..6 {
         let mut game = Game::new(Setup { profile: LinkProfile::BAD, seed, ..Setup::default() });
         game.net.run(120);
@@ -166,7 +166,7 @@ fn a_hit_that_was_played_ahead_never_flickers_whatever_is_lost() {
 }
 
 #[test]
-fn a_client_is_sent_no_more_than_its_line_takes_and_hears_everything_in_the_end() {
+fn a_client_receives_at_most_its_bandwidth_and_eventually_all_updates() {
     let mut game = game(50);
     let vitals = game.rules.set("Vitals").unwrap();
     let crowd: Vec<_> =

@@ -74,7 +74,7 @@ fn is_ready(play: &Harness, name: &str) -> bool {
         && client.owned().iter().all(|&who| client.confirmed_tick(who).is_some())
 }
 
-/// Whether a client shows of a controller what the server has.
+/// Whether a client has the server's state of a controller.
 fn agrees(play: &Harness, name: &str, who: ControllerId) -> Result<(), String> {
     let sims = [play.server().sim(), play.client(name).sim()];
     for of in ["Health", "Mana"] {

@@ -26,7 +26,7 @@ fn plays(g: &mut Game) {
     g.assert_equal();
     let mana = g.truth(who, "Mana");
     g.bolt();
-    assert_eq!(g.seen(who, "Mana"), mana - 20.0, "played ahead");
+    assert_eq!(g.seen(who, "Mana"), mana - 20.0, "predicted");
     g.net.run(60);
     assert_eq!(g.truth(who, "Mana"), mana - 20.0);
     g.assert_equal();

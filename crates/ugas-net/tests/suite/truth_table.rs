@@ -111,7 +111,7 @@ fn cell_of_trigger(policy: NetExecution, by: &str) -> &'static str {
     for _ in 0..30 {
         g.net.step();
         let now = [runs(g.ana().sim(), who, ability), runs(g.net.server().sim(), who, ability)];
-        assert!(seen[0] <= now[0] && seen[1] <= now[1], "{policy:?} {by}: what runs goes on");
+        assert!(seen[0] <= now[0] && seen[1] <= now[1], "{policy:?} {by}: an active ability stays active");
         seen = now;
     }
     let starts = g.facts();

@@ -1,4 +1,4 @@
-//! A controller as its owner's client hears of it: exact, and in few bytes.
+//! A controller as its owner receives it: exact, and in few bytes.
 
 use ugas_core::{ControllerId, Portable, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec};
 use ugas_doc::{Attribute, AttributeSet, Effect, TagRegistry};
@@ -39,7 +39,7 @@ fn seen(sim: &Sim, who: ControllerId) -> Tokens {
     tokens
 }
 
-/// Sends the difference over; says how many bits it took.
+/// Sends the difference and returns its number of bits.
 fn sent(old: &Tokens, new: &Tokens) -> usize {
     let mut out = BitWriter::new();
     let mut coder = Coder::default();
@@ -64,14 +64,14 @@ fn two_changed_values_of_sixteen_fit_into_eight_bytes() {
 }
 
 #[test]
-fn nothing_new_is_one_bit() {
+fn an_unchanged_state_takes_one_bit() {
     let (mut sim, who) = hero();
     apply(&mut sim, who, "GE_Poison");
     assert_eq!(sent(&seen(&sim, who), &seen(&sim, who)), 1);
 }
 
 #[test]
-fn a_portable_comes_back_exactly() {
+fn a_portable_round_trips_exactly() {
     let (mut sim, who) = hero();
     for name in ["GE_Poison", "GE_Haste", "GE_Aura", "GE_Third", "GE_Haste"] {
         apply(&mut sim, who, name);
@@ -89,9 +89,9 @@ fn a_portable_comes_back_exactly() {
     }
 }
 
-// What a fight costs in all: a hit every 20 ticks, poison, haste, and a value that is no decimal.
+// The total cost of a fight: a hit every 20 ticks, poison, haste, and a value without a short decimal form.
 #[test]
-fn a_fight_goes_over_tick_by_tick() {
+fn a_fight_is_sent_as_deltas_tick_by_tick() {
     let (mut sim, who) = hero();
     let mut old = seen(&sim, who);
     let (mut total, mut quiet) = (0, 0);
@@ -111,5 +111,5 @@ fn a_fight_goes_over_tick_by_tick() {
         old = new;
     }
     assert!(total <= 13_000, "{total} bits");
-    assert!(quiet >= 450, "{quiet} ticks without news");
+    assert!(quiet >= 450, "{quiet} ticks without changes");
 }

@@ -10,7 +10,7 @@ use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, langua
 /// The schemas of all kinds of documents, as `ugas schema` writes them.
 const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
 
-/// Answers a request that does not change the documents. `is_now` is false if the library is that of an earlier tick.
+/// Answers a request that does not change the documents. `is_now` is false if the library belongs to an earlier tick.
 pub(crate) fn reply(
     request: DataRequest,
     library: &Library,
@@ -40,7 +40,7 @@ fn file(library: &Library, disk: Option<&Disk>, name: &str, is_now: bool) -> Res
         None => Some(NO_DISK.to_owned()),
         Some(disk) => disk.writable_path(&source.path).err(),
     };
-    // The text of an earlier tick keeps its own hash: saving it is rejected if the file on disk has changed since.
+    // A text of an earlier tick has its own hash, so that saving it is rejected if the file on disk has changed since.
     let read = |disk: &Disk| disk.hash_of(&source.path).filter(|_| is_now).unwrap_or(TextHash::of(&source.text));
     let hash = disk.map(|disk| read(disk).hex());
     Ok(json!({ "name": name, "text": &*source.text, "hash": hash, "live": library.is_live(), "refused": refused }))
@@ -74,7 +74,7 @@ fn schema(kind: &str) -> Result<Value, String> {
 fn form(text: &str) -> Result<Value, String> {
     let trees = read_trees("", text).map_err(|errors| {
         let first = errors.iter().next().map_or_else(String::new, |e| format!("line {}: {}", e.line, e.message));
-        format!("no form: the text cannot be parsed: {first}")
+        format!("cannot show the form because the text cannot be parsed: {first}")
     })?;
     let documents = trees.iter().map(|tree| {
         let kind = match kind_of("", tree) {
@@ -111,7 +111,7 @@ fn json_of(node: &Node, path: &mut Vec<Value>, places: &mut Vec<Value>) -> Value
     }
 }
 
-/// Converts a JSON value; JSON is a subset of YAML.
+/// Converts a JSON value to a document value. The YAML parser reads the value, because JSON is a subset of YAML.
 fn value_of(value: &Value) -> Result<NodeValue, String> {
     let unread = || "invalid value".to_owned();
     let mut trees = read_trees("", &value.to_string()).map_err(|_| unread())?;

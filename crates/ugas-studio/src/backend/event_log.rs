@@ -12,13 +12,13 @@ use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, Fact, FactKind, Sim};
 use ugas_net::client::Certainty;
 
-/// The most facts in the log.
+/// The maximum number of facts in the log.
 const MAX_RECORDED: usize = 100_000;
-/// The most facts up to a tick that one answer lists.
+/// The maximum number of facts in an answer about the facts up to a tick.
 const MAX_UNTIL: usize = 1_000;
-/// The most writes of a base value that an explanation lists.
+/// The maximum number of writes of a base value in an explanation.
 const MAX_WRITES: usize = 5;
-/// The most facts in one frame. A page that has not requested frames for a while misses the older facts.
+/// The maximum number of facts in one frame. A page that has not requested frames for a while misses older facts.
 const MAX_PER_FRAME: usize = 4_000;
 
 /// A fact in the log.
@@ -26,7 +26,7 @@ const MAX_PER_FRAME: usize = 4_000;
 pub(crate) struct RecordedFact {
     pub(crate) serial: u64,
     pub(crate) tick: u32,
-    /// The client's name; none for the server. Kept by name, because the clients at another tick may differ.
+    /// The name of the client; `None` for the server. An index would be ambiguous: other ticks may have other clients.
     pub(crate) client: Option<Arc<str>>,
     pub(crate) certainty: Option<Certainty>,
     pub(crate) fact: Fact,
@@ -50,12 +50,12 @@ impl EventLog {
         self.serial
     }
 
-    /// Records the facts of the last tick of a session, and of the inputs since.
+    /// Records the facts of the last tick of a session and the facts of the inputs after that tick.
     pub(crate) fn record(&mut self, session: &Session) {
         let (tick, tick_facts) = (session.tick(), session.tick_facts());
         self.record_facts(tick, tick_facts.fresh());
         for (player, facts) in session.net().players().iter().zip(&tick_facts.client_facts) {
-            // Confirmed and replicated facts are those of the server.
+            // Confirmed and replicated facts are already in the log as facts of the server.
             let mut undone = facts.iter().filter(|(_, c)| *c == Certainty::Undone).peekable();
             let client: Option<Arc<str>> = undone.peek().map(|_| player.name().into());
             undone.for_each(|(fact, certainty)| self.push(tick, client.clone(), Some(certainty), fact));
@@ -81,7 +81,7 @@ impl EventLog {
         self.facts.retain(|t| t.tick <= tick);
     }
 
-    /// Drops the facts of a tick and after it.
+    /// Drops the facts of a tick and of all later ticks.
     pub(crate) fn drop_from(&mut self, tick: u32) {
         self.facts.retain(|t| t.tick < tick);
     }
@@ -90,7 +90,7 @@ impl EventLog {
         self.facts.iter().find(|t| t.serial == serial)
     }
 
-    /// Returns the newest facts since a serial number, of the requested actors or of all.
+    /// Returns the newest facts since a serial number, of the requested actors or of all actors.
     pub(crate) fn since<'t, L>(
         &'t self,
         request: &FrameRequest,
@@ -101,7 +101,7 @@ impl EventLog {
         newest(self.facts.range(from..), request.about.as_deref(), names, MAX_PER_FRAME).into_iter().map(line).collect()
     }
 
-    /// Returns the newest facts up to a tick, of the requested actors or of all.
+    /// Returns the newest facts up to a tick, of the requested actors or of all actors.
     pub(crate) fn until(&self, tick: u32, about: Option<&[String]>, names: &Names) -> Vec<&RecordedFact> {
         let to = self.facts.partition_point(|t| t.tick <= tick);
         newest(self.facts.range(..to), about, names, MAX_UNTIL)

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use ugas_core::{ControllerId, Sim, TaskRecord};
 
-/// Returns the statistics of a world; `last` are the task records of its last frame.
+/// Returns the statistics of a world; `last` contains the task records of its last frame.
 pub(crate) fn of_sim(sim: &Sim, last: &[TaskRecord]) -> Map<String, Value> {
     let rules = sim.rules();
     let tasks: Vec<Value> = sim

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use ugas_core::Rules;
 
-/// Returns the names that a page offers for input.
+/// Returns the names that the input fields of a page suggest.
 pub(crate) fn names_of(rules: &Rules) -> Value {
     let names = |list: Vec<&str>| list.into_iter().map(str::to_owned).collect::<Vec<_>>();
     json!({
@@ -51,7 +51,8 @@ impl Backend {
         answer
     }
 
-    /// Returns a frame as text: with many actors, building a JSON value first would be too slow.
+    /// Returns a frame as JSON text. The lists are serialized directly, because building a JSON value first is too slow
+    /// with many actors.
     pub(super) fn frame(&mut self, request: &FrameRequest) -> Result<String, String> {
         let hash = self.recording.world_mut().hash();
         let session = self.recording.world();

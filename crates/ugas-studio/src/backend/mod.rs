@@ -1,9 +1,9 @@
 //! The backend: one world, its recording, and the requests of pages. Requests and answers are JSON.
 //!
-//! The web server, the wasm module and the tests use the same backend. It never panics on a request; an error is
-//! returned as a sentence under the key `error`. [`request`] defines the requests, [`data`] answers requests about
-//! documents, [`frame`] returns the state, [`queries`] explains it, [`timeline`] seeks and undoes, and [`figures`]
-//! returns statistics.
+//! The web server, the wasm module and the tests use the same backend. The backend never panics on a request. If a
+//! request fails, the answer contains a message under the key `error`. [`request`] defines the requests, [`data`]
+//! answers requests about documents, [`frame`] returns the state, [`queries`] explains the state, [`timeline`] seeks
+//! and undoes inputs, and [`figures`] returns statistics.
 
 pub(crate) mod data;
 pub(crate) mod event_log;
@@ -25,23 +25,23 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// The most ticks of one call, so that a slow machine falls behind instead of blocking.
+/// The maximum number of ticks per call, so that a slow machine falls behind real time instead of blocking.
 const MAX_TICKS: u32 = 240;
-/// The latest tick of a link: ten minutes.
+/// The latest tick that a link may select: ten minutes.
 const MAX_LINK_TICK: u32 = 10 * 60 * crate::session::RATE;
 
-/// Ticks until the clients of a duel are as far ahead as their links require and its counters are meaningful.
+/// Ticks until the clients of a duel predict as far ahead as their links require, and the counters are meaningful.
 const WARM_UP: u32 = 4 * crate::session::RATE;
-/// The most ticks to skip until both fighters are alive.
+/// The maximum number of ticks to skip until both fighters are alive.
 const MAX_SKIP: u32 = 10 * crate::session::RATE;
 
-/// The error of an input that changes several files.
-const ONE_FILE_AT_A_TIME: &str = "change one file at a time, by its text";
+/// The error message for an input that changes several files.
+const ONE_FILE_AT_A_TIME: &str = "an input can change only one file; send one input for each file";
 
 /// A function that creates a session from a seed.
 pub type SessionFactory = Box<dyn Fn(u64) -> Result<Session, String> + Send>;
 
-/// A function that creates a session from options.
+/// A function that opens a session with options.
 type OpenSession = Box<dyn Fn(&OpenOptions) -> Result<Session, String> + Send>;
 
 /// A session, its recording, and the answers to requests about them.
@@ -63,7 +63,7 @@ pub struct Backend {
     disk: Option<Disk>,
     clock: Option<Clock>,
     counter: Option<fn() -> u64>,
-    /// Allocations of the last step, keyframes included.
+    /// The number of allocations in the last step, including keyframes.
     allocations: Option<u64>,
     running: bool,
     speed: f64,
@@ -74,13 +74,13 @@ pub struct Backend {
     step_us: f64,
     /// Total bytes sent by the server at each of the last ticks.
     sent: VecDeque<(u32, u64)>,
-    /// Incremented when the documents change or the session is reopened: pages read `hello` again.
+    /// Incremented when the documents change or the session is reopened; pages then request `hello` again.
     reloads: u32,
-    /// Incremented when the timeline is replaced: pages drop their events and read them again.
+    /// Incremented when the timeline is replaced; pages then drop their events and request them again.
     timelines: u32,
-    /// Why the files on disk cannot be applied, or differ from the world.
+    /// Why the files on disk cannot be applied, or which file differs from the world.
     notice: Option<String>,
-    /// Number of reloads from disk, and the files of the last one.
+    /// The number of reloads from disk, and the files of the last reload.
     saved: Option<(u32, String)>,
 }
 
@@ -136,14 +136,14 @@ impl Backend {
         })
     }
 
-    /// Sets a clock in nanoseconds, with which the duration of tasks is measured for the statistics.
+    /// Sets the clock that measures the duration of tasks for the statistics. The clock returns nanoseconds.
     pub fn with_clock(mut self, clock: Clock) -> Backend {
         self.recording.update_all(|session| session.set_clock(clock.clone()));
         self.clock = Some(clock);
         self
     }
 
-    /// Sets a function that counts the allocations of the calling thread, for the statistics.
+    /// Sets the function that counts allocations for the statistics. It returns the count of the calling thread.
     pub fn with_counter(mut self, counter: fn() -> u64) -> Backend {
         self.counter = Some(counter);
         self
@@ -211,7 +211,7 @@ impl Backend {
                 }
                 return Ok(self.hello());
             }
-            // Answered as text by the caller.
+            // The caller has already answered this request with JSON text.
             WorldRequest::Frame(_) => {}
             WorldRequest::Play => self.running = true,
             WorldRequest::Pause => self.running = false,
@@ -280,7 +280,7 @@ impl Backend {
         }
         if self.disk.is_some() && inputs.iter().any(|(_, input)| matches!(input, Input::Edit { .. })) {
             return Err(
-                "this link changes documents, and this session can save them; open it with `ugas demo`".to_owned()
+                "this link changes documents, and this session can save them; open the link with `ugas demo`".to_owned()
             );
         }
         let mut session = (self.open_session)(&options)?;
@@ -310,7 +310,7 @@ impl Backend {
         Ok(())
     }
 
-    /// Reopens the scenario from its file: by name, or by number if it was renamed.
+    /// Reopens the scenario from its file, by name or, if the scenario was renamed, by number.
     fn reopen_scenario(&mut self, tick: u32) -> Result<(), String> {
         let named = |script: &Script| [script.key(script.index()), (script.index() + 1).to_string()];
         let Some([name, number]) = self.recording.world().script().map(named) else { return Ok(()) };
@@ -355,7 +355,7 @@ impl Backend {
         self.notice = other.map(|name| format!("{name} differs from the text at this tick; saving replaces the file"));
     }
 
-    /// Returns the tables that a text uses, or its errors; changes nothing.
+    /// Checks a text without applying it. Returns the tables that the text uses, or its errors.
     fn edit(&self, file: &str, text: &str) -> Result<BTreeMap<String, String>, String> {
         let library = self.recording.world().library();
         let new = library.with(file, text).map_err(|findings| json!(findings).to_string())?;
@@ -380,7 +380,8 @@ impl Backend {
         Ok(json!({ "hash": hash, "tick": tick, "old_end": old, "done": done }))
     }
 
-    /// Applies all changes of the files on disk, or none if one is invalid. Returns whether changes were applied.
+    /// Applies all changes of the files on disk, or no change if one file is invalid. Returns whether changes were
+    /// applied.
     pub fn reload_from_disk(&mut self) -> bool {
         let Some(disk) = &self.disk else { return false };
         let changes = match disk.changed_files(self.recording.world().library()) {
@@ -434,7 +435,7 @@ impl Backend {
     }
 }
 
-/// Converts paths to strings, as inputs have them.
+/// Converts paths to strings, because inputs identify files by strings.
 fn named(texts: BTreeMap<PathBuf, String>) -> BTreeMap<String, String> {
     texts.into_iter().map(|(path, text)| (path.display().to_string(), text)).collect()
 }

@@ -7,7 +7,7 @@ use crate::{explain, preview};
 use serde_json::{Value, json};
 
 impl Backend {
-    /// Explains an attribute on a side.
+    /// Explains the value of an attribute on the server or on a client.
     pub(super) fn explain(&self, side: Option<&str>, who: &str, attribute: &str) -> Result<Value, String> {
         let session = self.recording.world();
         let observer = observer_of(session, side)?;
@@ -20,7 +20,7 @@ impl Backend {
         })
     }
 
-    /// Previews an action on a side, at the current tick.
+    /// Previews an action at the current tick, on the server or on a client.
     pub(super) fn preview(&self, side: Option<&str>, action: &Action) -> Result<Value, String> {
         let session = self.recording.world();
         let preview = preview::preview(session.names(), observer_of(session, side)?, action)?;
@@ -41,7 +41,7 @@ impl Backend {
         Ok(json!(explain::chain(session.names(), session.sim(), &recorded.fact)))
     }
 
-    /// Returns what a link to the current tick contains.
+    /// Returns the content of a link to the current tick.
     pub(super) fn permalink(&self) -> Value {
         let (session, now) = (self.recording.world(), self.recording.world().tick());
         let counts = |(at, input): &&(u32, Input)| *at <= now && *input != Input::Resume;

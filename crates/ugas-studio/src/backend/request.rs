@@ -5,12 +5,12 @@ use serde::Deserialize;
 use serde_json::Value;
 use ugas_data::{Step, SymbolKind};
 
-/// A request, by subject.
+/// A request of a page, grouped by subject.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
-    /// About the world and the recording.
+    /// A request about the world and the recording.
     World(WorldRequest),
-    /// About the documents.
+    /// A request about the documents.
     Data(DataRequest),
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct FrameRequest {
     /// The serial number of the last event that the page has.
     #[serde(default)]
     pub(crate) since: u64,
-    /// Details to include: the client (none for the server) and the actor.
+    /// Actors whose details the frame includes, each with its client (`None` for the server).
     #[serde(default)]
     pub(crate) watch: Vec<(Option<String>, String)>,
-    /// Only actors of this debug category.
+    /// The debug category of the actors to include; all actors if missing.
     #[serde(default)]
     pub(crate) category: Option<String>,
-    /// Only events of these actors, and all deaths.
+    /// The actors whose events to include, in addition to all deaths; all events if missing.
     #[serde(default)]
     pub(crate) about: Option<Vec<String>>,
 }
@@ -88,7 +88,7 @@ pub(crate) enum WorldRequest {
         who: String,
         attribute: String,
     },
-    /// Request for a preview of an action on a side. Nothing is changed.
+    /// Request for a preview of an action on the server or on a client. The world does not change.
     Preview {
         #[serde(default)]
         side: Option<String>,
@@ -97,14 +97,14 @@ pub(crate) enum WorldRequest {
     Causes {
         serial: u64,
     },
-    /// Request for the newest events up to the current tick, of these actors or of all.
+    /// Request for the newest events up to the current tick, of these actors or of all actors.
     History {
         #[serde(default)]
         about: Option<Vec<String>>,
     },
     Figures,
     Permalink,
-    /// Opens a session at its start or at a tick. Missing options are those of the current session.
+    /// Opens a session at its start or at a tick. Missing options keep the values of the current session.
     Open {
         #[serde(default)]
         seed: Option<u64>,
@@ -121,26 +121,26 @@ pub(crate) enum WorldRequest {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum DataRequest {
-    /// The names of the files.
+    /// Request for the names of the files.
     Files,
-    /// One file, and whether it can be saved.
+    /// Request for the text of one file, and whether the file can be saved.
     File { name: String },
-    /// The errors and warnings of a text.
+    /// Request for the errors and warnings of a text.
     Check { file: String, text: String },
-    /// All definitions with their uses.
+    /// Request for all definitions with their references.
     Definitions,
-    /// One definition with its numbers.
+    /// Request for one definition with its numbers.
     Definition {
         kind: SymbolKind,
         name: String,
         #[serde(default = "one")]
         level: u32,
     },
-    /// The schema of a kind of document.
+    /// Request for the schema of a kind of document.
     Schema { kind: String },
-    /// The documents of a text as values, with locations.
+    /// Request for the documents of a text as values, with the location of each value.
     Form { text: String },
-    /// A text with one value set or removed.
+    /// Request for a text in which one value is set or removed.
     Set {
         text: String,
         document: usize,
@@ -148,7 +148,7 @@ pub(crate) enum DataRequest {
         #[serde(default)]
         value: Option<Value>,
     },
-    /// Saves a text over the one with the hash `hash`, and applies it to the running world.
+    /// Saves a text if the file on disk still has the hash `hash`, and applies the text to the running world.
     Save { file: String, text: String, hash: String },
 }
 

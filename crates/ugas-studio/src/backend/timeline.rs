@@ -1,4 +1,4 @@
-//! Moving along the recording and changing it: seek, resume, put an input, undo.
+//! Requests that seek in the recording or change it: seek, resume, apply an input, undo.
 
 use super::{Backend, record};
 use crate::Library;
@@ -19,7 +19,7 @@ impl Backend {
         self.reloads += u32::from(!Arc::ptr_eq(before, &self.recording.world().documents()));
     }
 
-    /// Resumes from the tick that is shown. The recording after that tick is dropped; undo restores it.
+    /// Resumes from the current tick. The recording after that tick is dropped; an undo restores it.
     pub(super) fn resume(&mut self) -> Result<Value, String> {
         match self.recording.is_live() {
             true => Ok(json!({ "tick": self.recording.world().tick() })),
@@ -38,8 +38,8 @@ impl Backend {
         Ok(())
     }
 
-    /// Puts an input like `put`. The answer contains the outcome, and the end of the timeline that the
-    /// input replaced.
+    /// Applies an input like [`Backend::put`]. The answer contains the outcome of the input and the last tick of the
+    /// timeline that the input replaced.
     pub(super) fn put_and_report(&mut self, input: Input) -> Result<Value, String> {
         let old = (!self.recording.is_live()).then(|| self.recording.end());
         self.put(input)?;
@@ -49,8 +49,9 @@ impl Backend {
         Ok(json!({ "tick": session.tick(), "message": message, "no_effect": no_effect, "old_end": old, "done": done }))
     }
 
-    /// Undoes the last input, or all inputs back to the one with which there were `with` inputs. Facts since then are
-    /// recorded again. Returns descriptions of the undone inputs, the newest first.
+    /// Undoes the last input. If `with` is given, undoes every input from the input with this number (counted from 1)
+    /// to the last. The facts since the first undone input are recorded again. Returns descriptions of the undone
+    /// inputs, the newest first.
     pub(super) fn undo(&mut self, with: Option<usize>) -> Result<Vec<String>, String> {
         let last = with.unwrap_or(self.recording.inputs().len()).max(1);
         if self.recording.inputs().len() < last {
@@ -65,12 +66,12 @@ impl Backend {
             undone.push(input.describe());
             self.event_log.drop_from(at);
             let event_log = &mut self.event_log;
-            // Task records of that tick were emitted before.
+            // The task records of that tick are already emitted.
             self.recording.undo(&mut |session| match session.tick() == at {
                 true => event_log.record(session),
                 false => record(event_log, session),
             });
-            // Undoing an input may restore later inputs of the timeline that it replaced.
+            // If the input replaced a timeline, undoing the input restores the later inputs of that timeline.
             if many <= last {
                 break;
             }

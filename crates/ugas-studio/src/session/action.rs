@@ -1,4 +1,4 @@
-//! Actions on a world. They use names instead of ids, so that they stay valid when documents are reloaded.
+//! Actions on a world. An action contains names instead of ids, so that it stays valid when documents are reloaded.
 
 use crate::Names;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,7 @@ use ugas_doc::Effect;
 pub enum Action {
     /// Applies an effect.
     Apply {
-        /// Its name.
+        /// The name of the effect.
         effect: String,
         /// The target actor.
         to: String,
@@ -26,16 +26,16 @@ pub enum Action {
     },
     /// Removes all applications of an effect.
     Remove {
-        /// Its name.
+        /// The name of the effect.
         effect: String,
-        /// The actor.
+        /// The actor that has the effect.
         from: String,
     },
     /// Activates an ability.
     Activate {
-        /// Its name.
+        /// The name of the ability.
         ability: String,
-        /// The actor.
+        /// The actor that has the ability.
         who: String,
         /// The target, if any.
         #[serde(default)]
@@ -43,16 +43,16 @@ pub enum Action {
     },
     /// Cancels an active ability.
     Cancel {
-        /// Its name.
+        /// The name of the ability.
         ability: String,
-        /// The actor.
+        /// The actor that has the ability.
         who: String,
     },
     /// Presses an input.
     Press {
-        /// Its name.
+        /// The name of the input.
         input: String,
-        /// The actor.
+        /// The actor that has the input.
         who: String,
         /// The target, if any.
         #[serde(default)]
@@ -60,18 +60,18 @@ pub enum Action {
     },
     /// Releases an input.
     Release {
-        /// Its name.
+        /// The name of the input.
         input: String,
-        /// The actor.
+        /// The actor that has the input.
         who: String,
     },
     /// Sends an event.
     Event {
-        /// Its tag.
+        /// The tag of the event.
         tag: String,
         /// The target actor.
         who: String,
-        /// Its magnitude.
+        /// The magnitude of the event.
         #[serde(default)]
         value: f64,
     },
@@ -79,10 +79,10 @@ pub enum Action {
     Move {
         /// The actor.
         who: String,
-        /// The position.
+        /// The new position.
         to: [f64; 3],
     },
-    /// Writes a base value, with an instant effect that is defined for this purpose.
+    /// Writes the base value of an attribute, with an instant effect that is defined for this purpose.
     Set {
         /// The actor.
         who: String,
@@ -94,7 +94,7 @@ pub enum Action {
 }
 
 impl Action {
-    /// Resolves the names against a sim. The error names what does not exist.
+    /// Resolves the names against a sim. The error names the actor or definition that does not exist.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -172,7 +172,7 @@ impl ResolvedAction {
         self.execute(sim).map(|_| ())
     }
 
-    /// Runs it and returns the outcome.
+    /// Runs the action and returns the outcome.
     pub(super) fn execute(self, sim: &mut Sim) -> Result<Outcome, String> {
         let done = match self {
             ResolvedAction::Op(op) => sim.run(op),
@@ -195,7 +195,7 @@ fn remove_all(sim: &mut Sim, who: ControllerId, effect: EffectId) -> Result<u32,
     Ok(removed)
 }
 
-/// Writes a base value by an instant effect that is defined for this and removed afterwards.
+/// Writes a base value with an instant effect that is defined for this write and removed afterwards.
 fn write(sim: &mut Sim, who: ControllerId, attribute: &str, value: f64) -> Result<(), Refusal> {
     let id = sim.define(Effect::instant("GE_WrittenByHand").set(attribute, value)).map_err(|_| Refusal::Mismatch)?;
     let applied = match id {

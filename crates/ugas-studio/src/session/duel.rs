@@ -12,12 +12,12 @@ use ugas_net::message::Request;
 
 /// The radius of the ring in metres.
 const RING: f64 = 14.0;
-/// Ticks without a key after which the AI takes over again.
+/// Ticks without a key press after which the AI takes over again.
 const PATIENCE: u32 = 600;
 /// The distance of a blink in metres.
 const BLINK: f64 = 8.0;
 
-/// The keys a person holds: a direction and inputs.
+/// The keys that a person holds down: a direction and inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keys {
     /// The horizontal direction; right is positive.
@@ -39,7 +39,7 @@ pub struct Keys {
 pub struct Duel {
     heroes: [Hero; 2],
     keys: Keys,
-    /// Ticks until the AI takes over again; 0 while it plays.
+    /// Ticks until the AI takes over again; 0 while the AI plays.
     player_ticks: u32,
 }
 
@@ -56,7 +56,7 @@ struct Hero {
     down: Vec<(InputId, u32)>,
 }
 
-/// What a hero does in a tick.
+/// The movement and the ability that a player chooses for a tick.
 #[derive(Clone, Copy, Debug, Default)]
 struct Intent {
     walk: [f64; 2],
@@ -73,7 +73,7 @@ fn hold_of(name: &str) -> u32 {
 }
 
 impl Duel {
-    /// Creates the players; a person can take over the first.
+    /// Creates the players; a person can take over the first player.
     pub(super) fn new(pyra: ControllerId, brann: ControllerId) -> Duel {
         let hero = |client, who, foe, orbit| Hero { client, who, foe, idle_ticks: 0, orbit, down: Vec::new() };
         let heroes = [hero("You", pyra, brann, 1.0), hero("Rival", brann, pyra, -1.0)];
@@ -96,7 +96,7 @@ impl Duel {
         self.heroes[0].who
     }
 
-    /// Sets the keys a person holds. Returns why a newly pressed input cannot activate its ability.
+    /// Sets the keys that a person holds down. Returns why a newly pressed input cannot activate its ability.
     pub(super) fn hold(&mut self, mut keys: Keys, net: &Harness) -> Option<ActionOutcome> {
         let fine = |v: f64| if v.is_finite() { v.clamp(-1.0, 1.0) } else { 0.0 };
         (keys.x, keys.z) = (fine(keys.x), fine(keys.z));
@@ -135,7 +135,7 @@ impl Duel {
 }
 
 impl Hero {
-    /// The mage: keeps her distance and casts.
+    /// Returns the intent of the mage: keep the distance and cast.
     fn mage(&mut self, sim: &Sim) -> Intent {
         let Some((to, distance)) = self.towards(sim) else { return Intent::default() };
         let can = |name: &str| self.can(sim, name);
@@ -152,13 +152,13 @@ impl Hero {
         };
         intent.cast = intent.cast.or_else(|| can("GA_Firebolt"));
         if distance < 9.0 {
-            // Back and sideways; straight back would end at the edge.
+            // Walk back and sideways, because walking straight back ends at the edge.
             intent.walk = [-to[0] - to[1] * self.orbit * 0.8, -to[1] + to[0] * self.orbit * 0.8];
         }
         intent
     }
 
-    /// The knight: closes in, and guards while she casts.
+    /// Returns the intent of the knight: close in, and guard while the mage casts.
     fn knight(&mut self, sim: &Sim) -> Intent {
         let Some((to, distance)) = self.towards(sim) else { return Intent::default() };
         let can = |name: &str| self.can(sim, name);
@@ -173,7 +173,7 @@ impl Hero {
         intent
     }
 
-    /// The intent of the person. Newly pressed keys are sent at once.
+    /// Returns the intent of the person. Newly pressed keys are sent immediately.
     fn player_intent(&mut self, client: &mut Client, keys: &Keys) -> Intent {
         let rules = client.sim().rules().clone();
         for input in keys.inputs.iter().filter_map(|name| rules.find_input(name)) {
@@ -204,7 +204,7 @@ impl Hero {
         let check = |ability| sim.check(self.who, ability, Target::Controller(self.foe)).err();
         let bound =
             grants.iter().filter(|grant| grant.input == Some(id)).map(|grant| (grant.ability, check(grant.ability)));
-        // If one of several can be activated, nothing is refused.
+        // If one of several bound abilities can be activated, the input is not refused.
         let refused: Option<Vec<_>> = bound.map(|(ability, refusal)| Some((ability, refusal?))).collect();
         let (ability, refusal) = refused?.into_iter().next()?;
         let meta = sim.ability_doc(ability).and_then(|doc| doc.metadata.as_ref());
@@ -252,13 +252,13 @@ impl Hero {
                 self.orbit = -self.orbit;
             }
             let anchor = Anchor { facing: [intent.walk[0], 0.0, intent.walk[1]], ..Anchor::at([at[0], 0.0, at[1]]) };
-            // Rejected while the prediction window is closed; the next tick tries again.
+            // The client rejects the move while its prediction window is full; the next tick tries again.
             let _ = client.command(Request::Move { who: self.who, anchor });
         }
     }
 
-    /// Returns the destination of a blink that started in this tick: what an engine does for the teleport request. The
-    /// blink goes through the centre, where there is most space.
+    /// Returns the destination of a blink that started in this tick. An engine would compute the destination to answer
+    /// the teleport request. The blink moves the hero towards the centre, where there is most space.
     fn blink_destination(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
         let blink = rules.find_effect("GE_Blink")?;
         let fresh = sim.effects(self.who).ok()?.into_iter().any(|e| e.effect == blink && e.elapsed == SimTime::ZERO);

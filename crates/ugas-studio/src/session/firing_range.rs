@@ -15,9 +15,8 @@ use ugas_net::message::Request;
 const WINDOW: u32 = 10 * super::RATE;
 const NAMES: [&str; 2] = ["Predicting", "Confirming"];
 
-/// Ticks in which the client of the first shooter showed its cooldown wrongly. Both counts are 0 if a prediction is
-/// confirmed in place: the server's state neither duplicates the predicted cooldown, nor is the prediction removed
-/// before that state arrives.
+/// The number of ticks in which the client of the first shooter showed its cooldown wrongly. Both counts stay 0 if the
+/// confirmed cooldown replaces the predicted cooldown within one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongFrames {
     /// Ticks in which the cooldown was shown twice, as predicted and as confirmed.
@@ -45,9 +44,9 @@ pub struct FiringRange {
 #[derive(Clone, Debug)]
 struct Shooter {
     who: ControllerId,
-    /// The client's first tick after its last shot.
+    /// The first tick of the client after its last shot.
     last: Option<u32>,
-    /// Server ticks of its shots.
+    /// The server ticks of the shooter's shots.
     shots: VecDeque<u32>,
 }
 
@@ -133,7 +132,7 @@ impl FiringRange {
         self.check_cooldown();
     }
 
-    /// Compares the cooldown in the first shooter's client with the expected one.
+    /// Compares the cooldown that the first shooter's client shows with the expected cooldown.
     fn check_cooldown(&mut self) {
         // Facts that are not taken would be copied with every keyframe.
         self.net.client_mut(NAMES[1]).take_facts(&mut self.client_facts);

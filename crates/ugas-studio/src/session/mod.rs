@@ -53,15 +53,15 @@ pub enum Input {
     },
     /// Changes the text of a file.
     Edit {
-        /// Its name.
+        /// The name of the file.
         file: String,
-        /// The whole text.
+        /// The complete new text.
         text: String,
         /// The tables that the file uses, by path, with their content at the time when this input was first applied.
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         tables: BTreeMap<String, String>,
     },
-    /// Changes several files at once; a file without a text is removed.
+    /// Changes several files at once; a file whose text is `None` is removed.
     Files {
         /// The texts by path.
         texts: BTreeMap<String, Option<String>>,
@@ -75,14 +75,14 @@ pub enum Input {
     Keys(Keys),
     /// Lets a client join.
     Join {
-        /// Its name.
+        /// The name of the client.
         client: String,
-        /// The controllers it owns.
+        /// The actors that the client owns.
         owns: Vec<String>,
     },
     /// Disconnects a client.
     Leave {
-        /// Its name.
+        /// The name of the client.
         client: String,
     },
     /// Resumes from a recorded tick: the recording after that tick is dropped. The world does not change.
@@ -100,7 +100,7 @@ pub struct Session {
     names: Arc<Names>,
     profiler: Profiler,
     seed: u64,
-    /// The default link.
+    /// The quality of the default link.
     link: LinkQuality,
     /// Links of clients that differ from the default.
     links: BTreeMap<String, LinkQuality>,
@@ -120,9 +120,9 @@ pub struct TickFacts {
     pub client_facts: Vec<NetFacts>,
     /// Task records of the server.
     pub tasks: Vec<TaskRecord>,
-    /// The number of facts that were emitted by inputs before the tick and are already recorded.
+    /// The number of facts that inputs emitted before the last tick and that are already recorded.
     known: usize,
-    /// The number of facts in the sim that are older than the tick.
+    /// The number of facts in the sim that are older than the last tick.
     stale: usize,
 }
 
@@ -158,7 +158,7 @@ impl Session {
         Ok(session)
     }
 
-    /// Creates a session of a sim without clients.
+    /// Creates a session with a sim and no clients.
     pub fn of_sim(sim: Sim, library: Library, names: Names, seed: u64) -> Session {
         let net = Harness::new(server(sim, seed), seed);
         Session {
@@ -195,7 +195,7 @@ impl Session {
         }
     }
 
-    /// Returns the observer of a side.
+    /// Returns the observer of a client or, without a client, of the server.
     pub(crate) fn observer(&self, client: Option<&str>) -> Option<Observer<'_>> {
         match client {
             None => Some(Observer::Server(self.sim())),
@@ -238,7 +238,7 @@ impl Session {
         self.script.as_ref()
     }
 
-    /// Returns the two shooters, if this session has them.
+    /// Returns the two shooters, if this session has a firing range.
     pub fn range(&self) -> Option<&FiringRange> {
         self.range.as_ref()
     }
@@ -293,7 +293,7 @@ impl Session {
             None => {}
         }
         let profile = profile(self.link_of(client));
-        // The longest window that is supported.
+        // The largest supported prediction window.
         let config = ClientConfig {
             prediction_window: SimTime::millis(500),
             sim: config_without_causes(0),
@@ -319,7 +319,7 @@ impl Session {
         }
     }
 
-    /// Changes files, with the tables as they were when the change was first applied.
+    /// Changes files. Tables have the content that they had when the change was first applied.
     fn change(
         &mut self,
         texts: &BTreeMap<PathBuf, Option<String>>,
@@ -470,14 +470,14 @@ pub(crate) fn first_error(findings: &[Diagnostic]) -> String {
     first.map_or(String::new(), |f| format!("{}:{}:{}: {}{}", f.file, f.line, f.column, f.message, help(f)))
 }
 
-/// Returns a config that keeps few causes, for sims that are not queried for causes. Causes are the largest part of a
-/// small world, and a recording has hundreds of copies.
+/// Returns a config that keeps few causes, for sims whose causes are never queried. In a small world, causes use most
+/// of the memory, and a recording contains hundreds of copies of the world.
 fn config_without_causes(seed: u64) -> SimConfig {
     let limits = Limits { cause_links: 16, ..Limits::default() };
     SimConfig { seed, limits, ..SimConfig::default() }
 }
 
-/// Creates a server whose secret is derived from the seed, so that a link reproduces the state. A predictable
+/// Creates a server whose secret is derived from the seed, so that a page link reproduces the state. A predictable
 /// secret is safe because the server has no real clients.
 fn server(sim: Sim, seed: u64) -> Server {
     let config =

@@ -46,8 +46,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. For documents, their first
-    /// scene is opened; without a scene, each controller is spawned once.
+    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. Documents open
+    /// with their first scene; if they have no scene, each controller is spawned once.
     pub fn of_path(path: &Path, choice: &OpenOptions) -> Result<Session, String> {
         match if path.is_file() { ugas_lab::load_file(path) } else { Ok(Vec::new()) } {
             Ok(scenarios) if !scenarios.is_empty() => {
@@ -57,7 +57,7 @@ impl Session {
                 return Session::of_one(&scenarios, at, choice.seed);
             }
             Err(errors) if choice.scenario.is_some() || means_scenarios(path) => return Err(listed(&errors)),
-            // A file of documents.
+            // The file contains documents.
             _ => {}
         }
         let (project, unread) = Project::open_readable(path);
@@ -96,7 +96,7 @@ impl Session {
         }
     }
 
-    /// Opens documents without a scene: each controller once, in a row.
+    /// Opens documents without a scene: spawns each controller once, in a row.
     fn of_controllers(library: Library, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Opens a scene, merged with the scenes it extends, without clients.
+    /// Opens a scene, merged with the scenes that it extends. The session has no clients.
     pub fn of_scene(library: Library, scene: &str, seed: u64) -> Result<Session, String> {
         let rules = library.rules().clone();
         let mut sim = Sim::new(rules.clone(), SimConfig { seed, ..SimConfig::default() });
@@ -138,7 +138,7 @@ impl Session {
     }
 }
 
-/// Returns the new controller of a placement. Its rotation is data for the host.
+/// Returns the spawn parameters of a placement. The rotation of the placement is left to the host.
 fn spec_of(placed: &Placement, rules: &Rules) -> Result<SpawnSpec, String> {
     let Placement {
         controller,

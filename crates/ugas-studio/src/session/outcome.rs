@@ -42,7 +42,7 @@ impl Action {
         matches!(self, Action::Activate { ability, target, .. } if lacks_target(sim, ability, target))
     }
 
-    /// The actor of the action.
+    /// Returns the actor of the action.
     fn actor(&self) -> &str {
         match self {
             Action::Apply { to: who, .. } | Action::Remove { from: who, .. } => who,
@@ -121,21 +121,21 @@ fn pressed(sim: &Sim, input: &str, who: &str, target: &Option<String>, outcome: 
         (None, None) if activated.is_some() => {
             ActionOutcome { text: format!("{input} of {who} was pressed"), no_effect: false }
         }
-        (None, None) => no_effect("no ability is bound to it".to_owned()),
+        (None, None) => no_effect("no ability is bound to this input".to_owned()),
     }
 }
 
-/// Returns the name of an active ability; none if it has already ended.
+/// Returns the name of an active ability; `None` if the ability has already ended.
 fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
     let ability = sim.activations(key.who).ok()?.find(|a| a.key == key)?.ability;
     sim.rules().ability_name(ability).map(str::to_owned)
 }
 
-/// Describes an activation, and whether it lacked the target that its tasks need.
+/// Describes an activation, and reports if the activation lacked a target that its tasks need.
 fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> ActionOutcome {
     match lacks_target(sim, ability, target) {
         true => ActionOutcome {
-            text: format!("{text} without a target: its effects on a target were not applied; enter a target"),
+            text: format!("{text} without a target: the ability did not apply its effects on a target; enter a target"),
             no_effect: true,
         },
         false => ActionOutcome { text, no_effect: false },
@@ -148,7 +148,7 @@ fn lacks_target(sim: &Sim, ability: &str, target: &Option<String>) -> bool {
     target.is_none() && needs_target()
 }
 
-/// Returns whether tasks affect a target and do not select one themselves.
+/// Returns whether tasks affect a target and do not select a target themselves.
 fn needs_target(lists: &[&[AbilityTask]]) -> bool {
     let has = |names: &[&str]| lists.iter().any(|tasks| any(tasks, names));
     has(&["ApplyEffectToTarget", "RemoveEffectFromTarget"]) && !has(&["SetTarget", "WaitForTarget", "WaitTargetData"])

@@ -1,17 +1,17 @@
-//! A scenario in a session: the world follows the recorded states of the scenario until an input changes the world.
+//! A scenario in a session. The world follows the recorded states of the scenario until an input changes the world.
 
 use std::sync::Arc;
 use ugas_core::{Facts, Role, Sim, SimTime};
 use ugas_lab::RecordedRun;
 
-/// The scenarios of a file, and the current one.
+/// The scenarios of a file, and which of them is current.
 #[derive(Debug)]
 pub(super) struct ScenarioList {
     /// The names of all scenarios.
     pub(super) names: Vec<String>,
-    /// The index of the current one.
+    /// The index of the current scenario.
     pub(super) at: usize,
-    /// Its own seed.
+    /// The seed that the scenario file sets.
     pub(super) seed: u64,
 }
 
@@ -20,7 +20,7 @@ pub(super) struct ScenarioList {
 pub struct Script {
     run: Arc<RecordedRun>,
     listed: Arc<ScenarioList>,
-    /// Whether an input changed the world.
+    /// Whether an input changed the world, so that the world no longer follows the scenario.
     diverged: bool,
     /// The time of the previous tick.
     before: SimTime,
@@ -76,7 +76,7 @@ impl Script {
         self.diverged = true;
     }
 
-    /// Advances to a tick. If verbs of the scenario ran in that tick, the world becomes the recorded state.
+    /// Advances to a tick. If timeline entries of the scenario ran in that tick, the world becomes the recorded state.
     pub(super) fn play(&mut self, sim: &mut Sim) {
         (self.before, self.now) = (self.now, sim.now());
         if self.diverged {

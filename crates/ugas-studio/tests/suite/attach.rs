@@ -1,4 +1,4 @@
-//! A game that runs its own world, with the studio beside it.
+//! A studio attached to a game that runs its own world.
 #![cfg(feature = "serve")]
 
 use crate::kit::{Socket, port_of};
@@ -8,7 +8,7 @@ use ugas_core::{Facts, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_studio::attach::{AttachConfig, Attached};
 use ugas_studio::{Library, arena};
 
-/// A game with one hero of the arena, and a studio beside it.
+/// A game with one hero of the arena, and an attached studio.
 fn game() -> (Sim, Attached) {
     let library = Library::new(arena::project(), Some("arena".as_ref())).unwrap();
     let rules = library.rules().clone();
@@ -36,7 +36,7 @@ fn step(studio: &mut Attached, sim: &mut Sim, ticks: i64) {
 }
 
 #[test]
-fn the_pages_show_the_games_own_world() {
+fn the_pages_show_the_world_of_the_game() {
     let (mut sim, mut studio) = game();
     step(&mut studio, &mut sim, 30);
     let hello = ask(&mut studio, &mut sim, json!({ "ask": "hello" }));
@@ -55,7 +55,7 @@ fn the_pages_show_the_games_own_world() {
 }
 
 #[test]
-fn orders_are_the_games_to_run() {
+fn commands_are_passed_to_the_game() {
     let (mut sim, mut studio) = game();
     let put = |act: Value| json!({ "ask": "put", "input": { "Action": act } });
     let burn = put(json!({ "Apply": { "effect": "GE_Burn", "to": "Brann", "by": "Pyra" } }));
@@ -71,7 +71,7 @@ fn orders_are_the_games_to_run() {
     let abilities = frame["details"][0]["detail"]["abilities"].as_array().unwrap().clone();
     let fireball = abilities.iter().find(|a| a["name"] == "GA_Fireball").unwrap();
     assert_eq!(fireball["reasons"][0]["kind"], "Cost", "{fireball}");
-    // A game that runs nothing stays as it is, and the page is told so.
+    // A game that rejects a command stays unchanged, and the page receives the error.
     let before = sim.hash();
     let mut asked = Vec::new();
     let answer = studio.answer(&mut sim, &burn.to_string(), &mut |_, order| {
@@ -86,13 +86,13 @@ fn orders_are_the_games_to_run() {
 }
 
 #[test]
-fn time_is_the_games_own() {
+fn the_game_controls_its_own_time() {
     let (mut sim, mut studio) = game();
     step(&mut studio, &mut sim, 5);
     for question in [json!({ "ask": "seek", "tick": 1 }), json!({ "ask": "undo" }), json!({ "ask": "open", "seed": 1 })]
     {
-        let told = ask(&mut studio, &mut sim, question);
-        assert!(told["error"].as_str().unwrap().contains("no recording"), "{told}");
+        let answer = ask(&mut studio, &mut sim, question);
+        assert!(answer["error"].as_str().unwrap().contains("no recording"), "{answer}");
     }
     let mut orders = Vec::new();
     for question in [r#"{"ask":"pause"}"#, r#"{"ask":"step"}"#, r#"{"ask":"speed","times":2}"#, r#"{"ask":"play"}"#] {
@@ -101,13 +101,13 @@ fn time_is_the_games_own() {
             Ok(())
         });
     }
-    let said: Vec<String> = orders.iter().map(|o| format!("{o:?}")).collect();
-    assert_eq!(said, ["Pause(true)", "Step(1)", "Speed(2.0)", "Pause(false)"]);
-    assert!(matches!(orders.remove(0).run(&mut sim), Err(e) if e == "this game does not let the studio control time"));
+    let names: Vec<String> = orders.iter().map(|o| format!("{o:?}")).collect();
+    assert_eq!(names, ["Pause(true)", "Step(1)", "Speed(2.0)", "Pause(false)"]);
+    assert!(matches!(orders.remove(0).run(&mut sim), Err(e) if e == "this game does not support pause, step or speed"));
 }
 
-/// A studio beside a game whose documents lie in a folder, and the names of their files.
-fn beside(folder: &std::path::Path, sim: &mut Sim) -> (Attached, Value) {
+/// Returns a studio attached to a game whose documents are in a folder, and the names of the files.
+fn attach_folder(folder: &std::path::Path, sim: &mut Sim) -> (Attached, Value) {
     let token = "the-right-one-for-this-test".into();
     let config = AttachConfig { token, documents: Some(folder.to_path_buf()), ..AttachConfig::default() };
     let mut studio = Attached::open(config).unwrap();
@@ -116,7 +116,7 @@ fn beside(folder: &std::path::Path, sim: &mut Sim) -> (Attached, Value) {
 }
 
 #[test]
-fn documents_are_changed_and_saved_beside_the_game() {
+fn documents_are_edited_and_saved_while_the_game_runs() {
     let folder = std::env::temp_dir().join(format!("ugas-studio-attach-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}] # full\n";
@@ -126,7 +126,7 @@ fn documents_are_changed_and_saved_beside_the_game() {
     let rules = library.rules().clone();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let hero = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-    let (mut studio, files) = beside(&folder, &mut sim);
+    let (mut studio, files) = attach_folder(&folder, &mut sim);
     let file = ask(&mut studio, &mut sim, json!({ "ask": "file", "name": files[0] }));
     let new = text.replace("100", "150");
     let save = json!({ "ask": "save", "file": files[0], "text": new, "hash": file["hash"] });
@@ -138,7 +138,7 @@ fn documents_are_changed_and_saved_beside_the_game() {
 }
 
 #[test]
-fn what_others_save_is_shown_and_said_not_to_be_loaded() {
+fn a_file_saved_by_another_program_is_shown_and_marked_as_not_loaded() {
     let folder = std::env::temp_dir().join(format!("ugas-attach-watch-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let text = |health: u32| {
@@ -148,9 +148,9 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     std::fs::write(&path, text(100)).unwrap();
     let library = |folder: &std::path::Path| Library::new(ugas_data::Project::open(folder).unwrap(), None).unwrap();
     let mut sim = Sim::new(library(&folder).rules().clone(), SimConfig::default());
-    let (mut studio, files) = beside(&folder, &mut sim);
+    let (mut studio, files) = attach_folder(&folder, &mut sim);
     let after_reload = |sim: &mut Sim, studio: &mut Attached, wanted: &str| {
-        // However long the operating system takes to tell.
+        // The operating system may take long to report the change.
         for _ in 0..600 {
             step(studio, sim, 1);
             let file = ask(studio, sim, json!({ "ask": "file", "name": files[0] }));
@@ -166,12 +166,12 @@ fn what_others_save_is_shown_and_said_not_to_be_loaded() {
     let (notice, reloads, hash) = after_reload(&mut sim, &mut studio, &text(150));
     assert!(notice.as_str().unwrap().contains("vitals.yaml"), "{notice}");
     assert!(notice.as_str().unwrap().ends_with("the game has not loaded the change"), "{notice}");
-    assert_eq!(reloads, 1, "pages are told to read again");
+    assert_eq!(reloads, 1, "pages are notified to reload");
     // The game loads it.
     sim.reload(library(&folder).rules().clone()).unwrap();
     step(&mut studio, &mut sim, 1);
     assert_eq!(ask(&mut studio, &mut sim, json!({ "ask": "frame" }))["notice"], Value::Null);
-    // What is shown can be saved again, broken or not.
+    // The shown text can be saved again, valid or not.
     let save = json!({ "ask": "save", "file": files[0], "text": text(170), "hash": hash });
     assert_eq!(ask(&mut studio, &mut sim, save)["error"], Value::Null);
     std::fs::write(&path, "Kind: [").unwrap();

@@ -1,4 +1,4 @@
-//! What a page can ask of the demo's world, without a page.
+//! The requests that a page sends to the backend of the demo.
 
 use serde_json::{Value, json};
 use ugas_studio::Backend;
@@ -12,7 +12,7 @@ fn ask(backend: &mut Backend, question: Value) -> Value {
     serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
 }
 
-/// Runs so many ticks.
+/// Runs this many ticks.
 fn run(backend: &mut Backend, ticks: u32) {
     backend.advance(f64::from(ticks) * 1000.0 / 60.0, &mut || 0.0);
 }
@@ -33,7 +33,7 @@ fn detail<'f>(frame: &'f Value, side: &Value, name: &str) -> &'f Value {
 
 // covers: OWN-05
 #[test]
-fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
+fn seeking_back_gives_the_same_state_and_a_fork_another() {
     let mut backend = duel();
     run(&mut backend, 240);
     // Between two copies of the recording.
@@ -52,15 +52,15 @@ fn scrubbing_back_gives_the_same_world_and_a_fork_another() {
         json!({ "ask": "put", "input": { "Action": { "Set": { "who": "Brann", "attribute": "Might", "value": 500.0 } } } }),
     );
     assert_eq!(put["error"], Value::Null, "{put}");
-    assert_eq!(frame(&mut backend)["end"], 307, "the old future is gone");
+    assert_eq!(frame(&mut backend)["end"], 307, "the old timeline was dropped");
     ask(&mut backend, json!({ "ask": "step", "ticks": 240 }));
     assert_ne!(hash(&mut backend), end);
     ask(&mut backend, json!({ "ask": "undo" }));
-    assert_eq!(hash(&mut backend), end, "as if it never was");
+    assert_eq!(hash(&mut backend), end, "as without the fork");
 }
 
 #[test]
-fn what_is_done_in_the_past_says_so_and_undo_brings_the_old_future_back() {
+fn an_action_at_an_earlier_tick_reports_the_replaced_timeline_and_undo_restores_it() {
     let mut backend = duel();
     let set = |value: f64| json!({ "ask": "put", "input": { "Action": { "Set": { "who": "Brann", "attribute": "Might", "value": value } } } });
     run(&mut backend, 100);
@@ -86,22 +86,22 @@ fn act(backend: &mut Backend, act: Value) -> Value {
 }
 
 #[test]
-fn every_deed_says_what_came_of_it() {
+fn every_action_reports_its_result() {
     let mut backend = Backend::at("../../packs/arena".as_ref(), OpenOptions::default()).unwrap();
-    let mut said = |action: Value| {
+    let mut result_of = |action: Value| {
         let answer = act(&mut backend, action);
         let text = answer["message"].as_str().or(answer["error"].as_str()).unwrap().to_owned();
         (text, answer["error"].is_null() && answer["no_effect"] == false)
     };
     let burn = |n: u32| json!({ "Apply": { "effect": "GE_Burn", "to": "Pyra", "level": n } });
-    assert_eq!(said(burn(1)), ("GE_Burn was applied to Pyra".into(), true));
+    assert_eq!(result_of(burn(1)), ("GE_Burn was applied to Pyra".into(), true));
     let remove = json!({ "Remove": { "effect": "GE_Burn", "from": "Pyra" } });
-    assert_eq!(said(remove.clone()), ("GE_Burn was removed from Pyra".into(), true));
-    assert_eq!(said(remove), ("no active GE_Burn to remove".into(), false));
-    let nobody = json!({ "Activate": { "ability": "GA_Firebolt", "who": "Pyra" } });
-    let (text, done) = said(nobody);
+    assert_eq!(result_of(remove.clone()), ("GE_Burn was removed from Pyra".into(), true));
+    assert_eq!(result_of(remove), ("no active GE_Burn to remove".into(), false));
+    let untargeted = json!({ "Activate": { "ability": "GA_Firebolt", "who": "Pyra" } });
+    let (text, done) = result_of(untargeted);
     assert!(!done && text.starts_with("Pyra activated GA_Firebolt without a target"), "{text}");
-    let (text, done) = said(json!({ "Press": { "input": "Primary", "who": "Pyra", "target": "Brann" } }));
+    let (text, done) = result_of(json!({ "Press": { "input": "Primary", "who": "Pyra", "target": "Brann" } }));
     assert!(
         !done
             && text.starts_with("Primary of Pyra was pressed, but no ability was activated: ")
@@ -109,27 +109,27 @@ fn every_deed_says_what_came_of_it() {
         "{text}"
     );
     assert_eq!(
-        said(json!({ "Release": { "input": "Primary", "who": "Pyra" } })),
+        result_of(json!({ "Release": { "input": "Primary", "who": "Pyra" } })),
         ("Primary of Pyra was released".into(), true)
     );
     let cancel = json!({ "Cancel": { "ability": "GA_Fireball", "who": "Pyra" } });
-    assert_eq!(said(cancel.clone()), ("GA_Fireball of Pyra is not active; nothing to cancel".into(), false));
+    assert_eq!(result_of(cancel.clone()), ("GA_Fireball of Pyra is not active; nothing to cancel".into(), false));
     let cast = json!({ "Activate": { "ability": "GA_Fireball", "who": "Pyra", "target": "Brann" } });
-    assert_eq!(said(cast), ("Pyra activated GA_Fireball".into(), true));
-    assert_eq!(said(cancel), ("GA_Fireball of Pyra was cancelled".into(), true));
+    assert_eq!(result_of(cast), ("Pyra activated GA_Fireball".into(), true));
+    assert_eq!(result_of(cancel), ("GA_Fireball of Pyra was cancelled".into(), true));
     let set = |value: f64| json!({ "Set": { "who": "Pyra", "attribute": "Mana", "value": value } });
-    assert_eq!(said(set(40.0)), ("base Mana of Pyra was set to 40".into(), true));
-    let (text, done) = said(set(4000.0));
+    assert_eq!(result_of(set(40.0)), ("base Mana of Pyra was set to 40".into(), true));
+    let (text, done) = result_of(set(4000.0));
     assert!(done && text.ends_with(": 4000 is out of bounds"), "{text}");
     assert_eq!(
-        said(json!({ "Event": { "tag": "State.Combat", "who": "Pyra" } })),
+        result_of(json!({ "Event": { "tag": "State.Combat", "who": "Pyra" } })),
         ("State.Combat was sent to Pyra".into(), true)
     );
-    assert_eq!(said(json!({ "Apply": { "effect": "", "to": "Pyra" } })), ("enter an effect first".into(), false));
+    assert_eq!(result_of(json!({ "Apply": { "effect": "", "to": "Pyra" } })), ("enter an effect first".into(), false));
 }
 
 #[test]
-fn a_value_tells_what_wrote_its_base_last_and_each_leads_to_its_cause() {
+fn an_explanation_lists_the_last_writes_of_a_base_with_their_causes() {
     let mut backend = duel();
     ask(&mut backend, json!({ "ask": "pause" }));
     let writes = |backend: &mut Backend| {
@@ -138,7 +138,7 @@ fn a_value_tells_what_wrote_its_base_last_and_each_leads_to_its_cause() {
     };
     ask(&mut backend, json!({ "ask": "step", "ticks": 200 }));
     let before = writes(&mut backend).len();
-    // In a world that stands still it is told at once.
+    // In a paused world it is listed at once.
     act(&mut backend, json!({ "Apply": { "effect": "GE_FlareUp", "to": "Brann", "by": "Pyra" } }));
     let last = writes(&mut backend)[0].clone();
     assert_eq!((&last["tick"], &last["effect"], &last["from"]), (&json!(200), &json!("GE_FlareUp"), &json!("Pyra")));
@@ -146,7 +146,7 @@ fn a_value_tells_what_wrote_its_base_last_and_each_leads_to_its_cause() {
     let chain = ask(&mut backend, json!({ "ask": "causes", "serial": last["serial"] }));
     assert!(chain[0]["text"].as_str().unwrap().contains("Health"), "{chain}");
     assert_eq!(chain[1]["text"], "GE_FlareUp was applied", "{chain}");
-    // Once, also after the tick in which its clients are told.
+    // Once, also after the tick in which the clients receive it.
     ask(&mut backend, json!({ "ask": "step", "ticks": 1 }));
     let all = writes(&mut backend);
     assert_eq!(all.iter().filter(|w| w["effect"] == "GE_FlareUp").count(), 1, "{all:?}");
@@ -158,64 +158,68 @@ fn a_value_tells_what_wrote_its_base_last_and_each_leads_to_its_cause() {
 }
 
 #[test]
-fn what_happened_until_a_moment_is_told_whenever_one_is_there() {
+fn the_history_lists_events_up_to_the_current_tick() {
     let mut backend = duel();
     run(&mut backend, 240);
     run(&mut backend, 240);
     ask(&mut backend, json!({ "ask": "seek", "tick": 240 }));
-    let past = ask(&mut backend, json!({ "ask": "history", "about": ["Pyra"] }));
-    let lines = past.as_array().unwrap();
+    let history = ask(&mut backend, json!({ "ask": "history", "about": ["Pyra"] }));
+    let lines = history.as_array().unwrap();
     assert!(lines.len() > 10 && lines.iter().all(|l| l["tick"].as_u64() <= Some(240)), "{}", lines.len());
     assert!(lines.iter().all(|l| l["who"] == "Pyra" || l["kind"] == "Died"));
-    // What is done while it stands still is heard of at once, and once.
+    // An action in a paused world is listed at once, and once.
     let count = |backend: &mut Backend| {
         let all = ask(backend, json!({ "ask": "history" }));
         all.as_array().unwrap().iter().filter(|l| l["text"].as_str().unwrap().contains("GE_Burn")).count()
     };
     let before = count(&mut backend);
     act(&mut backend, json!({ "Apply": { "effect": "GE_Burn", "to": "Brann" } }));
-    let told = count(&mut backend);
-    assert!(told > before, "{told}");
+    let listed = count(&mut backend);
+    assert!(listed > before, "{listed}");
     ask(&mut backend, json!({ "ask": "step", "ticks": 1 }));
-    assert_eq!(count(&mut backend), told);
+    assert_eq!(count(&mut backend), listed);
     ask(&mut backend, json!({ "ask": "undo" }));
     assert_eq!(count(&mut backend), before);
 }
 
 #[test]
-fn whoever_opens_a_duel_sees_both_stand() {
+fn opening_a_duel_shows_both_actors_alive() {
     let mut backend = duel();
     let down = |frame: &Value| frame["sides"][0]["actors"].as_array().unwrap().iter().any(|a| a["dead"] == true);
     ask(&mut backend, json!({ "ask": "hello", "opens": true }));
     let first = frame(&mut backend);
-    assert!(first["shots"][0].as_f64() > first["shots"][1].as_f64(), "the counters tell at once: {}", first["shots"]);
+    assert!(
+        first["shots"][0].as_f64() > first["shots"][1].as_f64(),
+        "the counters are set at once: {}",
+        first["shots"]
+    );
     let mut ticks = first["tick"].as_u64().unwrap();
     while !down(&frame(&mut backend)) {
         run(&mut backend, 10);
         ticks += 10;
-        assert!(ticks < 3600, "nobody ever dies");
+        assert!(ticks < 3600, "no actor dies");
     }
     ask(&mut backend, json!({ "ask": "hello" }));
-    assert!(down(&frame(&mut backend)), "only for whoever opens it");
+    assert!(down(&frame(&mut backend)), "only for a page that opens the duel");
     ask(&mut backend, json!({ "ask": "hello", "opens": true }));
     let now = frame(&mut backend);
     assert!(!down(&now), "{}", now["tick"]);
     ask(&mut backend, json!({ "ask": "seek", "tick": ticks }));
     ask(&mut backend, json!({ "ask": "hello", "opens": true }));
-    assert!(down(&frame(&mut backend)), "a moment that was chosen stays");
+    assert!(down(&frame(&mut backend)), "a chosen tick is kept");
 }
 
 #[test]
-fn a_link_leads_to_the_same_moment() {
+fn a_permalink_restores_the_same_state() {
     let mut backend = duel();
     run(&mut backend, 100);
     ask(&mut backend, json!({ "ask": "put", "input": { "Link": { "round_trip": 220, "loss": 0.2 } } }));
     ask(&mut backend, json!({ "ask": "put", "input": { "Keys": { "x": 1.0, "inputs": ["Primary"] } } }));
     run(&mut backend, 200);
-    let (there, moment) = (hash(&mut backend), ask(&mut backend, json!({ "ask": "permalink" })));
-    assert_eq!((moment["seed"].as_u64(), moment["tick"].as_u64()), (Some(7), Some(300)));
+    let (there, permalink) = (hash(&mut backend), ask(&mut backend, json!({ "ask": "permalink" })));
+    assert_eq!((permalink["seed"].as_u64(), permalink["tick"].as_u64()), (Some(7), Some(300)));
     let mut other = duel();
-    let open = json!({ "ask": "open", "seed": 7, "tick": 300, "inputs": moment["inputs"] });
+    let open = json!({ "ask": "open", "seed": 7, "tick": 300, "inputs": permalink["inputs"] });
     assert_eq!(ask(&mut other, open)["error"], Value::Null);
     assert_eq!(hash(&mut other), there);
     let plain = ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 300 }));
@@ -224,7 +228,7 @@ fn a_link_leads_to_the_same_moment() {
 }
 
 #[test]
-fn the_rate_of_fire_stays_and_the_other_sinks() {
+fn the_predicted_rate_of_fire_stays_while_the_confirmed_one_falls() {
     let mut backend = duel();
     let mut shots = |round_trip: u32| {
         ask(&mut backend, json!({ "ask": "put", "input": { "Link": { "round_trip": round_trip, "loss": 0.0 } } }));
@@ -240,7 +244,7 @@ fn the_rate_of_fire_stays_and_the_other_sinks() {
 }
 
 #[test]
-fn a_number_says_where_it_comes_from() {
+fn a_value_is_explained_with_file_and_line() {
     let mut backend = duel();
     let why = ask(&mut backend, json!({ "ask": "explain", "who": "Brann", "attribute": "AttackPower" }));
     let text = why["text"].as_str().unwrap();
@@ -251,7 +255,7 @@ fn a_number_says_where_it_comes_from() {
 }
 
 #[test]
-fn a_greyed_ability_says_every_reason_and_when_it_heals() {
+fn an_unavailable_ability_lists_every_reason_and_when_it_is_ready() {
     let mut backend = duel();
     run(&mut backend, 90);
     ask(
@@ -275,7 +279,7 @@ fn a_greyed_ability_says_every_reason_and_when_it_heals() {
 
 // covers: OWN-03
 #[test]
-fn a_death_leads_back_to_the_key() {
+fn the_causes_of_a_death_lead_to_the_key_press() {
     let mut backend = duel();
     let mut death = None;
     for _ in 0..20 {
@@ -294,7 +298,7 @@ fn a_death_leads_back_to_the_key() {
 }
 
 #[test]
-fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing() {
+fn an_edited_number_applies_to_the_next_cast_and_an_invalid_edit_changes_nothing() {
     let mut backend = duel();
     run(&mut backend, 30);
     let file = ask(&mut backend, json!({ "ask": "file", "name": "arena/pyra.yaml" }));
@@ -307,7 +311,7 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     assert!(findings[0]["line"].as_u64().unwrap() > 1);
     assert_eq!(hash(&mut backend), before, "nothing changed");
     run(&mut backend, 30);
-    assert_ne!(hash(&mut backend), before, "and the world goes on");
+    assert_ne!(hash(&mut backend), before, "and the world keeps running");
     // A burn that takes fifty a second is seen.
     let burns = "{Attribute: Health, Operation: Add, Magnitude: {Type: ScalableFloat, Value: -5}}";
     assert!(text.contains(burns));
@@ -320,14 +324,14 @@ fn a_changed_number_counts_from_the_next_cast_and_a_misspelling_changes_nothing(
     run(&mut backend, 62);
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
     let events = frame["events"].as_array().unwrap();
-    // Fifty, of which his shield takes what it has.
+    // Fifty, reduced by his shield.
     let burnt = events.iter().any(|n| n["text"].as_str().unwrap().starts_with("20 damage, 30 absorbed (GE_Burn)"));
-    let told: Vec<_> = events.iter().filter(|n| n["text"].as_str().unwrap().contains("Burn")).collect();
-    assert!(burnt, "{told:?}");
+    let burn_events: Vec<_> = events.iter().filter(|n| n["text"].as_str().unwrap().contains("Burn")).collect();
+    assert!(burnt, "{burn_events:?}");
 }
 
 #[test]
-fn nonsense_is_answered_in_a_sentence() {
+fn invalid_requests_are_answered_with_an_error_message() {
     let mut backend = duel();
     let hard = [
         "",
@@ -357,7 +361,7 @@ fn nonsense_is_answered_in_a_sentence() {
 }
 
 #[test]
-fn what_is_refused_leaves_the_recording_alone() {
+fn a_refused_action_leaves_the_recording_unchanged() {
     let mut backend = duel();
     run(&mut backend, 240);
     ask(&mut backend, json!({ "ask": "seek", "tick": 100 }));
@@ -368,7 +372,7 @@ fn what_is_refused_leaves_the_recording_alone() {
 }
 
 #[test]
-fn what_never_was_is_not_told() {
+fn events_of_an_undone_timeline_are_not_listed() {
     let mut backend = duel();
     run(&mut backend, 60);
     let untouched = {
@@ -383,11 +387,11 @@ fn what_never_was_is_not_told() {
     assert!(event_lines(&mut backend).iter().any(|line| line.contains("Died")), "he is dead");
     let timelines = frame(&mut backend)["timelines"].clone();
     ask(&mut backend, json!({ "ask": "undo" }));
-    assert_eq!(event_lines(&mut backend), untouched, "he never was");
-    assert_ne!(frame(&mut backend)["timelines"], timelines, "a page hears that it must ask again");
+    assert_eq!(event_lines(&mut backend), untouched, "as without the action");
+    assert_ne!(frame(&mut backend)["timelines"], timelines, "a page is notified to read the events again");
 }
 
-/// What happened, without numbers.
+/// Returns the events without their serial numbers.
 fn event_lines(backend: &mut Backend) -> Vec<String> {
     let frame = frame(backend);
     let lines = frame["events"].as_array().unwrap().iter();
@@ -395,19 +399,19 @@ fn event_lines(backend: &mut Backend) -> Vec<String> {
 }
 
 #[test]
-fn a_link_brings_no_files() {
+fn a_permalink_cannot_contain_files() {
     let mut backend = duel();
     for ask_ in [
         json!({ "ask": "put", "input": { "Files": { "texts": { "pyra.yaml": null } } } }),
         json!({ "ask": "open", "seed": 7, "tick": 1, "inputs": [[0, { "Files": { "texts": { "pyra.yaml": null } } }]] }),
     ] {
         let refused = ask(&mut backend, ask_);
-        assert!(refused["error"].as_str().unwrap().contains("one file at a time"), "{refused}");
+        assert!(refused["error"].as_str().unwrap().contains("only one file"), "{refused}");
     }
 }
 
 #[test]
-fn who_left_is_gone_and_may_come_again() {
+fn a_client_that_left_can_join_again() {
     let pack = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packs/arena");
     let mut backend = Backend::at(&pack, OpenOptions::default()).unwrap();
     let mut put = |input: Value| ask(&mut backend, json!({ "ask": "put", "input": input }))["error"].clone();
@@ -415,8 +419,8 @@ fn who_left_is_gone_and_may_come_again() {
     assert_eq!(put(join()), Value::Null);
     assert!(put(join()).as_str().unwrap().contains("already"));
     assert_eq!(put(json!({ "Leave": { "client": "Ann" } })), Value::Null);
-    assert!(put(json!({ "Leave": { "client": "Ann" } })).is_string(), "nobody leaves twice");
-    assert!(put(json!({ "Join": { "client": "", "owns": [] } })).is_string(), "nobody is called nothing");
+    assert!(put(json!({ "Leave": { "client": "Ann" } })).is_string(), "a client cannot leave twice");
+    assert!(put(json!({ "Join": { "client": "", "owns": [] } })).is_string(), "a client needs a name");
     let sides = |backend: &mut Backend| frame(backend)["sides"].as_array().unwrap().len();
     assert_eq!(sides(&mut backend), 1, "the server alone");
     assert_eq!(ask(&mut backend, json!({ "ask": "put", "input": join() }))["error"], Value::Null);
@@ -427,7 +431,7 @@ fn who_left_is_gone_and_may_come_again() {
 }
 
 #[test]
-fn every_client_may_have_a_link_of_its_own() {
+fn each_client_can_have_its_own_link() {
     let mut backend = duel();
     let links = |backend: &mut Backend| {
         let sides = ask(backend, json!({ "ask": "frame" }))["sides"].clone();
@@ -439,22 +443,25 @@ fn every_client_may_have_a_link_of_its_own() {
     let far = json!({ "client": "Rival", "round_trip": 400, "loss": 0.2 });
     assert_eq!(put(&mut backend, far)["error"], Value::Null);
     assert_eq!(links(&mut backend), [json!([150, 0.05]), json!([400, 0.2])]);
-    assert_eq!(frame(&mut backend)["round_trip"], 150, "everybody else's");
+    assert_eq!(frame(&mut backend)["round_trip"], 150, "the link of the other clients");
     run(&mut backend, 200);
     run(&mut backend, 200);
-    let ahead = |backend: &mut Backend, at: usize| frame(backend)["sides"][at]["ahead"].as_u64().unwrap();
-    assert!(ahead(&mut backend, 2) > ahead(&mut backend, 1) + 8, "who is farther away runs farther ahead");
+    let ticks_ahead = |backend: &mut Backend, at: usize| frame(backend)["sides"][at]["ahead"].as_u64().unwrap();
+    assert!(
+        ticks_ahead(&mut backend, 2) > ticks_ahead(&mut backend, 1) + 8,
+        "a client with a longer round trip runs earlier"
+    );
     let there = hash(&mut backend);
-    // Part of the moment, found again by seeking, forgotten by undo.
-    let moment = ask(&mut backend, json!({ "ask": "permalink" }));
+    // Part of the permalink, restored by seeking, and removed by undo.
+    let permalink = ask(&mut backend, json!({ "ask": "permalink" }));
     let mut other = duel();
-    ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 500, "inputs": moment["inputs"] }));
+    ask(&mut other, json!({ "ask": "open", "seed": 7, "tick": 500, "inputs": permalink["inputs"] }));
     assert_eq!((hash(&mut other), links(&mut other)), (there.clone(), links(&mut backend)));
     ask(&mut backend, json!({ "ask": "seek", "tick": 50 }));
     assert_eq!(links(&mut backend)[1], json!([150, 0.05]));
     ask(&mut backend, json!({ "ask": "seek", "tick": 500 }));
     assert_eq!(hash(&mut backend), there);
-    // Who joins again has it still; everybody's replaces it.
+    // A client that rejoins keeps its link; a link for all clients replaces it.
     let edit = ask(&mut backend, json!({ "ask": "file", "name": "arena/pyra.yaml" }))["text"].clone();
     ask(&mut backend, json!({ "ask": "put", "input": { "Edit": { "file": "arena/pyra.yaml", "text": edit } } }));
     assert_eq!(links(&mut backend)[1], json!([400, 0.2]));
@@ -464,12 +471,12 @@ fn every_client_may_have_a_link_of_its_own() {
     ask(&mut backend, json!({ "ask": "undo" }));
     ask(&mut backend, json!({ "ask": "undo" }));
     assert_eq!(links(&mut backend)[1], json!([150, 0.05]));
-    let nobody = put(&mut backend, json!({ "client": "Ann", "round_trip": 1, "loss": 0.0 }));
-    assert_eq!(nobody["error"], "client Ann does not exist");
+    let unknown = put(&mut backend, json!({ "client": "Ann", "round_trip": 1, "loss": 0.0 }));
+    assert_eq!(unknown["error"], "client Ann does not exist");
 }
 
 #[test]
-fn a_page_hears_of_whom_it_asks_and_of_deaths() {
+fn a_page_receives_the_events_of_the_requested_actors_and_deaths() {
     let mut backend = duel();
     (0..4).for_each(|_| run(&mut backend, 200));
     let events = |backend: &mut Backend, about: Value| {
@@ -482,14 +489,14 @@ fn a_page_hears_of_whom_it_asks_and_of_deaths() {
     assert!(of(&all, "Brann") > 10 && of(&all, "Pyra") > 10);
     assert_eq!(of(&some, "Pyra"), of(&all, "Pyra"));
     assert!(some.iter().all(|n| n["who"] == "Pyra" || n["kind"] == "Died"));
-    assert!(some.iter().any(|n| n["kind"] == "Died" && n["who"] == "Brann"), "whoever dies is events to everybody");
+    assert!(some.iter().any(|n| n["kind"] == "Died" && n["who"] == "Brann"), "deaths are listed for every page");
     assert!(some.iter().any(|n| n["attribute"] == "Mana" && n["value"].is_number()));
     assert!(events(&mut backend, json!([])).iter().all(|n| n["kind"] == "Died"));
 }
 
-/// A drag of a slider is many pending_facts; the line that tells of the fork takes back all of them.
+/// Dragging a slider sends many inputs; the undo button of the notice undoes all of them.
 #[test]
-fn undo_back_to_the_deed_that_forked_brings_the_old_future_whole() {
+fn undoing_the_action_that_forked_restores_the_whole_old_timeline() {
     let mut backend = duel();
     run(&mut backend, 120);
     let link = |trip: u32| json!({ "ask": "put", "input": { "Link": { "round_trip": trip, "loss": 0.0 } } });
@@ -500,7 +507,7 @@ fn undo_back_to_the_deed_that_forked_brings_the_old_future_whole() {
     let timelines = frame(&mut backend)["timelines"].as_u64().unwrap();
     let forked = ask(&mut backend, link(200));
     assert_eq!(forked["old_end"], end, "{forked}");
-    assert!(frame(&mut backend)["timelines"].as_u64().unwrap() > timelines, "other pages hear of it");
+    assert!(frame(&mut backend)["timelines"].as_u64().unwrap() > timelines, "other pages are notified");
     ask(&mut backend, link(220));
     run(&mut backend, 10);
     ask(&mut backend, link(240));
@@ -511,9 +518,9 @@ fn undo_back_to_the_deed_that_forked_brings_the_old_future_whole() {
     assert!(ask(&mut backend, json!({ "ask": "undo", "with": 9 }))["error"].is_string(), "so many there are not");
 }
 
-/// What a client took back stays its own, also at a moment at which it had not joined yet.
+/// A rolled-back prediction keeps the name of its client, also at a tick at which the client had not joined.
 #[test]
-fn lines_of_a_client_keep_its_name() {
+fn event_lines_of_a_client_keep_its_name() {
     let mut backend = duel();
     run(&mut backend, 60);
     ask(&mut backend, json!({ "ask": "put", "input": { "Join": { "client": "Ann", "owns": [] } } }));
@@ -523,7 +530,7 @@ fn lines_of_a_client_keep_its_name() {
         frame["events"].as_array().unwrap().iter().map(|n| (n["serial"].clone(), n["client"].clone())).collect()
     };
     let before = events(&mut backend);
-    assert!(before.iter().any(|(_, client)| !client.is_null()), "somebody took something back");
+    assert!(before.iter().any(|(_, client)| !client.is_null()), "a client undid a prediction");
     ask(&mut backend, json!({ "ask": "put", "input": { "Leave": { "client": "You" } } }));
     run(&mut backend, 10);
     ask(&mut backend, json!({ "ask": "seek", "tick": 20 }));

@@ -1,4 +1,4 @@
-//! The documents in the studio: found, asked about, changed in a form, saved, and taken from a disk.
+//! The documents in the studio: search, queries, edits in a form, saving, and changes on disk.
 
 use serde_json::{Value, json};
 use std::fs;
@@ -15,7 +15,7 @@ fn duel() -> Backend {
     Backend::new(Box::new(Session::duel), 7).unwrap()
 }
 
-/// A folder of its own that is gone afterwards.
+/// A temporary folder that is removed when the test ends.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -75,7 +75,7 @@ OwnerActor: {ActorID: Stone, ActorType: Enemy}
 AttributeSets: [{Name: Vitals, Attributes: [{Name: MaxHealth, BaseValue: 10, CurrentValue: 10}, {Name: Health, BaseValue: 10, CurrentValue: 10}]}]
 ";
 
-/// A studio on a pack of its own; the pack's folder and the name of its file.
+/// Opens a studio with a temporary pack. Returns the backend, the folder of the pack and the name of its file.
 fn on_disk() -> (Folder, Backend, String) {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", PACK);
@@ -88,7 +88,7 @@ fn open(path: &Path) -> Backend {
     Backend::at(path, OpenOptions::default()).unwrap()
 }
 
-/// Somebody's value.
+/// Returns the value of an attribute of an actor.
 fn value(backend: &mut Backend, who: &str, attribute: &str) -> f64 {
     ask(backend, json!({ "ask": "explain", "who": who, "attribute": attribute }))["value"].as_f64().unwrap()
 }
@@ -104,7 +104,7 @@ fn save(backend: &mut Backend, file: &str, text: &str, hash: &str) -> Value {
 }
 
 #[test]
-fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
+fn a_definition_lists_its_location_its_references_and_its_users() {
     let mut backend = duel();
     let all = ask(&mut backend, json!({ "ask": "definitions" }));
     let all = all.as_array().unwrap();
@@ -136,7 +136,7 @@ fn a_definition_says_where_it_is_what_it_uses_and_what_uses_it() {
 }
 
 #[test]
-fn a_form_knows_the_schema_and_changes_one_value() {
+fn a_form_uses_the_schema_and_changes_one_value() {
     let (_folder, mut backend, file) = on_disk();
     let (text, _) = text_and_hash(&mut backend, &file);
     let form = ask(&mut backend, json!({ "ask": "form", "text": text }));
@@ -154,7 +154,7 @@ fn a_form_knows_the_schema_and_changes_one_value() {
         ask(&mut backend, add)["text"].as_str().unwrap(),
         HERO.replace("what there is'}\n", "what there is'}\nPriority: 3\n")
     );
-    // What the form writes is checked like everything that is typed.
+    // The text of the form is checked like typed text.
     let path = json!(["Modifiers", 0, "Attribute"]);
     let set =
         ask(&mut backend, json!({ "ask": "set", "text": text, "document": 2, "path": path, "value": "MaxHelth" }));
@@ -167,7 +167,7 @@ fn a_form_knows_the_schema_and_changes_one_value() {
 }
 
 #[test]
-fn a_save_keeps_comments_and_the_running_world_takes_it() {
+fn a_save_keeps_comments_and_reloads_the_running_world() {
     let (_folder, mut backend, file) = on_disk();
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
     backend.advance(500.0, &mut || 0.0);
@@ -179,8 +179,8 @@ fn a_save_keeps_comments_and_the_running_world_takes_it() {
     assert_eq!(fs::read_to_string(&file).unwrap(), HERO.replace("Value: 50}", "Value: 80}"), "nothing else changed");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 180.0);
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
-    assert_eq!(frame["tick"], 30, "the world goes on where it was");
-    // The same page can save again with what it was told.
+    assert_eq!(frame["tick"], 30, "the world continues where it was");
+    // The same page can save again with the returned hash.
     let again = save(&mut backend, &file, HERO, saved["hash"].as_str().unwrap());
     assert_eq!(again["error"], Value::Null, "{again}");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
@@ -191,7 +191,7 @@ fn a_save_keeps_comments_and_the_running_world_takes_it() {
 }
 
 #[test]
-fn what_is_not_sound_is_not_saved() {
+fn an_invalid_document_is_not_saved() {
     let (_folder, mut backend, file) = on_disk();
     let (text, hash) = text_and_hash(&mut backend, &file);
     let wrong = save(&mut backend, &file, &text.replace("{Attribute: MaxHealth,", "{Attribute: MaxHelth,"), &hash);
@@ -202,7 +202,7 @@ fn what_is_not_sound_is_not_saved() {
 }
 
 #[test]
-fn a_file_that_somebody_else_changed_is_not_overwritten() {
+fn a_file_changed_by_another_program_is_not_overwritten() {
     let (_folder, mut backend, file) = on_disk();
     let (text, hash) = text_and_hash(&mut backend, &file);
     let theirs = HERO.replace("Value: 50}", "Value: 60}");
@@ -211,7 +211,7 @@ fn a_file_that_somebody_else_changed_is_not_overwritten() {
     let error = refused["error"].as_str().unwrap();
     assert!(error.contains("was changed by another program") && error.contains("open the file again"), "{error}");
     assert_eq!(fs::read_to_string(&file).unwrap(), theirs);
-    // Theirs is taken; a page that still has the old text is told so.
+    // Their text is loaded; a page with the old text gets an error.
     assert!(backend.reload_from_disk());
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 160.0);
     assert!(save(&mut backend, &file, &text, &hash)["error"].is_string());
@@ -219,14 +219,14 @@ fn a_file_that_somebody_else_changed_is_not_overwritten() {
 }
 
 #[test]
-fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
+fn changes_on_disk_are_reloaded_only_if_they_are_valid_together() {
     let (folder, mut backend, file) = on_disk();
     backend.advance(100.0, &mut || 0.0);
-    // A name that moves from one file to another: only both together are sound.
+    // A definition moves from one file to another: only both files together are valid.
     let (first, effect) = HERO.split_once("---\nKind: gameplay_effect\n").unwrap();
     let (effect, rest) = effect.split_once("---\n").unwrap();
     fs::write(&file, format!("{first}---\n{rest}")).unwrap();
-    assert!(!backend.reload_from_disk(), "half of it is not sound");
+    assert!(!backend.reload_from_disk(), "one file alone is not valid");
     let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("GE_Tough"), "{notice}");
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0);
@@ -249,9 +249,9 @@ fn what_changes_on_the_disk_is_taken_whole_or_not_at_all() {
     assert_eq!(ask(&mut backend, json!({ "ask": "frame" }))["notice"], Value::Null);
 }
 
-/// Whoever looks at the past keeps what came after it, whatever others save; who saves there is told.
+/// At an earlier tick, a change on disk does not replace the later recording; saving at that tick shows a notice.
 #[test]
-fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
+fn saving_at_an_earlier_tick_keeps_the_recording_or_reports_the_fork() {
     let (_folder, mut backend, file) = on_disk();
     backend.advance(2_000.0, &mut || 0.0);
     ask(&mut backend, json!({ "ask": "seek", "tick": 30 }));
@@ -261,7 +261,7 @@ fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
     assert_eq!((&frame["tick"], &frame["end"]), (&json!(30), &json!(120)), "nothing is lost");
     assert!(frame["saved"][1].as_str().unwrap().ends_with("hero.yaml"), "{frame}");
     assert!(frame["notice"].as_str().unwrap().contains("differs from the text at this tick"), "{frame}");
-    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0, "the past is as it was");
+    assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 150.0, "the recording is unchanged");
     ask(&mut backend, json!({ "ask": "seek", "tick": 120 }));
     assert_eq!(value(&mut backend, "Hero", "MaxHealth"), 190.0, "from now on it counts");
     ask(&mut backend, json!({ "ask": "step", "ticks": 60 }));
@@ -274,7 +274,7 @@ fn saving_while_the_past_is_shown_loses_nothing_unsaid() {
 }
 
 #[test]
-fn a_table_that_changes_is_read_again() {
+fn a_changed_table_is_reloaded() {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", PACK);
     let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
@@ -303,7 +303,7 @@ fn a_table_that_changes_is_read_again() {
 }
 
 #[test]
-fn the_past_has_the_numbers_that_tables_had() {
+fn an_earlier_tick_uses_the_table_values_of_that_time() {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", PACK);
     let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
@@ -340,7 +340,7 @@ fn the_past_has_the_numbers_that_tables_had() {
 }
 
 #[test]
-fn nothing_is_written_outside_of_what_was_opened() {
+fn nothing_is_written_outside_the_opened_folder() {
     let (folder, mut backend, file) = on_disk();
     let (_, hash) = text_and_hash(&mut backend, &file);
     let outside = folder.write("secret.yaml", "Kind: curve\nName: C_Secret\n");
@@ -368,7 +368,7 @@ fn nothing_is_written_outside_of_what_was_opened() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_leads_nowhere_else() {
+fn a_symlink_does_not_allow_writes_outside_the_opened_folder() {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", "Name: pack\nVersion: 1.0.0\nRequires: [other]\n");
     let file = folder.write("pack/hero.yaml", HERO);
@@ -376,7 +376,7 @@ fn a_link_leads_nowhere_else() {
     folder.write("other/pack.yaml", "Name: other\nVersion: 1.0.0\n");
     let theirs = folder.write("other/curve.yaml", "Kind: curve\nName: C_A\nPoints: [{X: 1, Y: 1}]\n");
     let mut backend = open(&folder.pack());
-    // What a pack requires is shown and lies elsewhere.
+    // Files of a required pack are shown and are in another folder.
     let names = ask(&mut backend, json!({ "ask": "files" }));
     let name = names.as_array().unwrap().iter().find(|n| n.as_str().unwrap().ends_with("curve.yaml")).unwrap().clone();
     let got = ask(&mut backend, json!({ "ask": "file", "name": name }));
@@ -395,9 +395,9 @@ fn a_link_leads_nowhere_else() {
     assert_eq!(fs::read_to_string(&elsewhere).unwrap(), HERO);
 }
 
-/// One save is one action, also where the text names another table than before.
+/// One save is one input, also if the new text uses another table.
 #[test]
-fn a_save_that_names_another_table_is_taken_once() {
+fn a_save_that_names_another_table_is_reloaded_once() {
     let folder = Folder::new();
     folder.write("pack/pack.yaml", PACK);
     let with_curve = HERO.replace("Type: ScalableFloat, Value: 50}", "Type: ScalableFloat, Value: 1, Curve: C_Tough}");
@@ -415,7 +415,7 @@ fn a_save_that_names_another_table_is_taken_once() {
 }
 
 #[test]
-fn a_scenario_begins_again_when_its_file_is_saved() {
+fn a_scenario_restarts_when_its_file_is_saved() {
     let folder = Folder::new();
     let text = "\
 Scenario: A hit is felt
@@ -435,13 +435,13 @@ Timeline: [{At: 1, Do: [{Apply: {Effect: GE_Hit, To: Hero}}]}, {At: 2, Do: [{Exp
     assert!(ask(&mut backend, edit)["error"].as_str().unwrap().contains("save the file"));
     let saved = save(&mut backend, &name, &text.replace("Value: -10", "Value: -30"), &hash);
     assert_eq!(saved["error"], Value::Null, "{saved}");
-    assert_eq!(value(&mut backend, "Hero", "Health"), 70.0, "at the same moment of the new story");
+    assert_eq!(value(&mut backend, "Hero", "Health"), 70.0, "at the same tick of the new scenario");
     let hello = ask(&mut backend, json!({ "ask": "hello" }));
     assert_eq!(hello["scenario"]["failures"].as_array().unwrap().len(), 1, "{hello}");
     let wrong = save(&mut backend, &name, &text.replace("To: Hero", "To: Nobody"), saved["hash"].as_str().unwrap());
     assert!(wrong["error"].as_str().unwrap().contains("Nobody"), "{wrong}");
     assert_eq!(value(&mut backend, "Hero", "Health"), 70.0);
-    // What cannot be read is told with its place, and not called a file without scenarios.
+    // A syntax error is reported with its location, and not as a file without scenarios.
     for (from, to, place) in [("Timeline: [", "Timeline: {[", ":6:"), ("Timeline:", "Timelime:", ":6:1")] {
         fs::write(&path, text.replace(from, to)).unwrap();
         assert!(!backend.reload_from_disk());
@@ -475,7 +475,7 @@ Timeline: [{At: 3, Do: []}]
 ";
 
 #[test]
-fn a_file_of_several_scenarios_lets_choose() {
+fn one_of_several_scenarios_in_a_file_can_be_chosen() {
     let folder = Folder::new();
     let path = folder.write("several.yaml", SEVERAL);
     let mut backend = open(&path);
@@ -502,21 +502,21 @@ fn a_file_of_several_scenarios_lets_choose() {
     assert_ne!(
         (&after["reloads"], &after["timelines"]),
         (&before["reloads"], &before["timelines"]),
-        "every page is told"
+        "every page is notified"
     );
-    let nobody = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
-    assert!(nobody["error"].as_str().unwrap().contains(r#"the file has 1 "A hit is felt", 2"#), "{nobody}");
-    assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it goes on");
-    // A link to a moment says which one it is of.
+    let unknown = ask(&mut backend, json!({ "ask": "open", "scenario": "A miss" }));
+    assert!(unknown["error"].as_str().unwrap().contains(r#"the file has 1 "A hit is felt", 2"#), "{unknown}");
+    assert_eq!(shown_scenario(&mut backend).0, "Nobody is hurt", "and it keeps running");
+    // A permalink names its scenario.
     backend.advance(1_000.0, &mut || 0.0);
-    let moment = ask(&mut backend, json!({ "ask": "permalink" }));
-    assert_eq!((&moment["scenario"], &moment["seed"]), (&json!("Nobody is hurt"), &json!(4)));
+    let permalink = ask(&mut backend, json!({ "ask": "permalink" }));
+    assert_eq!((&permalink["scenario"], &permalink["seed"]), (&json!("Nobody is hurt"), &json!(4)));
     let mut fresh = open(&path);
-    let link = json!({ "ask": "open", "seed": moment["seed"], "scenario": moment["scenario"], "tick": moment["tick"] });
+    let link = json!({ "ask": "open", "seed": permalink["seed"], "scenario": permalink["scenario"], "tick": permalink["tick"] });
     assert_eq!(ask(&mut fresh, link)["error"], Value::Null);
     let hash = |backend: &mut Backend| ask(backend, json!({ "ask": "frame" }))["hash"].clone();
     assert_eq!(hash(&mut fresh), hash(&mut backend));
-    // The file is saved with another name for it, and somebody has written one before it.
+    // The file is saved with another name for the scenario, and with a new scenario before it.
     folder.write("several.yaml", &SEVERAL.replace("Nobody is hurt\nSeed: 4", "All is well\nSeed: 5"));
     assert!(backend.reload_from_disk());
     assert_eq!(shown_scenario(&mut backend), ("Nobody is hurt".to_owned(), 0), "the other one of that name");
@@ -526,7 +526,7 @@ fn a_file_of_several_scenarios_lets_choose() {
 }
 
 #[test]
-fn a_seed_that_was_asked_for_is_the_scenarios() {
+fn a_requested_seed_replaces_the_seed_of_the_scenario() {
     let folder = Folder::new();
     let path = folder.write("several.yaml", SEVERAL);
     let choice = OpenOptions { seed: Some(9), scenario: Some("2".to_owned()) };
@@ -545,7 +545,7 @@ fn a_seed_that_was_asked_for_is_the_scenarios() {
 }
 
 #[test]
-fn a_scenario_of_ten_megabytes_leaves_it_standing() {
+fn a_scenario_of_ten_megabytes_does_not_stop_the_studio() {
     let folder = Folder::new();
     let head = "Scenario: Long\nEntities: [{Kind: attribute_set, Name: Vitals, Attributes: [{Name: Health, DefaultBaseValue: 100}]}]\nActors: {Hero: {AttributeSets: [Vitals]}}\n";
     let path = folder.write("long.yaml", &format!("{head}Timeline: [{{At: 1}}]\n"));
@@ -555,16 +555,16 @@ fn a_scenario_of_ten_megabytes_leaves_it_standing() {
         long += &format!("  - {{At: 1, Do: [{{Note: {}}}]}}\n", "a".repeat(60_000));
     }
     fs::write(&path, &long).unwrap();
-    let taken = backend.reload_from_disk();
+    let is_reloaded = backend.reload_from_disk();
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
-    assert!(taken || frame["notice"].is_string(), "it is taken, or it is said why not");
+    assert!(is_reloaded || frame["notice"].is_string(), "it is loaded, or the reason is shown");
     backend.advance(100.0, &mut || 0.0);
     assert_eq!(value(&mut backend, "Hero", "Health"), 100.0);
 }
 
 // covers: UGAS-B.1-08
 #[test]
-fn only_whoever_is_in_a_debug_category_is_listed() {
+fn only_actors_of_the_debug_category_are_listed() {
     let (_folder, mut backend, _) = on_disk();
     let names = |frame: &Value| -> Vec<String> {
         let actors = frame["sides"][0]["actors"].as_array().unwrap();
@@ -587,7 +587,7 @@ fn only_whoever_is_in_a_debug_category_is_listed() {
 }
 
 #[test]
-fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
+fn the_text_of_an_earlier_tick_does_not_overwrite_a_later_save() {
     let (folder, mut backend, file) = on_disk();
     backend.advance(1000.0, &mut || 0.0);
     let (text, hash) = text_and_hash(&mut backend, &file);
@@ -597,7 +597,7 @@ fn an_older_moment_does_not_overwrite_what_was_saved_after_it() {
     let notice = ask(&mut backend, json!({ "ask": "frame" }))["notice"].clone();
     assert!(notice.as_str().unwrap().contains("differs from the text at this tick"), "{notice}");
     let (then, hash) = text_and_hash(&mut backend, &file);
-    assert_eq!(then, text, "this moment had the old text");
+    assert_eq!(then, text, "this tick had the old text");
     let refused = save(&mut backend, &file, &then.replace("anybody", "nobody"), &hash);
     assert!(refused["error"].as_str().unwrap().contains("changed by another program"), "{refused}");
     assert_eq!(fs::read_to_string(folder.pack().join("hero.yaml")).unwrap(), newer);

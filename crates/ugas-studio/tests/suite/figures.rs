@@ -1,4 +1,4 @@
-//! What tasks cost, as the page with figures shows it.
+//! The cost of tasks on the page Statistics.
 
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ Name: GA_Rest
 Tasks: [{Type: WaitDelay, Params: {Duration: 100}}]
 ";
 
-/// Three who look around every tenth of a second, and one who waits.
+/// Three actors with a task that ticks every 0.1 s, and one actor with a waiting task.
 fn watchers(seed: u64) -> Result<Session, String> {
     let mut project = Project::default();
     project.put("watch.yaml", TEXT);
@@ -43,10 +43,10 @@ fn figures(backend: &mut Backend) -> Value {
 }
 
 #[test]
-fn what_a_step_asks_the_allocator_for_is_counted_by_whoever_can() {
+fn the_allocations_of_a_step_are_counted_with_a_counter() {
     use std::cell::Cell;
     thread_local!(static COUNT: Cell<u64> = const { Cell::new(0) });
-    // Stands for an allocator: three more each time it is asked.
+    // Simulates an allocator: three more at each call.
     fn counter() -> u64 {
         COUNT.with(|count| count.replace(count.get() + 3))
     }
@@ -62,27 +62,27 @@ fn what_a_step_asks_the_allocator_for_is_counted_by_whoever_can() {
 
 // covers: UGAS-10.6-10 UGAS-10.6-11
 #[test]
-fn each_type_of_task_says_how_many_run_how_often_and_how_long() {
-    // Every look at the clock finds it a microsecond later.
+fn each_task_type_has_running_count_tick_rate_and_time() {
+    // Each read of the clock is a microsecond later.
     let time = AtomicU64::new(0);
     let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
     let mut backend = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);
     (0..5).for_each(|_| backend.advance(1000.0, &mut || 0.0));
-    let told = figures(&mut backend);
-    assert_eq!(told["tasks"].as_array().unwrap().len(), 1, "waiting is not ticking: {told}");
-    let task = &told["tasks"][0];
+    let figures_now = figures(&mut backend);
+    assert_eq!(figures_now["tasks"].as_array().unwrap().len(), 1, "waiting is not ticking: {figures_now}");
+    let task = &figures_now["tasks"][0];
     let number = |key: &str| task[key].as_f64().unwrap();
     assert_eq!((&task["task"], number("instances")), (&json!("WaitOverlap"), 3.0));
     assert!((8.0..=10.5).contains(&number("rate")), "ten a second after throttling: {task}");
     assert!((number("ticks") - 3.0 * 5.0 * number("rate")).abs() <= 3.0, "{task}");
     assert_eq!(number("average_us"), 1.0);
     assert_eq!(number("sum_us"), number("ticks"));
-    assert_eq!(told["waiting"].as_array().unwrap().iter().find(|w| w[0] == "WaitDelay").unwrap()[1], 1);
-    assert_eq!((&told["controllers"], &told["running"]), (&json!(4), &json!(4)));
+    assert_eq!(figures_now["waiting"].as_array().unwrap().iter().find(|w| w[0] == "WaitDelay").unwrap()[1], 1);
+    assert_eq!((&figures_now["controllers"], &figures_now["running"]), (&json!(4), &json!(4)));
 }
 
 #[test]
-fn a_clock_changes_nothing_that_counts() {
+fn a_clock_does_not_change_the_state() {
     let clock = Arc::new(|| 12_345);
     let mut with = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);
     let mut without = Backend::new(Box::new(watchers), 7).unwrap();
@@ -95,7 +95,7 @@ fn a_clock_changes_nothing_that_counts() {
 }
 
 #[test]
-fn the_clock_is_lent_to_the_first_copy_too() {
+fn the_clock_is_used_after_a_seek_to_the_first_snapshot() {
     let time = AtomicU64::new(0);
     let clock = Arc::new(move || time.fetch_add(1_000, Ordering::Relaxed));
     let mut backend = Backend::new(Box::new(watchers), 7).unwrap().with_clock(clock);

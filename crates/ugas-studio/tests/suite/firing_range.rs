@@ -1,4 +1,4 @@
-//! What is played ahead is shown once: never twice, never not at all, whatever the link does.
+//! A predicted cooldown is shown exactly once on every link: never twice and never missing.
 
 use ugas_studio::recording::World;
 use ugas_studio::session::{Input, Session, WrongFrames};

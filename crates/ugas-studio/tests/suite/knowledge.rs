@@ -1,4 +1,4 @@
-//! A client's side of the duel shows what the client knows, and nothing else.
+//! The page of a client shows only the state that is replicated to the client.
 
 use serde_json::{Value, json};
 use ugas_studio::Backend;
@@ -8,7 +8,7 @@ fn ask(backend: &mut Backend, question: Value) -> Value {
     serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
 }
 
-/// The duel after some seconds of fighting.
+/// Returns the duel after some seconds of fighting.
 fn duel(seed: u64, ticks: u32) -> Backend {
     let mut backend = Backend::new(Box::new(Session::duel), seed).unwrap();
     (0..ticks / 60).for_each(|_| backend.advance(1000.0, &mut || 0.0));
@@ -32,7 +32,7 @@ fn a_client_does_not_explain_the_modifiers_of_a_remote_actor() {
     let mut backend = duel(7, 60);
     let why = explain(&mut backend, json!("You"), "Brann", "AttackPower");
     let text = why["text"].as_str().unwrap();
-    assert_eq!(text, "18, replicated from the server; its base and modifiers are not replicated");
+    assert_eq!(text, "18, replicated from the server; its base value and modifiers are not replicated");
     assert_eq!((&why["value"], &why["base"], &why["lines"]), (&json!(18.0), &Value::Null, &Value::Null));
     assert_eq!(why["writes"], Value::Null, "what the server wrote is not what a client knows");
     let server = explain(&mut backend, Value::Null, "Brann", "AttackPower");
@@ -63,8 +63,8 @@ fn a_hidden_value_is_not_shown_as_its_default() {
     assert!(bar(2)["value"].is_number(), "Brann's own client knows it");
 }
 
-/// For every actor, on every client, at many ticks: what is shown of a remote actor is replicated, and nothing of it is
-/// claimed that only the server can know.
+/// For every actor, on every client, at many ticks: the shown state of a remote actor is replicated state, and state
+/// that only the server knows is not shown.
 #[test]
 fn nothing_a_client_shows_of_a_remote_actor_is_made_up() {
     for seed in 1..4 {

@@ -1,4 +1,4 @@
-//! Previews of actions: they equal what happens, respect what a client knows, and change nothing.
+//! Previews of actions: a preview equals the later result, shows only what a client knows, and changes nothing.
 
 use serde_json::{Value, json};
 use ugas_studio::Backend;
@@ -34,7 +34,7 @@ fn names(list: &Value) -> Vec<&str> {
     list.as_array().unwrap().iter().map(|e| e["name"].as_str().unwrap()).collect()
 }
 
-/// Everything of a frame that a preview must not change.
+/// Returns the parts of a frame that a preview must not change.
 fn state(backend: &mut Backend) -> Value {
     let mut frame =
         ask(backend, json!({ "ask": "frame", "watch": [[null, "Pyra"], [null, "Brann"], ["You", "Pyra"]] }));
@@ -46,7 +46,7 @@ fn state(backend: &mut Backend) -> Value {
 }
 
 #[test]
-fn a_preview_equals_what_the_action_then_does() {
+fn a_preview_equals_the_executed_action() {
     let mut backend = arena();
     let burn = json!({ "Apply": { "effect": "GE_Burn", "to": "Pyra", "by": "Brann" } });
     let fireball = json!({ "Activate": { "ability": "GA_Fireball", "who": "Pyra", "target": "Brann" } });
@@ -107,7 +107,7 @@ fn a_refusal_is_shown_with_its_values() {
     assert!(note.as_str().unwrap().starts_with("without a target"), "{note}");
 }
 
-/// At the end of the recording and at an earlier tick, on every side: hash, events, inputs and timeline stay.
+/// At the end of the recording and at an earlier tick, on server and clients: hash, events, inputs and timeline stay.
 #[test]
 fn a_preview_changes_nothing_and_does_not_fork_the_timeline() {
     let mut backend = Backend::new(Box::new(Session::duel), 7).unwrap();

@@ -1,10 +1,10 @@
-//! What the README request a visitor to change in the first minute shows within seconds, whenever it is changed.
+//! The change that the README suggests for the first minute is visible within seconds, at any tick.
 
 use serde_json::{Value, json};
 use ugas_studio::Backend;
 use ugas_studio::session::Session;
 
-/// The line of Pyra's file that the README names, and what is written there before and after.
+/// The line of Pyra's file that the README names, before and after the change.
 const BEFORE: &str = "Scale: 1}";
 const AFTER: &str = "Scale: 50}";
 
@@ -41,7 +41,7 @@ fn ticks_to_death(backend: &mut Backend) -> Option<u32> {
 }
 
 #[test]
-fn the_changed_value_of_the_readme_shows_within_seconds_at_any_time() {
+fn the_changed_value_of_the_readme_applies_within_seconds_at_any_tick() {
     let mut all = Vec::new();
     for seed in 1..=6 {
         let mut backend = Backend::new(Box::new(Session::duel), seed).unwrap();
@@ -54,7 +54,7 @@ fn the_changed_value_of_the_readme_shows_within_seconds_at_any_time() {
             change(&mut backend);
             let ticks = ticks_to_death(&mut backend);
             all.push((seed, frame["tick"].as_u64().unwrap(), down, ticks));
-            // A fallen fighter lies for five seconds first.
+            // A dead actor revives after five seconds.
             let most = if down { 660 } else { 300 };
             assert!(ticks.is_some_and(|t| t <= most), "seed, tick, down, ticks until the death: {all:?}");
             // As if it had not been changed.

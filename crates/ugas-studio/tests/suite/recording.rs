@@ -1,11 +1,11 @@
-//! Recordings against the slow and obvious: everything is stepped again from the beginning.
+//! Recordings compared with a simple model that resimulates everything from the start.
 
 use proptest::prelude::*;
 use std::cell::Cell;
 use std::rc::Rc;
 use ugas_studio::recording::{Recording, World};
 
-/// A number that remembers everything that was ever done to it.
+/// A world whose number depends on all its inputs and steps.
 #[derive(Clone, Debug, PartialEq)]
 struct Toy {
     tick: u32,
@@ -33,16 +33,16 @@ impl World for Toy {
     }
 }
 
-/// How far it goes, and what is done in it.
+/// The length of a timeline and its inputs.
 type Future = (u32, Vec<(u32, u64)>);
 
-/// What a recording should be: where it stands, how far it goes, and what was done when.
+/// The model of a recording: the current tick, the last tick, and the inputs with their ticks.
 #[derive(Clone, Debug, Default)]
 struct Model {
     now: u32,
     end: u32,
     inputs: Vec<(u32, u64)>,
-    /// What each input took the place of, if it was done in the past: how far that went, and what was done in it.
+    /// The timeline that each input replaced, if the input was applied at an earlier tick.
     instead: Vec<Option<Future>>,
 }
 
@@ -108,10 +108,10 @@ fn action() -> impl Strategy<Value = ResolvedAction> {
 proptest! {
     // covers: OWN-05
     #[test]
-    fn a_recording_is_what_stepping_from_the_beginning_gives(pending_facts in prop::collection::vec(action(), 1..40)) {
+    fn a_recording_equals_stepping_from_the_start(actions in prop::collection::vec(action(), 1..40)) {
         let mut recording = Recording::new(Toy { tick: 0, sum: 1 });
         let mut model = Model::default();
-        for action in pending_facts {
+        for action in actions {
             match action {
                 ResolvedAction::Step(n) => {
                     (0..n).for_each(|_| recording.step());
@@ -146,7 +146,7 @@ proptest! {
     }
 }
 
-/// A world that counts its steps, and those of every copy of it.
+/// A world that counts its steps and the steps of all its copies.
 #[derive(Clone)]
 struct Counted<W>(W, Rc<Cell<u32>>);
 
@@ -167,7 +167,7 @@ impl<W: World> World for Counted<W> {
     }
 }
 
-/// Whatever is sought in a recording of so many ticks, it is reached within the ticks between two copies.
+/// Every seek in a recording of this many ticks resimulates at most the ticks between two keyframes.
 fn sought_within_the_spacing<W: World>(world: W, ticks: u32, most: u32) {
     let steps = Rc::new(Cell::new(0));
     let mut recording = Recording::new(Counted(world, steps.clone()));
@@ -189,11 +189,11 @@ fn sought_within_the_spacing<W: World>(world: W, ticks: u32, most: u32) {
 }
 
 #[test]
-fn a_moment_of_ten_minutes_is_reached_by_few_steps() {
+fn a_tick_within_ten_minutes_is_reached_in_few_steps() {
     sought_within_the_spacing(Toy { tick: 0, sum: 1 }, 10 * 60 * 60, 80);
 }
 
 #[test]
-fn a_moment_of_the_duel_is_reached_by_few_steps() {
+fn a_tick_of_the_duel_is_reached_in_few_steps() {
     sought_within_the_spacing(ugas_studio::session::Session::duel(7).unwrap(), 305, 20);
 }

@@ -1,4 +1,5 @@
-//! A session of a scene: the placements of the scene and of those it extends, each with what it adds to its controller.
+//! A session of a scene: the placements of the scene and of the scenes it extends, each with its additions to the
+//! controller.
 
 use ugas_data::Project;
 use ugas_studio::Library;
@@ -28,7 +29,7 @@ Name: SC_Wall
 Placements: [{Controller: Guard, InstanceId: watch, Position: [1, 0, 0]}]
 ";
 
-/// Opens a gate whose placement has `fields`, before the wall that it extends.
+/// Opens a scene with a gate whose placement has `fields`; the scene extends another scene with a wall.
 fn gate(fields: &str) -> Result<Session, String> {
     let mut project = Project::default();
     project.put("all.yaml", CONTROLLERS);

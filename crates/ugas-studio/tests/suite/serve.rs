@@ -1,13 +1,13 @@
-//! The web server, spoken to by hand: who is let in and who is not.
+//! The web server with hand-written requests: which requests are accepted and which are rejected.
 #![cfg(feature = "serve")]
 
-use crate::kit::{Socket, port_of, say, upgrade};
+use crate::kit::{Socket, port_of, send_request, upgrade};
 use std::fs;
 use ugas_studio::Backend;
 use ugas_studio::serve::StudioServer;
 use ugas_studio::session::{OpenOptions, Session};
 
-/// A studio on a port of its own; the port.
+/// Starts a studio on a free port and returns the port.
 fn studio() -> u16 {
     let studio = StudioServer::listen(0, "the-right-one-for-this-test").unwrap();
     let port = port_of(&studio.address().unwrap());
@@ -17,15 +17,15 @@ fn studio() -> u16 {
 }
 
 fn get(port: u16, path: &str, host: &str) -> (String, String) {
-    say(port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
+    send_request(port, &format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n"))
 }
 
 fn socket(port: u16, token: &str, origin: &str, host: &str) -> String {
-    say(port, &upgrade(token, origin, host)).0
+    send_request(port, &upgrade(token, origin, host)).0
 }
 
 #[test]
-fn pages_are_the_programs_own_and_lead_nowhere_else() {
+fn only_built_in_pages_are_served() {
     let port = studio();
     let own = format!("127.0.0.1:{port}");
     let (status, all) = get(port, "/", &own);
@@ -60,16 +60,16 @@ fn pages_are_the_programs_own_and_lead_nowhere_else() {
 }
 
 #[test]
-fn other_names_other_pages_and_other_tokens_are_refused() {
+fn other_hosts_origins_and_tokens_are_refused() {
     let port = studio();
     let own = format!("127.0.0.1:{port}");
     let mine = format!("Origin: http://{own}\r\n");
-    assert!(socket(port, "the-right-one-for-this-test", &mine, &own).contains("101"), "who knows it comes in");
+    assert!(socket(port, "the-right-one-for-this-test", &mine, &own).contains("101"), "the right token is accepted");
     let local = format!("localhost:{port}");
     assert!(
         socket(port, "the-right-one-for-this-test", &format!("Origin: http://{local}\r\n"), &local).contains("101")
     );
-    // A page of somebody else's in the same browser.
+    // A page of another site in the same browser.
     for origin in [
         "",
         "Origin: http://evil.example\r\n",
@@ -91,12 +91,12 @@ fn other_names_other_pages_and_other_tokens_are_refused() {
 }
 
 #[test]
-fn whoever_sends_too_much_is_cut_off_and_everybody_else_goes_on() {
+fn a_client_that_sends_too_much_is_disconnected_and_the_others_stay_connected() {
     let port = studio();
     let own = format!("127.0.0.1:{port}");
     let mut good = Socket::open(port, "the-right-one-for-this-test");
     assert!(good.ask(r#"{"ask":"hello"}"#).unwrap().starts_with("7 {"));
-    // A message that says it is longer than any may be ends its own connection, before it is there.
+    // A message with a length over the limit closes its connection before it is read.
     let mut bad = Socket::open(port, "the-right-one-for-this-test");
     bad.send(5 << 20, b"7 {").unwrap();
     assert_eq!(bad.receive(), None);
@@ -110,16 +110,17 @@ fn whoever_sends_too_much_is_cut_off_and_everybody_else_goes_on() {
     let deep = "[".repeat(100_000);
     assert!(good.ask(&deep).unwrap().contains("error"));
     // Pages are read, not written, however much is announced.
-    let (status, _) = say(port, &format!("POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 99999999999\r\n\r\n"));
+    let (status, _) =
+        send_request(port, &format!("POST / HTTP/1.1\r\nHost: {own}\r\nContent-Length: 99999999999\r\n\r\n"));
     assert!(status.contains("405"), "{status}");
-    let (status, _) = say(port, &format!("GET /{} HTTP/1.1\r\nHost: {own}\r\n\r\n", "a".repeat(100_000)));
+    let (status, _) = send_request(port, &format!("GET /{} HTTP/1.1\r\nHost: {own}\r\n\r\n", "a".repeat(100_000)));
     assert!(!status.contains("200"), "{status}");
     assert!(good.ask(r#"{"ask":"frame"}"#).unwrap().contains("\"tick\""));
     assert!(get(port, "/", &own).0.contains("200"));
 }
 
 #[test]
-fn a_file_saved_by_somebody_else_reaches_the_running_world() {
+fn a_file_saved_by_another_program_reloads_the_running_world() {
     let folder = std::env::temp_dir().join(format!("ugas-studio-serve-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let text = "Kind: attribute_set\nName: Vitals\nAttributes: [{Name: Health, DefaultBaseValue: 100}]\n---\n\
@@ -134,7 +135,7 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
     let mut health = || page.ask(r#"{"ask":"explain","who":"Hero","attribute":"Health"}"#).unwrap();
     assert!(health().contains("\"value\":100.0"), "{}", health());
     fs::write(folder.join("hero.yaml"), text.replace("100", "150")).unwrap();
-    // However long the operating system takes to tell.
+    // The operating system may take long to report the change.
     let taken = (0..600).any(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
         health().contains("\"value\":150.0")
@@ -143,13 +144,13 @@ fn a_file_saved_by_somebody_else_reaches_the_running_world() {
     assert!(taken);
 }
 
-/// A link on another page may lead here, but may not say what is shown here, in no spelling.
+/// A link on another site may open the studio, but must not choose the content, in any spelling of the URL.
 #[test]
-fn a_link_of_another_page_does_not_replace_the_world() {
+fn a_link_from_another_site_cannot_replace_the_world() {
     let port = studio();
     let opened = |query: &str, from: &str| {
         let site = if from.is_empty() { String::new() } else { format!("Sec-Fetch-Site: {from}\r\n") };
-        say(port, &format!("GET /?{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{site}\r\n")).0
+        send_request(port, &format!("GET /?{query} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{site}\r\n")).0
     };
     for query in ["seed=7&tick=33", "seed&tick=33", "%73eed=7", "token=x&seed=7", "tick=3"] {
         for from in ["cross-site", "same-site"] {

@@ -1,4 +1,4 @@
-//! Resuming from a recorded tick and undoing: nothing is lost, and undo says what it undid.
+//! Resuming from a recorded tick and undoing: nothing is lost, and undo reports what it undid.
 
 use serde_json::{Value, json};
 use ugas_studio::Backend;
@@ -8,7 +8,7 @@ fn ask(backend: &mut Backend, question: Value) -> Value {
     serde_json::from_str(&backend.answer(&question.to_string())).unwrap()
 }
 
-/// The duel at tick 300, paused.
+/// Returns the paused duel at tick 300.
 fn duel() -> Backend {
     let mut backend = Backend::new(Box::new(Session::duel), 7).unwrap();
     ask(&mut backend, json!({ "ask": "pause" }));
@@ -52,7 +52,7 @@ fn resuming_changes_nothing_in_the_world_and_is_not_part_of_a_link() {
 }
 
 #[test]
-fn undo_says_what_it_undid() {
+fn undo_names_the_undone_action() {
     let mut backend = duel();
     let link = |trip: u32| json!({ "ask": "put", "input": { "Link": { "round_trip": trip, "loss": 0.1 } } });
     ask(&mut backend, set(60.0));
@@ -78,8 +78,8 @@ fn a_key_pressed_while_dead_is_answered_with_the_refusal() {
     assert_eq!(ask(&mut backend, json!({ "ask": "put", "input": kill }))["error"], Value::Null);
     ask(&mut backend, json!({ "ask": "step", "ticks": 60 }));
     let answer = ask(&mut backend, keys(json!(["Primary"])));
-    let said = answer["message"].as_str().unwrap_or_default();
-    assert!(said.starts_with("Firebolt cannot be activated: ") && said.contains("dead"), "{answer}");
+    let message = answer["message"].as_str().unwrap_or_default();
+    assert!(message.starts_with("Firebolt cannot be activated: ") && message.contains("dead"), "{answer}");
     assert_eq!(answer["no_effect"], true);
     let held = ask(&mut backend, keys(json!(["Primary"])));
     assert_eq!(held["message"], Value::Null, "once for each press");

@@ -1,4 +1,4 @@
-//! What tasks cost, as events for whoever listens to `tracing`.
+//! The cost of tasks as `tracing` events.
 #![cfg(feature = "tracing")]
 
 use std::sync::{Arc, Mutex};
@@ -10,7 +10,7 @@ use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet};
 use ugas_studio::session::Session;
 use ugas_studio::{Backend, Library, Names, Profiler};
 
-/// Writes down every event.
+/// A subscriber that records every event.
 #[derive(Clone, Default)]
 struct Listener(Arc<Mutex<Vec<String>>>);
 
@@ -44,7 +44,7 @@ impl Subscriber for Listener {
     fn exit(&self, _: &Id) {}
 }
 
-/// Somebody who looks around ten times a second.
+/// Returns a world with an actor whose task ticks ten times per second.
 fn watcher() -> (Arc<Rules>, Sim) {
     let rules = Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)))
@@ -62,20 +62,23 @@ fn watcher() -> (Arc<Rules>, Sim) {
 
 // covers: UGAS-10.6-11
 #[test]
-fn every_frame_of_a_task_that_ticks_is_an_event() {
+fn every_frame_of_a_ticking_task_is_a_tracing_event() {
     let (rules, mut sim) = watcher();
     let mut profiler = Profiler::new(Arc::new(|| 0));
     sim.advance_with(SimTime::frames(6, 60), &mut profiler);
     let listener = Listener::default();
     tracing::subscriber::with_default(listener.clone(), || profiler.emit(&rules));
-    let told = listener.0.lock().unwrap();
-    assert_eq!(told.len(), profiler.take_records().len());
-    assert!(!told.is_empty());
-    assert!(told.iter().all(|line| line.contains("task=\"WaitOverlap\"") && line.contains("running=1")), "{told:?}");
+    let events = listener.0.lock().unwrap();
+    assert_eq!(events.len(), profiler.take_records().len());
+    assert!(!events.is_empty());
+    assert!(
+        events.iter().all(|line| line.contains("task=\"WaitOverlap\"") && line.contains("running=1")),
+        "{events:?}"
+    );
 }
 
 #[test]
-fn a_step_that_is_taken_again_is_no_event_again() {
+fn a_resimulated_step_emits_no_tracing_event() {
     let boot = |seed| {
         let (rules, sim) = watcher();
         let library = Library::of_running(rules, "nowhere".as_ref());
@@ -86,13 +89,13 @@ fn a_step_that_is_taken_again_is_no_event_again() {
     let count = || listener.0.lock().unwrap().len();
     tracing::subscriber::with_default(listener.clone(), || {
         backend.answer(r#"{"ask":"step","ticks":100}"#);
-        let told = count();
-        assert!(told > 10, "{told}");
+        let emitted = count();
+        assert!(emitted > 10, "{emitted}");
         for question in [r#"{"ask":"seek","tick":7}"#, r#"{"ask":"step","ticks":50}"#, r#"{"ask":"seek","tick":100}"#] {
             backend.answer(question);
-            assert_eq!(count(), told, "{question}");
+            assert_eq!(count(), emitted, "{question}");
         }
         backend.answer(r#"{"ask":"step","ticks":20}"#);
-        assert!(count() > told, "what is new is told");
+        assert!(count() > emitted, "new steps emit events");
     });
 }

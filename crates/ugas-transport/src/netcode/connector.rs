@@ -14,7 +14,7 @@ use crate::socket::ClientSocket;
 use crate::token::{Identity, Key, Token, TokenError, TransportKind};
 use crate::transport::{ClientTransport, CloseReason, State};
 
-/// The most packets that one poll reads.
+/// The maximum number of packets that one poll reads.
 const READS: usize = 4_096;
 /// The lifetime of a token that a client creates for itself.
 const OWN_LIFETIME: Duration = Duration::from_secs(300);
@@ -22,9 +22,9 @@ const OWN_LIFETIME: Duration = Duration::from_secs(300);
 /// The configuration of a [`Connector`].
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectorConfig {
-    /// The current time since the Unix epoch. It advances with [`ClientTransport::poll`].
+    /// The current time since the Unix epoch. [`ClientTransport::poll`] advances this time.
     pub now: Duration,
-    /// The timeout of the WebSocket connection, the only blocking call.
+    /// The timeout for opening a WebSocket connection, which is the only blocking call.
     pub connect_timeout: Duration,
 }
 
@@ -62,7 +62,7 @@ impl Connector {
         Ok(Connector { netcode, kind, socket, broken: None, buffer: [0; MAX_PACKET] })
     }
 
-    /// Connects to a server with [`Auth::Open`](crate::Auth::Open); other servers do not answer.
+    /// Connects without a token to a server with [`Auth::Open`](crate::Auth::Open). Other servers do not answer.
     pub fn connect_open(
         protocol: u64,
         who: Identity<'_>,
@@ -97,7 +97,7 @@ impl Connector {
         Ok(())
     }
 
-    /// Ends the connection. It is not an error if the other side closed it.
+    /// Ends the connection. Returns an error unless the server closed the connection.
     fn fail(&mut self, cause: std::io::Error) -> Result<(), TransportError> {
         self.broken =
             Some(if self.netcode.is_connected() { CloseReason::ConnectionLost } else { CloseReason::Rejected });

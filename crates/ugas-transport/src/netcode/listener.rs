@@ -18,15 +18,16 @@ use crate::socket::ServerSocket;
 use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{CloseReason, Event, ServerTransport};
 
-/// The most clients that netcode supports.
+/// The maximum number of clients that netcode supports.
 const MAX_PEERS: usize = 1_024;
 
-/// Which peers may connect.
+/// The peers that may connect.
 #[derive(Clone, Debug)]
 pub enum Auth {
-    /// Peers with a token that was issued with this key.
+    /// Only peers with a token that was issued with this key.
     Key(Key),
-    /// Every peer, under any name: for development. Packets are encrypted with a publicly known key.
+    /// Every peer, under any name. Use this variant only for development: packets are encrypted with a publicly known
+    /// key.
     Open,
 }
 
@@ -35,14 +36,15 @@ pub enum Auth {
 pub struct ListenerConfig {
     /// The protocol number of the game. The server does not answer peers whose token has another number.
     pub protocol: u64,
-    /// Which peers may connect.
+    /// The peers that may connect.
     pub auth: Auth,
     /// The limits of the server.
     pub limits: Limits,
-    /// The current time since the Unix epoch. It advances with [`ServerTransport::poll`].
+    /// The current time since the Unix epoch. [`ServerTransport::poll`] advances this time.
     pub now: Duration,
-    /// The lifetime of tokens, in seconds. A token that may have been issued before the start of the server is
-    /// rejected, since it may have been used before. Tokens therefore need at least this lifetime.
+    /// The lifetime of tokens, in seconds. The server rejects a token that expires earlier than this many seconds after
+    /// the start of the server, because such a token may have been used with an earlier run of the server. A login
+    /// service must therefore issue tokens with at least this lifetime.
     pub token_lifetime: u16,
 }
 
@@ -101,27 +103,27 @@ pub struct ListenerBuilder {
 }
 
 impl Listener {
-    /// Creates a builder without sockets; [`ListenerBuilder::bind`] adds them.
+    /// Creates a builder without sockets. Add a socket for each transport with [`ListenerBuilder::bind`].
     pub fn builder(config: ListenerConfig) -> ListenerBuilder {
         ListenerBuilder { config, sockets: [None, None, None] }
     }
 
-    /// Returns its public address for a transport.
+    /// Returns the public address of the listener for a transport.
     pub fn address(&self, kind: TransportKind) -> Option<SocketAddr> {
         self.sockets[kind as usize].as_ref().map(|endpoint| endpoint.public)
     }
 
-    /// Returns the hash of the certificate that a browser must trust, for WebTransport.
+    /// Returns the hash of the certificate that a browser must trust for WebTransport; `None` for other transports.
     pub fn certificate(&self, kind: TransportKind) -> Option<[u8; 32]> {
         self.sockets[kind as usize].as_ref()?.certificate
     }
 
-    /// Issues a token for this server, valid from now on. See [`Identity`] for the arguments.
+    /// Issues a token for this server. The token is valid from now on; [`Identity`] explains the arguments.
     pub fn issue(&self, kind: TransportKind, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
         let address = self.address(kind).ok_or(TransportError::NoSocket)?;
         let who = Identity { client, user_data, kind, address };
         let now = self.config.now.saturating_add(self.elapsed);
-        // One second more, since both sides count whole seconds.
+        // One second more, since client and server count whole seconds.
         let lifetime = Duration::from_secs(self.config.token_lifetime as u64 + 1);
         let key = match &self.config.auth {
             Auth::Key(key) => key.clone(),
@@ -343,9 +345,9 @@ impl Drop for Listener {
 }
 
 impl ListenerBuilder {
-    /// Binds a transport to an address; port 0 selects a free port. `public` is the address that players use, if it
-    /// differs from the bound one: behind a router, or when listening on all addresses. A second address for the same
-    /// transport replaces the first.
+    /// Binds a transport to an address; port 0 selects a free port. `public` is the address that players use. It is
+    /// needed only if it differs from the bound address: behind a router, or when the server listens on all interfaces.
+    /// A second address for the same transport replaces the first.
     pub fn bind(
         mut self,
         kind: TransportKind,

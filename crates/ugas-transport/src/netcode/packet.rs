@@ -1,8 +1,8 @@
 //! A check of packets before they are decoded.
 //!
 //! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic: a sequence of nine bytes or
-//! more, a packet that ends before its authentication tag, and a sequence near the largest number. All of them can be
-//! sent with a forged sender address, so they are rejected here.
+//! more, a packet that ends before its authentication tag, and a sequence near the largest number. An attacker can send
+//! all of them with a forged sender address, so this module rejects them.
 
 /// The shortest packet of any kind.
 const MIN_LENGTH: usize = 18;
@@ -11,7 +11,7 @@ const TAG_BYTES: usize = 16;
 const REQUEST_LENGTH: usize = 1 + 13 + 8 + 8 + 24 + 1_024;
 const KINDS: u8 = 7;
 const MAX_SEQUENCE_BYTES: usize = 8;
-/// The largest sequence: a larger one would overflow the replay window. Real counters stay far below.
+/// The largest valid sequence: a larger sequence would overflow the replay window. Real sequences are far smaller.
 const MAX_SEQUENCE: u64 = u64::MAX - 1_024;
 
 /// Returns whether a packet is well-formed, so that decoding it cannot panic.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{ClientSocket, ServerSocket};
 
-/// The most errors about earlier packets that one read skips.
+/// The maximum number of errors about earlier packets that one read skips.
 const MAX_SKIPPED_ERRORS: usize = 64;
 
 pub(crate) struct Udp(UdpSocket);
@@ -27,7 +27,8 @@ impl Udp {
         Ok((Udp(socket), address))
     }
 
-    /// Reads the next packet. Sets `is_port_closed` if the system reports that an earlier packet was sent to a closed port.
+    /// Reads the next packet. Sets `is_port_closed` if the system reports that an earlier packet was sent to a closed
+    /// port.
     #[expect(clippy::wildcard_enum_match_arm, reason = "any other error kind")]
     fn next(&self, buffer: &mut [u8], is_port_closed: &mut bool) -> io::Result<Option<(usize, SocketAddr)>> {
         for _ in 0..MAX_SKIPPED_ERRORS {
@@ -35,8 +36,8 @@ impl Udp {
                 Ok(packet) => return Ok(Some(packet)),
                 Err(error) => match error.kind() {
                     ErrorKind::WouldBlock => return Ok(None),
-                    // A report about an earlier packet to a closed port, a packet longer than the buffer (on Windows), or a
-                    // signal: none of them is about this read.
+                    // A report about an earlier packet to a closed port, a packet longer than the buffer (on Windows),
+                    // or a signal: none of them is about this read.
                     ErrorKind::ConnectionReset | ErrorKind::ConnectionRefused => *is_port_closed = true,
                     ErrorKind::Interrupted => {}
                     _ if error.raw_os_error() == Some(WINDOWS_MESSAGE_SIZE) => {}

@@ -298,12 +298,12 @@ fn idle_connections_and_floods_of_unknown_peers_do_not_block_players() {
         server.counts().unknown > 200
     });
     // A player is not affected.
-    let mut is_heard = false;
+    let mut is_received = false;
     until("Ana is events", || {
         let _ = ana.send(b"still here");
-        is_heard |=
+        is_received |=
             poll_events(&mut server, Duration::ZERO).contains(&ServerEvent::Datagram(ana_is, b"still here".to_vec()));
-        is_heard
+        is_received
     });
     // After the timeout the idle connections are closed and a new client can connect.
     for _ in 0..8 {

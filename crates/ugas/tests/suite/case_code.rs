@@ -1,5 +1,5 @@
-//! The fireball, the jump and the whirlwind of chapters 14 and 15 as code instead of tasks. What code remembers is a few
-//! bytes in the row, so a fork in the middle goes on like the original.
+//! The fireball, the jump and the whirlwind of chapters 14 and 15 as code instead of tasks. The state of the code is a
+//! few bytes in the row, so a fork in the middle continues like the original.
 
 use std::sync::Arc;
 use ugas::core::{AbilityCx, AbilityGrant, CodedAbility, EventData, InputId, Next, Resume, Target, Which};
@@ -12,7 +12,7 @@ fn effect(cx: &AbilityCx<'_>, name: &str) -> EffectId {
     cx.rules().effect(name).unwrap()
 }
 
-/// Waits 1.5 s, then asks for the projectile; an interrupted one says so.
+/// Waits 1.5 s, then requests the projectile; an interruption emits an event.
 struct Fireball;
 impl CodedAbility for Fireball {
     type State = bool;
@@ -65,7 +65,7 @@ impl CodedAbility for Jump {
     }
 }
 
-/// Hits everybody around; the vulnerable more, the immune not at all.
+/// Hits all targets in range; vulnerable ones more, immune ones not at all.
 struct Whirlwind;
 impl CodedAbility for Whirlwind {
     type State = ();
@@ -87,7 +87,7 @@ impl CodedAbility for Whirlwind {
 }
 
 fn rules() -> Arc<Rules> {
-    // Whoever swings says how much more the vulnerable take.
+    // The caster's effect sets the extra damage to vulnerable targets.
     let mut whirlwind = Effect::instant("GE_WhirlwindDamage").execute("ExecCalc_ARPGDamage");
     whirlwind.application_condition = Some("sbc.VulnerabilityBonus >= 0".to_owned());
     Rules::builder()
@@ -165,7 +165,7 @@ impl World {
         self.sim.has_tag(self.hero, self.rules.tag(name).unwrap()).unwrap()
     }
     /// What happened since the last time: events and cues with their bearers, ends.
-    fn told(&mut self) -> Vec<String> {
+    fn emitted(&mut self) -> Vec<String> {
         let mut facts = Facts::default();
         self.sim.take_facts(&mut facts);
         let name = |t| self.rules.tag_name(t).unwrap();
@@ -186,16 +186,16 @@ fn spawn(sim: &mut Sim, x: f64) -> ControllerId {
 
 // covers: UGAS-14.3-03
 #[test]
-fn a_fireball_in_code_is_thrown_or_interrupted() {
+fn a_fireball_written_in_code_hits_or_is_interrupted() {
     let mut w = World::new("GA_Fireball");
     let foe = spawn(&mut w.sim, 10.0);
     w.cast("GA_Fireball", Target::Controller(foe));
     assert_eq!((w.get(w.hero, "Mana"), w.has("State.Casting"), w.has("Cooldown.Ability.Fireball")), (0.0, true, true));
     w.go(1.4);
     let mut fork = w.sim.clone();
-    assert_eq!((w.told(), w.get(foe, "Health")), (Vec::new(), 100.0));
+    assert_eq!((w.emitted(), w.get(foe, "Health")), (Vec::new(), 100.0));
     w.go(1.5);
-    assert_eq!(w.told(), ["0 Event.Projectile 1", "end false"]);
+    assert_eq!(w.emitted(), ["0 Event.Projectile 1", "end false"]);
     assert_eq!((w.get(foe, "Health"), w.has("State.Casting")), (60.0, false));
     fork.take_facts(&mut Facts::default());
     fork.advance_to(SimTime::seconds(1.5));
@@ -206,7 +206,7 @@ fn a_fireball_in_code_is_thrown_or_interrupted() {
     w.go(0.7);
     w.apply("GE_Stun", w.hero);
     w.go(4.9);
-    assert_eq!(w.told(), ["end true", "GameplayCue.Ability.Interrupted"]);
+    assert_eq!(w.emitted(), ["end true", "GameplayCue.Ability.Interrupted"]);
     assert_eq!((w.get(w.hero, "Mana"), w.has("Cooldown.Ability.Fireball"), w.has("State.Casting")), (0.0, true, false));
     w.go(5.0);
     assert!(!w.has("Cooldown.Ability.Fireball"));
@@ -214,19 +214,19 @@ fn a_fireball_in_code_is_thrown_or_interrupted() {
 
 // covers: UGAS-15.1-04
 #[test]
-fn a_jump_in_code_is_cut_on_the_way_up_and_ends_with_the_landing() {
+fn a_jump_written_in_code_is_cut_while_rising_and_ends_on_landing() {
     for (velocity, gravity) in [(500.0, 2.5), (-10.0, 1.0)] {
         let mut w = World::new("GA_Jump");
         w.sim.press(w.hero, InputId(1), Target::None).unwrap();
         assert!(w.has("State.InAir"));
-        assert_eq!(w.told(), ["0 Event.Impulse 1200"]);
+        assert_eq!(w.emitted(), ["0 Event.Impulse 1200"]);
         let speed = Spec::new(w.rules.effect("GE_Velocity").unwrap(), w.hero);
         w.sim.apply(&speed.set(w.rules.key("Velocity").unwrap(), velocity)).unwrap();
         w.go(0.2);
         w.sim.release(w.hero, InputId(1)).unwrap();
         assert_eq!(w.get(w.hero, "GravityScale"), gravity);
         w.sim.event(EventData::new(w.rules.tag("Event.Landed").unwrap(), w.hero)).unwrap();
-        assert_eq!(w.told().last().map(String::as_str), Some("end false"));
+        assert_eq!(w.emitted().last().map(String::as_str), Some("end false"));
         assert_eq!((w.get(w.hero, "GravityScale"), w.has("State.InAir")), (1.0, false));
     }
     let mut w = World::new("GA_Jump");
@@ -237,14 +237,14 @@ fn a_jump_in_code_is_cut_on_the_way_up_and_ends_with_the_landing() {
 
 // covers: UGAS-15.3-05
 #[test]
-fn a_whirlwind_hits_who_is_near_spares_the_immune_and_says_so() {
+fn a_whirlwind_hits_targets_in_range_and_reports_immune_ones() {
     let mut w = World::new("GA_Whirlwind");
     let [near, soft, stone, far] = [300.0, 350.0, 400.0, 600.0].map(|x| spawn(&mut w.sim, x));
     w.apply("GE_Vulnerable", soft);
     w.apply("GE_Stone", stone);
-    w.told();
+    w.emitted();
     w.cast("GA_Whirlwind", Target::None);
     let health = [near, soft, stone, far, w.hero].map(|who| w.get(who, "Health"));
     assert_eq!(health, [70.0, 64.0, 100.0, 100.0, 100.0]);
-    assert_eq!(w.told(), [format!("{} Event.Text.Immune 0", stone.0), "end false".to_owned()]);
+    assert_eq!(w.emitted(), [format!("{} Event.Text.Immune 0", stone.0), "end false".to_owned()]);
 }

@@ -2,7 +2,7 @@
 
 use ugas::prelude::*;
 
-/// What the user interface shows.
+/// The values shown in the user interface.
 #[derive(Default)]
 struct Bar {
     percent: f64,
@@ -58,7 +58,7 @@ impl World {
         World { health: rules.attribute("Health").unwrap(), sim, hero, orc, applied: Vec::new() }
     }
 
-    /// Context, causer, spec of level 1, magnitude, application, and the news if it was applied.
+    /// Context, causer, spec of level 1, magnitude, application, and the report if it was applied.
     fn apply_damage(&mut self, target: ControllerId, amount: f64) -> Option<EffectKey> {
         let rules = self.sim.rules().clone();
         let mut spec = Spec::new(rules.effect("GE_BasicDamage").unwrap(), target).from(self.hero).level(1);
@@ -78,7 +78,7 @@ impl World {
 
 // covers: UGAS-14.1-02
 #[test]
-fn damage_is_told_when_it_was_applied_and_only_then() {
+fn damage_is_reported_only_if_it_was_applied() {
     let mut world = World::new();
     let key = world.apply_damage(world.orc, 30.0).unwrap();
     assert_eq!((key.target, world.sim.get(world.orc, world.health).unwrap()), (world.orc, 70.0));
@@ -89,7 +89,7 @@ fn damage_is_told_when_it_was_applied_and_only_then() {
 
 // covers: UGAS-14.1-03
 #[test]
-fn the_health_bar_follows_and_death_comes_once_with_its_effect() {
+fn the_health_bar_follows_the_facts_and_death_is_reported_once() {
     let mut world = World::new();
     let mut bar = Bar::default();
     world.facts();

@@ -1,6 +1,6 @@
-//! Chapter 15.4: 2048. A board has the ability, each tile is a controller; moves and merges are effects, so they are
-//! told, explained and can be undone like everything else. What no ability may do, make and destroy controllers, the
-//! host does when the ability asks for it.
+//! Chapter 15.4: 2048. A board has the ability, each tile is a controller; moves and merges are effects, so they emit
+//! facts, are explained and can be undone like all effects. The host spawns and removes controllers at the request of
+//! the ability.
 
 use std::sync::Arc;
 use ugas::core::{AbilityCx, AbilityGrant, BoundDef, CodedAbility, GrantId, Next, Resume, Target};
@@ -31,7 +31,7 @@ struct Tile {
     value: f64,
 }
 
-/// GA_GridMove: slides and merges, waits for the animation, then asks for what has to come and go.
+/// GA_GridMove: slides and merges, waits for the animation, then requests removals and a spawn.
 struct GridMove;
 
 impl GridMove {
@@ -46,8 +46,8 @@ impl GridMove {
             Some(Tile { who, at, value: cx.get_of(who, value)? })
         };
         let mut all: Vec<Tile> = cx.within(f64::MAX).into_iter().filter_map(tile).collect();
-        let ahead = |t: &Tile| (0..2).map(|i| t.at[i] as f64 * direction[i]).sum::<f64>();
-        all.sort_by(|a, b| ahead(b).total_cmp(&ahead(a)).then(a.at.cmp(&b.at)));
+        let distance_along = |t: &Tile| (0..2).map(|i| t.at[i] as f64 * direction[i]).sum::<f64>();
+        all.sort_by(|a, b| distance_along(b).total_cmp(&distance_along(a)).then(a.at.cmp(&b.at)));
         all
     }
 
@@ -60,7 +60,7 @@ impl GridMove {
             rules.find_effect("GE_PendingDestroy")?,
         ];
         let [new_x, new_y] = [rules.find_key("NewX")?, rules.find_key("NewY")?];
-        // Who stands where after the move, and whether it has merged already.
+        // The positions after the move, and whether a tile has merged already.
         let mut settled: Vec<(Tile, bool)> = Vec::new();
         for mut tile in GridMove::tiles(cx, direction) {
             let from = tile.at;
@@ -200,7 +200,7 @@ impl Game {
         self.sim.has_tag(who, self.sim.rules().tag("Status.PendingDestroy").unwrap()).unwrap()
     }
 
-    /// What a row shows; tiles that are about to go do not count.
+    /// The values of a row, without tiles marked for removal.
     fn row(&self, y: i32) -> [f64; 4] {
         let mut row = [0.0; 4];
         for (_, at, value) in self.tiles().iter().filter(|(who, at, _)| at[1] == y && !self.is_doomed(*who)) {
@@ -217,7 +217,7 @@ impl Game {
         Ok(())
     }
 
-    /// Lets time pass and does what the ability asks the host for.
+    /// Advances the time and runs the requests of the ability.
     fn pass(&mut self, seconds: f64) {
         let then = SimTime(self.sim.now().0 + SimTime::seconds(seconds).0);
         self.sim.advance_to(then);
@@ -254,15 +254,15 @@ impl Game {
     /// Whether any move is left.
     fn is_lost(&self) -> bool {
         let tiles = self.tiles();
-        let beside = |a: [i32; 2], b: [i32; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs() == 1;
-        let equal = |t: &(ControllerId, [i32; 2], f64)| tiles.iter().any(|o| beside(t.1, o.1) && t.2 == o.2);
+        let is_adjacent = |a: [i32; 2], b: [i32; 2]| (a[0] - b[0]).abs() + (a[1] - b[1]).abs() == 1;
+        let equal = |t: &(ControllerId, [i32; 2], f64)| tiles.iter().any(|o| is_adjacent(t.1, o.1) && t.2 == o.2);
         tiles.len() as i32 == SIZE * SIZE && !tiles.iter().any(equal)
     }
 }
 
 // covers: UGAS-15.4-01
 #[test]
-fn the_set_of_a_cell() {
+fn the_cell_set_has_the_specified_attributes() {
     let rules = rules();
     let set = rules.set_attributes(rules.set("PuzzleCellSet").unwrap()).unwrap();
     let found: Vec<_> =
@@ -279,10 +279,10 @@ fn tiles_slide_front_to_back() {
     let before: Vec<_> = game.tiles();
     game.swipe(RIGHT).unwrap();
     assert_eq!(game.row(0), [0.0, 0.0, 2.0, 4.0]);
-    // The same tiles, moved by the effect with the caller's values; who stands already is not moved.
+    // The same tiles, moved by the effect with the caller's values; tiles already in place are not moved.
     let moved = game.sim.rules().effect("GE_CellMove").unwrap();
-    let told = game.log.list.iter().filter(|f| f.effect == moved && matches!(f.kind, FactKind::EffectApplied { .. }));
-    assert_eq!(told.map(|f| f.who).collect::<Vec<_>>(), [before[0].0]);
+    let moves = game.log.list.iter().filter(|f| f.effect == moved && matches!(f.kind, FactKind::EffectApplied { .. }));
+    assert_eq!(moves.map(|f| f.who).collect::<Vec<_>>(), [before[0].0]);
     // Front to back: otherwise the one behind would stop at the place the other is about to leave.
     let mut game = Game::new(1, &[(0, [2.0, 4.0, 8.0, 0.0])]);
     game.swipe(RIGHT).unwrap();
@@ -294,7 +294,7 @@ fn tiles_slide_front_to_back() {
 
 // covers: UGAS-15.4-03
 #[test]
-fn equal_tiles_merge_and_one_of_them_is_about_to_go() {
+fn equal_tiles_merge_and_the_source_is_marked_for_removal() {
     let mut game = Game::new(1, &[(0, [2.0, 2.0, 0.0, 0.0])]);
     let (target, source) = (game.tiles()[0].0, game.tiles()[1].0);
     game.swipe(LEFT).unwrap();
@@ -323,7 +323,7 @@ fn a_tile_merges_at_most_once_in_a_move() {
 
 // covers: UGAS-15.4-05
 #[test]
-fn after_the_animation_tiles_go_and_one_comes() {
+fn after_the_animation_merged_tiles_are_removed_and_one_spawns() {
     let play = |seed| {
         let mut game = Game::new(seed, &[(0, [2.0, 2.0, 0.0, 0.0])]);
         game.swipe(LEFT).unwrap();

@@ -6,7 +6,7 @@ use ugas::core::{AbilityState, DefId, Which};
 use ugas::doc::GrantedAbilityEntry;
 use ugas::prelude::*;
 
-/// What the loot table rolled.
+/// The rolls of the loot table.
 struct Item {
     id: u64,
     slot: &'static str,
@@ -77,7 +77,7 @@ fn look(rules: &Rules, sim: &Sim, hero: ControllerId) -> Seen {
 
 // covers: UGAS-15.3-06
 #[test]
-fn wearing_an_item_gives_its_stats_tags_and_abilities() {
+fn equipping_an_item_grants_its_stats_tags_and_abilities() {
     let (rules, mut sim, hero) = world();
     let mut worn = Equipment::default();
     worn.equip(&mut sim, hero, &sword()).unwrap();
@@ -96,7 +96,7 @@ fn wearing_an_item_gives_its_stats_tags_and_abilities() {
 
 // covers: UGAS-15.3-07
 #[test]
-fn taking_an_item_off_takes_back_what_it_gave_and_nothing_else() {
+fn unequipping_an_item_removes_exactly_what_it_granted() {
     let (rules, mut sim, hero) = world();
     let mut worn = Equipment::default();
     worn.equip(&mut sim, hero, &helmet()).unwrap();

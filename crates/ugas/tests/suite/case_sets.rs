@@ -1,4 +1,4 @@
-//! The sets of chapter 15 and the tag registry of appendix B, as designers write them: what is loaded is what is there.
+//! The sets of chapter 15 and the tag registry of appendix B load as written.
 
 use std::sync::Arc;
 use ugas::core::BoundDef;
@@ -25,7 +25,7 @@ fn shown<'r>(rules: &'r Rules, set: &str) -> Shown<'r> {
 
 // covers: UGAS-15.1-01
 #[test]
-fn the_set_of_a_platformer() {
+fn the_platformer_set_has_the_specified_attributes() {
     let rules = load(
         "
 Kind: attribute_set
@@ -60,7 +60,7 @@ Attributes:
 
 // covers: UGAS-15.2-01
 #[test]
-fn the_set_of_a_vehicle() {
+fn the_vehicle_set_has_the_specified_attributes() {
     let rules = load(
         "
 Kind: attribute_set
@@ -92,7 +92,7 @@ Attributes:
 
 // covers: UGAS-B.EX-06
 #[test]
-fn the_example_registry_has_eight_tags_and_one_that_may_be_granted_often() {
+fn the_example_registry_has_eight_tags_and_one_allows_multiple() {
     let text = "
 Kind: gameplay_tag
 Tags:
@@ -111,7 +111,7 @@ Tags:
     let often: Vec<&str> = registry.tags.iter().filter(|t| t.allow_multiple).map(|t| t.tag.as_str()).collect();
     assert_eq!((registry.tags.len(), often), (8, vec!["Ability.Offensive"]));
 
-    // And it means something: a second grant of a single tag is told of, one of the other is not.
+    // A second grant of a single tag is reported; one of a tag with AllowMultiple is not.
     let set = AttributeSet::new("S").with(Attribute::new("Health", 1.0));
     let [one, often] = ["State.Combat", "Ability.Offensive"];
     let builder = Rules::builder().add(set).add(Effect::infinite("GE_One").grants(one));
@@ -120,11 +120,11 @@ Tags:
     assert!(registry.tags.iter().all(|t| rules.find_tag(&t.tag).is_some()));
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
-    let mut told = Vec::new();
+    let mut diagnostics = Vec::new();
     for effect in ["GE_One", "GE_One", "GE_Often", "GE_Often"] {
         sim.apply(&Spec::new(rules.effect(effect).unwrap(), who)).unwrap();
     }
-    sim.take_diagnostics(&mut told);
-    let kinds: Vec<_> = told.iter().map(|d| d.kind).collect();
+    sim.take_diagnostics(&mut diagnostics);
+    let kinds: Vec<_> = diagnostics.iter().map(|d| d.kind).collect();
     assert_eq!(kinds, [ugas::core::DiagnosticKind::MultipleGrants { tag: rules.tag(one).unwrap() }]);
 }

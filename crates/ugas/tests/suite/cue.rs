@@ -1,4 +1,4 @@
-//! Cues through a manager: what is registered plays, pooled, once per trigger, and never touches the game.
+//! Cues through a manager: registered cues play once per trigger, are pooled, and never change the game.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -142,7 +142,7 @@ fn a_loop_plays_from_start_to_end_of_its_effect_and_knows_its_context() {
 
 // covers: UGAS-12.3-03
 #[test]
-fn periodic_executions_beat_a_loop() {
+fn periodic_executions_call_an_active_loop() {
     let (mut sim, who) = sim();
     let calls = Calls::default();
     let mut cues = CueManager::default();
@@ -240,14 +240,14 @@ fn a_headless_host_has_no_manager_and_loads_nothing() {
     assert!(shown.is_some());
     drop(shown);
     assert_eq!(loaded, 1);
-    // What was triggered is told all the same.
+    // Triggered cues are emitted all the same.
     let (mut sim, who) = sim();
     apply(&mut sim, who, "GE_FireDamage");
     assert!(sim.facts().list.iter().any(|f| matches!(f.kind, FactKind::Cue { .. })));
 }
 
 #[test]
-fn whoever_joins_late_sees_what_plays_and_whoever_leaves_is_forgotten() {
+fn a_late_joiner_starts_active_cues_and_a_removed_actor_stops_them() {
     let (mut sim, who) = sim();
     apply(&mut sim, who, "GE_StrengthBuff");
     let mut facts = Facts::default();
@@ -266,7 +266,7 @@ fn whoever_joins_late_sees_what_plays_and_whoever_leaves_is_forgotten() {
 }
 
 #[test]
-fn what_is_told_of_cues_crosses_threads() {
+fn cue_facts_can_be_sent_to_another_thread() {
     let (mut sim, who) = sim();
     apply(&mut sim, who, "GE_FireDamage");
     let mut facts = Facts::default();

@@ -1,4 +1,4 @@
-//! The specification's sample cues, on a host that writes down what it is asked to show.
+//! The sample cues of the specification, on a host that records its requests.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,7 +7,7 @@ use ugas::core::CueType;
 use ugas::prelude::*;
 use ugas::{BurstCue, CueContext, CueManager, LoopCue};
 
-/// What the host was asked for, in order.
+/// The requests to the host, in order.
 type Host = Rc<RefCell<Vec<String>>>;
 
 struct StrengthBuff(Host);
@@ -54,7 +54,7 @@ fn the_strength_buff_shows_its_aura_icon_and_sounds() {
     assert_eq!(*host.borrow(), ["destroy aura", "remove icon", "sound expire"]);
 }
 
-/// Particle and sound of an impact, where it hit.
+/// Particle and sound of an impact, at the hit.
 struct ImpactFire(Host);
 
 impl BurstCue for ImpactFire {
@@ -64,7 +64,7 @@ impl BurstCue for ImpactFire {
     }
 }
 
-/// Particle and loop sound of burning, on who burns.
+/// Particle and looping sound on a burning target.
 struct Burning(Host);
 
 impl LoopCue for Burning {
@@ -107,7 +107,7 @@ fn play(sim: &mut Sim, clients: &mut [CueManager<'_>]) -> Facts {
 
 // covers: UGAS-12.3-05
 #[test]
-fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
+fn an_impact_cue_plays_at_the_hit_and_a_burning_cue_on_the_target() {
     let rules = fire_rules();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let orc = place(&mut sim, 9.0);
@@ -120,12 +120,12 @@ fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
     let mut clients = [cues];
     let spec = |name: &str| Spec::new(rules.effect(name).unwrap(), orc);
     sim.apply(&spec("GE_FireDamage").hit(hit_at([1.0, 2.0, 3.0]))).unwrap();
-    // The orc is somewhere else by the time the cue plays: the place is the hit's.
+    // The orc has moved by the time the cue plays: the position is that of the hit.
     sim.run(Op::Move { who: orc, anchor: Some(Anchor::at([50.0, 0.0, 0.0])) }).unwrap();
     play(&mut sim, &mut clients);
     assert_eq!(*host.borrow(), ["particle at 1 2 3", "sound at 1 2 3"]);
     host.borrow_mut().clear();
-    // Without a hit it plays where the target stands.
+    // Without a hit it plays at the position of the target.
     sim.apply(&spec("GE_FireDamage")).unwrap();
     play(&mut sim, &mut clients);
     assert_eq!(*host.borrow(), ["particle at 50 0 0", "sound at 50 0 0"]);
@@ -139,7 +139,7 @@ fn an_impact_plays_where_it_hit_and_burning_plays_on_who_burns() {
     assert_eq!(*host.borrow(), ["detach particle from 0", "stop loop on 0"]);
 }
 
-/// What a cue was told.
+/// The context that a cue received.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen(ControllerId, Option<[f64; 3]>, Option<SimTime>, EffectKey, u32);
 
@@ -165,8 +165,8 @@ fn a_cue_knows_target_hit_duration_and_effect() {
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     place(&mut sim, 0.0);
     let hero = place(&mut sim, 1.0);
-    let told = Rc::new(RefCell::new(Vec::new()));
-    let into = told.clone();
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let into = seen.clone();
     let mut cues = CueManager::default();
     let tag = rules.tag("GameplayCue.Status.StrengthBuff").unwrap();
     cues.register_loop(tag, 1, move || Box::new(Context(into.clone())));
@@ -174,7 +174,7 @@ fn a_cue_knows_target_hit_duration_and_effect() {
     let buff = Spec::new(rules.effect("GE_StrengthBuff").unwrap(), hero).level(2);
     let key = sim.apply(&buff.hit(hit_at([4.0, 5.0, 6.0]))).unwrap();
     play(&mut sim, &mut clients);
-    assert_eq!(*told.borrow(), [Seen(hero, Some([4.0, 5.0, 6.0]), Some(SimTime::seconds(30.0)), key, 2)]);
+    assert_eq!(*seen.borrow(), [Seen(hero, Some([4.0, 5.0, 6.0]), Some(SimTime::seconds(30.0)), key, 2)]);
     // The handle is a real one.
     assert_eq!(sim.effect(key).unwrap().total, Some(SimTime::seconds(30.0)));
 }
@@ -200,12 +200,12 @@ fn each_client_starts_the_cue_of_an_effect_once() {
     assert_eq!(sim.get(orc, rules.attribute("Health").unwrap()).unwrap(), 75.0);
     let fire = rules.tag("GameplayCue.Impact.Fire").unwrap();
     let cue = |f: &&Fact| matches!(f.kind, FactKind::Cue { .. });
-    let told: Vec<_> = facts.list.iter().filter(cue).map(|f| f.kind).collect();
-    assert!(matches!(told[..], [FactKind::Cue { tag, cue: CueType::Execute, .. }] if tag == fire), "{told:?}");
+    let cues: Vec<_> = facts.list.iter().filter(cue).map(|f| f.kind).collect();
+    assert!(matches!(cues[..], [FactKind::Cue { tag, cue: CueType::Execute, .. }] if tag == fire), "{cues:?}");
     for host in &hosts {
         assert_eq!(*host.borrow(), ["particle at 0 0 0", "sound at 0 0 0"]);
     }
-    // The next step tells nothing again.
+    // The next step emits nothing again.
     play(&mut sim, &mut clients);
     assert!(hosts.iter().all(|h| h.borrow().len() == 2));
 }

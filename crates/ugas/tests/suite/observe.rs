@@ -41,7 +41,7 @@ fn dispatch(observers: &mut Observers<'_>, sim: &mut Sim) {
 
 // covers: UGAS-1-01 UGAS-5.6-04
 #[test]
-fn an_observer_hears_its_attribute_once_and_nothing_while_idle() {
+fn an_observer_is_called_once_per_change_of_its_attribute_and_never_while_idle() {
     let rules = rules();
     let (mut sim, hero) = world(&rules);
     let calls = AtomicU32::new(0);
@@ -62,7 +62,7 @@ fn an_observer_hears_its_attribute_once_and_nothing_while_idle() {
 
 // covers: UGAS-5.6-05
 #[test]
-fn an_observer_may_leave_from_inside_its_call() {
+fn an_observer_can_unregister_inside_its_callback() {
     let rules = rules();
     let (mut sim, hero) = world(&rules);
     let calls = AtomicU32::new(0);
@@ -98,7 +98,7 @@ fn a_callback_reads_every_value_of_the_application() {
 
 // covers: UGAS-4.3-07
 #[test]
-fn observers_hear_the_end_and_nothing_after_it() {
+fn observers_receive_the_removed_tags_of_a_destroyed_controller_and_are_unregistered() {
     let rules = rules();
     let (mut sim, hero) = world(&rules);
     let buff = rules.tag("State.Buff").unwrap();
@@ -117,7 +117,7 @@ fn observers_hear_the_end_and_nothing_after_it() {
 
 // covers: UGAS-9.9-05
 #[test]
-fn a_spec_handle_shares_its_spec_and_leaves_what_was_applied_alone() {
+fn a_spec_handle_shares_its_spec_and_does_not_change_applied_effects() {
     let rules = rules();
     let (mut sim, hero) = world(&rules);
     let (amount, health) = (rules.key("Damage.Amount").unwrap(), rules.attribute("Health").unwrap());
@@ -132,7 +132,7 @@ fn a_spec_handle_shares_its_spec_and_leaves_what_was_applied_alone() {
 
 // covers: UGAS-4.1-05
 #[test]
-fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
+fn an_ability_with_a_buff_notifies_every_kind_of_observer() {
     let wait = ugas::doc::AbilityTask::new("WaitDelay").param("Duration", 1.0);
     let might = ugas::doc::AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Might");
     let rules = Rules::builder()
@@ -158,7 +158,7 @@ fn an_ability_with_a_buff_is_told_to_every_kind_of_observer() {
     observers.on_tag(t("State.Might"), Some(hero), count(1));
     observers.on_effect(e("GE_Might"), Some(hero), count(2));
     observers.on_ability(g("GA_Might"), Some(hero), count(3));
-    // Others of each kind hear nothing.
+    // Other observers of each kind are not called.
     observers.on_attribute(a("Mana"), None, count(4));
     observers.on_tag(t("State.Other"), None, count(5));
     observers.on_effect(e("GE_Other"), None, count(6));

@@ -1,4 +1,4 @@
-//! A game loads a shipped pack in one call and plays it without any code of its own.
+//! A game loads a pack of the repository in one call and runs it without code of its own.
 
 use std::path::Path;
 use ugas::core::{Op, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target};
@@ -9,7 +9,7 @@ fn load(pack: &str) -> std::sync::Arc<Rules> {
 }
 
 #[test]
-fn every_pack_loads_with_what_it_requires_and_needs_no_host_code() {
+fn every_pack_loads_with_its_required_packs_and_needs_no_host_code() {
     for pack in ["core", "action", "arena", "racing", "rpg", "shooter"] {
         let rules = load(pack);
         assert!(rules.warnings().is_empty(), "{pack}: {:?}", rules.warnings());
@@ -18,7 +18,7 @@ fn every_pack_loads_with_what_it_requires_and_needs_no_host_code() {
 }
 
 #[test]
-fn two_soldiers_and_a_shot() {
+fn a_shot_uses_ammo_and_drains_the_shield_of_the_target() {
     let rules = load("shooter");
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let soldier = sim.spawn(SpawnSpec::template(rules.template("Soldier_FPS_01").unwrap())).unwrap();

@@ -19,12 +19,12 @@ pub(crate) struct ActivationRequest<'w> {
     /// The origin id: identifies what caused the activation.
     pub(crate) origin_id: u64,
     pub(crate) event: Option<&'w EventData>,
-    /// The controller that caused it, if it is not the owner.
+    /// The controller that caused the activation, if it is not the owner.
     pub(crate) source: Option<ControllerId>,
 }
 
 impl Flow<'_> {
-    /// Tries grants in order; `origin_id` identifies the cause of the activation.
+    /// Tries the selected grants in order. `origin_id` identifies the cause of the activation.
     pub(crate) fn activate(
         &mut self,
         slot: usize,
@@ -58,7 +58,7 @@ impl Flow<'_> {
         Err(first.unwrap_or(Refusal::NotGranted))
     }
 
-    /// Tries one grant.
+    /// Tries to activate one grant.
     pub(crate) fn try_activate(
         &mut self,
         slot: usize,
@@ -155,7 +155,7 @@ impl Flow<'_> {
     pub(crate) fn push_simulated(&mut self, slot: usize, what: &Simulated, regs: usize) -> u64 {
         let request =
             ActivationRequest { target: what.target, origin_id: self.cause.root.0, event: None, source: None };
-        // An id that no grant has.
+        // `u32::MAX` is not the id of any grant.
         let seq = self.push_new(slot, (GrantId(u32::MAX), what.ability, what.level), request);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(seq) {
             a.repeats.resize(regs, 0);
@@ -210,7 +210,7 @@ impl Flow<'_> {
     }
 
     /// Starts an activation whose checks passed: commits, cancels other abilities and starts the tasks. The commit
-    /// comes first because it can still be refused; then nothing has been cancelled.
+    /// comes first, so that a refused commit cancels no other ability.
     pub(super) fn launch(&mut self, slot: usize, seq: u64, def: &AbilityDef) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };

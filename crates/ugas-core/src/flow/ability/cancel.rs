@@ -16,7 +16,7 @@ impl Flow<'_> {
         self.end_all(who, which, EndHow::Ended)
     }
 
-    /// Ends the selected activations; it is not an error if there are none.
+    /// Ends the selected activations. If there are none, the call changes nothing.
     fn end_all(&mut self, who: ControllerId, which: Which, how: EndHow) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         for seq in self.running(slot, which)? {
@@ -80,7 +80,7 @@ impl Flow<'_> {
         });
     }
 
-    /// Cancels other abilities whose tags match the cancel list of a starting one.
+    /// Cancels other abilities whose tags match the cancel list of a starting ability.
     pub(crate) fn cancel_matching(&mut self, slot: usize, tags: &[TagId], except: u64) {
         if tags.is_empty() {
             return;
@@ -91,7 +91,7 @@ impl Flow<'_> {
         });
     }
 
-    /// Cancels replaceable abilities of the group of a starting one.
+    /// Cancels the replaceable abilities in the group of a starting ability.
     pub(crate) fn cancel_group(&mut self, slot: usize, group: Option<(crate::GroupId, GroupPolicy)>, except: u64) {
         let Some((group, policy)) = group else { return };
         if policy == GroupPolicy::Independent {

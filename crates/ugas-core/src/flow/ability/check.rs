@@ -17,7 +17,7 @@ pub(crate) struct ActivationAttempt<'t> {
     pub(crate) def: &'t AbilityDef,
     pub(crate) level: u32,
     pub(crate) target: Target,
-    /// The controller that caused it: the instigator of a trigger event, otherwise the owner.
+    /// The controller that caused the attempt: the instigator of a trigger event, otherwise the owner.
     pub(crate) source: ControllerId,
     /// The maximum distance to the target.
     pub(crate) range: Option<f64>,
@@ -25,7 +25,8 @@ pub(crate) struct ActivationAttempt<'t> {
     pub(crate) skip: u32,
 }
 
-/// A failed check: the refusal, and the local time at which it passes by itself, or [`SimTime::NEVER`].
+/// A failed check: the refusal, and the local time at which the check passes without further changes, or
+/// [`SimTime::NEVER`].
 pub(crate) type FailedCheck = (Refusal, SimTime);
 type CheckFn = fn(&View<'_>, &ActivationAttempt<'_>) -> Option<FailedCheck>;
 
@@ -100,7 +101,7 @@ const _: () = {
     }
 };
 
-/// Checks of the target: never part of a status.
+/// Checks of the target. They are never part of a status.
 pub(super) const OF_TARGET: u32 =
     ActivationCheck::TargetTags.bit() | ActivationCheck::NoTarget.bit() | ActivationCheck::OutOfRange.bit();
 
@@ -204,7 +205,7 @@ fn no_target(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
     forever(!there || far && v.distance_to(t.slot, t.target).is_none(), Refusal::NoTarget)
 }
 
-/// Between two places.
+/// Returns the distance between two positions.
 pub(crate) fn distance(a: [f64; 3], b: [f64; 3]) -> f64 {
     (0..3).map(|i| (a[i] - b[i]) * (a[i] - b[i])).sum::<f64>().sqrt()
 }
@@ -224,7 +225,7 @@ impl<'a> View<'a> {
         self.row(slot).clock.left(self.st.now, end)
     }
 
-    /// Returns the distance from the owner's anchor to the target; `None` if one of them has no position.
+    /// Returns the distance from the owner's anchor to the target, or `None` if one of them has no position.
     pub(crate) fn distance_to(&self, slot: usize, target: Target) -> Option<f64> {
         let from = self.row(slot).side().anchor?.position;
         let to = match target {
@@ -235,7 +236,7 @@ impl<'a> View<'a> {
         Some(distance(from, to))
     }
 
-    /// Returns the distance between the anchors of two controllers; `None` if one of them has no position.
+    /// Returns the distance between the anchors of two controllers, or `None` if one of them has no position.
     pub(crate) fn distance_between(&self, a: ControllerId, b: ControllerId) -> Option<f64> {
         Some(distance(self.position_of(a)?, self.position_of(b)?))
     }
@@ -261,9 +262,9 @@ impl<'a> View<'a> {
         ActivationAttempt { slot, grant, def, level, target, source: row.id, range, skip: 0 }
     }
 
-    /// Returns the bits of the checks that depend only on the row and the rules. A restriction by a combat rule is
-    /// among them because such a rule has no condition: it depends on the effects of the row, and every change of those
-    /// changes the row's stamp.
+    /// Returns the bits of the checks that depend only on the row and the rules. The check for a restriction by a
+    /// combat rule is included, because such a rule has no condition. The rule depends only on the effects of the row,
+    /// and every change of these effects changes the row's stamp.
     pub(crate) fn cached_checks(&self, def: &AbilityDef) -> u32 {
         let mut bits = !OF_TARGET;
         if def.flags.foreign_condition || def.flags.foreign_hook {
@@ -276,7 +277,7 @@ impl<'a> View<'a> {
         bits
     }
 
-    /// Returns the bits of the checks to evaluate, and of those that the grant's status already contains.
+    /// Returns the bits of the checks to evaluate, and the bits of the checks that the grant's status already contains.
     #[inline]
     fn asked(&self, t: &ActivationAttempt<'_>) -> (u32, u32) {
         let (row, grant) = (self.row(t.slot), self.grant(t));
@@ -293,7 +294,7 @@ impl<'a> View<'a> {
         (open & !t.skip & !(known & !grant.status().fails), known)
     }
 
-    /// Returns the bits of the checks that can fail without a target: of the target checks only `NoTarget`.
+    /// Returns the bits of the checks that can fail without a target. Of the target checks, only `NoTarget` can fail.
     #[inline]
     pub(super) fn asked_without_target(&self, def: &AbilityDef) -> u32 {
         def.flags.checks
@@ -324,7 +325,7 @@ impl<'a> View<'a> {
         if full { Err(Refusal::Limit { what: LimitKind::Activations, max, link: self.link }) } else { Ok(()) }
     }
 
-    /// Evaluates only these checks, in order.
+    /// Evaluates only the wanted checks, in order.
     pub(crate) fn refusal_among(&self, t: &ActivationAttempt<'_>, wanted: &[ActivationCheck]) -> Result<(), Refusal> {
         let mask = wanted.iter().fold(0, |bits, c| bits | c.bit());
         self.refusal_in(t, mask)
@@ -356,8 +357,8 @@ impl<'a> View<'a> {
         into.extend(self.room_to_run(t.slot).err().map(|refusal| Reason { refusal, clears_at: None }));
     }
 
-    /// Returns the failing checks of those in `mask` as bits, and the time at which all of them pass;
-    /// [`SimTime::NEVER`] if one does not pass by itself.
+    /// Returns the bits of the checks in `mask` that fail, and the time at which all of them pass. The time is
+    /// [`SimTime::NEVER`] if one of them does not pass without further changes.
     pub(crate) fn failing(&self, t: &ActivationAttempt<'_>, mask: u32) -> (u32, SimTime) {
         let mut asked = mask & t.def.flags.checks;
         if self.row(t.slot).is_at_rest() {

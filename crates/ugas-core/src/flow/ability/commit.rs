@@ -22,8 +22,8 @@ const REPEATED_CHECKS: [ActivationCheck; 5] = [
 const COMMIT: u64 = 32;
 
 impl Flow<'_> {
-    /// Commits an activation: global cooldown, charges, cost, cooldown, owned tags, cast. Does nothing if it is
-    /// committed already.
+    /// Commits an activation: global cooldown, charges, cost, cooldown, owned tags, cast. Does nothing if the
+    /// activation is already committed.
     pub(crate) fn commit(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return Err(Refusal::StaleHandle) };
@@ -41,7 +41,7 @@ impl Flow<'_> {
         let plain = |e: EffectId| self.def(e).is_some_and(|d| d.simple);
         let crowded = row.effects.len() + row.queue().len() + 2 > self.limits.effects_per_controller as usize
             || effects.into_iter().flatten().any(|e| self.def(e).is_some_and(|d| self.check_room(slot, &d).is_err()));
-        // One of these effects may make the owner immune to the next.
+        // One of these effects may make the owner immune to the next effect.
         let guarded = row.immunities > 0;
         let cannot_fail = self.fast && !crowded && !guarded && effects.into_iter().flatten().all(plain);
         let saved = (!cannot_fail).then(|| {
@@ -184,7 +184,7 @@ impl Flow<'_> {
         all
     }
 
-    /// Commits an activation. If that is refused, the ability is cancelled and nothing was spent.
+    /// Commits an activation. If the commit is refused, the ability is cancelled and nothing is spent.
     pub(crate) fn commit_or_cancel(&mut self, slot: usize, seq: u64) -> Result<(), Refusal> {
         let result = self.commit(slot, seq);
         if let Err(refusal) = result {

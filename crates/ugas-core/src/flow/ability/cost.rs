@@ -16,7 +16,7 @@ impl View<'_> {
         Spec::new(effect, who).from(who).level(t.level)
     }
 
-    /// Runs every check that could refuse an effect of the ability on its owner, except those of its numbers.
+    /// Runs every check that could refuse an effect of the ability on its owner, except the checks of its magnitudes.
     fn admits(&self, t: &ActivationAttempt<'_>, def: &EffectDef, spec: &Spec) -> Result<EffectKey, Refusal> {
         let key = EffectKey { origin_id: self.root.0, target: spec.target, ordinal: 0 };
         self.check_attributes(def, t.slot)?;
@@ -24,8 +24,8 @@ impl View<'_> {
         Ok(key)
     }
 
-    /// Checks the cost: for each attribute, the current value minus the cost must not be below the minimum, or 0
-    /// without one. If the filters of the cost effect refuse it, their refusal is returned.
+    /// Checks the cost: for each attribute, the current value minus the cost must not be below the minimum, or below 0
+    /// if the attribute has no minimum. If the filters of the cost effect refuse the effect, their refusal is returned.
     pub(crate) fn afford(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         let Some(effect) = t.def.cost else { return Ok(()) };
         let Some(def) = self.def(effect) else {
@@ -81,8 +81,8 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Returns what the calculations of a cost would write now. Anything that would refuse them during the commit
-    /// refuses them here.
+    /// Returns the results that the calculations of a cost would write now. A result that the commit would refuse is
+    /// refused here too.
     fn results_of(&self, def: &EffectDef, about: About<'_>) -> Result<Vec<CalcResult>, Refusal> {
         let mut results = Vec::new();
         for (index, x) in def.executions.iter().enumerate() {
@@ -102,7 +102,7 @@ impl View<'_> {
         Ok(results)
     }
 
-    /// Checks a cost that is one fixed number; `None` if the cost is anything else.
+    /// Checks a cost that is one fixed number. Returns `None` for any other cost.
     fn afford_plain(&self, t: &ActivationAttempt<'_>, def: &EffectDef) -> Option<Result<(), Refusal>> {
         let (row, write) = (self.row(t.slot), def.plain_write.as_ref()?);
         let place = self.layout(t.slot).write_slot(write.attribute)?;
@@ -127,7 +127,7 @@ impl View<'_> {
         })
     }
 
-    /// Applies combat rules to one number of a cost. They scale the amount; the result is at least zero.
+    /// Applies combat rules to one number of a cost. The rules scale the amount, and the result is at least zero.
     pub(crate) fn scaled_cost(&self, t: &ActivationAttempt<'_>, op: ModOp, unit: f64) -> f64 {
         if op == ModOp::Override || t.def.fixed.has(StaticMask::COST) {
             return unit;
@@ -135,7 +135,8 @@ impl View<'_> {
         self.combat_value(t.slot, RuleOn::ResourceCost, unit.abs(), Some(t.def), None).max(0.0).copysign(unit)
     }
 
-    /// Checks that no cooldown is running, and that nothing refuses the new one or the tags the ability owns.
+    /// Checks that no cooldown is running, and that nothing refuses the effects of the new cooldown and of the owned
+    /// tags.
     pub(crate) fn cooled(&self, t: &ActivationAttempt<'_>) -> Result<(), FailedCheck> {
         if let Some(&tag) = t.def.cooldown_tags.iter().find(|&&tag| self.has(t.slot, tag)) {
             let end = self.cooldown_of(t).map_or(SimTime::NEVER, |(_, end)| end);
@@ -150,7 +151,7 @@ impl View<'_> {
         Ok(())
     }
 
-    /// Returns the local start and end of the active effect that grants the cooldown's tags longest.
+    /// Returns the local start and end of the active effect with a cooldown tag that ends last.
     pub(crate) fn cooldown_of(&self, t: &ActivationAttempt<'_>) -> Option<(SimTime, SimTime)> {
         self.longest_with(t.slot, &t.def.cooldown_tags)
     }
@@ -160,7 +161,7 @@ impl View<'_> {
         self.longest_with(slot, tags).map_or(SimTime::NEVER, |(_, end)| end)
     }
 
-    /// Returns the local start and end of the active effect that grants any of these tags longest.
+    /// Returns the local start and end of the active effect with any of these tags that ends last.
     fn longest_with(&self, slot: usize, tags: &[TagId]) -> Option<(SimTime, SimTime)> {
         let row = self.row(slot);
         let under = |tag: TagId| tags.iter().any(|&of| self.rules.tags.is_under(tag, of));

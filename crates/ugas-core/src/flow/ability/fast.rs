@@ -42,7 +42,7 @@ impl Flow<'_> {
         Some(key)
     }
 
-    /// Returns whether the activation can have no consequence except the cost, the cooldown and its two facts.
+    /// Returns whether the only consequences of the activation are the cost, the cooldown and its two facts.
     fn can_activate_fast(&self, t: &ActivationAttempt<'_>) -> bool {
         let row = self.row(t.slot);
         let effects = [t.def.cost, t.def.cooldown];

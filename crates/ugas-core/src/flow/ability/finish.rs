@@ -1,6 +1,6 @@
 //! The end of an activation. When an activation completes, its tasks end, its owned tags are removed, and then the end
-//! is reported. When it is cancelled, its owned tags are removed, the end is reported, OnCancel or OnInterrupt runs,
-//! and then its tasks end. Every activation ends exactly once.
+//! is reported. When an activation is cancelled, its owned tags are removed, the end is reported, OnCancel or
+//! OnInterrupt runs, and then its tasks end. Every activation ends exactly once.
 
 use super::super::task::ListKind;
 use super::super::{AbilityEvent, Flow, RowEvent, Via};
@@ -17,7 +17,7 @@ pub(crate) enum EndHow {
 }
 
 impl Flow<'_> {
-    /// Ends an activation; does nothing if it has already ended or is ending.
+    /// Ends an activation. Does nothing if the activation has already ended or is ending.
     pub(crate) fn finish(&mut self, slot: usize, seq: u64, how: EndHow) {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return };
@@ -25,7 +25,7 @@ impl Flow<'_> {
         match a.state {
             AbilityState::Active => {}
             AbilityState::PendingConfirmation => {
-                // It was never active: nothing is reported.
+                // The activation was never active, so nothing is reported.
                 self.step_ability(who, ids, AbilityState::PendingConfirmation, AbilityTransition::Reject);
                 self.drop_activation(slot, seq);
                 return;

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Flow<'_> {
-    /// Grants an ability; `by` is the effect that revokes it when it ends, or 0.
+    /// Grants an ability. `by` is the effect whose end revokes the ability, or 0.
     pub(crate) fn grant_ability(&mut self, target: usize, g: AbilityGrant, by: u64, via: Via) -> GrantId {
         let row = self.row_mut(target);
         let id = GrantId(row.next_grant);
@@ -30,14 +30,14 @@ impl Flow<'_> {
         id
     }
 
-    /// Revokes a grant; its activations are cancelled first.
+    /// Revokes a grant. The activations of the grant are cancelled first.
     pub(crate) fn revoke_grant(&mut self, target: usize, grant: GrantId, via: Via) {
         let running = |a: &&crate::state::Activation| a.grant == grant && a.state != AbilityState::Ending;
         while let Some((seq, state)) =
             self.row(target).play().activations.iter().find(running).map(|a| (a.seq, a.state))
         {
             if state == AbilityState::Activating {
-                // It was never active: nothing is reported.
+                // The activation was never active, so nothing is reported.
                 let row = self.row(target);
                 let ability = row.grant(grant).map_or(AbilityId::NONE, |at| row.grants[at].ability);
                 self.step_ability(row.id, (ability, grant), state, AbilityTransition::Fail);
@@ -142,7 +142,7 @@ impl Flow<'_> {
                 if let Some(m) = more {
                     m.restrictions.remove(i);
                 }
-                // A grant without extra data stores none, so that equal grants have equal hashes.
+                // Empty extra data is removed, so that equal grants have equal hashes.
                 if more.as_deref() == Some(&GrantMore::default()) {
                     *more = None;
                 }

@@ -26,8 +26,8 @@ impl Flow<'_> {
             if !def.flags.watched.is_empty() {
                 bits |= alert::ATTRIBUTE;
             }
-            // A passive ability that is not active is tried again when tags change, its owner is revived or an ability
-            // that blocked it ends.
+            // The activation of an inactive passive ability is tried again when tags change, the owner is revived, or a
+            // blocking ability ends.
             if def.passive && !play.activations.iter().any(|a| a.grant == g.id) {
                 bits |= alert::TAG | alert::ATTRIBUTE | alert::ABILITY;
             }
@@ -42,7 +42,7 @@ impl Flow<'_> {
             }
         }
         bits |= self.task_alerts(slot);
-        // Another controller casts at this one: its death and its tags may end that cast.
+        // Another controller casts at this controller. The death and the tags of this controller may end that cast.
         if self.ix.casters_at(row.id).next().is_some() {
             bits |= alert::DEATH | alert::TAG;
         }

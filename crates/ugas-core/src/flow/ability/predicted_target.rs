@@ -8,7 +8,7 @@ use crate::state::Activation;
 use crate::{ActivationKey, Refusal, Target};
 use ugas_doc::{AbilityTask, NetExecution};
 
-/// The chosen targets while an op runs; empty between ops.
+/// The chosen targets while an op runs. Empty between ops.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PredictedTargets {
     /// The activation whose predicted tick is running.

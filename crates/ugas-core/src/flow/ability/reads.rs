@@ -5,7 +5,7 @@ use super::check::ActivationAttempt;
 use crate::rules::{Bearer, Local, Reads, Side};
 use crate::{AttributeId, ControllerId, TagId, Target};
 
-/// A condition's view of an attempt.
+/// The values of an activation attempt that a condition can read.
 pub(crate) struct AttemptReads<'v, 't> {
     pub(crate) view: View<'v>,
     pub(crate) of: ActivationAttempt<'t>,

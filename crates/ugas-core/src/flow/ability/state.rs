@@ -13,7 +13,7 @@
 //! | Ending | Done | Granted |
 //! | Granted | Revoke | NotGranted |
 //!
-//! Revoking an active ability ends it first. No other transition exists.
+//! Revoking an active ability ends the ability first. No other transition exists.
 
 use super::super::Flow;
 use crate::{AbilityId, AbilityState, ControllerId, GrantId, TraceKind};
@@ -34,7 +34,7 @@ pub(crate) enum AbilityTransition {
     Revoke,
 }
 
-/// Returns the state after a transition; `None` if there is no such transition.
+/// Returns the state after a transition, or `None` if the state has no such transition.
 pub(crate) fn next(from: AbilityState, by: AbilityTransition) -> Option<AbilityState> {
     use AbilityState::{Activating, Active, Ending, Granted, NotGranted, PendingConfirmation};
     use AbilityTransition::{Ask, Done, Fail, Finish, Grant, Pass, Reject, Revoke, Start, Try};
@@ -71,7 +71,7 @@ pub(crate) fn next(from: AbilityState, by: AbilityTransition) -> Option<AbilityS
 }
 
 impl Flow<'_> {
-    /// Changes the state of an ability, traces it and returns the new state.
+    /// Changes the state of an ability, traces the change and returns the new state.
     pub(crate) fn step_ability(
         &mut self,
         who: ControllerId,

@@ -1,5 +1,6 @@
-//! The castable status: which checks fail, cached until the row changes. A check that passes after some time depends on
-//! a timer of the row. When the timer fires, the row changes, so a cached status is never outdated.
+//! The castable status: the checks that fail, cached until the row changes. If a check depends on time, the row has a
+//! timer for the time at which the check passes. When the timer fires, the row changes, so a cached status is never
+//! outdated.
 
 use super::super::{Flow, State, View};
 use super::check::ActivationAttempt;
@@ -8,9 +9,9 @@ use crate::state::{FAILS_BITS, Row, Status};
 use crate::{AbilityId, ControllerId, Refusal, SimTime, Target};
 use std::sync::Arc;
 
-/// Flag in a status, above the bits of the checks: the cost is one number, and the owner has too little of it.
+/// Flag in a status, above the bits of the checks: the cost check fails, and the cost is one fixed number.
 const JUST_NUMBER: u32 = 1 << 23;
-/// Flag: a cooldown with the first of its tags is running, and nothing else fails.
+/// Flag: the cooldown check fails because of the first cooldown tag, and no other check fails.
 const JUST_COOLDOWN: u32 = 1 << 22;
 /// Flag: the first failing check refuses every activation without a target.
 const SURE: u32 = 1 << 21;
@@ -21,8 +22,8 @@ const _: () = assert!(ActivationCheck::OutOfRange.bit() < SURE && JUST_NUMBER < 
 const COST: u32 = ActivationCheck::Cost as u32;
 const COOLDOWN: u32 = ActivationCheck::Cooldown as u32;
 
-/// A grant with a valid status. Does not need a view, because most attempts end here: a held or repeatedly pressed key
-/// is refused again, with nothing changed in between.
+/// A grant with a valid status that determines the refusal. Does not need a view. Most attempts end here, because a
+/// held or repeatedly pressed key is refused again while nothing changed.
 pub(crate) struct CachedRefusal<'a> {
     row: &'a Row,
     status: Status,
@@ -30,8 +31,8 @@ pub(crate) struct CachedRefusal<'a> {
 }
 
 impl<'a> CachedRefusal<'a> {
-    /// Returns the grant of an attempt without target if its status determines the refusal; `None` if the checks must
-    /// be evaluated.
+    /// Returns the grant of an attempt without target if its status determines the refusal, or `None` if the checks
+    /// must be evaluated.
     #[inline(always)]
     pub(crate) fn of(
         st: &'a State,
@@ -53,7 +54,7 @@ impl<'a> CachedRefusal<'a> {
         self.status.fails.trailing_zeros()
     }
 
-    /// Returns the refusal of a failing check if it is known without evaluating the check.
+    /// Returns the refusal of a failing check, if the refusal is known without evaluating the check.
     #[inline(always)]
     pub(crate) fn remembered(&self, check: u32, now: SimTime, layouts: &[Arc<Layout>]) -> Option<Refusal> {
         let CachedRefusal { row, status, def } = self;
@@ -134,7 +135,7 @@ impl View<'_> {
         self.refusal_in(&self.attempt(slot, grant, def, Target::None), 1 << check).err()
     }
 
-    /// Evaluates all checks that need no target: returns those that fail, and the time at which all of them pass.
+    /// Evaluates all checks that need no target. Returns the checks that fail, and the time at which all of them pass.
     pub(crate) fn castable_of(&self, slot: usize, grant: usize, def: &AbilityDef) -> (u32, SimTime) {
         let known = self.status_of(slot, grant, def);
         let rest = !self.cached_checks(def) & ActivationCheck::Condition.bit()

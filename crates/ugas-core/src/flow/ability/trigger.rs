@@ -54,7 +54,7 @@ impl TriggerCause {
         }
     }
 
-    /// Returns whether the change fires a trigger. Triggers are matched nowhere else.
+    /// Returns whether the change fires a trigger. All triggers are matched by this function.
     pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
         match (*trigger, self) {
             (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
@@ -169,8 +169,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether an event, as opposed to an op, may start an ability in this sim: a client starts only predicted
-    /// abilities, and an authoritative sim leaves local-only abilities to the clients.
+    /// Returns whether an event may start an ability in this sim. On an event, a client starts only predicted
+    /// abilities, and an authoritative sim starts all abilities except local-only ones.
     pub(crate) fn starts_here(&self, slot: usize, grant: GrantId) -> bool {
         let row = self.row(slot);
         let def = row.grant(grant).and_then(|at| self.ability(row.grants[at].ability));
@@ -204,9 +204,10 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether the event can have removed what kept a passive ability from starting. The ability's owned tags
-    /// and its own end do not count: otherwise it would restart whenever it is ended. Neither does the end of an
-    /// ability that did not block it: abilities that replace each other would alternate forever.
+    /// Returns whether the event can have removed the obstacle to the start of a passive ability. A change of the
+    /// ability's own tags and its own end are ignored, because the ability would restart whenever it ends. The end of
+    /// an ability that did not block the passive ability is ignored too, because abilities that replace each other
+    /// would alternate forever.
     fn can_start_passive(&self, def: &AbilityDef, grant: GrantId, row_event: &RowEvent) -> bool {
         match row_event {
             RowEvent::Tag { tag, .. } => {
@@ -228,7 +229,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether `other`, while active, keeps `def` from starting.
+    /// Returns whether `other`, while active, prevents the start of `def`.
     fn is_blocked_by(&self, other: &AbilityDef, def: &AbilityDef) -> bool {
         let blocks = |mine: TagId| other.blocks.iter().any(|&of| self.rules.tags.is_under(mine, of));
         let excludes =

@@ -51,7 +51,7 @@ impl Flow<'_> {
         self.log.keep(&bytes)
     }
 
-    /// Handles the host's answer to a request; `seq` identifies the waiting activation.
+    /// Handles the host's answer to a request. `seq` identifies the waiting activation.
     pub(crate) fn answer_validation(&mut self, slot: usize, seq: u64, ok: bool) -> Result<(), Refusal> {
         let pending = |a: &crate::state::Activation| a.state == AbilityState::PendingConfirmation;
         if !self.row(slot).play().activation(seq).is_some_and(pending) {

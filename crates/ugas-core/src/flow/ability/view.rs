@@ -6,8 +6,8 @@ use crate::rules::{RuleOn, StaticMask};
 use crate::{AbilityState, GrantId, NameKind, ParamId, Refusal, Which};
 
 impl<'a> View<'a> {
-    /// Returns the selected grants in grant order. An id that the rules do not define is an error; one that is not
-    /// granted selects nothing.
+    /// Returns the selected grants in grant order. An id that the rules do not define is an error. An ability that is
+    /// not granted selects nothing.
     pub(crate) fn grants_of(&self, slot: usize, which: Which) -> Result<impl Iterator<Item = GrantId> + 'a, Refusal> {
         let row = self.row(slot);
         if let Which::Ability(a) = which
@@ -31,7 +31,7 @@ impl<'a> View<'a> {
         Ok(row.grants.iter().filter(is_selected).map(|g| g.id))
     }
 
-    /// Returns the state of a grant; with several activations, the most advanced one.
+    /// Returns the state of a grant. If the grant has several activations, returns the most advanced state.
     pub(crate) fn state_of(&self, slot: usize, grant: GrantId) -> AbilityState {
         let row = self.row(slot);
         if row.grant(grant).is_none() {

@@ -1,4 +1,5 @@
-//! Casts: an ability that ticks at equal intervals until its end. A controller has at most one cast.
+//! Casts. An ability with a cast ticks at equal intervals until the cast ends. A controller has at most one cast at a
+//! time.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, ListKind, Reaction, RowEvent, Via};
@@ -15,7 +16,7 @@ impl<'r> Flow<'r> {
         let known = self.work.role != Role::Client || cast.predicted;
         let length = match known {
             true => self.combat_time(slot, RuleOn::CastLength, cast.length, &def),
-            // Predicted without a known duration: the ticks run when the authoritative sim confirms the cast.
+            // The client does not predict the duration, so the ticks run when the authoritative sim confirms the cast.
             false => SimTime::NEVER,
         };
         let now = self.st.now;
@@ -46,7 +47,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Runs the next tick of a cast, and its end after the last one.
+    /// Runs the next tick of a cast. After the last tick, ends the cast.
     pub(crate) fn cast_due(&mut self, slot: usize, seq: u64) {
         let Some(cast) = self.row(slot).play().cast.as_deref().filter(|c| c.seq == seq).cloned() else { return };
         let Cast { of, length, ticks, next: tick, .. } = cast;
@@ -94,7 +95,8 @@ impl<'r> Flow<'r> {
         self.row(slot).play().cast.as_ref().is_some_and(|c| c.of == seq)
     }
 
-    /// Interrupts the cast in progress, or only that of one ability. It is not an error if there is none.
+    /// Interrupts the cast in progress. With `which`, interrupts only a cast of the selected ability. If there is no
+    /// such cast, the call changes nothing.
     pub(crate) fn interrupt_op(&mut self, who: ControllerId, which: Option<Which>) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let Some(of) = self.row(slot).play().cast.as_ref().map(|c| c.of) else { return Ok(()) };
@@ -113,7 +115,7 @@ impl<'r> Flow<'r> {
         Ok(())
     }
 
-    /// Returns whether an activation is selected.
+    /// Returns whether `which` selects an activation.
     fn is_of(&self, slot: usize, seq: u64, which: Which) -> bool {
         let row = self.row(slot);
         let Some(a) = row.play().activation(seq) else { return false };

@@ -1,35 +1,37 @@
-//! Charges: uses of an ability that a recharge cooldown restores one at a time. The duration of a recharge is fixed
-//! when it starts. The next recharge starts exactly when the previous one ends, with a duration computed at that time.
+//! Charges: stored uses of an ability, which recharge cooldowns restore. The duration of a recharge is fixed when the
+//! recharge starts. The next recharge starts exactly when the previous one ends, with a duration computed at that time.
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};
 use crate::state::{AbilityRef, Charge, Due, GrantMore, TimerKind};
 use crate::{FactKind, Role, SimTime};
 
-/// The charges of a grant. Times are on the controller's clock.
+/// The charges of a grant. Times are measured on the controller's clock.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ChargeView {
-    /// The number of charges.
+    /// The number of charges that are available.
     pub have: u32,
     /// The maximum number of charges.
     pub max: u32,
     /// The number of charges that one use costs.
     pub cost: u32,
-    /// The remaining time of the running recharge, or [`SimTime::NEVER`] if only the authoritative sim can compute it.
+    /// The remaining time of the running recharge, or `None` if no recharge is running. The time is [`SimTime::NEVER`]
+    /// if only the authoritative sim can compute it.
     pub left: Option<SimTime>,
-    /// The total duration of the running recharge, or zero if none is running.
+    /// The total duration of the running recharge, or zero if no recharge is running. The duration is
+    /// [`SimTime::NEVER`] if only the authoritative sim can compute it.
     pub length: SimTime,
 }
 
 impl ChargeView {
-    /// Returns the timer of the running recharge, if any.
+    /// Returns the timer of the running recharge, or `None` if no recharge is running.
     pub fn timer(&self) -> Option<crate::Timer> {
         self.left.map(|remaining| crate::Timer { remaining, total: self.length })
     }
 }
 
 impl<'a> View<'a> {
-    /// Returns the charges of a grant; `None` if its ability has none.
+    /// Returns the charges of a grant, or `None` if its ability has no charges.
     pub(crate) fn charges_of(&self, slot: usize, grant: usize) -> Option<ChargeView> {
         let def = self.charged(slot, grant)?;
         let cost = def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::ChargeCost, c.cost, &def, 0));
@@ -42,7 +44,7 @@ impl<'a> View<'a> {
             resting => {
                 let full = || (self.max_charges(slot, &def), self.max_charges(slot, &def));
                 let (have, max) = resting.map_or_else(full, |c| (c.have, c.max));
-                // Charges are missing, but only the authoritative sim knows the cooldown.
+                // Charges are missing, but only the authoritative sim knows the recharge time.
                 let (left, length) = match have < max {
                     true => (Some(SimTime::NEVER), SimTime::NEVER),
                     false => (None, SimTime::ZERO),
@@ -66,8 +68,8 @@ impl<'a> View<'a> {
         def.charges.map_or(0, |c| self.combat_count(slot, RuleOn::MaxCharges, c.max, def, 1))
     }
 
-    /// Returns the time until there are enough charges for one use, assuming that further cooldowns are as long as the
-    /// running one; `None` if there never are.
+    /// Returns the time until there are enough charges for one use, or `None` if one use costs more than the maximum.
+    /// Assumes that all further recharges are as long as the running one.
     pub(crate) fn charged_in(&self, slot: usize, def: &AbilityDef, c: &ChargeView) -> Option<SimTime> {
         let left = c.left.filter(|_| c.cost <= c.max)?;
         let per = self.per_cooldown(slot, def).max(1);
@@ -123,8 +125,8 @@ impl<'r> Flow<'r> {
         self.emit_charges(slot, grant);
     }
 
-    /// Adapts charges to changed combat rules on the row: clamps them to the new maximum and starts or stops the
-    /// cooldown.
+    /// Adapts the charges of a row to changed combat rules: clamps the charges to the new maximum, and starts or stops
+    /// the recharge.
     pub(crate) fn recharge(&mut self, slot: usize) {
         for grant in 0..self.row(slot).grants.len() {
             let Some(def) = self.charged(slot, grant) else { continue };
@@ -139,7 +141,7 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Removes the cooldown timer of a grant that is revoked.
+    /// Removes the recharge timer of a grant.
     pub(crate) fn stop_charges(&mut self, slot: usize, grant: usize) {
         if let Some(c) = self.view().charge(slot, grant).filter(|c| c.end != SimTime::NEVER) {
             self.row_mut(slot).unschedule(Due::timer(c.end, TimerKind::Charge, c.seq));
@@ -153,7 +155,8 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Starts the cooldown at `from` if charges are missing and it is not running; stops it if no charge is missing.
+    /// Starts the recharge at `from` if charges are missing and no recharge is running. Stops the recharge if no charge
+    /// is missing.
     fn run_charges(&mut self, slot: usize, grant: usize, def: &AbilityDef, from: SimTime) {
         let Some(c) = self.view().charge(slot, grant) else { return };
         let running = c.end != SimTime::NEVER;

@@ -1,6 +1,6 @@
-//! The damage pipeline of effects that declare combat. Its steps are the rules of the source, the rules of the target,
-//! mitigation, the pools in order, and then the attribute itself. The pipeline changes planned writes immediately
-//! before they are settled.
+//! The damage pipeline of effects that declare combat. The steps are the rules of the source, the rules of the target,
+//! mitigation, absorption by the pools in order, and the write to the attribute. The pipeline changes planned writes
+//! immediately before they are settled.
 
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
@@ -24,7 +24,7 @@ pub(crate) struct CombatResult {
     slot: u16,
     raw: f64,
     absorbed: f64,
-    /// The amount left for the attribute, and the attribute's base value before.
+    /// The amount that remains after absorption. `start` is the attribute's base value before the write.
     rest: f64,
     start: f64,
     overkill: f64,
@@ -53,15 +53,16 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Updates the previous base value of a combat result whose write was rescaled because a bound changed: overkill is
-    /// relative to it.
+    /// Updates the start value of a combat result after a changed bound rescaled its write, because overkill is
+    /// computed from the start value.
     pub(crate) fn rescale_result(&mut self, write: &Write) {
         if let Some(b) = self.sc.combat_results.iter_mut().rev().find(|b| (b.row, b.slot) == (write.row, write.slot)) {
             b.start = write.start;
         }
     }
 
-    /// Changes the planned writes to the amounts after mitigation, and plans what pools absorb.
+    /// Changes the planned writes to the amounts after mitigation, and plans the writes to the pools that absorb a
+    /// part.
     fn combat(&mut self, def: &EffectDef, about: About<'_>) -> Result<(), Refusal> {
         let Some(combat) = &def.combat else { return Ok(()) };
         let tags = self.view().combat_tags(def, about.spec);
@@ -72,7 +73,7 @@ impl Flow<'_> {
         let (done, taken) = sides(combat.kind);
         let frozen = self.view().frozen_of(about).cloned();
         let source = self.view().source_rules(about.spec.source, frozen.as_ref());
-        // What pools absorb is not damage to the pools, so only the writes planned so far are processed.
+        // Only the writes planned so far are processed, because an absorbed amount is not damage to the pool.
         let planned: Vec<Write> = self.sc.writes.clone();
         for (at, w) in planned.into_iter().enumerate() {
             let raw = (w.end - w.start) * sign;
@@ -139,14 +140,15 @@ impl Flow<'_> {
         amount - rest
     }
 
-    /// Returns the controller that gets the credit: the source, or for a pet the controller of its owner.
+    /// Returns the controller that gets the credit for the damage: the source or, if the source is a pet, the
+    /// controller of the pet's owner.
     fn credit(&self, source: ControllerId) -> ControllerId {
         let Some(row) = self.st.controllers.get(source) else { return source };
         let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
         self.st.controllers.with_avatar(owner, source).unwrap_or(source)
     }
 
-    /// Reports the results of combat: facts, events for listeners, hooks.
+    /// Reports the results of combat: emits facts, calls hooks, and sends events to listeners.
     pub(crate) fn damage_facts(&mut self, via: Via) {
         let blows = std::mem::take(&mut self.sc.combat_results);
         for (position, b) in blows.iter().enumerate() {
@@ -163,7 +165,7 @@ impl Flow<'_> {
         self.sc.combat_results.clear();
     }
 
-    /// Sends a damage event to `from`, only if something there listens to events.
+    /// Sends a damage event from the row `from` to `target`, if something on the target listens to events.
     fn damage_event(
         &mut self,
         name: &str,

@@ -6,15 +6,15 @@ use crate::state::{Due, Gcd, TimerKind};
 use crate::{FactKind, GroupId, SimTime};
 
 impl View<'_> {
-    /// Returns the remaining time of a group's cooldown, if it is running.
+    /// Returns the remaining time of a group's global cooldown, if the cooldown is running.
     pub(crate) fn gcd_left(&self, slot: usize, group: GroupId) -> Option<SimTime> {
         let row = self.row(slot);
         let now = row.clock.local(self.st.now);
         row.play().gcds.iter().find(|g| g.group == group).map(|g| (g.end - now).max(SimTime::ZERO))
     }
 
-    /// Returns the group and duration of the global cooldown that an ability starts; `None` if it has none or combat
-    /// rules reduce it to zero.
+    /// Returns the group and duration of the global cooldown that an ability starts. Returns `None` if the ability has
+    /// no global cooldown, or combat rules reduce its duration to zero.
     pub(crate) fn gcd_of(&self, slot: usize, ability: &AbilityDef) -> Option<(GroupId, SimTime)> {
         let (group, seconds) = ability.gcd?;
         let length = self.combat_time(slot, RuleOn::GlobalCooldown, seconds, ability);

@@ -1,5 +1,5 @@
-//! Input: presses and releases. A press holds the input, activates the abilities bound to it and wakes tasks that wait
-//! for it.
+//! Handles input presses and releases. A press marks the input as held, activates the abilities that are bound to the
+//! input, and wakes the tasks that wait for the press.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, RowEvent, Via, child_origin_id};
@@ -15,8 +15,8 @@ const MOST_HELD: usize = 64;
 const RETRY: u64 = 32;
 
 impl Flow<'_> {
-    /// Presses an input. If no ability could be activated, that is part of the outcome and not a refusal: the input is
-    /// pressed all the same.
+    /// Presses an input. If no ability can be activated, the input is pressed anyway, and the outcome contains the
+    /// refusal of the activation.
     pub(crate) fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         let slot = self.slot(who)?;
         if matches!(target, Target::Point(p) if p.iter().any(|v| !v.is_finite())) {
@@ -55,7 +55,7 @@ impl Flow<'_> {
         Ok(Outcome::Pressed { activated, refused })
     }
 
-    /// Releases an input. Releasing one that is not pressed changes nothing.
+    /// Releases an input. If the input is not pressed, the call changes nothing.
     pub(crate) fn release(&mut self, who: ControllerId, input: InputId) -> Result<(), Refusal> {
         let slot = self.slot(who)?;
         let Ok(at) = self.row(slot).play().held.binary_search_by_key(&input, |h| h.input) else { return Ok(()) };
@@ -74,7 +74,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Cancels a cast that lasts only while its input is pressed.
+    /// Cancels a cast that requires its input to be held.
     fn cancel_on_release(&mut self, slot: usize, input: InputId) {
         let row = self.row(slot);
         let Some(of) = row.play().cast.as_ref().map(|c| c.of) else { return };
@@ -110,7 +110,7 @@ impl Flow<'_> {
             let grants: Vec<_> =
                 row.grants.iter().filter(|g| g.input() == input && holds(g.ability)).map(|g| g.id).collect();
             let cause = self.because(CauseWhat::Pressed(input), who, who);
-            // No op causes a retry: time and input identify it.
+            // A retry has no op, so time and input identify it.
             let retry = EffectKey { origin_id: self.st.now.0 as u64, target: who, ordinal: input.0 };
             let origin_id = child_origin_id(retry, RETRY, 0, 0);
             let here: Vec<_> = grants.into_iter().filter(|&g| self.starts_here(slot, g)).collect();

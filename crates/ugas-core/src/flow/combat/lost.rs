@@ -1,5 +1,6 @@
-//! Casts that lose their target, because the target died, was removed, left the range or fails the ability's target tag
-//! checks. The index of targets is derived from the rows. It contains only casts that end when their target is lost.
+//! Handles casts whose target is lost. A target is lost when it dies, is removed, leaves the range or fails the
+//! ability's target tag checks. The index of targets is derived from the rows, and contains only casts that end when
+//! their target is lost.
 
 use super::super::Flow;
 use super::super::ability::{ActivationAttempt, EndHow};
@@ -23,7 +24,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns the target of a row's cast, if losing it would end the cast and it is another controller.
+    /// Returns the target of a row's cast, if the target is another controller and the loss of the target would end the
+    /// cast.
     fn aim_that_counts(&self, slot: usize) -> Option<ControllerId> {
         let row = self.row(slot);
         let a = row.play().activation(row.play().cast.as_ref()?.of)?;
@@ -35,7 +37,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Checks the casts at a controller that died, moved, was removed or whose tags changed.
+    /// Checks the casts that target a controller, after the controller died, moved, was removed or its tags changed.
     pub(crate) fn check_casters_at(&mut self, who: ControllerId) {
         let casters: Vec<ControllerId> = self.ix.casters_at(who).collect();
         for caster in casters {

@@ -19,7 +19,7 @@ impl View<'_> {
         self.restricted_by(RuleHolder::Row(slot), on, ability, event)
     }
 
-    /// Returns whether a rule of a controller prevents this.
+    /// Returns whether a rule of a controller prevents the event.
     fn restricted_by(
         &self,
         holder: RuleHolder<'_>,
@@ -30,7 +30,8 @@ impl View<'_> {
         self.each_rule(holder, on, ability, event, &mut |rule, _| rule.what == RuleWhat::Restrict)
     }
 
-    /// Checks whether restrictions of the target or of the source refuse an effect, as combat or as a buff.
+    /// Checks whether restrictions of the target or of the source refuse an effect. Both combat effects and buffs can
+    /// be restricted.
     pub(crate) fn check_restrictions(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
         let lasting = def.policy != DurationPolicy::Instant && self.row(target).immunities > 0;
         if lasting {
@@ -61,7 +62,8 @@ impl View<'_> {
         bars(RuleHolder::Row(target), taken) || self.source_rules(spec.source, frozen).is_some_and(|s| bars(s, done))
     }
 
-    /// Returns the holder of the source's rules: the source, or what it left behind. `None` without a source.
+    /// Returns the controller whose rules apply as the source: the source itself, or its stored state if the source
+    /// left the sim. `None` without a source.
     pub(crate) fn source_rules<'f>(&self, source: ControllerId, frozen: Option<&'f Frozen>) -> Option<RuleHolder<'f>> {
         frozen.map(RuleHolder::Left).or_else(|| self.st.controllers.slot(source).map(RuleHolder::Row))
     }
@@ -90,7 +92,7 @@ impl View<'_> {
     }
 }
 
-/// Returns the rule kinds of the source and of the target.
+/// Returns the kind of rules that applies to the source, and the kind that applies to the target.
 pub(crate) fn sides(kind: CombatKind) -> (RuleOn, RuleOn) {
     match kind {
         CombatKind::Damage => (RuleOn::DamageDone, RuleOn::DamageTaken),

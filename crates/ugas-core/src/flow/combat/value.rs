@@ -12,14 +12,14 @@ use ugas_doc::CombatStyle;
 /// The event that a conditional rule reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CombatEvent<'e> {
-    /// Its tags: the effect's tags, its school, the ability's tags.
+    /// The effect's tags, the effect's damage school and the ability's tags.
     pub(crate) tags: &'e [TagId],
     pub(crate) amount: f64,
     pub(crate) style: CombatStyle,
     pub(crate) source: ControllerId,
     pub(crate) target: ControllerId,
     pub(crate) attribute: Option<AttributeId>,
-    /// The source's values and tags before it left the sim.
+    /// The last values and tags of the source, if the source left the sim.
     pub(crate) frozen: Option<&'e Frozen>,
 }
 
@@ -27,7 +27,7 @@ pub(crate) struct CombatEvent<'e> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RuleHolder<'f> {
     Row(usize),
-    /// A source that left the sim: its rules immediately before (ruling R-100).
+    /// A source that left the sim, with the rules it had immediately before (ruling R-100).
     Left(&'f Frozen),
 }
 
@@ -104,7 +104,7 @@ impl View<'_> {
         SimTime::try_seconds(value).unwrap_or(SimTime::LONGEST)
     }
 
-    /// Returns a count after combat rules: rounded to the nearest, at least `least`.
+    /// Returns a count after combat rules. The result is rounded to the nearest integer and is at least `least`.
     pub(crate) fn combat_count(&self, slot: usize, on: RuleOn, base: u32, ability: &AbilityDef, least: u32) -> u32 {
         let value = self.combat_value(slot, on, base as f64, Some(ability), None);
         // `as` saturates.
@@ -116,8 +116,8 @@ impl View<'_> {
         self.row(slot).effects.iter().any(|e| self.def(e.def).is_some_and(|d| !d.rules.is_empty()))
     }
 
-    /// Calls `each` with every matching rule and the stacks of its effect until it returns true; returns whether it
-    /// did.
+    /// Calls `each` with every matching rule and the stacks of its effect, until `each` returns true. Returns whether
+    /// `each` returned true.
     pub(crate) fn each_rule(
         &self,
         holder: RuleHolder<'_>,
@@ -150,7 +150,8 @@ impl View<'_> {
         }
     }
 
-    /// Returns whether a rule applies: event rules match hierarchically, others exactly.
+    /// Returns whether a rule of kind `rule` applies to the kind `on`. A rule for an event tag also applies to
+    /// descendants of the tag. All other kinds must be equal.
     fn is_about(&self, rule: RuleOn, on: RuleOn) -> bool {
         match (rule, on) {
             (RuleOn::Event(of), RuleOn::Event(tag)) => self.rules.tags.is_under(tag, of),
@@ -173,7 +174,7 @@ impl Flow<'_> {
     }
 }
 
-/// Returns the flag of a fixed value that combat rules do not change.
+/// Returns the flag with which an ability excludes a value from combat rules.
 fn fixed_by(on: RuleOn) -> Option<StaticMask> {
     match on {
         RuleOn::CastLength => Some(StaticMask::CAST_LENGTH),
@@ -203,7 +204,7 @@ fn combine(base: f64, adds: &mut [f64], factors: &mut [f64]) -> f64 {
     held(held(base + sum) * product)
 }
 
-/// Clamps to finite numbers from zero: NaN becomes zero, infinity the largest number.
+/// Clamps a number to the range from zero to the largest finite number. NaN becomes zero.
 fn held(v: f64) -> f64 {
     if v > 0.0 { v.min(f64::MAX) } else { 0.0 }
 }
@@ -216,7 +217,7 @@ struct RuleReads<'r> {
 }
 
 impl RuleReads<'_> {
-    /// Returns the controller whose rule it is. Only the source of an event has rules after it left.
+    /// Returns the controller that has the rule. If that controller left the sim, it is the source of the event.
     fn own(&self) -> ControllerId {
         match self.effect {
             RuleEffect::Row(slot, _) => self.view.row(slot).id,
@@ -230,7 +231,7 @@ impl RuleReads<'_> {
             (None, RuleEffect::Left(..)) => ControllerId::NONE,
         }
     }
-    /// Returns the source's last values, if it left the sim.
+    /// Returns the last values of the source, if the source left the sim.
     fn frozen(&self) -> Option<&Frozen> {
         match (self.event, self.effect) {
             (Some(event), _) => event.frozen,
@@ -320,7 +321,7 @@ mod tests {
 
     // covers: SAI-1.1-06
     #[test]
-    fn a_static_value_takes_no_rules_and_is_only_held_at_zero() {
+    fn a_static_value_ignores_rules_and_is_clamped_at_zero() {
         use crate::{Rules, Sim, SimConfig, SpawnSpec, Spec};
         use ugas_doc::{Ability, Attribute, AttributeSet, CombatRule, Effect, Modify, ModifyOperation, Stacking};
         let rule = |operation, value, factor| CombatRule {
@@ -358,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn the_parts_are_clamped_on_the_way() {
+    fn sums_and_factors_are_clamped_at_zero() {
         assert_eq!(combine(5.0, &mut [-8.0], &mut [2.0]), 0.0);
         assert_eq!(combine(5.0, &mut [], &mut [factor(0.4, 3.0)]), 0.0);
         assert_eq!(combine(-1.0, &mut [], &mut []), 0.0);
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn order_and_hostile_numbers_do_not_matter() {
+    fn the_order_does_not_matter_and_results_stay_finite() {
         let (a, b) = ([0.1, 0.7, 1e-9, 3.3], [3.3, 1e-9, 0.7, 0.1]);
         let value = |mut l: [f64; 4]| combine(0.3, &mut l.clone(), &mut l);
         assert_eq!(value(a).to_bits(), value(b).to_bits());

@@ -13,14 +13,15 @@ use ugas_doc::{DurationPolicy, PeriodInhibition};
 pub(super) struct ChangedEffect {
     pub(super) who: ControllerId,
     pub(super) seq: u64,
-    /// Magnitudes to keep if their source left the sim; NaN where there is none.
+    /// Magnitudes to keep if their source left the sim, or NaN where there is none.
     pub(super) frozen: Vec<f64>,
-    /// Whether it has an end now and had none before.
+    /// Whether the new definition gives the effect an end and the old one did not.
     pub(super) gains_end: bool,
 }
 
 impl Flow<'_> {
-    /// Migrates a row's effects. Those with changed modifiers lose their modifiers and are added to `changed`.
+    /// Migrates a row's effects. If the modifiers of an effect changed, they are removed, and the effect is added to
+    /// `changed`.
     pub(super) fn migrate_effects(&mut self, slot: usize, past: &PreviousRules<'_>, changed: &mut Vec<ChangedEffect>) {
         let who = self.row(slot).id;
         let now = self.row(slot).clock.local(self.st.now);
@@ -67,8 +68,8 @@ impl Flow<'_> {
         row.rebuild();
     }
 
-    /// Returns the reads captured at application. A read that the new definition adds is captured now; NaN means that
-    /// it is read at execution.
+    /// Returns the reads captured at application. A read that the new definition adds is captured now. NaN means that
+    /// the value is read at execution.
     fn moved_captures(
         &self,
         slot: usize,

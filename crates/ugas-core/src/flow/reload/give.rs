@@ -1,4 +1,4 @@
-//! Migration of what active effects grant (tags, cues, abilities), and of the charges of grants.
+//! Migration of the tags, cues and abilities that active effects grant, and of the charges of grants.
 
 use super::super::{Flow, Via};
 use super::PreviousRules;
@@ -9,7 +9,7 @@ use crate::state::GrantMore;
 use crate::{AbilityGrant, ControllerId, DiagnosticKind};
 
 impl Flow<'_> {
-    /// Migrates everything of one row.
+    /// Migrates the tags, cues, abilities and charges of one row.
     pub(super) fn migrate_grants(&mut self, who: ControllerId, past: &PreviousRules<'_>, report: &mut Migration) {
         let Ok(slot) = self.slot(who) else { return };
         let effects: Vec<(u64, crate::EffectId)> = self.row(slot).effects.iter().map(|e| (e.seq(), e.def)).collect();
@@ -33,7 +33,8 @@ impl Flow<'_> {
         self.migrate_charges(slot);
     }
 
-    /// Replaces the granted tags. Adds before it removes, so that a tag that is still granted does not toggle.
+    /// Replaces the granted tags. New tags are added before old tags are removed, so that a tag that is still granted
+    /// does not toggle.
     fn migrate_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
         let come = surplus(&new.granted_tags, &old.granted_tags);
         let go = surplus(&old.granted_tags, &new.granted_tags);
@@ -47,8 +48,8 @@ impl Flow<'_> {
         self.emit_flips(slot, &flips, via);
     }
 
-    /// Grants the abilities that the new definition adds, and changes the level of a grant that still has the old one.
-    /// Abilities that it lacks were revoked under the old rules.
+    /// Grants the abilities that the new definition adds, and changes the level of a grant that still has the old
+    /// level. Abilities that the new definition lacks were already revoked under the old rules.
     fn migrate_abilities(
         &mut self,
         slot: usize,
@@ -105,7 +106,7 @@ impl Flow<'_> {
         all.into_iter().for_each(|seq| self.expire_if_over(slot, seq));
     }
 
-    /// Restores effects that were inhibited by requirements they no longer have.
+    /// Restores effects whose inhibiting requirements were removed by the new rules.
     pub(super) fn free_effects(&mut self, slot: usize) {
         let held: Vec<(u64, crate::EffectId)> = {
             let held = self.row(slot).effects.iter().filter(|e| e.inhibited());

@@ -4,7 +4,8 @@
 //! 1. Under the old rules, everything that the new rules do not define is ended ([`retire`]): activations, grants,
 //!    ability sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
 //! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, base values, modifiers, tags. Then changed
-//!    magnitudes are evaluated again ([`renew`]), and what effects grant is updated ([`give`]).
+//!    magnitudes are evaluated again ([`renew`]), and the tags, cues and abilities that effects grant are updated
+//!    ([`give`]).
 //!
 //! Reactions to both phases (conditional effects, passive abilities, ongoing requirements) run last, under the new
 //! rules.
@@ -23,7 +24,7 @@ use crate::{AbilityId, ControllerId, EffectId, FactKind, Refusal, SetId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// Rules with the run-time definitions compiled against them: the old ones, or the new ones.
+/// The old or the new rules, with the run-time definitions compiled against them.
 #[derive(Clone, Copy)]
 pub(crate) struct Catalogue<'r> {
     pub(crate) rules: &'r Rules,
@@ -47,7 +48,7 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
-    /// Returns the layout of those sets that the new rules still define.
+    /// Returns the layout of the sets that the new rules still define.
     fn of(
         &mut self,
         next: Catalogue<'_>,
@@ -62,7 +63,7 @@ impl Layouts {
         let built = if left.is_empty() { Err(Refusal::NoSets) } else { Layout::build(next.rules, &left, limit) };
         let layout = built.map(Arc::new).map_err(|refusal| {
             let names: Vec<&str> = sets.iter().map(|&s| next.rules.set_name(s).unwrap_or("?")).collect();
-            let why = format!("{} (it has {})", refusal.describe(next.rules), names.join(", "));
+            let why = format!("{} (the controller has {})", refusal.describe(next.rules), names.join(", "));
             ReloadError::Sets { who, refusal, why }
         })?;
         self.by_old.insert(sets.into(), layout.clone());
@@ -84,7 +85,7 @@ struct OldValues {
 }
 
 impl Flow<'_> {
-    /// Runs the second phase. The flow already has the new rules; the rows still have the old layouts.
+    /// Runs the second phase. The flow already has the new rules, and the rows still have the old layouts.
     pub(crate) fn migrate(&mut self, past: &PreviousRules<'_>, layouts: Layouts, report: &mut Migration) {
         self.ix.renew_layouts(layouts.by_old.values());
         self.ix.live.clear();
@@ -148,7 +149,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Emits one fact for each changed attribute; a new attribute has no change.
+    /// Emits one fact for each changed attribute, but none for a new attribute.
     fn emit_values(&mut self, rows: &[OldValues], report: &mut Migration) {
         for OldValues { who, layout: old, attrs } in rows {
             let Ok(slot) = self.slot(*who) else { continue };

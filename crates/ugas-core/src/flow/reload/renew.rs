@@ -1,5 +1,5 @@
-//! Settling under the new rules: links live magnitudes again and evaluates changed ones. No facts are emitted until the
-//! end, when each changed attribute emits one fact.
+//! Settling under the new rules: links live magnitudes again and evaluates changed magnitudes. No facts are emitted
+//! until the end, when each changed attribute emits one fact.
 
 use super::super::magnitude::About;
 use super::super::settle::Emit;
@@ -26,7 +26,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Updates live modifiers whose source has the followed attribute only under the new rules.
+    /// Updates live modifiers that read an attribute which the source has only under the new rules.
     pub(super) fn catch_up(&mut self, everyone: &[ControllerId]) {
         for &source in everyone {
             let edges: Vec<LiveEdge> = self.ix.edges_out(source).copied().collect();
@@ -44,7 +44,7 @@ impl Flow<'_> {
         self.settle(Via::NOTHING, Emit::Nothing);
     }
 
-    /// Settles rows without followers one by one, the others together.
+    /// Settles the rows that no other row reads one by one, and all other rows together.
     pub(super) fn settle_everyone(&mut self, everyone: &[ControllerId]) {
         let mut together = Vec::new();
         for &who in everyone {
@@ -68,8 +68,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Evaluates changed effects again, by controller and in order of application. Returns those that cannot be applied
-    /// under the new rules and must be removed.
+    /// Evaluates changed effects again, by controller and in order of application. Returns the effects that cannot be
+    /// applied under the new rules and must be removed.
     pub(super) fn renew_all(
         &mut self,
         changed: Vec<ChangedEffect>,

@@ -1,4 +1,4 @@
-//! The first phase of a reload: ends, under the old rules, what the new rules do not define.
+//! The first phase of a reload: ends, under the old rules, everything that the new rules do not define.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, Via};
@@ -9,7 +9,7 @@ use crate::state::{Activation, Effect};
 use crate::{AbilityId, ControllerId, GrantId, InputId, RemoveReason, SetId};
 use ugas_doc::DurationPolicy;
 
-/// Maximum number of passes: an ability that ends may start others that must end too.
+/// Maximum number of passes. An ability that ends may start other abilities, which must end too.
 const PASSES: u32 = 16;
 
 impl Flow<'_> {
@@ -38,7 +38,7 @@ impl Flow<'_> {
         unstable.map_or(Ok(()), |who| Err(ReloadError::Unstable { who }))
     }
 
-    /// Retires one row; returns whether anything was removed.
+    /// Retires one row. Returns whether anything was removed.
     fn retire_row(
         &mut self,
         slot: usize,
@@ -96,7 +96,8 @@ impl Flow<'_> {
         defs.is_some_and(|(new, old)| next.rules.same_steps(self.rules, &new, &old))
     }
 
-    /// Returns the grants whose ability the new rules do not define, and those of effects that no longer grant it.
+    /// Returns the grants whose ability the new rules do not define, and the grants from effects that no longer grant
+    /// the ability.
     fn surplus_grants(&self, slot: usize, next: Catalogue<'_>) -> Vec<GrantId> {
         let row = self.row(slot);
         let is_removed = |g: &&crate::state::Grant| next.ability(g.ability).is_none();
@@ -138,7 +139,7 @@ impl Flow<'_> {
         for set in taken.attributes.into_iter().rev() {
             let shared = |s: &crate::state::SetGrant| s.attributes.contains(&set);
             if !self.row(slot).play().sets.iter().any(shared) {
-                // A set that something else needs is kept as one of the controller's own.
+                // An attribute set that something else needs stays registered on the controller.
                 let _ = self.remove_set(who, set, true);
             }
         }
@@ -182,7 +183,7 @@ fn fits(def: &EffectDef, dropped: &[u16], layout: &Layout) -> bool {
     })
 }
 
-/// Returns the remaining attribute sets.
+/// Returns the attribute sets of `sets` that the layout still has.
 pub(super) fn left(sets: &[SetId], layout: &Layout) -> Vec<SetId> {
     sets.iter().copied().filter(|s| layout.sets.contains(s)).collect()
 }

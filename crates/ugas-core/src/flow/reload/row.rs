@@ -9,7 +9,7 @@ use crate::rules::{AttributeDef, Layout, Rules, Slot, clamp};
 use crate::state::{Attr, Tags, Values};
 
 impl Flow<'_> {
-    /// Migrates a row's values, modifiers and tags; returns the old values.
+    /// Migrates a row's values, modifiers and tags. Returns the old values.
     pub(super) fn move_row_over(
         &mut self,
         slot: usize,
@@ -20,7 +20,7 @@ impl Flow<'_> {
         let row = self.row(slot);
         let who = row.id;
         let old = past.layouts[row.layout as usize].clone();
-        // Every layout in use was rebuilt before the migration, so there is one.
+        // A layout exists, because every layout in use was rebuilt before the migration.
         let number = layouts.by_old.get(&old.sets).and_then(|l| self.ix.layout_of(&l.sets)).unwrap_or_default();
         let new = self.ix.layouts[number as usize].clone();
         let was = OldValues { who, layout: old.clone(), attrs: row.attrs.to_vec() };
@@ -48,9 +48,9 @@ impl Flow<'_> {
         was
     }
 
-    /// Returns the migrated attributes. Base values are kept, except those that equal the value at registration and
-    /// whose default changed: they get the new default. New attributes start at their default. All are clamped to the
-    /// bounds without modifiers, as at registration.
+    /// Returns the migrated attributes. Base values are kept. Exception: if the default changed and a base value equals
+    /// the old value at registration, it gets the new default. New attributes start at their default. All base values
+    /// are clamped to the bounds without modifiers, as at registration.
     fn moved_values(
         &self,
         old: &Layout,

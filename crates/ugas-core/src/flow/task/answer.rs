@@ -43,7 +43,7 @@ impl Flow<'_> {
             self.code_answered(slot, key.seq, of, answer);
             return Ok(());
         }
-        // The answer only resumes the ability, so what follows keeps the ability's cause.
+        // The answer only resumes the ability, so the following changes have the ability's cause.
         let link = self.row(slot).play().activation(of).map_or(self.cause.link, |a| a.link);
         let before = std::mem::replace(&mut self.cause.link, link);
         self.take_answer(slot, &def, key.seq, answer);
@@ -52,7 +52,7 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Passes an answer to a waiting task; its thread continues.
+    /// Passes an answer to a waiting task. The thread of the task continues.
     pub(super) fn take_answer(&mut self, slot: usize, def: &AbilityDef, seq: u64, answer: &Answer) {
         if answer.fail {
             return self.finish_task(slot, def, seq, TaskResult::Failed, answer.value);
@@ -79,7 +79,7 @@ impl Flow<'_> {
         self.finish_task(slot, def, seq, TaskResult::Completed, value);
     }
 
-    /// Answers a ticking task with the controllers it found; it keeps waiting without any.
+    /// Answers a ticking task with the controllers that it found. If the list is empty, the task keeps waiting.
     pub(crate) fn answer_with_targets(&mut self, at: WaitingTask<'_>, targets: Vec<ControllerId>) {
         if !targets.is_empty() {
             self.take_answer(at.slot, at.ability, at.seq, &Answer { targets, ..Answer::default() });

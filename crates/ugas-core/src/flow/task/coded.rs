@@ -1,5 +1,5 @@
-//! Abilities in code. An ability is resumed by the event that it waits for. The row stores one record of that event for
-//! each waiting ability.
+//! Abilities that are implemented in code. Such an ability is resumed by the event that it waits for. The row stores
+//! one record for each waiting ability.
 
 use super::effect::child_of_act;
 use super::{NO_PC, TaskThread};
@@ -28,7 +28,8 @@ pub(super) fn alert_of(t: &Task) -> u8 {
             Next::Event(_) => alert::EVENT,
             Next::Tag(_) => alert::TAG,
             Next::Input(_) => alert::INPUT,
-            // Woken by time or by the host; the others are not waits.
+            // `After` is resumed by time and `Request` by the host. The other values do not wait for an event
+            // themselves.
             Next::After(_) | Next::Request(_) | Next::Any(_) | Next::End | Next::Cancel => 0,
         }
     })
@@ -73,7 +74,7 @@ impl Flow<'_> {
         let (acts, drew) = (cx.acts, cx.draw.draw > 0);
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
-            // So that the next call draws other random numbers.
+            // The next call must draw other random numbers.
             a.acts += drew as u32;
         }
         for act in acts {
@@ -136,7 +137,8 @@ impl Flow<'_> {
         self.moved(slot, of);
     }
 
-    /// Executes a request of code. Returns `false` if that ended the ability; its later requests are then dropped.
+    /// Executes a request of an ability's code. Returns `false` if the request ended the ability, and then the later
+    /// requests are dropped.
     fn act(&mut self, slot: usize, of: u64, act: AbilityAction) -> bool {
         let who = self.row(slot).id;
         match act {
@@ -167,7 +169,7 @@ impl Flow<'_> {
             }
             AbilityAction::SetParam { param, value } => {
                 if let Some(grant) = self.row(slot).play().activation(of).map(|a| a.grant) {
-                    // A refusal leaves the parameter unchanged; the code can read it.
+                    // A refusal leaves the parameter unchanged. The code can read the parameter.
                     let _ = self.set_param(who, grant, param, value);
                 }
             }
@@ -196,7 +198,8 @@ impl Flow<'_> {
                 Some(Resume::Input { pressed: *pressed, held: *held })
             }
             (Next::Event(_) | Next::Tag(_) | Next::Input(_), _) => None,
-            // Resumed by time or by the host; the others are not waits.
+            // `After` is resumed by time and `Request` by the host. The other values do not wait for an event
+            // themselves.
             (Next::After(_) | Next::Request(_) | Next::Any(_) | Next::End | Next::Cancel, _) => None,
         });
         let Some(why) = woken else { return };

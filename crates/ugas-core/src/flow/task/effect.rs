@@ -17,7 +17,7 @@ pub(crate) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, 
 }
 
 impl Flow<'_> {
-    /// Removes effects; it is not an error if there are none.
+    /// Removes the selected effects. If there are none, the call changes nothing.
     pub(crate) fn remove_from(&mut self, from: ControllerId, target: ControllerId, remove: &RemoveDef) {
         if self.replay.is_some_and(|r| r.only != target) {
             return;
@@ -40,7 +40,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether a selection contains an ability.
+    /// Returns whether `pick` selects an ability.
     pub(crate) fn is_picked(&self, def: &AbilityDef, pick: &AbilityPick) -> bool {
         match pick {
             AbilityPick::Ability(id) => def.id == *id,
@@ -60,12 +60,12 @@ impl Flow<'_> {
         Via { source: self.row(slot).id, ..Via::NOTHING }
     }
 
-    /// Starts a looping cue that an activation holds.
+    /// Starts a looping cue of an activation.
     pub(crate) fn hold_cue(&mut self, slot: usize, tag: TagId) {
         self.cue_in(slot, tag, None, self.own_via(slot));
     }
 
-    /// Removes an activation as holder of a looping cue.
+    /// Stops a looping cue of an activation, unless an effect or another activation also has the cue.
     pub(crate) fn release_cue(&mut self, slot: usize, tag: TagId) {
         self.cue_out(slot, tag, self.own_via(slot));
     }

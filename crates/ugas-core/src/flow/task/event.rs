@@ -44,7 +44,8 @@ impl Flow<'_> {
         Ok(())
     }
 
-    /// Applies the receiver's combat rules, which may prevent an event or scale its magnitude; the sign is kept.
+    /// Applies the receiver's combat rules, which may prevent an event or scale its magnitude. The sign of the
+    /// magnitude is kept.
     fn rule_event(&self, slot: usize, event: &mut EventData) -> Result<(), Refusal> {
         let (view, on, size) = (self.view(), RuleOn::Event(event.tag), event.magnitude.abs());
         let about = CombatEvent {

@@ -1,5 +1,5 @@
-//! Frame work: the ticks of tasks. A limited number of tasks tick per frame, the most urgent first. A deferred task
-//! gains urgency with each frame, so no task waits forever.
+//! Frame work: the ticks of tasks and the retries of held inputs. A limited number of tasks tick per frame, the most
+//! urgent first. A deferred task gains urgency with each frame, so no task waits forever.
 
 use super::{CLOSED, OLDEST, PLAYER, WaitingTask};
 use crate::flow::{Flow, FrameWork, server_op};
@@ -15,12 +15,12 @@ pub(crate) struct FrameConfig {
     pub(crate) frame: SimTime,
     /// Maximum number of task ticks in one frame.
     pub(crate) budget: u32,
-    /// Whether the sim plays timelines of the data and answers the tasks that wait for them.
+    /// Whether the sim plays timeline documents and answers the tasks that wait for them.
     pub(crate) timelines: bool,
     pub(crate) role: crate::Role,
 }
 
-/// Returns the op id of a retry that no op requested. A high bit keeps it distinct from numbered ops.
+/// Returns the op id of a retry of a held input. A high bit distinguishes the id from the ids of numbered ops.
 fn retry_op(who: ControllerId, at: SimTime) -> OpId {
     server_op(fold(fold(17, who.0 as u64), at.0 as u64) | 1 << 47)
 }
@@ -35,7 +35,7 @@ struct Candidate {
 
 impl Flow<'_> {
     pub(crate) fn frame(&mut self, at: SimTime) {
-        // After a restore, another frame may have been planned.
+        // After a restore, the entry may be outdated, because another frame was planned.
         if at != self.ix.next_frame {
             return;
         }
@@ -62,7 +62,7 @@ impl Flow<'_> {
 
     /// Retries held inputs whose ability could not be activated yet, by controller. Each retry has an op id of its own,
     /// which distinguishes its activations. The id is derived from controller and time, so that client and server
-    /// assign the same one.
+    /// assign the same id.
     fn retry_all(&mut self) {
         let holding = |who: &ControllerId| {
             let row = self.st.controllers.get(*who);
@@ -139,8 +139,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Runs one tick of a task; in a replay, `found` has the controllers found then. Returns `false` if the task ended
-    /// before.
+    /// Runs one tick of a task. In a replay, `found` contains the controllers that the original tick found. Returns
+    /// `false` if the task has already ended.
     pub(crate) fn tick_task(&mut self, who: ControllerId, seq: u64, found: Option<&[ControllerId]>) -> bool {
         let Some(slot) = self.st.controllers.slot(who) else { return false };
         let Some(of) = self.row(slot).play().task(seq).map(|t| t.of) else { return false };
@@ -160,7 +160,7 @@ impl Flow<'_> {
         true
     }
 
-    /// Asks the host for the controllers that a task looks for.
+    /// Queries the host for the controllers that a task waits for.
     fn query_host(&mut self, slot: usize, seq: u64, kind: &TaskKind) -> Vec<ControllerId> {
         let row = self.row(slot);
         let range = row.play().task(seq).map_or(f64::INFINITY, |t| t.value);

@@ -26,7 +26,7 @@ impl Flow<'_> {
         super::coded::alert_of(t) | def.and_then(|d| d.program.task(t.pc).map(|task| task.kind.wakes_on())).unwrap_or(0)
     }
 
-    /// Updates whether the row has frame work, and the agenda's entry for the next frame, which exists only while some
+    /// Updates whether the row has frame work. Also schedules the next frame, which is in the agenda only while some
     /// row has frame work.
     pub(crate) fn refresh_frames(&mut self, slot: usize) {
         let row = self.row(slot);
@@ -43,7 +43,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Schedules the next frame unless it is in the agenda.
+    /// Schedules the next frame, unless the agenda already has it.
     pub(crate) fn plan_frame(&mut self) {
         let (now, frame) = (self.st.now.0, self.work.frame.0.max(1));
         // A frame planned for exactly now has not run yet and must not be postponed.

@@ -45,14 +45,14 @@ const PREDICTED: usize = 1;
 /// Maximum number of waiting tasks of one controller.
 const TASKS: usize = 1024;
 
-/// In [`Task::left`]: the record plays a timeline, and no thread waits for it.
+/// In [`Task::left`]: the record plays a timeline, and no thread waits for the record.
 const PLAYER: u16 = u16::MAX;
 /// In [`Task::age`] of a task that does not tick: its timer is a timeout.
 const LATE: u16 = u16::MAX - 1;
 /// In [`Task::age`]: the task has ended and waits only for the threads that it started.
 const CLOSED: u16 = u16::MAX;
 
-/// The maximum of ages and timeline positions; larger values are the marks above.
+/// The maximum of ages and timeline positions. The two larger values are the marks above.
 const OLDEST: u16 = u16::MAX - 2;
 
 /// A running position in a program.
@@ -61,9 +61,9 @@ pub(crate) struct TaskThread {
     /// The activation.
     pub(crate) of: u64,
     pub(crate) pc: u16,
-    /// The task that forked it, or 0.
+    /// The task that forked the thread, or 0.
     pub(crate) parent: u64,
-    /// Whether it belongs to a list that also runs while the ability is ending.
+    /// Whether the thread belongs to a list that also runs while the ability is ending.
     pub(crate) list: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Waiting<'t> {
 }
 
 impl<'r> Flow<'r> {
-    /// Returns an ability's definition; the reference stays valid while tasks change the sim.
+    /// Returns an ability's definition. The reference stays valid while tasks change the sim.
     pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'r>> {
         self.st.definitions.ability(self.rules, ability)
     }
@@ -118,9 +118,9 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Runs the lists of one event that this sim is responsible for: the common list, the predicted list if the ability
-    /// is predicted here, the server's list on the authoritative sim. The list for observers is run by
-    /// [`Flow::run_simulated`].
+    /// Runs the task lists of one event that belong to this sim's network role. A client runs the common list and the
+    /// predicted list, and a server runs the common list and the server's list. A standalone sim runs all three lists.
+    /// The list for observers is run by [`Flow::run_simulated`].
     pub(crate) fn run_list(&mut self, slot: usize, seq: u64, list: ListKind) {
         let Some(def) = self.def_of(slot, seq) else { return };
         let entry = def.program.entry;
@@ -190,15 +190,15 @@ impl<'r> Flow<'r> {
         self.tasks_moved(slot);
     }
 
-    /// Returns whether a waiting task keeps an activation active. A playing montage does not.
+    /// Returns whether a waiting task keeps an activation active. A playing montage does not keep an activation active.
     pub(crate) fn has_tasks(&self, slot: usize, seq: u64) -> bool {
         self.row(slot).play().tasks.iter().any(|t| t.of == seq && t.left != PLAYER)
     }
 
     // Running ---------------------------------------------------------------------------------------------------
 
-    /// Runs a thread and all threads that follow from it, the first branch first. Uses a list instead of recursion, so
-    /// that a loop of forks does not deepen the stack.
+    /// Runs a thread and all threads that it forks, the first branch first. Uses a list instead of recursion, so that a
+    /// loop of forks does not deepen the stack.
     fn run_program(&mut self, slot: usize, def: &AbilityDef, first: TaskThread) {
         let mut ready = vec![first];
         while let Some(thread) = ready.pop() {
@@ -262,7 +262,7 @@ impl<'r> Flow<'r> {
         spent
     }
 
-    /// Handles a reached limit.
+    /// Cancels an ability that reached a limit, and emits a diagnostic.
     #[cold]
     fn cancel_at_limit(&mut self, slot: usize, of: u64) {
         let who = self.row(slot).id;
@@ -284,8 +284,8 @@ impl<'r> Flow<'r> {
         }
     }
 
-    /// Ends a thread. Returns the position at which the forking thread continues, if this was the last one it waited
-    /// for.
+    /// Ends a thread. Returns the position at which the forking thread continues, or `None` if the fork still waits for
+    /// other threads.
     fn join(&mut self, slot: usize, def: &AbilityDef, s: TaskThread) -> Option<TaskThread> {
         let fork = self.row_mut(slot).play_mut().task_mut(s.parent)?;
         fork.left = fork.left.saturating_sub(1);
@@ -307,7 +307,7 @@ impl<'r> Flow<'r> {
         Some(TaskThread { pc: next, parent: fork.parent, ..s })
     }
 
-    /// Drops the tasks that a task started, in order. They have higher sequence numbers than their parent.
+    /// Drops the tasks that a task started, in order. A started task has a higher sequence number than its parent.
     fn drop_children(&mut self, slot: usize, def: &AbilityDef, parent: u64) {
         let mut family = vec![parent];
         for t in &self.row(slot).play().tasks {
@@ -424,7 +424,7 @@ impl<'r> Flow<'r> {
         self.fact(who, Via::NOTHING, FactKind::TaskEnded { ability, task, task_key, value, result });
     }
 
-    /// Ends a waiting task with its result. The task's thread continues.
+    /// Ends a waiting task with a result. The task's thread continues.
     pub(crate) fn finish_task(&mut self, slot: usize, def: &AbilityDef, seq: u64, result: TaskResult, value: f64) {
         let Some((pc, left)) = self.row(slot).play().task(seq).map(|t| (t.pc, t.left)) else { return };
         let Some(task) = def.program.task(pc) else { return };
@@ -466,8 +466,8 @@ impl<'r> Flow<'r> {
         self.finish(slot, t.of, how);
     }
 
-    /// Updates an activation and its row after its tasks changed: it may have ended, and the row may need other
-    /// listeners and timers.
+    /// Updates an activation and its row after its tasks changed. The activation may be complete, and the row may need
+    /// other listeners and timers.
     pub(crate) fn moved(&mut self, slot: usize, of: u64) {
         self.maybe_done(slot, of);
         self.tasks_moved(slot);

@@ -10,7 +10,7 @@ struct TaskReads<'f, 'a> {
     flow: &'f Flow<'a>,
     slot: usize,
     activation: &'f Activation,
-    /// The controller that an effect is being applied to; otherwise the activation's target is used.
+    /// The controller that an effect is being applied to, or `None` to use the activation's target.
     aim: Option<ControllerId>,
 }
 
@@ -80,7 +80,7 @@ impl Reads for TaskReads<'_, '_> {
 }
 
 impl Flow<'_> {
-    /// Returns a task's number; `None` if a value it reads is missing or the result is not finite.
+    /// Returns a task's number, or `None` if a value that the number reads is missing or the result is not finite.
     pub(crate) fn value_of(&self, slot: usize, of: u64, num: &Num) -> Option<f64> {
         self.value_for(slot, of, num, None)
     }

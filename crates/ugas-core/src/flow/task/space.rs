@@ -11,7 +11,7 @@ impl Flow<'_> {
         Some(distance(place(a)?.position, place(b)?.position))
     }
 
-    /// Returns the other controllers within a radius, the nearest first, then by id.
+    /// Returns the other controllers within a radius, sorted by distance and then by id.
     pub(crate) fn around(&self, slot: usize, radius: f64) -> Vec<ControllerId> {
         let row = self.row(slot);
         let Some(here) = row.side().anchor else { return Vec::new() };

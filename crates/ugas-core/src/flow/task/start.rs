@@ -13,15 +13,15 @@ pub(crate) enum Step {
     Stop,
 }
 
-/// What a waiting task stores.
+/// The data that a waiting task stores.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wait {
-    /// When its timer ends, on the owner's clock.
+    /// The time at which the task's timer ends, on the owner's clock.
     pub(crate) due: SimTime,
-    /// A number of its type: a range, a threshold, a time.
+    /// A number whose meaning depends on the task type: a range, a threshold or a time.
     pub(crate) value: f64,
-    /// Whether it stores the end of its timeout too: which of the two times
-    /// is first depends on the controller's clock.
+    /// Whether the task also stores the end of its timeout. Needed if the controller's clock decides whether the timer
+    /// or the timeout ends first.
     pub(crate) keeps_timeout: bool,
 }
 
@@ -55,7 +55,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Makes a task wait: its record is stored, with a timer for its timeout or its timeline's answer.
+    /// Makes a task wait: stores its record, with a timer for the timeout or for the timeline's answer.
     pub(crate) fn wait(&mut self, at: TaskAt<'_>, wait: Wait) -> Step {
         let TaskAt { slot, ability, thread, task } = at;
         let now = self.local_now(slot);
@@ -85,19 +85,19 @@ impl Flow<'_> {
         Step::Sleep
     }
 
-    /// Makes a task wait for targets in a range; without a range there is no limit.
+    /// Makes a task wait for targets within a range. Without a range, the distance is not limited.
     pub(crate) fn wait_for_targets(&mut self, at: TaskAt<'_>, range: Option<&Num>) -> Step {
         let value = range.and_then(|r| self.value_of(at.slot, at.thread.of, r)).unwrap_or(f64::INFINITY);
         self.wait(at, Wait { value, ..Wait::default() })
     }
 
-    /// Completes a wait that is fulfilled when it starts.
+    /// Completes a waiting task whose condition is met when the task starts.
     pub(crate) fn complete_now(&mut self, at: TaskAt<'_>, value: f64) -> Step {
         self.end_now(at, TaskResult::Completed, value);
         Step::Next
     }
 
-    /// Fails a wait that can never be fulfilled.
+    /// Fails a waiting task whose condition can never be met.
     pub(crate) fn fail_now(&mut self, at: TaskAt<'_>) -> Step {
         let TaskAt { slot, ability, thread, task } = at;
         let seq = self.end_now(at, TaskResult::Failed, 0.0);
@@ -111,8 +111,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Reports a wait that ended when it started. It still takes a sequence number, which distinguishes its fact from
-    /// others.
+    /// Reports a waiting task that ended when it started. The task still takes a sequence number, which distinguishes
+    /// its fact from other facts.
     fn end_now(&mut self, at: TaskAt<'_>, result: TaskResult, value: f64) -> u64 {
         let TaskAt { slot, ability, task, .. } = at;
         let seq = self.row_mut(slot).take_seq();

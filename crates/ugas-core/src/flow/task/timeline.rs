@@ -1,4 +1,4 @@
-//! Players of timelines. A timeline document defines the length of a montage and its notifies, so that a sim without an
+//! Plays timelines. A timeline document defines the length of a montage and its notifies, so that a sim without an
 //! engine can play the montage.
 
 use super::{PLAYER, TaskAt, TaskThread};
@@ -9,7 +9,7 @@ use crate::{AbilityState, EventData, SimTime, TaskResult, TimelineId};
 use std::sync::Arc;
 
 impl Flow<'_> {
-    /// Starts the player of a timeline. It ends with its activation.
+    /// Starts the player of a timeline. The player ends with its activation.
     pub(crate) fn play_timeline(&mut self, at: TaskAt<'_>, timeline: TimelineId, rate: &Num) {
         let TaskAt { slot, thread, .. } = at;
         if !self.work.timelines || thread.list {
@@ -33,7 +33,7 @@ impl Flow<'_> {
         self.rules.timeline_def(play.timeline?).cloned()
     }
 
-    /// Runs the next notify of a playing timeline, or its end.
+    /// Runs the next notify of a playing timeline, or the end of the timeline.
     pub(super) fn play_on(&mut self, slot: usize, def: &AbilityDef, seq: u64) {
         let Some(t) = self.row(slot).play().task(seq) else { return };
         let (of, pc, at, rate, since) = (t.of, t.pc, t.age as usize, t.value, t.since);
@@ -60,8 +60,8 @@ impl Flow<'_> {
         self.end_waits(slot, of, |kind| kind.completes_on_montage_end(montage));
     }
 
-    /// Completes the selected waiting tasks of one activation, in the order they started. A timeline does not wake
-    /// other abilities.
+    /// Completes the selected waiting tasks of one activation, in the order the tasks started. A timeline wakes only
+    /// tasks of its own activation.
     fn end_waits(&mut self, slot: usize, of: u64, is_selected: impl Fn(&TaskKind) -> bool) {
         let own = self.row(slot).play().tasks.iter().filter(|t| t.of == of);
         let sleeping: Vec<u64> = own.map(|t| t.seq).collect();
@@ -76,7 +76,8 @@ impl Flow<'_> {
         }
     }
 
-    /// Returns whether a montage that the data defines is no longer playing, so that a wait for its end is fulfilled.
+    /// Returns whether the rules have a timeline of a montage and the montage is not playing. A task that waits for the
+    /// end of the montage then completes.
     pub(crate) fn has_played(&self, slot: usize, of: u64, montage: &str) -> bool {
         if !self.work.timelines || !self.rules.by_montage.contains_key(montage) {
             return false;
@@ -87,7 +88,7 @@ impl Flow<'_> {
     }
 }
 
-/// Returns the time of the n-th notify; after the last one, the end.
+/// Returns the time of the n-th notify, or the end of the timeline after the last notify.
 fn step(timeline: &TimelineDef, n: usize) -> SimTime {
     timeline.notifies.get(n).map_or(timeline.length, |notify| notify.at)
 }

@@ -1,4 +1,4 @@
-//! Waits: the events and timers that reach a waiting task.
+//! Handles the events and timers that wake a waiting task.
 
 use super::{CLOSED, LATE, PLAYER, TaskThread, Waiting, WaitingTask};
 use crate::flow::{EventCutoff, Flow, RowEvent};
@@ -6,8 +6,9 @@ use crate::rules::NO_PC;
 use crate::{AbilityState, SimTime, TaskResult};
 
 impl Flow<'_> {
-    /// Wakes the tasks of a row that were waiting for this event before it happened, in the order they started. Tasks
-    /// of an inactive controller are paused; when it is active again, waits for a state check that state.
+    /// Wakes the tasks of a row that were waiting for this event before it happened, in the order the tasks started.
+    /// Tasks of an inactive controller are paused. When the controller is active again, a task that waits for a state
+    /// checks the state.
     pub(crate) fn wake(&mut self, slot: usize, row_event: &RowEvent, cutoff: &EventCutoff) {
         if !self.row(slot).clock.active() {
             return;
@@ -35,7 +36,7 @@ impl Flow<'_> {
         Some(Waiting { slot, record, activation })
     }
 
-    /// Handles an event that a task waits for: ends the wait unless it repeats, and starts its body.
+    /// Handles an event that a task waits for: ends the task unless it repeats, and starts its nested tasks.
     pub(crate) fn fulfil(&mut self, at: WaitingTask<'_>, value: f64, row_event: &RowEvent) {
         let WaitingTask { slot, ability, task, seq, of } = at;
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {

@@ -1,4 +1,4 @@
-//! Importing controllers of another sim, with their exact state or as a proxy row with only the replicated state.
+//! Imports controllers of another sim: with their complete state, or as a proxy row that has only the replicated state.
 
 use super::{JournalPosition, RemoteMut};
 use crate::check::row_closes_cycle;
@@ -31,7 +31,7 @@ pub struct ProxyRow<'a> {
 
 impl RemoteMut<'_> {
     /// Returns the image of a controller of another sim, for [`Sim::resimulate`]. The state is validated like a saved
-    /// game. The journal's entries after the position `after` are resimulated on top of the image.
+    /// game. `after` is the journal position from which [`Sim::resimulate`] continues on top of the image.
     pub fn import(&mut self, from: &Portable, after: JournalPosition) -> Result<RowImage, InsertError> {
         self.sim.check_origin(from)?;
         if from.at > self.sim.state.now || from.at < SimTime::ZERO {

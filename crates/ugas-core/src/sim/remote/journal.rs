@@ -1,4 +1,4 @@
-//! The journal of a controller, and resimulation from it.
+//! The journal of a controller, and the resimulation of a controller from a journal.
 
 use super::{Remote, RemoteMut};
 use crate::flow::{Journal, Replay, Stop};
@@ -14,7 +14,7 @@ pub struct JournalPosition {
 }
 
 impl JournalPosition {
-    /// The end of every journal.
+    /// The position after the last entry of any journal.
     pub const END: JournalPosition = JournalPosition { serial: u64::MAX, dues: u64::MAX };
 }
 
@@ -23,8 +23,8 @@ impl JournalPosition {
 pub struct ResimulationStop<'i> {
     /// The time of the stop.
     pub at: SimTime,
-    /// The journal's position at that time. Entries before the position belong to this stop, later entries to the next
-    /// stop.
+    /// The journal's position at the time of the stop. Entries before this position run before the stop, and later
+    /// entries run after the stop.
     pub until: JournalPosition,
     /// Receives an image of the controller at the stop, if set.
     pub image: Option<&'i mut RowImage>,
@@ -38,13 +38,14 @@ impl ResimulationStop<'_> {
 }
 
 impl Sim {
-    /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn. `None` selects the
-    /// journal that the sim keeps for the controller ([`Sim::keep_journal`]).
+    /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn. If `journal` is
+    /// `None`, the function uses the journal that the sim keeps for the controller ([`Sim::keep_journal`]).
     ///
     /// Only this controller changes. Values of other controllers come from the journal, and actions on other
-    /// controllers are suppressed. An image that was imported from another sim creates the controller if it is missing.
-    /// Returns [`Refusal::Mismatch`] if the image or the journal belongs to other rules or another controller. Returns
-    /// [`Refusal::BadValue`] if the stops are not in order, or a stop is before the image or later than now.
+    /// controllers are suppressed. An image that was imported from another sim creates the controller if the sim does
+    /// not have it. Returns [`Refusal::Mismatch`] if the image or the journal belongs to other rules or another
+    /// controller. Returns [`Refusal::BadValue`] if the stops are not in order, or a stop is before the image or later
+    /// than now.
     pub fn resimulate(
         &mut self,
         from: &RowImage,
@@ -86,7 +87,8 @@ impl Remote<'_> {
         self.sim.journals.get(&who).map_or(JournalPosition::default(), start)
     }
 
-    /// Returns the position between the entries before a time and those at or after it.
+    /// Returns the position in a controller's journal between the entries before a time and the entries at or after
+    /// that time.
     pub fn journal_at(&self, who: ControllerId, at: SimTime) -> JournalPosition {
         let Some(journal) = self.sim.journals.get(&who) else { return JournalPosition::default() };
         let next = journal.entries.iter().find(|e| e.at >= at).map_or(journal.next, |e| e.serial);
@@ -107,9 +109,9 @@ impl RemoteMut<'_> {
         }
     }
 
-    /// Inserts ops into a controller's journal after a position. Used for commands that the server has not processed
-    /// yet, so that they are resimulated on top of the server's state. An op that is already recorded after the
-    /// position is not inserted again.
+    /// Inserts ops into a controller's journal after a position. A client uses this function for commands that the
+    /// server has not processed yet, so that these commands are resimulated on top of the server's state. An op that is
+    /// already recorded after the position is not inserted again.
     pub fn requeue_ops(&mut self, who: ControllerId, after: JournalPosition, at: SimTime, ops: &[(OpId, Op)]) {
         if let Some(journal) = self.sim.journals.get_mut(&who) {
             let ops = ops.iter().filter(|(_, op)| op.target() == who);
@@ -117,8 +119,8 @@ impl RemoteMut<'_> {
         }
     }
 
-    /// Removes an op, and the actions on other controllers that the op caused, from every journal. Used for ops that
-    /// the server rejected.
+    /// Removes an op, and the actions on other controllers that the op caused, from every journal. A client uses this
+    /// function for ops that the server rejected.
     pub fn discard_op(&mut self, id: OpId) {
         for journal in self.sim.journals.values_mut() {
             journal.discard_op(id);

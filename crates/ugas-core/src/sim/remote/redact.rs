@@ -1,7 +1,7 @@
 //! Snapshots without the attributes that must not be replicated to a client.
 //!
-//! It is not enough to hide the value of an attribute. Active effects store the amounts they add to the attribute,
-//! set-by-caller values, and values they captured from it. A redacted snapshot omits all of these, so that none of its
+//! Active effects also store data that reveals a hidden value: the amounts they add to the attribute, set-by-caller
+//! values, and values they captured from the attribute. A redacted snapshot omits all of this data, so that none of its
 //! bytes depends on a hidden value. Tags and visible attributes that the rules derive from a hidden value stay visible.
 
 use super::Remote;
@@ -19,10 +19,10 @@ struct Redaction<'a> {
 }
 
 impl Remote<'_> {
-    /// Returns a snapshot of a controller with some attributes hidden. Hidden attributes have their authored values.
-    /// The amounts that effects add to hidden attributes, and the values that effects captured from them, are left out.
-    /// `knows` returns whether an attribute of another controller that an effect captured is replicated to the
-    /// receiver.
+    /// Returns a snapshot of a controller with some attributes hidden. In the snapshot, hidden attributes have their
+    /// authored values. The amounts that effects add to hidden attributes, and the values that effects captured from
+    /// hidden attributes, are left out. `knows` returns whether an attribute of another controller that an effect
+    /// captured is replicated to the receiver.
     pub fn snapshot_without(
         &self,
         who: ControllerId,
@@ -89,8 +89,9 @@ impl Remote<'_> {
         Ok(portable)
     }
 
-    /// Returns the canonical hash of a controller without the hidden attributes, the amounts that effects add to them,
-    /// and captured values. The hash of a controller equals that of its copy made by [`Remote::snapshot_without`].
+    /// Returns the canonical hash of a controller without its hidden attributes. The hash also leaves out the amounts
+    /// that effects add to hidden attributes, and all values that effects captured. A controller and its copy from
+    /// [`Remote::snapshot_without`] have the same hash.
     pub fn hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
         let row = self.sim.row(who)?;
         Ok(row.hash_without(self.sim.layout(row), &self.sim.rules.tags, hidden))

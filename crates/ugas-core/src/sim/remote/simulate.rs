@@ -1,4 +1,4 @@
-//! Abilities of remote actors. A client that neither owns nor predicts a controller does not run its abilities.
+//! Abilities of remote actors. A client does not run the abilities of a controller that it neither owns nor predicts.
 //! Instead, the server reports when such an ability ticks, is cancelled or is interrupted. The client then runs the
 //! ability's task list for observers, e.g. `OnSimulatedTick`.
 
@@ -23,7 +23,7 @@ pub struct Simulated {
 /// The kind of a [`Simulated`] event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum SimulatedStep {
-    /// The ability ticked. Ticks are counted from 0.
+    /// The ability ticked. The value is the index of the tick, counted from 0.
     Tick(u32),
     /// The ability was cancelled.
     Cancel,

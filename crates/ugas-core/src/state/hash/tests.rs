@@ -1,7 +1,7 @@
 //! Changes each field of each record of a row and checks that the hash changes.
 //!
-//! The sample consists of complete literals, so that a new field does not compile until the sample has it. The
-//! serialized sample is walked leaf by leaf; only fields that are not hashed have to be listed, with the reason.
+//! The sample consists of complete literals, so that a new field does not compile until the sample has it. The test
+//! visits every leaf of the serialized sample. Fields that are not hashed are listed with the reason.
 
 use crate::rules::Rules;
 use crate::state::*;
@@ -233,7 +233,7 @@ fn field(at: &str) -> String {
 }
 
 #[test]
-fn every_field_of_a_row_moves_its_hash_or_is_declared() {
+fn every_field_of_a_row_changes_its_hash_or_is_declared_as_not_hashed() {
     let rules = rules();
     let tags = [(rules.tag("State.A").expect("it is used"), 2, true)];
     let hash = |row: &mut Row, tags: &[(TagId, u32, bool)]| {

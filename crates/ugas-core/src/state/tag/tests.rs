@@ -62,14 +62,14 @@ fn the_cost_of_a_query_does_not_depend_on_the_number_of_tags() {
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut one = SingleController::new(&refs);
     let all: Vec<TagId> = refs.iter().map(|n| one.table.find(n).unwrap()).collect();
-    // Up to twelve are in a list that is never longer.
+    // Up to twelve tags are in a list of fixed length.
     for (i, &tag) in all.iter().step_by(2).enumerate() {
         assert_eq!(one.tags.many.is_none(), i <= FEW);
         one.add(tag);
     }
     assert_eq!(one.tags.len(), 5_000);
-    // With more, neither the explicit list nor any other word matters: with all of them corrupted every answer is the
-    // same.
+    // With more tags, a query reads one word: every answer stays the same if the explicit list and all other words are
+    // corrupted.
     let many = one.tags.many.as_mut().unwrap();
     many.list.clear();
     let shown = many.shown.clone();
@@ -83,7 +83,7 @@ fn the_cost_of_a_query_does_not_depend_on_the_number_of_tags() {
 }
 
 #[test]
-fn counts_and_ranks_that_do_not_fit_move_out_and_come_back() {
+fn counts_and_ranks_that_do_not_fit_inline_are_boxed_and_unboxed() {
     let names: Vec<String> = (0..66_000).map(|i| format!("T{i}")).collect();
     let refs: Vec<&str> = names.iter().map(String::as_str).collect();
     let mut one = SingleController::new(&refs);
@@ -137,7 +137,7 @@ fn ancestors_always_equal_the_sum_of_grants_below() {
     let mut seed = 1u64;
     for step in 0..6_000 {
         seed = crate::rng::mix(seed);
-        // Up and down: a few, many, a few again.
+        // The number of tags grows from a few to many and shrinks again.
         let going_down = step / 500 % 2 == 1 || grants.len() > 60 && seed.is_multiple_of(2);
         if (going_down || seed.is_multiple_of(3)) && !grants.is_empty() {
             let tag = grants.swap_remove((seed >> 8) as usize % grants.len());

@@ -25,7 +25,7 @@ fn ten_thousand_bounds_in_a_row_settle_together() {
 }
 
 #[test]
-fn a_chain_that_is_written_backwards_is_the_same_chain() {
+fn a_chain_of_bounds_declared_in_reverse_order_settles_too() {
     let chain = set_of("Chain", LONG, |a, i| if i == LONG - 1 { a } else { a.max(format!("A{}", i + 1).as_str()) });
     let last = format!("A{}", LONG - 1);
     let rules = Rules::builder().add(chain).add(Effect::instant("GE_Cut").add(last, -60.0)).build().unwrap();
@@ -36,9 +36,9 @@ fn a_chain_that_is_written_backwards_is_the_same_chain() {
 }
 
 #[test]
-fn a_circle_of_ten_thousand_bounds_is_a_load_error() {
-    let circle = set_of("Circle", LONG, |a, i| a.max(format!("A{}", (i + 1) % LONG).as_str()));
-    let error = Rules::builder().add(circle).build().unwrap_err();
+fn a_cycle_of_ten_thousand_bounds_is_a_load_error() {
+    let cycle = set_of("Circle", LONG, |a, i| a.max(format!("A{}", (i + 1) % LONG).as_str()));
+    let error = Rules::builder().add(cycle).build().unwrap_err();
     assert!(error.issues.iter().any(|i| i.code == "cycle"));
 }
 
@@ -119,7 +119,7 @@ fn check_chain(sim: &mut Sim, rules: &Arc<Rules>, all: &[ControllerId]) {
 }
 
 #[test]
-fn ten_thousand_controllers_follow_each_other() {
+fn ten_thousand_controllers_linked_by_live_modifiers_settle() {
     let (mut sim, rules, all) = followers(LONG);
     let follow = effect(&rules, "GE_Follow");
     for w in all.windows(2) {
@@ -171,7 +171,7 @@ fn ten_thousand_modifiers_of_one_controller_follow_one_source() {
 }
 
 #[test]
-fn a_lattice_with_more_paths_than_atoms_settles_each_node_once() {
+fn a_dense_lattice_of_live_modifiers_settles_each_node_once() {
     let (width, depth) = (8, 25);
     let (mut sim, rules, all) = followers(width * depth);
     let half = effect(&rules, "GE_Half");
@@ -195,7 +195,7 @@ fn a_lattice_with_more_paths_than_atoms_settles_each_node_once() {
 }
 
 #[test]
-fn a_chain_of_sets_is_built_in_order() {
+fn a_chain_of_dependent_sets_is_built_in_order() {
     let n = 400;
     let mut builder = Rules::builder().add(AttributeSet::new("S0").with(Attribute::new("A0", 1.0)));
     for i in (1..n).rev() {
@@ -209,7 +209,7 @@ fn a_chain_of_sets_is_built_in_order() {
 }
 
 #[test]
-fn too_many_attributes_are_a_typed_refusal() {
+fn too_many_attributes_are_refused_with_a_limit() {
     let wide = set_of("Wide", 20_000, |a, _| a);
     let error = Rules::builder().add(wide).build().unwrap_err();
     assert!(error.issues.iter().any(|i| i.code == "limit"), "{error}");

@@ -53,7 +53,7 @@ fn use_all(sim: &mut Sim, who: ControllerId) {
 }
 
 #[test]
-fn changed_bytes_are_refused_or_harmless() {
+fn mutated_bytes_are_refused_or_harmless() {
     let rules = small_world();
     let (sim, bytes) = packed(&rules);
     let mut rng = Rng(42);
@@ -92,7 +92,7 @@ fn changed_bytes_are_refused_or_harmless() {
 }
 
 #[test]
-fn what_was_not_changed_comes_back_as_it_was() {
+fn an_unchanged_portable_round_trips_exactly() {
     let rules = small_world();
     let (mut sim, bytes) = packed(&rules);
     let portable: Portable = postcard::from_bytes(&bytes).unwrap();

@@ -19,8 +19,8 @@ fn a_spec_with_a_bad_hit_is_refused() {
     let rules = base().add(TagRegistry::new(["Hitzone.Head"])).add(e).add(Ability::new("GA")).build().unwrap();
     let mut s = Stage::new(&rules, "GA");
     for hit in bad_hits() {
-        let said = s.sim.apply(&Spec::new(rules.effect("GE_Head").unwrap(), s.hero).hit(hit)).unwrap_err();
-        assert!(matches!(said, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{said:?}");
+        let refusal = s.sim.apply(&Spec::new(rules.effect("GE_Head").unwrap(), s.hero).hit(hit)).unwrap_err();
+        assert!(matches!(refusal, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{refusal:?}");
     }
 }
 
@@ -30,8 +30,8 @@ fn an_event_with_a_bad_hit_is_refused() {
     let mut s = Stage::new(&rules, "GA");
     let tag = tag(&rules, "Event.Hit");
     for hit in bad_hits() {
-        let said = s.sim.event(EventData { hit: Some(hit), ..EventData::new(tag, s.hero) }).unwrap_err();
-        assert!(matches!(said, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{said:?}");
+        let refusal = s.sim.event(EventData { hit: Some(hit), ..EventData::new(tag, s.hero) }).unwrap_err();
+        assert!(matches!(refusal, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{refusal:?}");
     }
     assert!(!s.is_active());
 }
@@ -49,8 +49,8 @@ fn an_answer_with_a_bad_hit_is_refused() {
     });
     for hit in bad_hits() {
         let answer = Answer { hit: Some(hit), ..Answer::default() };
-        let said = s.sim.complete(asked.unwrap(), answer).unwrap_err();
-        assert!(matches!(said, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{said:?}");
+        let refusal = s.sim.complete(asked.unwrap(), answer).unwrap_err();
+        assert!(matches!(refusal, Refusal::UnknownName { id: 60000, .. } | Refusal::BadValue { .. }), "{refusal:?}");
     }
     assert!(s.is_active());
 }

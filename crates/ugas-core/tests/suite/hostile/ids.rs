@@ -32,10 +32,10 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
     let hit = effect(rules, "GE_Hit");
     let spec = || SpawnSpec::sets([combat]);
     let spawn = |s: SpawnSpec| Op::Spawn(Box::new(s));
-    let nobody = ControllerId(n);
+    let missing = ControllerId(n);
     let grant = AbilityGrant { ability: AbilityId(n), level: 1, input: None };
     let keys = [
-        EffectKey { origin_id: 1, target: nobody, ordinal: 0 },
+        EffectKey { origin_id: 1, target: missing, ordinal: 0 },
         EffectKey { origin_id: n as u64, target: who, ordinal: n },
         EffectKey { origin_id: u64::MAX, target: who, ordinal: 0 },
         EffectKey::NONE,
@@ -54,31 +54,31 @@ fn refused(rules: &Rules, who: ControllerId, n: u32) -> Vec<Op> {
         spawn(SpawnSpec { id: Some(who), ..spec() }),
         Op::SpawnMany { template: TemplateId(n), count: 3 },
         Op::SpawnMany { template: TemplateId(0), count: u32::MAX },
-        Op::Despawn { who: nobody },
+        Op::Despawn { who: missing },
         Op::Apply(Spec::new(EffectId(n), who)),
-        Op::Apply(Spec::new(hit, nobody)),
-        Op::RemoveMatching { who: nobody, filter: EffectFilter::default() },
+        Op::Apply(Spec::new(hit, missing)),
+        Op::RemoveMatching { who: missing, filter: EffectFilter::default() },
         Op::RemoveMatching { who, filter: tags.clone() },
-        Op::ChangeMatching { who: nobody, filter: EffectFilter::default(), change: EffectUpdate::Level(2) },
+        Op::ChangeMatching { who: missing, filter: EffectFilter::default(), change: EffectUpdate::Level(2) },
         Op::ChangeMatching { who, filter: tags, change: EffectUpdate::Level(2) },
         Op::AddSet { who, set: SetId(n) },
-        Op::AddSet { who: nobody, set: combat },
+        Op::AddSet { who: missing, set: combat },
         Op::AddSet { who, set: combat },
         Op::RemoveSet { who, set: SetId(n), force: true },
-        Op::RemoveSet { who: nobody, set: combat, force: true },
+        Op::RemoveSet { who: missing, set: combat, force: true },
         Op::RemoveSet { who, set: combat, force: true },
-        Op::SetActive { who: nobody, active: true },
-        Op::SetRate { who: nobody, rate: Rate::ONE },
+        Op::SetActive { who: missing, active: true },
+        Op::SetRate { who: missing, rate: Rate::ONE },
         Op::SetRate { who, rate: Rate(n | 1000 << 17) },
-        Op::Possess { who: nobody, avatar: Some(ActorId(1)) },
-        Op::Move { who: nobody, anchor: None },
+        Op::Possess { who: missing, avatar: Some(ActorId(1)) },
+        Op::Move { who: missing, anchor: None },
         Op::Define(Box::new(Doc::from(Effect::instant("GE_New").add("Nothing", 1.0)))),
         Op::Undefine(DefId::Effect(EffectId(n))),
         Op::Undefine(DefId::Ability(AbilityId(n))),
         Op::Undefine(DefId::Effect(hit)),
     ];
     if n != u32::MAX {
-        ops.push(Op::Apply(Spec::new(hit, who).from(nobody)));
+        ops.push(Op::Apply(Spec::new(hit, who).from(missing)));
     }
     for key in keys {
         ops.push(Op::Remove { key, stacks: None });
@@ -125,12 +125,12 @@ fn batches_refuse_each_bad_entry_on_its_own() {
 }
 
 #[test]
-fn ids_that_only_travel_along_do_no_harm() {
+fn ids_that_are_only_carried_in_a_spec_do_no_harm() {
     let rules = small_world();
     for n in BAD {
         let (mut sim, hero) = one(&rules);
         let mut spec = Spec::new(effect(&rules, "GE_Buff"), hero).ability(AbilityId(n)).set(KeyId(n), 1.0);
-        // What was hit is asked for its tags, so they must exist.
+        // Calculations test the tags of a hit, so they must exist.
         let hit = Hit { tags: vec![TagId(n)], ..Hit::default() };
         assert_eq!(sim.apply(&spec.clone().hit(hit)).unwrap_err().kind(), "UnknownName");
         spec.extra().causer = Some(ActorId(u64::MAX));
@@ -180,28 +180,28 @@ fn an_ability_is_not_granted_at_level_zero() {
 }
 
 #[test]
-fn reads_of_what_does_not_exist_say_so() {
+fn reads_with_unknown_ids_return_errors() {
     let rules = small_world();
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Buff", hero);
     let health = attribute(&rules, "Health");
     for n in BAD {
-        let nobody = ControllerId(n);
+        let missing = ControllerId(n);
         let stale = Some(ReadError::StaleHandle);
-        assert!(!sim.exists(nobody));
-        assert_eq!(sim.get(nobody, health).err(), stale);
-        assert_eq!(sim.bounds(nobody, health).err(), stale);
-        assert_eq!(sim.effects(nobody).err(), stale);
-        assert_eq!(sim.tags(nobody).err(), stale);
-        assert_eq!(sim.has_tag(nobody, TagId(0)).err(), stale);
-        assert_eq!(sim.grants(nobody).err(), stale);
-        assert_eq!(sim.sets(nobody).err(), stale);
-        assert_eq!(sim.row_hash(nobody).err(), stale);
-        assert_eq!(sim.explain(nobody, health).err(), stale);
-        assert_eq!(sim.capture(nobody, &mut RowImage::default()), Err(Refusal::StaleHandle));
-        assert_eq!(sim.keep_journal(nobody), Err(Refusal::StaleHandle));
-        assert!(sim.extract(nobody).is_err());
-        assert!(sim.journal(nobody).is_none());
+        assert!(!sim.exists(missing));
+        assert_eq!(sim.get(missing, health).err(), stale);
+        assert_eq!(sim.bounds(missing, health).err(), stale);
+        assert_eq!(sim.effects(missing).err(), stale);
+        assert_eq!(sim.tags(missing).err(), stale);
+        assert_eq!(sim.has_tag(missing, TagId(0)).err(), stale);
+        assert_eq!(sim.grants(missing).err(), stale);
+        assert_eq!(sim.sets(missing).err(), stale);
+        assert_eq!(sim.row_hash(missing).err(), stale);
+        assert_eq!(sim.explain(missing, health).err(), stale);
+        assert_eq!(sim.capture(missing, &mut RowImage::default()), Err(Refusal::StaleHandle));
+        assert_eq!(sim.keep_journal(missing), Err(Refusal::StaleHandle));
+        assert!(sim.extract(missing).is_err());
+        assert!(sim.journal(missing).is_none());
 
         let unknown = Some(ReadError::UnknownAttribute { who: hero, attribute: AttributeId(n) });
         assert_eq!(sim.get(hero, AttributeId(n)).err(), unknown);
@@ -245,7 +245,7 @@ fn reads_of_what_does_not_exist_say_so() {
 }
 
 #[test]
-fn a_query_over_a_list_with_unknown_tags_does_not_hold() {
+fn a_query_over_a_list_with_unknown_tags_is_false() {
     let rules = small_world();
     let alive = tag(&rules, "State.Alive");
     for n in BAD {
@@ -256,7 +256,7 @@ fn a_query_over_a_list_with_unknown_tags_does_not_hold() {
 }
 
 #[test]
-fn keys_go_stale_and_never_mean_another_effect() {
+fn keys_become_stale_and_never_refer_to_another_effect() {
     let rules = small_world();
     let (mut sim, hero) = one(&rules);
     let mut old = Vec::new();
@@ -289,7 +289,7 @@ fn keys_go_stale_and_never_mean_another_effect() {
 }
 
 #[test]
-fn a_vanished_source_is_frozen_and_can_cause_nothing_new() {
+fn a_destroyed_source_is_frozen_and_cannot_apply_new_effects() {
     let rules = small_world();
     let (mut sim, hero) = one(&rules);
     let source = spawn(&mut sim);

@@ -94,7 +94,7 @@ fn modifiers_controllers_and_definitions_are_limited() {
 }
 
 #[test]
-fn the_id_of_a_forgotten_definition_is_never_given_again() {
+fn the_id_of_an_undefined_definition_is_never_reused() {
     let rules = small_world();
     let mut sim = sim_with(&rules, Limits { definitions: 4, ..Limits::default() });
     let mut seen: Vec<DefId> = Vec::new();
@@ -111,7 +111,7 @@ fn the_id_of_a_forgotten_definition_is_never_given_again() {
 }
 
 #[test]
-fn wanted_controller_ids_are_limited() {
+fn requested_controller_ids_are_limited() {
     let rules = small_world();
     let mut sim = sim_with(&rules, Limits { controllers: 100, ..Limits::default() });
     let combat = set(&rules, "Combat");
@@ -125,7 +125,7 @@ fn wanted_controller_ids_are_limited() {
 }
 
 #[test]
-fn facts_that_nobody_takes_are_forgotten_from_the_oldest_on() {
+fn facts_that_are_not_taken_are_dropped_oldest_first() {
     let rules = small_world();
     let mut sim = sim_with(&rules, Limits { facts: 1_000, ..Limits::default() });
     let hero = spawn(&mut sim);
@@ -138,9 +138,9 @@ fn facts_that_nobody_takes_are_forgotten_from_the_oldest_on() {
     sim.take_facts(&mut taken);
     assert_eq!(taken.list.last().unwrap().root, newest);
     assert!(taken.list.len() >= 400);
-    let said = diagnostics(&mut sim);
-    assert!(!said.is_empty() && said.iter().all(|d| d.kind.name() == "Limit"));
-    assert!(said.len() <= Limits::default().diagnostics as usize);
+    let reported = diagnostics(&mut sim);
+    assert!(!reported.is_empty() && reported.iter().all(|d| d.kind.name() == "Limit"));
+    assert!(reported.len() <= Limits::default().diagnostics as usize);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn diagnostics_journals_and_causes_are_bounded() {
 }
 
 #[test]
-fn a_due_budget_of_nothing_moves_nothing() {
+fn a_due_budget_of_zero_runs_nothing() {
     let rules = small_world();
     let mut sim = sim_with(&rules, Limits { due_per_advance: 0, ..Limits::default() });
     let hero = spawn(&mut sim);
@@ -205,7 +205,7 @@ fn all_limits(n: u32) -> Limits {
 }
 
 #[test]
-fn the_smallest_and_largest_limits_are_only_limits() {
+fn the_smallest_and_largest_limits_do_not_panic() {
     let rules = small_world();
     for n in [0, 1, 2, 3, u32::MAX] {
         let mut sim = sim_with(&rules, all_limits(n));
@@ -239,7 +239,7 @@ fn the_smallest_and_largest_limits_are_only_limits() {
 }
 
 #[test]
-fn details_do_not_pile_up_when_nobody_takes_facts() {
+fn details_do_not_accumulate_when_facts_are_not_taken() {
     let rules = rules_with(Ability::new("GA"));
     let limits = Limits { facts: 100, ..Limits::default() };
     let mut s = Stage::with(&rules, "GA", SimConfig { limits, ..SimConfig::default() });
@@ -251,7 +251,7 @@ fn details_do_not_pile_up_when_nobody_takes_facts() {
     let mut f = Facts::default();
     s.sim.take_facts(&mut f);
     assert!(f.list.len() <= 100 && f.detail.len() < 400_000, "{} facts, {} bytes", f.list.len(), f.detail.len());
-    // Whatever is left still has its own payload.
+    // Each remaining fact still has its own payload.
     for fact in &f.list {
         let FactKind::GameplayEvent { magnitude, .. } = fact.kind else { continue };
         assert_eq!(f.params(fact).count(), 60);

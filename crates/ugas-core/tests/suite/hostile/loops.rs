@@ -1,4 +1,4 @@
-//! Effects that cause effects without end: cut at the limit, with a diagnostic, everything before it stands.
+//! Effects that cause effects endlessly: cut off at the limit with a diagnostic; earlier changes stay.
 
 use crate::kit::*;
 use ugas_core::{
@@ -29,16 +29,16 @@ fn limits_hit(list: &[Diagnostic]) -> Vec<LimitKind> {
 }
 
 #[test]
-fn an_effect_that_applies_itself_stops_at_the_depth_of_a_chain() {
+fn an_effect_that_applies_itself_stops_at_the_chain_depth_limit() {
     let rules =
         build([then(Effect::instant("GE_Self").add("AttackPower", 1.0), |e| e.on_applied = list(&["GE_Self"]))]);
     let (mut sim, hero) = one(&rules);
     apply(&mut sim, "GE_Self", hero);
     assert_eq!(get(&sim, hero, "AttackPower"), 10.0 + 65.0);
-    let said = diagnostics(&mut sim);
-    assert_eq!(limits_hit(&said), [LimitKind::ChainDepth]);
+    let reported = diagnostics(&mut sim);
+    assert_eq!(limits_hit(&reported), [LimitKind::ChainDepth]);
     // The chain behind the refusal can be read, down to the op.
-    let link = match said[0].kind {
+    let link = match reported[0].kind {
         DiagnosticKind::ReactionRefused { refusal: Refusal::Limit { link, .. } } => link,
         other => panic!("{other:?}"),
     };
@@ -61,7 +61,7 @@ fn two_effects_that_apply_each_other_stop_too() {
 }
 
 #[test]
-fn effects_that_breed_stop_at_the_number_of_reactions() {
+fn an_effect_that_applies_itself_twice_stops_at_the_reaction_limit() {
     let rules = build([then(Effect::instant("GE_Breed").add("AttackPower", 1.0), |e| {
         e.on_applied = list(&["GE_Breed", "GE_Breed"]);
     })]);
@@ -76,7 +76,7 @@ fn effects_that_breed_stop_at_the_number_of_reactions() {
 }
 
 #[test]
-fn an_effect_that_breeds_at_each_execution_fills_its_controller_and_no_more() {
+fn an_effect_that_applies_itself_at_each_execution_stops_at_the_effect_limit() {
     let rules = build([then(Effect::infinite("GE_Breed").every(0.1).add("Mana", -0.001), |e| {
         e.on_executed = list(&["GE_Breed"]);
     })]);
@@ -86,13 +86,13 @@ fn an_effect_that_breeds_at_each_execution_fills_its_controller_and_no_more() {
     apply(&mut sim, "GE_Breed", hero);
     go(&mut sim, 3.0);
     assert_eq!(sim.effects(hero).unwrap().len(), 500);
-    let said = diagnostics(&mut sim);
-    assert!(!said.is_empty() && said.len() <= limits.diagnostics as usize);
-    assert!(limits_hit(&said).iter().all(|&k| k == LimitKind::Effects));
+    let reported = diagnostics(&mut sim);
+    assert!(!reported.is_empty() && reported.len() <= limits.diagnostics as usize);
+    assert!(limits_hit(&reported).iter().all(|&k| k == LimitKind::Effects));
 }
 
 #[test]
-fn effects_of_no_length_that_follow_each_other_stop() {
+fn effects_of_zero_duration_that_reapply_themselves_stop() {
     let nothing = || Magnitude::value(0.0);
     let rules = build([
         then(Effect::lasting("GE_Expired", nothing()), |e| e.on_expired = list(&["GE_Expired"])),
@@ -102,7 +102,7 @@ fn effects_of_no_length_that_follow_each_other_stop() {
         }),
     ]);
     for name in ["GE_Expired", "GE_Both"] {
-        // Each of them says that it has no length; room for what is said last.
+        // Each application reports a zero duration; the limit leaves room for the last diagnostic.
         let limits = Limits { diagnostics: 100_000, ..Limits::default() };
         let mut sim = Sim::new(rules.clone(), SimConfig { limits, ..SimConfig::default() });
         let hero = spawn(&mut sim);
@@ -113,7 +113,7 @@ fn effects_of_no_length_that_follow_each_other_stop() {
 }
 
 #[test]
-fn effects_that_remove_each_other_and_come_back_stop() {
+fn effects_that_remove_and_reapply_each_other_stop() {
     let side = |name: &str, mine: &str, other: &str, next: &str| {
         let mut e = Effect::infinite(name).grants(mine);
         e.remove_effects_with_tags = list(&[other]);
@@ -132,7 +132,7 @@ fn effects_that_remove_each_other_and_come_back_stop() {
 }
 
 #[test]
-fn an_after_hook_that_always_wants_more_stops() {
+fn an_after_hook_that_always_requests_another_effect_stops() {
     let rules = world()
         .add(Effect::instant("GE_Hit").add("AttackPower", 1.0))
         .after_hook("More", |cx| {
@@ -161,7 +161,7 @@ fn cycles(sim: &mut Sim) -> usize {
 }
 
 #[test]
-fn ongoing_requirements_that_flip_each_other_come_to_rest() {
+fn ongoing_requirements_that_toggle_each_other_stop_with_a_diagnostic() {
     for order in [["GE_A", "GE_B"], ["GE_B", "GE_A"]] {
         let rules = build(flippers());
         let (mut sim, hero) = one(&rules);
@@ -171,7 +171,7 @@ fn ongoing_requirements_that_flip_each_other_come_to_rest() {
         assert!(cycles(&mut sim) > 0, "{order:?}");
         let changed = facts(&mut sim).iter().filter(|f| f.kind.name() == "EffectChanged").count();
         assert!(changed <= 4, "{changed}");
-        // Whatever it came to rest at, values and tags agree with the states shown.
+        // In the final state, values and tags agree with the effect states.
         let on = |sim: &Sim, name: &str| {
             let id = effect(&rules, name);
             let view = *sim.effects(hero).unwrap().iter().find(|e| e.effect == id).unwrap();
@@ -185,7 +185,7 @@ fn ongoing_requirements_that_flip_each_other_come_to_rest() {
 }
 
 #[test]
-fn a_hundred_pairs_that_flip_each_other_come_to_rest() {
+fn a_hundred_pairs_that_toggle_each_other_stop() {
     let rules = build(flippers());
     let (mut sim, hero) = one(&rules);
     for _ in 0..100 {
@@ -197,7 +197,7 @@ fn a_hundred_pairs_that_flip_each_other_come_to_rest() {
 }
 
 #[test]
-fn an_effect_that_its_own_tag_forbids_stays() {
+fn an_effect_is_not_removed_by_its_own_granted_tag() {
     let mut own = Effect::infinite("GE_Own").grants("X.Own");
     own.ongoing_blocked_tags = list(&["X"]);
     own.on_ongoing_fail = OnOngoingFail::Remove;
@@ -209,7 +209,7 @@ fn an_effect_that_its_own_tag_forbids_stays() {
 }
 
 #[test]
-fn a_queue_of_effects_of_no_length_runs_to_its_end() {
+fn a_queue_of_effects_of_zero_duration_runs_to_its_end() {
     let rules = build([
         Effect::lasting("GE_Row", Magnitude::set_by_caller("Data.Length")).policy(ExecutionPolicy::RunInSequence)
     ]);
@@ -241,7 +241,7 @@ fn the_shortest_periods_on_many_controllers_end_within_the_budget() {
     for &who in &all {
         apply(&mut sim, "GE_Fast", who);
     }
-    // A year would be 1.6 · 10¹² executions: the call comes back after its budget and says how far it came.
+    // A year would be 1.6 · 10¹² executions: the call returns after its budget and reports the time reached.
     let p = sim.advance_to(SimTime::seconds(31_536_000.0));
     assert!(!p.finished && p.due == 50_000);
     assert_eq!(p.reached, SimTime::millis(1_000));

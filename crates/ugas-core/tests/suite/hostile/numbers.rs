@@ -34,7 +34,7 @@ fn start(rules: &std::sync::Arc<Rules>) -> (Sim, ControllerId, KeyId) {
 }
 
 #[test]
-fn numbers_that_are_none_are_refused_at_every_door() {
+fn non_finite_numbers_are_refused_by_every_operation() {
     let rules = small_world();
     let (mut sim, who, key) = start(&rules);
     let buff = apply(&mut sim, "GE_Buff", who);
@@ -67,7 +67,7 @@ fn numbers_that_are_none_are_refused_at_every_door() {
 }
 
 #[test]
-fn documents_with_numbers_that_are_none_are_load_errors() {
+fn documents_with_non_finite_numbers_are_load_errors() {
     let with = |e: Effect| world().add(e).build();
     for v in NONE {
         assert!(with(Effect::instant("GE_X").add("Health", v)).is_err());
@@ -132,7 +132,7 @@ fn levels_stacks_times_and_periods_out_of_range_are_refused() {
 }
 
 #[test]
-fn values_stay_finite_whatever_is_added_up_and_multiplied() {
+fn values_stay_finite_under_extreme_sums_and_factors() {
     let rules = small_world();
     let (fresh, who, key) = start(&rules);
     let names = ["GE_Write", "GE_Set", "GE_Scale", "GE_Add", "GE_Multiply", "GE_Channel", "GE_Post", "GE_Over"];
@@ -165,7 +165,7 @@ fn values_stay_finite_whatever_is_added_up_and_multiplied() {
 }
 
 #[test]
-fn a_bonus_of_more_than_all_numbers_is_refused_or_held_at_the_edge() {
+fn a_bonus_that_overflows_is_refused_or_clamped() {
     let rules = small_world();
     let (mut sim, who, key) = start(&rules);
     let zero = attribute(&rules, "Zero");
@@ -179,7 +179,7 @@ fn a_bonus_of_more_than_all_numbers_is_refused_or_held_at_the_edge() {
 }
 
 #[test]
-fn durations_of_nothing_and_of_ages_are_held_or_refused() {
+fn zero_negative_and_huge_durations_expire_at_once_or_are_refused() {
     let rules = small_world();
     let (mut sim, who, key) = start(&rules);
     let id = effect(&rules, "GE_Long");
@@ -202,7 +202,7 @@ fn durations_of_nothing_and_of_ages_are_held_or_refused() {
 }
 
 #[test]
-fn the_fastest_clock_survives_the_longest_time() {
+fn local_time_never_decreases_at_any_rate_up_to_the_longest_time() {
     let rules = world()
         .add(Effect::lasting("GE_Buff", 5.0).add("AttackPower", 1.0))
         .add(Effect::infinite("GE_Aura").add("Defense", 1.0))

@@ -1,5 +1,5 @@
-//! Abilities that set each other off: circles of triggers, events and cancels, tasks by the thousand, loops without end
-//! and waits without length. Each ends in a typed refusal whose chain can be walked back, and nothing hangs.
+//! Abilities that trigger each other: cycles of triggers, events and cancels, thousands of tasks, endless loops and
+//! zero-length waits. Each ends in a typed refusal with a causal chain, and nothing hangs.
 
 use crate::kit::*;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ fn hero_with(rules: &Arc<Rules>, names: &[&str]) -> (Sim, ControllerId, Vec<Abil
     (sim, hero, ids)
 }
 
-/// The refusals of what was set off, with the links they stopped at.
+/// The refused reactions, with the links they stopped at.
 fn refusals(sim: &mut Sim) -> Vec<(LimitKind, u32)> {
     let of = |d: ugas_core::Diagnostic| match d.kind {
         DiagnosticKind::ReactionRefused { refusal: Refusal::Limit { what, link, .. } } => Some((what, link)),
@@ -50,8 +50,8 @@ fn refusals(sim: &mut Sim) -> Vec<(LimitKind, u32)> {
     diagnostics(sim).into_iter().filter_map(of).collect()
 }
 
-/// The chain behind a refusal goes through these abilities, again and again.
-fn circles_through(sim: &Sim, link: u32, ids: &[AbilityId]) {
+/// Asserts that the causal chain of a refusal contains these abilities repeatedly.
+fn assert_chain_repeats(sim: &Sim, link: u32, ids: &[AbilityId]) {
     let chain = sim.chain(link);
     for id in ids {
         let times = chain.iter().filter(|l| l.what == CauseWhat::Activated(*id)).count();
@@ -59,8 +59,8 @@ fn circles_through(sim: &Sim, link: u32, ids: &[AbilityId]) {
     }
 }
 
-/// Afterwards the sim is as good as new.
-fn still_works(sim: &mut Sim, hero: ControllerId) {
+/// Asserts that the sim still works afterwards.
+fn assert_still_works(sim: &mut Sim, hero: ControllerId) {
     let before = get(sim, hero, "AttackPower");
     apply(sim, "GE_Mark", hero);
     assert_eq!(get(sim, hero, "AttackPower"), before + 1.0);
@@ -71,7 +71,7 @@ fn still_works(sim: &mut Sim, hero: ControllerId) {
 }
 
 #[test]
-fn events_that_trigger_each_other_end_in_a_refusal_whose_chain_can_be_walked() {
+fn events_that_trigger_each_other_end_in_a_refusal_with_a_causal_chain() {
     let a = Ability::new("GA_A").trigger(Trigger::event("Event.A")).task(send("Event.B"));
     let b = Ability::new("GA_B").trigger(Trigger::event("Event.B")).task(send("Event.A"));
     let rules = base().add(a).add(b).build().unwrap();
@@ -80,13 +80,13 @@ fn events_that_trigger_each_other_end_in_a_refusal_whose_chain_can_be_walked() {
     let found = refusals(&mut sim);
     assert!(!found.is_empty());
     assert!(matches!(found[0].0, LimitKind::ChainDepth | LimitKind::Reactions), "{found:?}");
-    circles_through(&sim, found[0].1, &ids);
+    assert_chain_repeats(&sim, found[0].1, &ids);
     assert!(sim.facts().list.len() < 2_000, "{}", sim.facts().list.len());
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn an_event_that_triggers_itself_twice_each_time_ends() {
+fn an_event_that_triggers_itself_twice_is_cut_off() {
     let a = Ability::new("GA_A").trigger(Trigger::event("Event.A")).multiple();
     let a = a.task(send("Event.A")).task(send("Event.A"));
     let rules = base().add(a).build().unwrap();
@@ -99,11 +99,11 @@ fn an_event_that_triggers_itself_twice_each_time_ends() {
     let chain = sim.chain(found[0].1);
     assert!(!chain.is_empty() && chain.iter().all(|l| l.what == CauseWhat::Activated(ids[0])), "{chain:?}");
     assert!(chain.iter().all(|l| l.root == chain[0].root));
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn tags_that_trigger_each_other_end() {
+fn tags_that_trigger_each_other_are_cut_off() {
     let own = |e: &str| task("ApplyEffectToOwner").param("EffectClass", e);
     let drop = |e: &str| task("RemoveEffectFromOwner").param("EffectClass", e);
     let a =
@@ -115,12 +115,12 @@ fn tags_that_trigger_each_other_end() {
     apply(&mut sim, "GE_Burn", hero);
     let found = refusals(&mut sim);
     assert!(!found.is_empty());
-    circles_through(&sim, found[0].1, &ids);
-    still_works(&mut sim, hero);
+    assert_chain_repeats(&sim, found[0].1, &ids);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn thresholds_that_cross_each_other_end() {
+fn thresholds_that_trigger_each_other_are_cut_off() {
     let own = |e: &str| task("ApplyEffectToOwner").param("EffectClass", e);
     let a = Ability::new("GA_A").trigger(Trigger::below("Health", 50.0)).task(own("GE_Up"));
     let b = Ability::new("GA_B").trigger(Trigger::above("Health", 50.0)).task(own("GE_Down"));
@@ -129,12 +129,12 @@ fn thresholds_that_cross_each_other_end() {
     apply(&mut sim, "GE_Down", hero);
     let found = refusals(&mut sim);
     assert!(!found.is_empty());
-    circles_through(&sim, found[0].1, &ids);
-    still_works(&mut sim, hero);
+    assert_chain_repeats(&sim, found[0].1, &ids);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn an_effect_that_triggers_its_own_application_ends() {
+fn an_effect_that_triggers_its_own_application_is_cut_off() {
     let own = task("ApplyEffectToOwner").param("EffectClass", "GE_Mark");
     let a = Ability::new("GA_A").trigger(Trigger::effect_applied("GE_Mark")).task(own);
     let rules = base().add(a).build().unwrap();
@@ -142,12 +142,12 @@ fn an_effect_that_triggers_its_own_application_ends() {
     apply(&mut sim, "GE_Mark", hero);
     let found = refusals(&mut sim);
     assert!(!found.is_empty());
-    circles_through(&sim, found[0].1, &ids);
+    assert_chain_repeats(&sim, found[0].1, &ids);
     assert!(get(&sim, hero, "AttackPower") < 1_000.0);
 }
 
 #[test]
-fn abilities_that_cancel_each_other_and_start_again_when_cancelled_end() {
+fn abilities_that_cancel_and_restart_each_other_are_cut_off() {
     let a =
         Ability::new("GA_A").tag("Ability.A").cancels("Ability.B").trigger(Trigger::event("Event.A")).task(wait(9.0));
     let b =
@@ -158,19 +158,19 @@ fn abilities_that_cancel_each_other_and_start_again_when_cancelled_end() {
     let _ = sim.activate(hero, ids[1], Target::None);
     let found = refusals(&mut sim);
     assert!(!found.is_empty());
-    circles_through(&sim, found[0].1, &ids);
-    still_works(&mut sim, hero);
+    assert_chain_repeats(&sim, found[0].1, &ids);
+    assert_still_works(&mut sim, hero);
     assert!(sim.activations(hero).unwrap().count() <= 2);
 }
 
 #[test]
-fn an_ability_that_restarts_itself_ends() {
+fn an_ability_that_restarts_itself_is_cut_off() {
     let a = Ability::new("GA_A").retriggered().trigger(Trigger::event("Event.A")).task(send("Event.A")).task(wait(1.0));
     let rules = base().add(a.on_cancel(send("Event.A"))).build().unwrap();
     let (mut sim, hero, ids) = hero_with(&rules, &["GA_A"]);
     let _ = sim.activate(hero, ids[0], Target::None);
     assert!(!refusals(&mut sim).is_empty());
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
@@ -185,13 +185,13 @@ fn two_coupled_abilities_that_wait_for_each_other_to_end_do_not_hang() {
     }
     sim.cancel(hero, Which::Ability(ids[0])).unwrap();
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 // Tasks ---------------------------------------------------------------------------------------------------------
 
-/// Told once, cancelled, and nothing of it left.
-fn is_cut_off(list: Ability) {
+/// The ability is reported, cancelled, and leaves nothing behind.
+fn assert_cut_off(list: Ability) {
     let rules = base().add(list).build().unwrap();
     let (mut sim, hero, ids) = hero_with(&rules, &["GA"]);
     sim.activate(hero, ids[0], Target::None).unwrap();
@@ -201,21 +201,21 @@ fn is_cut_off(list: Ability) {
     assert!(diagnostics(&mut sim).iter().any(|d| d.kind == DiagnosticKind::Limit));
     let cut = facts(&mut sim).iter().any(|f| matches!(f.kind, FactKind::AbilityEnded { cancelled: true, .. }));
     assert!(cut);
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn loops_without_end_and_waits_without_length_are_cut_off() {
-    is_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [wait(0.0)])));
-    is_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [])).task(T::repeat(u32::MAX, [send("Event.A")])));
-    is_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [T::parallel([wait(0.0), wait(0.0)])])));
-    is_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [T::race([wait(0.0), wait(1.0)])])));
-    is_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [task("WaitGameTime").param("Time", 0.0)])));
+fn endless_loops_of_zero_length_waits_are_cut_off() {
+    assert_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [wait(0.0)])));
+    assert_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [])).task(T::repeat(u32::MAX, [send("Event.A")])));
+    assert_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [T::parallel([wait(0.0), wait(0.0)])])));
+    assert_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [T::race([wait(0.0), wait(1.0)])])));
+    assert_cut_off(Ability::new("GA").task(T::repeat(u32::MAX, [task("WaitGameTime").param("Time", 0.0)])));
     let deep = (0..12).fold(wait(0.0), |inner, _| T::repeat(1_000, [inner]));
-    is_cut_off(Ability::new("GA").task(deep));
+    assert_cut_off(Ability::new("GA").task(deep));
     // The list of the cancellation loops as well.
     let both = Ability::new("GA").task(T::repeat(u32::MAX, [send("Event.A")]));
-    is_cut_off(both.on_cancel(T::repeat(u32::MAX, [send("Event.A")])));
+    assert_cut_off(both.on_cancel(T::repeat(u32::MAX, [send("Event.A")])));
 }
 
 #[test]
@@ -228,18 +228,18 @@ fn a_loop_of_the_shortest_wait_is_stopped_by_the_budget_of_an_advance() {
     let id = rules.ability("GA").unwrap();
     sim.grant(hero, AbilityGrant::new(id)).unwrap();
     sim.activate(hero, id, Target::None).unwrap();
-    // It goes on for long, but no call does.
+    // The loop runs for long, but no single call does.
     let mut calls = 0;
     while sim.activations(hero).unwrap().count() > 0 && calls < 3 {
         assert!(sim.advance_to(SimTime::seconds(1.0)).due <= 5_000);
         calls += 1;
     }
     sim.cancel(hero, Which::Ability(id)).unwrap();
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }
 
 #[test]
-fn tasks_by_the_thousand_are_bounded() {
+fn thousands_of_tasks_are_bounded() {
     // Two times 450 at once are fine.
     let wide = |n: usize| Ability::new("GA").task(T::parallel((0..n).map(|_| wait(0.5)))).multiple();
     let rules = base().add(wide(450)).build().unwrap();
@@ -248,26 +248,26 @@ fn tasks_by_the_thousand_are_bounded() {
         sim.activate(hero, ids[0], Target::None).unwrap();
     }
     assert_eq!(sim.tasks(hero).unwrap().len(), 900);
-    // More than fit: the third is cut off, the others go on.
+    // Over the limit: the third is cut off, the others continue.
     let _ = sim.activate(hero, ids[0], Target::None);
     assert_eq!(sim.activations(hero).unwrap().count(), 2);
     assert_eq!(sim.tasks(hero).unwrap().len(), 900);
     assert!(diagnostics(&mut sim).iter().any(|d| d.kind == DiagnosticKind::Limit));
     go(&mut sim, 0.5);
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
     // A list that is too long is a load error.
     let error = base().add(wide(5_000)).build().unwrap_err();
     assert!(error.issues.iter().any(|i| i.code == "too-long"), "{error}");
 }
 
 #[test]
-fn a_cast_of_a_million_ticks_without_length_ends() {
+fn a_zero_length_cast_with_a_million_ticks_ends() {
     let list = Ability::new("GA").cast(0.0, 1_000_000).on_tick(send("Event.A"));
     let Ok(rules) = base().add(list).build() else { return };
     let (mut sim, hero, ids) = hero_with(&rules, &["GA"]);
     let _ = sim.activate(hero, ids[0], Target::None);
     assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
-    still_works(&mut sim, hero);
+    assert_still_works(&mut sim, hero);
 }

@@ -1,4 +1,4 @@
-//! What the tests of this crate share: a small world, short names and a seeded stream of numbers.
+//! Shared by the tests of this crate: a small world, short names and a seeded random generator.
 
 pub(crate) mod abilities;
 pub(crate) mod script;

@@ -14,7 +14,7 @@ use ugas_doc::{
     Timeline, Trigger,
 };
 
-/// Ticks three times and counts what it hears.
+/// Ticks three times and counts its events.
 struct Counter;
 impl CustomTask for Counter {
     type State = (u32, u32);
@@ -60,7 +60,7 @@ impl CodedAbility for Script {
     }
 }
 
-/// A wait that gives up by itself, so that no list stands still.
+/// A wait with a time-out, so that no task list blocks.
 fn short(kind: &str, seconds: f64) -> T {
     task(kind).param("TimeOut", seconds)
 }
@@ -124,7 +124,7 @@ fn forks() -> Ability {
         .on_cancel(task("SendEvent").param("EventTag", "Event.Other"))
 }
 
-fn seams() -> Ability {
+fn host_tasks() -> Ability {
     Ability::new("GA_Seams")
         .task(task("PlayMontage").param("MontageToPlay", "AM_Swing"))
         .task(short("WaitAnimationEvent", 1.0).param("EventName", "Event.Hit.Hard"))
@@ -186,7 +186,7 @@ pub(crate) fn builder() -> RulesBuilder {
         .add(Timeline::new("TL_Seams", 1.0).ability("GA_Seams").answer("WaitTargetData", 0.2, AnswerTarget::Activation))
         .add(waits())
         .add(forks())
-        .add(seams())
+        .add(host_tasks())
         .add(channel())
         .add(bolt())
         .add(asked())
@@ -244,7 +244,7 @@ pub(crate) struct Play {
     pub(crate) foe: ControllerId,
     pub(crate) seed: u64,
     pub(crate) tick: u32,
-    /// The script's tick 0 in sim time; what is restored goes on at another.
+    /// The script's tick 0 in sim time; a restored controller has another.
     pub(crate) start: i64,
     /// Whether only the hero acts.
     pub(crate) only: bool,
@@ -282,7 +282,7 @@ impl Play {
         Play { sim, hero, foe, seed, tick: 0, start: 0, only: false }
     }
 
-    /// The op of a tick, by the script and what is there.
+    /// The op of a tick, chosen by the script and the current state.
     pub(crate) fn op(&self, rng: &mut Rng) -> Op {
         let rules = self.sim.rules();
         let who = if rng.below(4) == 0 && !self.only { self.foe } else { self.hero };
@@ -349,7 +349,7 @@ impl Play {
         self.frame();
     }
 
-    /// So many ticks: what they told and the hash after each.
+    /// Runs `count` ticks and returns their facts and the hash after each.
     pub(crate) fn run(&mut self, ticks: u32) -> (Vec<Fact>, Vec<u64>) {
         let mut all = Vec::new();
         let mut hashes = Vec::new();

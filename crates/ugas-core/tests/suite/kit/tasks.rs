@@ -1,4 +1,4 @@
-//! What the tests of tasks share: one hero with one ability, and what its tasks told.
+//! Shared by the tests of tasks: one hero with one ability, and the results of its tasks.
 
 pub(crate) use super::*;
 
@@ -13,7 +13,7 @@ pub(crate) fn task(kind: &str) -> AbilityTask {
     AbilityTask::new(kind)
 }
 
-/// A task that marks a moment: it applies an effect to the owner.
+/// A task that marks its execution: it applies an effect to the owner.
 pub(crate) fn mark(effect: &str) -> AbilityTask {
     task("ApplyEffectToOwner").param("EffectClass", effect)
 }
@@ -26,7 +26,7 @@ pub(crate) fn ability(rules: &Rules, name: &str) -> AbilityId {
     rules.find_ability(name).unwrap_or_else(|| panic!("no ability {name}"))
 }
 
-/// A hero who has the ability.
+/// A hero with the ability.
 pub(crate) struct Stage {
     pub(crate) sim: Sim,
     pub(crate) hero: ControllerId,
@@ -69,17 +69,17 @@ impl Stage {
         self.sim.tasks(self.hero).unwrap().len()
     }
 
-    /// What tasks told since the last time: type, how, value.
-    pub(crate) fn told(&mut self) -> Vec<(String, TaskResult, f64)> {
+    /// The tasks that ended since the last call: type, result, value.
+    pub(crate) fn task_results(&mut self) -> Vec<(String, TaskResult, f64)> {
         let rules = self.sim.rules().clone();
         let facts = facts(&mut self.sim);
-        let told = facts.into_iter().filter_map(|f| match f.kind {
+        let task_results = facts.into_iter().filter_map(|f| match f.kind {
             FactKind::TaskEnded { task, result, value, .. } => {
                 Some((rules.task_kind_name(task).unwrap().to_owned(), result, value))
             }
             _ => None,
         });
-        told.collect()
+        task_results.collect()
     }
 }
 

@@ -131,12 +131,12 @@ impl World {
     }
 }
 
-/// What a fact says apart from where it stands in the ring of causes.
-pub(crate) fn said(f: &Fact) -> Fact {
+/// The fact without its link into the ring of causes.
+pub(crate) fn without_link(f: &Fact) -> Fact {
     Fact { link: 0, ..*f }
 }
 
-/// The facts about one controller, apart from where they stand in the ring of causes.
+/// The facts about one controller, without their links into the ring of causes.
 pub(crate) fn about(facts: &[Fact], who: ControllerId) -> Vec<Fact> {
-    facts.iter().filter(|f| f.who == who).map(said).collect()
+    facts.iter().filter(|f| f.who == who).map(without_link).collect()
 }

@@ -25,7 +25,7 @@ impl Folder {
         Folder::new(name, &[] as &[(&str, &str)])
     }
 
-    /// Writes a file, and the folders it lies in.
+    /// Writes a file and creates its folders.
     pub(crate) fn write(&self, file: &str, text: &str) {
         let path = self.0.join(file);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

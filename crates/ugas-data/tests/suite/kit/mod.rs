@@ -1,4 +1,4 @@
-//! What the tests of this crate share.
+//! Shared by the tests of this crate.
 
 pub(crate) mod folder;
 pub(crate) mod style;

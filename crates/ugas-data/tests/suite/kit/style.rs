@@ -5,7 +5,7 @@ use ugas_data::{Node, NodeValue};
 /// A small generator, so that a seed gives the same text everywhere.
 pub(crate) struct Draw(u64, AfterText);
 
-/// Whether a text in a block ended just now: what stands further in would be a part of it.
+/// Whether a block text ended just now: a deeper indented line would be part of it.
 type AfterText = bool;
 
 impl Draw {
@@ -64,7 +64,7 @@ pub(crate) fn yaml(documents: &[Node], draw: &mut Draw) -> String {
     out
 }
 
-/// A list or map below one another; something stands before it that ends its line, or nothing.
+/// A list or map in block style, after a key or dash on the line before, or at the start.
 fn block(node: &Node, indent: usize, draw: &mut Draw, out: &mut String) {
     match &node.value {
         NodeValue::Map(entries) if !entries.is_empty() => {
@@ -87,7 +87,7 @@ fn block(node: &Node, indent: usize, draw: &mut Draw, out: &mut String) {
                     NodeValue::Map(entries) if !entries.is_empty() && !draw.chance(30) => {
                         let mut inner = String::new();
                         block(item, indent + 1 + gap.len(), draw, &mut inner);
-                        // The first line goes behind the dash, unless a comment or an empty line stands there.
+                        // The first line follows the dash, unless a comment or an empty line is there.
                         match inner.trim_start_matches(' ').starts_with(['#', '\n']) {
                             true => out.push_str(&format!("\n{inner}")),
                             false => out.push_str(&format!("{gap}{}", inner.trim_start_matches(' '))),
@@ -105,7 +105,7 @@ fn block(node: &Node, indent: usize, draw: &mut Draw, out: &mut String) {
     }
 }
 
-/// What may stand between entries.
+/// Text that may appear between entries.
 fn part(indent: usize, draw: &mut Draw, out: &mut String) {
     let after_text = std::mem::take(&mut draw.1);
     match draw.below(40) {
@@ -127,7 +127,7 @@ fn value(node: &Node, indent: usize, draw: &mut Draw, out: &mut String) {
     };
     if nested && draw.chance(60) {
         line_end(draw, out);
-        // A list may stand in the column of its key; at the top that is the margin.
+        // A list may be in the column of its key; at the top level that is the margin.
         let list = matches!(node.value, NodeValue::List(_));
         let deeper = if list && draw.chance(30) && !out.trim_end().ends_with('-') { 0 } else { 1 + draw.below(4) };
         return block(node, indent + deeper, draw, out);
@@ -220,7 +220,7 @@ pub(crate) fn json(node: &Node, draw: &mut Draw) -> String {
 
 fn json_value(node: &Node, indent: Option<usize>, draw: &mut Draw, out: &mut String) {
     let inner = indent.map(|n| n + 2);
-    let go_on = |out: &mut String, at: Option<usize>| {
+    let break_line = |out: &mut String, at: Option<usize>| {
         if let Some(n) = at {
             out.push('\n');
             out.push_str(&" ".repeat(n));
@@ -231,22 +231,22 @@ fn json_value(node: &Node, indent: Option<usize>, draw: &mut Draw, out: &mut Str
             out.push('{');
             for (turn, i) in draw.order(entries.len()).into_iter().enumerate() {
                 out.push_str(if turn > 0 { "," } else { "" });
-                go_on(out, inner);
+                break_line(out, inner);
                 out.push_str(&double_quoted(&entries[i].key));
                 out.push_str(if draw.chance(20) { ":" } else { ": " });
                 json_value(&entries[i].value, inner, draw, out);
             }
-            go_on(out, indent);
+            break_line(out, indent);
             out.push('}');
         }
         NodeValue::List(items) => {
             out.push('[');
             for (turn, item) in items.iter().enumerate() {
                 out.push_str(if turn > 0 { "," } else { "" });
-                go_on(out, inner);
+                break_line(out, inner);
                 json_value(item, inner, draw, out);
             }
-            go_on(out, indent);
+            break_line(out, indent);
             out.push(']');
         }
         NodeValue::Text(text) => out.push_str(&double_quoted(text)),

@@ -12,7 +12,7 @@ pub(crate) const EVENTS: &[&str] = &["Event.A", "Event.A.Sub", "Event.B", "Event
 pub(crate) const KINDS: &[&str] = &["Ability.Spell", "Ability.Spell.Fire", "Ability.Melee"];
 pub(crate) const MORE_TAGS: &[&str] = &["Cooldown.A", "Cooldown.B", "State.Moving", "Busy.A", "Busy.B"];
 
-/// What the tasks of an ability may speak of.
+/// The names that the tasks of an ability may use.
 struct Names<'a> {
     attributes: &'a [String],
     effects: Vec<String>,

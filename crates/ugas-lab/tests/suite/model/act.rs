@@ -5,7 +5,7 @@ use super::damage::Dealt;
 use super::effects::{Plan, may_fail};
 use super::eval::{Context, Node, acts_on_current, is_periodic};
 use super::generate::TAGS;
-use super::hear::Notice;
+use super::notice::Notice;
 use super::settle::Write;
 use super::world::{INITIAL_TAGS, Inst, ModState, Reaction, Refused, Spec, Unit, World};
 use ugas_doc::{
@@ -34,7 +34,7 @@ impl World {
         for tag in &def.granted_tags {
             self.tag_facts(spec.target, &mut counts, tag, false);
         }
-        self.told_applied(spec.target, spec, spec.stacks);
+        self.emit_applied(spec.target, spec, spec.stacks);
         self.cue_facts(spec.target, def, "Execute");
         let parent = spec.clone();
         self.then(&parent, def.effects.as_ref().map(|e| e.on_applied.clone()));
@@ -52,7 +52,7 @@ impl World {
     ) -> Result<(), Refused> {
         let who = spec.target;
         self.next_seq += 1;
-        // Its tags come after what it executes.
+        // Its tags are granted after its executions.
         let mut inst = self.new_inst(spec, key, Vec::new(), &plan, self.next_seq);
         let ongoing = self.ongoing_holds(who, &inst);
         inst.inhibited = !ongoing && def.on_ongoing_fail == OnOngoingFail::Inhibit;
@@ -64,12 +64,12 @@ impl World {
         self.row(who).effects.push(inst);
         self.later = Some(Vec::new());
         self.settle(&touched, who, Vec::new(), spec.source);
-        let mut blows = Vec::new();
+        let mut combat_writes = Vec::new();
         if !inhibited && !is_periodic(def) {
-            blows = self.run_executions(spec, def, None)?;
+            combat_writes = self.run_executions(spec, def, None)?;
         }
         self.flush(spec.source);
-        self.damage_facts(who, def, blows);
+        self.damage_facts(who, def, combat_writes);
         self.inst(who, key).tags = tags.clone();
         if !inhibited {
             self.tags_changed(who, counts, &tags, true);
@@ -78,7 +78,7 @@ impl World {
             let by = remove_on_effect_removal.then_some(key);
             self.give(who, ability_class, *level, input_id.clone(), by);
         }
-        self.told_applied(who, spec, stacks);
+        self.emit_applied(who, spec, stacks);
         self.recharge(who, def);
         if !inhibited {
             self.cue_facts(who, def, "Add");
@@ -103,7 +103,7 @@ impl World {
         let (who, now) = (spec.target, self.local(spec.target));
         let limit = s.limit.unwrap_or(u32::MAX);
         let before = self.touched(who, &old);
-        let mods = kept_out(plan.mods, &old);
+        let mods = keep_dropped(plan.mods, &old);
         let inst = self.inst(who, old.key);
         inst.stacks = (old.stacks + spec.stacks).min(limit);
         inst.level = spec.level;
@@ -134,7 +134,7 @@ impl World {
     pub(crate) fn merge(&mut self, spec: &Spec, old: Inst, plan: Plan) {
         let (who, now) = (spec.target, self.local(spec.target));
         let before = self.touched(who, &old);
-        let mods = kept_out(plan.mods, &old);
+        let mods = keep_dropped(plan.mods, &old);
         let inst = self.inst(who, old.key);
         if spec.level >= old.level {
             inst.level = spec.level;
@@ -152,18 +152,18 @@ impl World {
         self.changed(who, old.key, "Merged", &before);
     }
 
-    fn told_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
-        self.tell(who, format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level));
+    fn emit_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {
+        self.emit(who, format!("EffectApplied {} level {} stacks {stacks}", spec.def, spec.level));
         let (def, source) = (spec.def.clone(), spec.source);
         self.notify(who, Notice::Effect { def, source, applied: true });
     }
 
-    /// Settles after an effect's numbers changed, and says what changed. `before` is what it touched before.
+    /// Settles after an effect changed and emits the change. `before` lists the attributes it modified before.
     pub(crate) fn changed(&mut self, who: u32, key: u64, what: &str, before: &[Node]) {
         let e = self.inst(who, key).clone();
         let touched = [before, &self.touched(who, &e)].concat();
         self.settle(&touched, who, Vec::new(), e.source);
-        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        self.emit(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
         self.recharge(who, &self.effects[&e.def].clone());
     }
 
@@ -184,10 +184,10 @@ impl World {
             let size = if m.operation == Operation::Override { unit } else { unit * stacks as f64 };
             Some((m.attribute.clone(), m.operation, size))
         });
-        let mut blows = self.write(spec, def, operations.collect(), frozen)?;
-        blows.extend(self.run_executions(spec, def, frozen)?);
+        let mut combat_writes = self.write(spec, def, operations.collect(), frozen)?;
+        combat_writes.extend(self.run_executions(spec, def, frozen)?);
         self.flush(spec.source);
-        self.damage_facts(spec.target, def, blows);
+        self.damage_facts(spec.target, def, combat_writes);
         Ok(())
     }
 
@@ -220,10 +220,10 @@ impl World {
                 return Err("NonFinite");
             }
         }
-        let blows = self.combat(spec, def, &mut writes, frozen)?;
+        let combat_writes = self.combat(spec, def, &mut writes, frozen)?;
         let nodes: Vec<Node> = writes.iter().map(|w| (who, w.attribute.clone())).collect();
         self.settle(&nodes, who, writes, spec.source);
-        Ok(self.dealt(who, blows))
+        Ok(self.dealt(who, combat_writes))
     }
 
     /// One execution: it happens, or a rule forbids it, or it cannot be computed and nothing happens.
@@ -237,7 +237,7 @@ impl World {
             p.executed - 1
         });
         if self.bars_combat(&parent, &def, e.frozen.as_ref()) {
-            self.tell(who, format!("ExecutionRestricted {} {}", e.def, n.unwrap_or(0)));
+            self.emit(who, format!("ExecutionRestricted {} {}", e.def, n.unwrap_or(0)));
             return;
         }
         let Ok(units) = self.units_now(who, &e, &def) else { return };
@@ -256,7 +256,7 @@ impl World {
             self.count("Frozen execution");
         }
         let Some(n) = n else { return };
-        self.tell(who, format!("EffectExecuted {} {n}", e.def));
+        self.emit(who, format!("EffectExecuted {} {n}", e.def));
         self.cue_facts(who, &def, "Execute");
         self.then(&parent, def.effects.as_ref().map(|e| e.on_executed.clone()));
     }
@@ -333,7 +333,7 @@ impl World {
         while let Some(id) = self.rows[&who].grants.iter().find(|g| g.by == Some(key)).map(|g| g.id) {
             self.revoke_grant(who, id);
         }
-        self.tell(who, format!("EffectRemoved {} {reason}", e.def));
+        self.emit(who, format!("EffectRemoved {} {reason}", e.def));
         self.notify(who, Notice::Effect { def: e.def.clone(), source: e.source, applied: false });
         self.recharge(who, &def);
         if !def.rules.is_empty() {
@@ -396,7 +396,7 @@ impl World {
         self.settle(&self.touched(who, &e), who, Vec::new(), e.source);
         self.tags_changed(who, counts, &e.tags, !off);
         let what = if off { "Inhibited" } else { "Restored" };
-        self.tell(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
+        self.emit(who, format!("EffectChanged {} {what} stacks {} level {}", e.def, e.stacks, e.level));
         self.recharge(who, &def);
         self.cue_facts(who, &def, if off { "Remove" } else { "Add" });
         let now = self.local(who);
@@ -450,14 +450,14 @@ impl World {
                 _ => true,
             };
             if crosses {
-                self.tell(who, format!("Cue {cue} {how}"));
+                self.emit(who, format!("Cue {cue} {how}"));
             }
         }
     }
 }
 
-/// New magnitudes for an effect; what a forced removal of a set dropped stays dropped.
-fn kept_out(mut mods: Vec<ModState>, old: &Inst) -> Vec<ModState> {
+/// New magnitudes for an effect; modifiers dropped by a forced removal of a set stay dropped.
+fn keep_dropped(mut mods: Vec<ModState>, old: &Inst) -> Vec<ModState> {
     for (new, was) in mods.iter_mut().zip(&old.mods) {
         new.dropped = was.dropped;
     }

@@ -12,12 +12,12 @@ use ugas_doc::{
     Modifier, Operation,
 };
 
-/// What a source showed immediately before it was destroyed.
+/// The values of a source immediately before it was destroyed.
 #[derive(Clone, Debug)]
 pub(crate) struct Frozen {
     pub(crate) values: BTreeMap<String, f64>,
     pub(crate) tags: Vec<String>,
-    /// Its active effects, whose rules go on about what it does to others.
+    /// Its active effects, whose rules still apply to its effects on others.
     pub(crate) effects: Vec<Inst>,
 }
 
@@ -150,7 +150,7 @@ impl World {
         let read = |name: &str| match name {
             "amount" => Some(amount),
             "level" => Some(cx.level as f64),
-            _ => self.look_at(name, cx.target, (cx.source, cx.frozen), cx.target),
+            _ => self.read_captured(name, cx.target, (cx.source, cx.frozen), cx.target),
         };
         let known = |text: &&str| expr::names(text).iter().all(|name| read(name).is_some());
         if !texts.iter().all(known) {
@@ -166,7 +166,7 @@ impl World {
         def: &Effect,
         frozen: Option<&Frozen>,
     ) -> Result<Vec<Dealt>, Refused> {
-        let mut blows = Vec::new();
+        let mut combat_writes = Vec::new();
         for x in &def.executions {
             let calc = self.calculations[&x.calculator_class].clone();
             let (source, target, set_by_caller) = (spec.source, spec.target, &spec.set_by_caller);
@@ -176,7 +176,7 @@ impl World {
             let values = self.calculated(&texts, &cx, 0.0)?;
             let mut operations = Vec::new();
             for (r, &value) in calc.results.iter().zip(&values) {
-                let read = |name: &str| self.look_at(name, target, (source, frozen), target);
+                let read = |name: &str| self.read_captured(name, target, (source, frozen), target);
                 if r.when.as_ref().is_some_and(|w| !expr::holds(w.text(), &read)) {
                     continue;
                 }
@@ -188,15 +188,15 @@ impl World {
                 }
                 operations.push((r.attribute.clone(), r.operation, value));
             }
-            blows.extend(self.write(spec, def, operations, frozen)?);
+            combat_writes.extend(self.write(spec, def, operations, frozen)?);
         }
-        Ok(blows)
+        Ok(combat_writes)
     }
 
-    // Sources that are gone -----------------------------------------------------------------------------------------
+    // Destroyed sources ---------------------------------------------------------------------------------------------
 
     /// A name in an expression, where the source may be gone.
-    pub(crate) fn look_at(
+    pub(crate) fn read_captured(
         &self,
         name: &str,
         own: u32,
@@ -210,13 +210,13 @@ impl World {
         }
         match name.strip_prefix("source.") {
             Some(attribute) => f.values.get(attribute).copied(),
-            // The rule of a source that is gone reads the source's own values.
+            // The rule of a destroyed source reads the source's own values.
             None if own == source && !name.contains(['.', '(']) => f.values.get(name).copied(),
             None => self.look(name, own, Some(source), Some(target)),
         }
     }
 
-    /// Effects elsewhere keep what a controller shows now as what their source showed.
+    /// Stores the current values of a controller in the effects that it is the source of.
     pub(crate) fn freeze(&mut self, who: u32) {
         let values = self.shown.iter().filter(|(n, _)| n.0 == who).map(|(n, s)| (n.1.clone(), s.current)).collect();
         let active = self.rows[&who].effects.iter().filter(|e| !e.inhibited);

@@ -6,7 +6,7 @@ use super::play::{Act, State};
 use super::world::{Refused, Spec, World};
 use ugas_doc::{Ability, GroupPolicy, OnTargetLost, Operation};
 
-/// A try: who, which grant, at whom, caused by whom.
+/// An attempt to activate: controller, grant, target and source.
 #[derive(Clone, Debug)]
 pub(crate) struct Try {
     pub(crate) who: u32,
@@ -17,10 +17,10 @@ pub(crate) struct Try {
 }
 
 impl World {
-    /// The first check that fails. A validated activation does not stand in its own way.
+    /// The first check that fails. A validated activation does not block itself.
     pub(crate) fn refusal(&self, t: &Try, def: &Ability, validated: bool) -> Option<Refused> {
         let own = self.refusal_of_owner(t, def, validated);
-        // Those that look at the target stand between others, so both lists are asked and the earlier one counts.
+        // Checks of the target are between others, so both lists are evaluated and the earlier refusal counts.
         let order = |kind: &str| ORDER.iter().position(|o| *o == kind).expect("it is one of the checks");
         let range = def.max_range.or(def.cast.as_ref().and_then(|c| c.max_range));
         let target = self.refusal_of_target(t, def, range);
@@ -101,7 +101,7 @@ impl World {
         self.refusal_of_commit(t, def).map(|kind| (self.place_of(t, def), kind))
     }
 
-    /// What a commit asks once more.
+    /// The checks that a commit repeats.
     pub(crate) fn refusal_of_commit(&self, t: &Try, def: &Ability) -> Option<Refused> {
         self.commit_checks(t, def).into_iter().find_map(|(_, kind)| kind)
     }
@@ -122,7 +122,7 @@ impl World {
         ]
     }
 
-    /// The first check that fails of those that look at the target, which may be this far away.
+    /// The first failed check of the target, which may be at most this far away.
     pub(crate) fn refusal_of_target(&self, t: &Try, def: &Ability, range: Option<f64>) -> Option<(Refused, Refused)> {
         let there = t.target.is_some_and(|who| self.rows.contains_key(&who));
         if let Some(target) = t.target.filter(|_| there) {
@@ -229,7 +229,7 @@ impl World {
         expr::holds(&text, &|tag| Some(self.has_tag(who, tag) as u32 as f64))
     }
 
-    /// What a name in an expression means: `Name`, `self.Name`, `source.Name`, `target.Name`, `has_tag(who, Tag)`.
+    /// The value of a name in an expression: `Name`, `self.Name`, `source.Name`, `target.Name`, `has_tag(who, Tag)`.
     pub(crate) fn look(&self, name: &str, own: u32, source: Option<u32>, target: Option<u32>) -> Option<f64> {
         let side = |word: &str| match word {
             "self" => Some(own),

@@ -4,8 +4,8 @@ use super::calc::Frozen;
 use super::check::Try;
 use super::effects::{flicks, has_any};
 use super::expr;
-use super::hear::Notice;
-use super::play::{Held, How, Wish};
+use super::notice::Notice;
+use super::play::{ActivationRequest, Held, How};
 use super::world::{Reaction, Refused, Spec, World};
 use ugas_doc::{Ability, CombatRule, CombatStyle, DurationPolicy, ModifyOperation, OnTargetLost, Operation};
 
@@ -45,16 +45,16 @@ pub(crate) struct Gcd {
     pub(crate) end: i64,
 }
 
-/// What a conditional rule looks at.
+/// The event that a conditional rule reads.
 #[derive(Clone, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct CombatEvent {
     pub(crate) tags: Vec<String>,
     pub(crate) amount: f64,
     pub(crate) style: CombatStyle,
     pub(crate) source: u32,
     pub(crate) target: u32,
     pub(crate) attribute: Option<String>,
-    /// What a source that was destroyed left behind.
+    /// The stored values of a destroyed source.
     pub(crate) frozen: Option<Frozen>,
 }
 
@@ -62,11 +62,17 @@ impl World {
     // Rules -----------------------------------------------------------------------------------------------------
 
     /// The rules of a controller's active effects that concern this, with the stacks behind each.
-    fn rules(&self, who: u32, on: &str, ability: Option<&Ability>, blow: Option<&Blow>) -> Vec<(CombatRule, u32)> {
+    fn rules(
+        &self,
+        who: u32,
+        on: &str,
+        ability: Option<&Ability>,
+        combat_event: Option<&CombatEvent>,
+    ) -> Vec<(CombatRule, u32)> {
         let mut found = Vec::new();
         let row = self.rows.get(&who).map(|r| &r.effects);
         // Only a source can be gone.
-        let left = || blow.and_then(|b| b.frozen.as_ref()).map(|f| &f.effects);
+        let left = || combat_event.and_then(|b| b.frozen.as_ref()).map(|f| &f.effects);
         for e in row.or_else(left).into_iter().flatten().filter(|e| !e.inhibited) {
             let def = &self.effects[&e.def];
             if def.duration_policy == DurationPolicy::Instant {
@@ -76,25 +82,25 @@ impl World {
                 let named = rule.abilities.is_empty() || ability.is_some_and(|a| rule.abilities.contains(&a.name));
                 let tagged = rule.ability_tags.is_empty()
                     || ability.is_some_and(|a| has_any(&[&a.tags.ability_tags], &rule.ability_tags));
-                let of = rule.attribute.is_none() || blow.is_some_and(|b| b.attribute == rule.attribute);
+                let of = rule.attribute.is_none() || combat_event.is_some_and(|b| b.attribute == rule.attribute);
                 let read = |name: &str| {
-                    let style = |s: CombatStyle| blow.map(|b| (b.style == s) as u32 as f64);
+                    let style = |s: CombatStyle| combat_event.map(|b| (b.style == s) as u32 as f64);
                     match name {
                         "level" => Some(e.level as f64),
                         "stacks" => Some(e.stacks as f64),
-                        "event.Amount" | "event.Magnitude" => blow.map(|b| b.amount),
+                        "event.Amount" | "event.Magnitude" => combat_event.map(|b| b.amount),
                         "event.Direct" => style(CombatStyle::Direct),
                         "event.Periodic" => style(CombatStyle::Periodic),
                         "event.Area" => style(CombatStyle::Area),
                         _ => match name.strip_prefix("has_tag(event,") {
                             Some(tag) => {
                                 let tag = tag.trim_end_matches(')').trim().to_owned();
-                                blow.map(|b| has_any(&[&b.tags], &[tag]) as u32 as f64)
+                                combat_event.map(|b| has_any(&[&b.tags], &[tag]) as u32 as f64)
                             }
                             None => {
-                                let (source, target) = blow.map_or((e.source, who), |b| (b.source, b.target));
-                                let frozen = blow.map_or(e.frozen.as_ref(), |b| b.frozen.as_ref());
-                                self.look_at(name, who, (source, frozen), target)
+                                let (source, target) = combat_event.map_or((e.source, who), |b| (b.source, b.target));
+                                let frozen = combat_event.map_or(e.frozen.as_ref(), |b| b.frozen.as_ref());
+                                self.read_captured(name, who, (source, frozen), target)
                             }
                         },
                     }
@@ -108,12 +114,25 @@ impl World {
         found
     }
 
-    pub(crate) fn is_restricted(&self, who: u32, on: &str, ability: Option<&Ability>, blow: Option<&Blow>) -> bool {
-        self.rules(who, on, ability, blow).iter().any(|(r, _)| r.restrict)
+    pub(crate) fn is_restricted(
+        &self,
+        who: u32,
+        on: &str,
+        ability: Option<&Ability>,
+        combat_event: Option<&CombatEvent>,
+    ) -> bool {
+        self.rules(who, on, ability, combat_event).iter().any(|(r, _)| r.restrict)
     }
 
     /// `max(0, max(0, base + sums) * products)`, each factor at least 0.
-    pub(crate) fn ruled(&self, who: u32, on: &str, base: f64, ability: Option<&Ability>, blow: Option<&Blow>) -> f64 {
+    pub(crate) fn ruled(
+        &self,
+        who: u32,
+        on: &str,
+        base: f64,
+        ability: Option<&Ability>,
+        combat_event: Option<&CombatEvent>,
+    ) -> f64 {
         let word = match on {
             "CooldownLength" => "Cooldown",
             "ResourceCost" => "Cost",
@@ -123,7 +142,7 @@ impl World {
             return base.max(0.0);
         }
         let (mut sum, mut product) = (0.0, 1.0);
-        for (rule, stacks) in self.rules(who, on, ability, blow) {
+        for (rule, stacks) in self.rules(who, on, ability, combat_event) {
             let stacks = if rule.stacks { stacks as f64 } else { 1.0 };
             let Some(m) = &rule.modify else { continue };
             match m.operation {
@@ -176,7 +195,7 @@ impl World {
         let length = self.ruled_time(who, "GlobalCooldown", gcd.length, def);
         if length > 0 {
             let (seq, start, group) = (self.seq(), self.local(who), gcd_group(gcd));
-            self.tell(who, format!("GlobalCooldown {group} running true length {length}"));
+            self.emit(who, format!("GlobalCooldown {group} running true length {length}"));
             self.play(who).gcds.insert(group, Gcd { seq, start, end: start + length });
         }
     }
@@ -185,7 +204,7 @@ impl World {
         let found = self.rows[&who].play.gcds.iter().find(|(_, g)| g.seq == seq);
         let Some((group, length)) = found.map(|(name, g)| (name.clone(), g.end - g.start)) else { return };
         self.play(who).gcds.remove(&group);
-        self.tell(who, format!("GlobalCooldown {group} running false length {length}"));
+        self.emit(who, format!("GlobalCooldown {group} running false length {length}"));
     }
 
     // Charges ---------------------------------------------------------------------------------------------------
@@ -220,7 +239,7 @@ impl World {
         self.run_charges(who, grant, def, now);
     }
 
-    /// A cooldown runs exactly while charges are missing; then it is told.
+    /// A cooldown runs exactly while charges are missing; emits the change.
     fn run_charges(&mut self, who: u32, grant: u32, def: &Ability, from: i64) {
         let seconds = def.charges.as_ref().expect("it has charges").cooldown;
         let length = self.ruled_time(who, "CooldownLength", seconds, def);
@@ -236,7 +255,7 @@ impl World {
         let c = self.charge(who, grant).clone();
         let length = c.run.map_or(0, |r| r.1 - r.0);
         let text = format!("Charges {} grant {grant} {} of {} length {length}", def.name, c.have, c.max);
-        self.tell(who, text);
+        self.emit(who, text);
     }
 
     pub(crate) fn charge_due(&mut self, who: u32, seq: u64) {
@@ -279,7 +298,7 @@ impl World {
         if length == 0 {
             self.reactions.push_back(Reaction::Ticks(who, seq));
         }
-        self.tell(who, format!("Cast {} Started tick 0 length {length}", def.name));
+        self.emit(who, format!("Cast {} Started tick 0 length {length}", def.name));
     }
 
     pub(crate) fn cast_at_once(&mut self, who: u32, seq: u64) {
@@ -294,7 +313,7 @@ impl World {
         cast.next += 1;
         let def = self.ability_of(who, act);
         self.act_mut(who, act).tick = tick;
-        self.tell(who, format!("Cast {} Tick tick {tick} length {length}", def.name));
+        self.emit(who, format!("Cast {} Tick tick {tick} length {length}", def.name));
         self.run_list(who, act, &def.on_tick);
         let casts = self.rows.get(&who).is_some_and(|r| r.play.cast.as_ref().is_some_and(|c| c.seq == seq));
         if tick >= ticks && casts {
@@ -303,7 +322,7 @@ impl World {
         }
     }
 
-    /// Casts at a controller end as their abilities say if it is lost as a target.
+    /// Casts at a lost target end as their abilities specify.
     pub(crate) fn check_casters_at(&mut self, who: u32) {
         let aims = |r: &super::world::Row| {
             let act = r.play.cast.as_ref().map(|c| c.act);
@@ -314,7 +333,7 @@ impl World {
         casters.into_iter().for_each(|caster| self.check_own_target(caster));
     }
 
-    /// A cast whose target is lost ends as its ability says.
+    /// A cast whose target is lost ends as its ability specifies.
     pub(crate) fn check_own_target(&mut self, who: u32) {
         let Some(act) = self.rows.get(&who).and_then(|r| r.play.cast.as_ref()).map(|c| c.act) else { return };
         let (a, def) = (self.act(who, act).expect("it casts").clone(), self.ability_of(who, act));
@@ -353,7 +372,7 @@ impl World {
     pub(crate) fn stop_cast(&mut self, who: u32, act: u64, how: &str) {
         if let Some(c) = self.play(who).cast.take_if(|c| c.act == act) {
             let name = self.act(who, act).expect("it runs").ability.clone();
-            self.tell(who, format!("Cast {name} {how} tick {} length {}", c.next - 1, c.length));
+            self.emit(who, format!("Cast {name} {how} tick {} length {}", c.next - 1, c.length));
             self.notify(who, Notice::Freed);
         }
     }
@@ -362,7 +381,7 @@ impl World {
         let act = self.rows.get(&who).ok_or("StaleHandle")?.play.cast.as_ref().map(|c| c.act);
         let Some(act) = act else { return Ok(()) };
         let def = self.ability_of(who, act);
-        let blow = Blow {
+        let combat_event = CombatEvent {
             tags: def.tags.ability_tags.clone(),
             amount: 0.0,
             style: CombatStyle::default(),
@@ -372,7 +391,7 @@ impl World {
             frozen: None,
         };
         let may = def.cast.as_ref().is_some_and(|c| c.interruptible != Some(false));
-        if !may || self.is_restricted(who, "Interrupt", Some(&def), Some(&blow)) {
+        if !may || self.is_restricted(who, "Interrupt", Some(&def), Some(&combat_event)) {
             return Err("Restricted");
         }
         self.finish(who, act, How::Interrupted);
@@ -381,7 +400,7 @@ impl World {
 
     // Input -----------------------------------------------------------------------------------------------------
 
-    /// The press happens whatever becomes of the ability; what that was is told.
+    /// The press happens even if the activation is refused; the refusal is emitted.
     pub(crate) fn press(&mut self, who: u32, input: &str, target: Option<u32>) -> Result<&'static str, Refused> {
         if !self.rows.contains_key(&who) {
             return Err("StaleHandle");
@@ -389,12 +408,12 @@ impl World {
         let (since, before) = (self.local(who), self.next_seq);
         let held = self.play(who).held.entry(input.to_owned()).or_insert(Held { since, retry: false, target });
         (held.retry, held.target) = (false, target);
-        self.tell(who, format!("Input {input} pressed true held 0"));
+        self.emit(who, format!("Input {input} pressed true held 0"));
         let bound = |g: &&super::play::Grant| g.input.as_deref() == Some(input);
         let grants: Vec<u32> = self.rows[&who].grants.iter().filter(bound).map(|g| g.id).collect();
         let mut outcome = "-";
         if !grants.is_empty() {
-            match self.activate(who, &grants, &Wish { target, ..Wish::default() }) {
+            match self.activate(who, &grants, &ActivationRequest { target, ..ActivationRequest::default() }) {
                 Ok(_) => outcome = "Ok",
                 Err(kind) => {
                     outcome = kind;
@@ -404,8 +423,8 @@ impl World {
                 }
             }
         }
-        let news = Notice::Input { input: input.to_owned(), pressed: true, held: 0 };
-        self.notify_since(who, news, before);
+        let notice = Notice::Input { input: input.to_owned(), pressed: true, held: 0 };
+        self.notify_since(who, notice, before);
         Ok(outcome)
     }
 
@@ -416,7 +435,7 @@ impl World {
         let (now, before) = (self.local(who), self.next_seq);
         let Some(down) = self.play(who).held.remove(input) else { return Ok(()) };
         let held = now - down.since;
-        self.tell(who, format!("Input {input} pressed false held {held}"));
+        self.emit(who, format!("Input {input} pressed false held {held}"));
         let cast = self.rows[&who].play.cast.as_ref().map(|c| c.act);
         if let Some(act) = cast {
             let (a, def) = (self.act(who, act).expect("it casts").clone(), self.ability_of(who, act));
@@ -429,7 +448,7 @@ impl World {
         Ok(())
     }
 
-    /// At a frame: what is held and could not start yet is tried again, by controller, then by input.
+    /// At a frame, held inputs whose ability could not activate are retried, by controller, then by input.
     pub(crate) fn frame(&mut self) {
         let waiting: Vec<u32> =
             self.rows.iter().filter(|(_, r)| r.active && r.retries()).map(|(who, _)| *who).collect();
@@ -443,7 +462,7 @@ impl World {
                     g.input.as_ref() == Some(&input) && self.abilities[&g.ability].held_activation
                 };
                 let grants: Vec<u32> = row.grants.iter().filter(held).map(|g| g.id).collect();
-                if self.activate(who, &grants, &Wish { target, ..Wish::default() }).is_ok()
+                if self.activate(who, &grants, &ActivationRequest { target, ..ActivationRequest::default() }).is_ok()
                     && let Some(h) = self.play(who).held.get_mut(&input)
                 {
                     h.retry = false;

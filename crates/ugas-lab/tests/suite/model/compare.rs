@@ -166,7 +166,7 @@ impl Both {
         self.compare_play(who)
     }
 
-    /// Grants and their castable status, activations, waiting tasks, what is held.
+    /// Grants and their castable status, activations, waiting tasks, held inputs.
     fn compare_play(&mut self, who: u32) -> Result<(), String> {
         let id = ControllerId(who);
         let gone = |r: core::ReadError| format!("refused {r}");
@@ -185,14 +185,14 @@ impl Both {
             let theirs = self.sim.castable(id, core::GrantId(g.id)).map_err(gone)?.reason.map(|r| r.kind());
             same(&format!("castable {} grant {}", g.ability, g.id), &ours, &theirs)?;
         }
-        // One grant after another: what speaks against it is what a twin is told that tries it.
+        // One grant after another: `why_not` must agree with an activation on a clone.
         self.tries += 1;
         if let Some(g) = row.grants.get(self.tries % row.grants.len().max(1)) {
             let (which, mut reasons) = (core::Which::Grant(core::GrantId(g.id)), Vec::new());
             self.sim.why_not(id, which, core::Target::None, &mut reasons).map_err(|r| format!("refused {r}"))?;
             let tried = self.sim.clone().activate_which(id, which, core::Target::None).err();
-            let said = reasons.first().map(|r| r.refusal);
-            same(&format!("why_not {} grant {}", g.ability, g.id), &tried, &said)?;
+            let refusal = reasons.first().map(|r| r.refusal);
+            same(&format!("why_not {} grant {}", g.ability, g.id), &tried, &refusal)?;
         }
         let now = row.local(self.world.now);
         let ours: Vec<_> = row
@@ -272,7 +272,7 @@ fn effect_text(name: &str, source: u32, level: u32, stacks: u32, state: EffectSt
     format!("{name} from {from} level {level} stacks {stacks} {state:?}")
 }
 
-/// A change within the tolerance may be told by one side and not by the other.
+/// A change within the tolerance may be emitted by one side only.
 fn matters(f: &Fact) -> bool {
     let small = || close(f.numbers[0], f.numbers[1]) && close(f.numbers[2], f.numbers[3]);
     !(f.text.starts_with("AttributeChanged") && small())

@@ -1,8 +1,8 @@
-//! The damage pipeline of effects that say they are combat: restriction, what the source does, what the target takes,
-//! mitigation, pools in their order, then the attribute itself.
+//! The damage pipeline of combat effects: restrictions, rules of the source, rules of the target, mitigation, pools in
+//! order, then the attribute itself.
 
 use super::calc::Frozen;
-use super::combat::Blow;
+use super::combat::CombatEvent;
 use super::eval::Context;
 use super::play::Event;
 use super::settle::Write;
@@ -12,12 +12,12 @@ use ugas_doc::{CombatKind, DurationPolicy, Effect};
 /// The name of the generated mitigation.
 pub(crate) const ARMOR: &str = "Calc_Armor";
 
-/// What became of a write once it is settled: the write, what was dealt, what was left over.
-pub(crate) type Dealt = (Blown, f64, f64);
+/// A settled combat write: the write, the amount dealt, the rest.
+pub(crate) type Dealt = (CombatWrite, f64, f64);
 
-/// What became of one write.
+/// The result of one combat write.
 #[derive(Clone, Debug)]
-pub(crate) struct Blown {
+pub(crate) struct CombatWrite {
     attribute: String,
     credit: u32,
     raw: f64,
@@ -25,7 +25,7 @@ pub(crate) struct Blown {
     rest: f64,
 }
 
-/// The rules of who does it and of whom it is done to.
+/// The combat values of the source and of the target.
 fn sides(kind: CombatKind) -> (&'static str, &'static str) {
     match kind {
         CombatKind::Damage => ("DamageDone", "DamageTaken"),
@@ -35,17 +35,32 @@ fn sides(kind: CombatKind) -> (&'static str, &'static str) {
 }
 
 impl World {
-    fn blow(&self, spec: &Spec, def: &Effect, attribute: Option<String>, amount: f64, frozen: Option<&Frozen>) -> Blow {
+    fn combat_event(
+        &self,
+        spec: &Spec,
+        def: &Effect,
+        attribute: Option<String>,
+        amount: f64,
+        frozen: Option<&Frozen>,
+    ) -> CombatEvent {
         let mut tags = [def.effect_tags.clone(), def.granted_tags.clone()].concat();
         tags.extend(def.combat.as_ref().and_then(|c| c.school.clone()));
         if let Some(a) = &spec.ability {
             tags.extend(self.abilities[a].tags.ability_tags.clone());
         }
         let style = def.combat.as_ref().map(|c| c.style).unwrap_or_default();
-        Blow { tags, amount, style, source: spec.source, target: spec.target, attribute, frozen: frozen.cloned() }
+        CombatEvent {
+            tags,
+            amount,
+            style,
+            source: spec.source,
+            target: spec.target,
+            attribute,
+            frozen: frozen.cloned(),
+        }
     }
 
-    /// Rules that say that an effect does not happen.
+    /// Rules that restrict an effect.
     pub(crate) fn combat_filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let lasting = def.duration_policy != DurationPolicy::Instant;
         let buff = lasting && self.bars(spec, def, spec.target, "BuffApplied", None);
@@ -54,8 +69,8 @@ impl World {
 
     fn bars(&self, spec: &Spec, def: &Effect, who: u32, on: &str, frozen: Option<&Frozen>) -> bool {
         let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
-        let blow = self.blow(spec, def, None, 0.0, frozen);
-        self.is_restricted(who, on, ability, Some(&blow))
+        let combat_event = self.combat_event(spec, def, None, 0.0, frozen);
+        self.is_restricted(who, on, ability, Some(&combat_event))
     }
 
     /// Whether rules of the target or of the source forbid what an effect does as combat.
@@ -72,26 +87,26 @@ impl World {
         def: &Effect,
         writes: &mut Vec<Write>,
         frozen: Option<&Frozen>,
-    ) -> Result<Vec<Blown>, Refused> {
+    ) -> Result<Vec<CombatWrite>, Refused> {
         let Some(combat) = &def.combat else { return Ok(Vec::new()) };
         let ability = spec.ability.as_ref().map(|a| &self.abilities[a]);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
-        let mut blows = Vec::new();
+        let mut combat_writes = Vec::new();
         let meant = writes.clone();
         for w in meant.iter().filter(|w| !w.overrides) {
             let raw = (w.result - w.start) * sign;
             if raw.is_nan() || raw <= 0.0 {
                 continue;
             }
-            let mut blow = self.blow(spec, def, Some(w.attribute.clone()), raw, frozen);
+            let mut combat_event = self.combat_event(spec, def, Some(w.attribute.clone()), raw, frozen);
             let mut amount = raw;
             if self.rows.contains_key(&spec.source) || frozen.is_some() {
-                amount = self.ruled(spec.source, done, amount, ability, Some(&blow));
+                amount = self.ruled(spec.source, done, amount, ability, Some(&combat_event));
             }
             if taken != done {
-                blow.amount = amount;
-                amount = self.ruled(spec.target, taken, amount, ability, Some(&blow));
+                combat_event.amount = amount;
+                amount = self.ruled(spec.target, taken, amount, ability, Some(&combat_event));
             }
             if let Some(calc) = &combat.mitigation {
                 amount = self.mitigated(calc, spec, frozen, amount)?.max(0.0);
@@ -117,16 +132,16 @@ impl World {
                 }
             }
             let own = writes.iter_mut().find(|o| o.attribute == w.attribute).expect("it is one of them");
-            // What it loses as a pool of another stays lost.
+            // Its loss as a pool of another attribute is kept.
             own.result += w.start + sign * rest - w.result;
             let credit = self.credit(spec.source);
             let (attribute, absorbed) = (w.attribute.clone(), amount - rest);
-            blows.push(Blown { attribute, credit, raw, absorbed, rest });
+            combat_writes.push(CombatWrite { attribute, credit, raw, absorbed, rest });
         }
-        Ok(blows)
+        Ok(combat_writes)
     }
 
-    /// What a mitigation lets through.
+    /// The amount left after mitigation.
     fn mitigated(&self, calc: &str, spec: &Spec, frozen: Option<&Frozen>, amount: f64) -> Result<f64, Refused> {
         if calc == ARMOR {
             return Ok(amount * 0.75 - 1.0);
@@ -138,12 +153,12 @@ impl World {
     }
 
     /// What settled writes came to.
-    pub(crate) fn dealt(&self, target: u32, blows: Vec<Blown>) -> Vec<Dealt> {
-        let left = |b: &Blown| {
+    pub(crate) fn dealt(&self, target: u32, combat_writes: Vec<CombatWrite>) -> Vec<Dealt> {
+        let left = |b: &CombatWrite| {
             let moved = (self.shown[&(target, b.attribute.clone())].base - self.starts[&b.attribute]).abs();
             (b.rest - moved).max(0.0)
         };
-        blows.into_iter().map(|b| (b.clone(), b.rest - left(&b), left(&b))).collect()
+        combat_writes.into_iter().map(|b| (b.clone(), b.rest - left(&b), left(&b))).collect()
     }
 
     /// Pools before an attribute, by order, then by slot.
@@ -167,11 +182,11 @@ impl World {
         master.map_or(source, |(who, _)| *who)
     }
 
-    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, blows: Vec<Dealt>) {
+    pub(crate) fn damage_facts(&mut self, target: u32, def: &Effect, combat_writes: Vec<Dealt>) {
         let Some(combat) = &def.combat else { return };
-        for (b, amount, overkill) in blows {
+        for (b, amount, overkill) in combat_writes {
             let text = format!("Damage {:?} {:?} credit {}", combat.kind, combat.style, b.credit);
-            self.tell_with(target, text, vec![amount, b.raw, b.absorbed, overkill]);
+            self.emit_with(target, text, vec![amount, b.raw, b.absorbed, overkill]);
             if combat.kind == CombatKind::Damage {
                 self.damage_event("Event.Damage.Taken", target, b.credit, amount);
                 self.damage_event("Event.Damage.Dealt", b.credit, target, amount);
@@ -179,7 +194,7 @@ impl World {
         }
     }
 
-    /// Only where somebody wants to hear of events.
+    /// Only if an ability listens to the event.
     fn damage_event(&mut self, tag: &str, target: u32, instigator: u32, magnitude: f64) {
         let Some(row) = self.rows.get(&target) else { return };
         let waits = row.play.tasks.iter().any(|t| t.task.kind == "WaitGameplayEvent" && !t.closed);

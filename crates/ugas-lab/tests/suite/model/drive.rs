@@ -29,7 +29,7 @@ pub(crate) struct Both {
     pub(crate) sets: BTreeMap<u64, u64>,
     /// How often a twin was asked to activate something.
     pub(crate) tries: usize,
-    /// What the runtime did, op by op.
+    /// The steps of the runtime, op by op.
     pub(crate) steps: Vec<Step>,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct Step {
     pub(crate) hash: u64,
 }
 
-/// One sequence. On a difference it prints what is needed to understand and repeat it, and panics.
+/// Runs one sequence. On a difference it prints a report to reproduce it, and panics.
 pub(crate) fn sequence(seed: u64, ops: usize) -> super::tally::Tally {
     run_sequence(seed, ops, core::SimConfig::default(), &mut |_, _| Ok(())).0
 }
 
-/// One sequence under this configuration, with what the runtime did. `after` is called after each op with its number.
+/// Runs one sequence with this configuration and returns the steps of the runtime. `after` is called after each op.
 pub(crate) fn run_sequence(
     seed: u64,
     ops: usize,
@@ -54,7 +54,7 @@ pub(crate) fn run_sequence(
 ) -> (super::tally::Tally, Vec<Step>) {
     let mut rng = Rng::new(seed);
     let mut docs = generate::documents(&mut rng);
-    // A stream of its own, for a part of the seeds: what the others find stays what it was.
+    // A separate stream, for a part of the seeds: the sequences of the others stay the same.
     if seed % 4 == 3 {
         generate::entangle(&mut Rng::new(!seed), &mut docs);
     }
@@ -97,7 +97,7 @@ fn report(seed: u64, n: usize, docs: &Documents, done: &[Op], difference: &str) 
     eprintln!("first difference: {difference}");
 }
 
-/// Leaves out fields that say nothing.
+/// Omits empty fields.
 fn compact(text: &str) -> String {
     let boring = [": None", ": []", ": {}", ": false", ": Clamp", ": All", ": Statistic"];
     let parts: Vec<&str> = text.split(", ").filter(|p| !boring.iter().any(|b| p.ends_with(b))).collect();
@@ -166,7 +166,7 @@ impl Both {
             return Ok(());
         }
         if model != runtime {
-            return Err(format!("the model says {model:?}, the runtime {runtime:?}"));
+            return Err(format!("the model returned {model:?}, the runtime {runtime:?}"));
         }
         self.compare_facts()?;
         self.compare_diagnostics()?;
@@ -353,7 +353,7 @@ impl Both {
             Op::CaptureRestore { who } => {
                 let ours = if self.world.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") };
                 if ours.is_ok() {
-                    self.world.tell(who, "Restored".into());
+                    self.world.emit(who, "Restored".into());
                     self.world.check_own_target(who);
                     self.world.check_casters_at(who);
                     self.world.react();

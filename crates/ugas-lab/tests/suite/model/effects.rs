@@ -1,4 +1,4 @@
-//! The doors of effects: apply, remove, change; and every check an application meets, in the order the rulings fix.
+//! Operations on effects: apply, remove, change; and every check of an application, in the order of the rulings.
 
 use super::eval::{Context, Node, acts_on_current, is_periodic};
 use super::expr;
@@ -16,7 +16,7 @@ pub(crate) fn flicks(seconds: f64) -> i64 {
     (seconds * SECOND as f64).round_ties_even() as i64
 }
 
-/// Which active effects are meant; what is not given does not matter.
+/// Selects active effects; a missing field matches all.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
     pub(crate) def: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct Plan {
 }
 
 impl World {
-    // Doors -----------------------------------------------------------------------------------------------------
+    // Operations ------------------------------------------------------------------------------------------------
 
     /// Applies, then reacts. The key is the caller's, so that both worlds can speak of it.
     pub(crate) fn apply(&mut self, spec: &Spec, key: u64) -> Result<(), Refused> {
@@ -192,7 +192,7 @@ impl World {
             }
         };
         if matches!(what, "Level" | "SetByCaller") {
-            self.evaluate_again(who, key);
+            self.reevaluate(who, key);
         }
         self.changed(who, key, what, &before);
         // An effect is active on [start, end): one that has no time left is over now.
@@ -202,8 +202,8 @@ impl World {
         Ok(())
     }
 
-    /// Magnitudes at the effect's present level and values; a source that is gone keeps its last one.
-    fn evaluate_again(&mut self, who: u32, key: u64) {
+    /// Magnitudes at the effect's current level and values; those of a destroyed source keep their last value.
+    fn reevaluate(&mut self, who: u32, key: u64) {
         let e = self.inst(who, key).clone();
         let def = self.effects[&e.def].clone();
         let cx = Context::of(&e, who);
@@ -255,7 +255,7 @@ impl World {
         self.begin(spec, key, def.granted_tags.clone())
     }
 
-    /// The target has what the effect acts on.
+    /// Whether the target has the attributes that the effect modifies.
     pub(crate) fn fits(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let nodes: Vec<Node> = def.modifiers.iter().map(|m| (spec.target, m.attribute.clone())).collect();
         if nodes.iter().any(|n| self.attribute(n).is_none()) {
@@ -273,8 +273,8 @@ impl World {
         let def = self.effects[&spec.def].clone();
         if let Err(kind) = self.filters(spec, &def) {
             if kind == "Immune" {
-                let by = self.blocker(spec, &def).expect("somebody is");
-                self.tell(spec.target, format!("Immune {} by {by}", spec.def));
+                let by = self.blocker(spec, &def).expect("a blocking effect exists");
+                self.emit(spec.target, format!("Immune {} by {by}", spec.def));
             }
             return Err(kind);
         }
@@ -290,7 +290,7 @@ impl World {
         self.rows[&spec.target].effects.iter().find(blocks).map(|e| e.def.clone())
     }
 
-    /// Everything that may say no before numbers are looked at.
+    /// All checks that come before magnitudes are evaluated.
     pub(crate) fn filters(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
         let (target, source) = (spec.target, spec.source);
         if def.application_required_tags.iter().any(|t| !self.has_tag(target, t)) {
@@ -351,12 +351,12 @@ impl World {
             plan.length = self.length(spec, def)?;
         }
         if def.duration_policy != DurationPolicy::Instant && !outranked {
-            self.refuse_circle(spec, key, &plan, existing)?;
+            self.refuse_cycle(spec, key, &plan, existing)?;
         }
         Ok(plan)
     }
 
-    /// The application itself, or nothing of it; `tags` are what it grants if not what its definition says.
+    /// Applies everything or nothing; `tags` replace the granted tags of the definition.
     pub(crate) fn enter(
         &mut self,
         spec: &Spec,
@@ -456,7 +456,7 @@ impl World {
     }
 
     /// Tries the new readings on a copy of the world.
-    fn refuse_circle(&self, spec: &Spec, key: u64, plan: &Plan, old: Option<&Inst>) -> Result<(), Refused> {
+    fn refuse_cycle(&self, spec: &Spec, key: u64, plan: &Plan, old: Option<&Inst>) -> Result<(), Refused> {
         let mut copy = self.clone();
         let mut inst = copy.new_inst(spec, key, Vec::new(), plan, 0);
         if let Some(old) = old {
@@ -465,7 +465,7 @@ impl World {
             copy.row(spec.target).effects.retain(|e| e.key != old.key);
         }
         copy.row(spec.target).effects.push(inst);
-        if copy.has_circle() { Err("Cycle") } else { Ok(()) }
+        if copy.has_cycle() { Err("Cycle") } else { Ok(()) }
     }
 
     pub(crate) fn new_inst(&self, spec: &Spec, key: u64, tags: Vec<String>, plan: &Plan, seq: u64) -> Inst {
@@ -499,12 +499,12 @@ pub(crate) fn may_fail(def: &Effect) -> bool {
     !def.executions.is_empty() || def.combat.as_ref().is_some_and(|c| c.mitigation.is_some())
 }
 
-/// Whether any of the tags in `lists` is one of `wanted` or stands below one.
+/// Whether any of the tags in `lists` is one of `wanted` or a descendant of one.
 pub(crate) fn has_any(lists: &[&Vec<String>], wanted: &[String]) -> bool {
     lists.iter().any(|l| l.iter().any(|t| wanted.iter().any(|w| under(t, w))))
 }
 
-/// Whether `tag` is `of` or stands below it.
+/// Whether `tag` is `of` or a descendant of it.
 pub(crate) fn under(tag: &str, of: &str) -> bool {
     tag == of || tag.strip_prefix(of).is_some_and(|rest| rest.starts_with('.'))
 }

@@ -14,13 +14,13 @@ pub(crate) type Node = (u32, String);
 /// Current values as far as they are known.
 pub(crate) type Values = BTreeMap<Node, f64>;
 
-/// What a magnitude depends on beside attributes.
+/// The inputs of a magnitude besides attributes.
 pub(crate) struct Context<'a> {
     pub(crate) source: u32,
     pub(crate) target: u32,
     pub(crate) level: u32,
     pub(crate) set_by_caller: &'a BTreeMap<String, f64>,
-    /// What a source that was destroyed left behind.
+    /// The stored values of a destroyed source.
     pub(crate) frozen: Option<&'a Frozen>,
 }
 
@@ -32,7 +32,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// What the modifiers on an attribute come to.
+/// The combined modifiers of an attribute.
 pub(crate) struct Pieces {
     add: f64,
     factor: f64,
@@ -91,7 +91,7 @@ impl World {
         nodes.filter(|n| self.attribute(n).is_some()).collect()
     }
 
-    /// What a live magnitude reads.
+    /// The attribute that a live magnitude reads.
     pub(crate) fn live_read(&self, mag: &Magnitude, source: u32, target: u32) -> Option<Node> {
         match mag.kind {
             MagnitudeType::AttributeBased => {
@@ -138,8 +138,8 @@ impl World {
         order
     }
 
-    /// `nodes` so that what a node reads among them comes first; smallest (controller, slot) otherwise. `None` on a
-    /// circle.
+    /// Sorts `nodes` so that a node comes after those it reads; smallest (controller, slot) otherwise. `None` on a
+    /// cycle.
     pub(crate) fn sort(&self, nodes: BTreeSet<Node>) -> Option<Vec<Node>> {
         let mut left = Vec::new();
         for who in self.rows.keys() {
@@ -163,8 +163,8 @@ impl World {
         self.rows.keys().flat_map(|&w| self.attributes(w).into_iter().map(move |a| (w, a))).collect()
     }
 
-    /// Whether bounds, derivations and live magnitudes form a circle.
-    pub(crate) fn has_circle(&self) -> bool {
+    /// Whether bounds, derivations and live magnitudes form a cycle.
+    pub(crate) fn has_cycle(&self) -> bool {
         self.sort(self.all_nodes()).is_none()
     }
 
@@ -362,7 +362,7 @@ impl World {
         clamp(default, lo, hi)
     }
 
-    /// What the multiplying modifiers on an attribute come to.
+    /// The combined factor of the multiplying modifiers of an attribute.
     pub(crate) fn factor(&self, node: &Node) -> f64 {
         self.pieces(node, &self.shown_values()).factor
     }

@@ -132,7 +132,7 @@ impl Parser<'_> {
     fn atom(&mut self) -> f64 {
         let rest = self.rest.trim_start();
         let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_')).unwrap_or(rest.len());
-        // A question with brackets is one word.
+        // A call with parentheses is one name.
         let end =
             if ["has_tag", "distance"].contains(&&rest[..end]) { rest.find(')').expect("closed") + 1 } else { end };
         let (word, after) = rest.split_at(end);

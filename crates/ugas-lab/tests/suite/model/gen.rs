@@ -30,7 +30,7 @@ impl Rng {
     pub(crate) fn new(seed: u64) -> Rng {
         Rng(seed.wrapping_mul(0x2545_f491_4f6c_dd1d) ^ 0x5851_f42d_4c95_7f2d)
     }
-    /// A stream of its own for what is chosen besides: what this one gives next stays the same.
+    /// A separate stream, so that the numbers of this one stay the same.
     pub(crate) fn aside(&self, salt: u64) -> Rng {
         Rng::new(self.0 ^ salt.wrapping_mul(0x9e37_79b9_7f4a_7c15))
     }
@@ -211,7 +211,7 @@ pub(crate) fn reapply(rng: &mut Rng, docs: &mut Documents) {
     }
 }
 
-/// What a derived attribute divides by.
+/// The divisor of a derived attribute.
 fn divisor(a: &Attribute) -> Option<String> {
     let (_, divisor) = a.derived_from.as_ref()?.expression.rsplit_once(" / ")?;
     Some(divisor.to_owned())
@@ -223,7 +223,7 @@ fn sets(rng: &mut Rng) -> Vec<AttributeSet> {
     let mut made: Vec<(usize, Attribute)> = Vec::new();
     for i in 0..total {
         let set = if i < 3 { 0 } else { rng.below(sets.len()) };
-        // What it may refer to: earlier ones, seldom of another set.
+        // It may refer to earlier attributes, seldom to those of another set.
         let across = rng.percent(20);
         let refs: Vec<String> = made.iter().filter(|(s, _)| *s == set || across).map(|(_, a)| a.name.clone()).collect();
         let name = if i == 1 { "Health".into() } else { format!("A{i}") };

@@ -1,7 +1,7 @@
-//! The doors of abilities: grants, ability sets, activation by name, grant, input or handle, validation, bodies.
+//! Operations on abilities: grants, ability sets, activation by name, grant, input or handle, validation, avatars.
 
-use super::hear::outcome;
-use super::play::{Event, How, SetGrant, State, Wish};
+use super::notice::outcome;
+use super::play::{ActivationRequest, Event, How, SetGrant, State};
 use super::world::{Refused, Spec, World};
 
 /// Which grants or activations are meant.
@@ -15,12 +15,12 @@ pub(crate) enum Which {
 }
 
 impl World {
-    fn there(&self, who: u32) -> Result<(), Refused> {
+    fn check_exists(&self, who: u32) -> Result<(), Refused> {
         if self.rows.contains_key(&who) { Ok(()) } else { Err("StaleHandle") }
     }
 
     /// The grants that are meant, in grant order.
-    fn meant(&self, who: u32, which: &Which) -> Result<Vec<u32>, Refused> {
+    fn grants_of(&self, who: u32, which: &Which) -> Result<Vec<u32>, Refused> {
         let row = &self.rows[&who];
         let of = match which {
             Which::Act(seq) => Some(self.act(who, *seq).ok_or("StaleHandle")?.grant),
@@ -40,7 +40,7 @@ impl World {
         if let Which::Act(seq) = which {
             return Ok(acts.iter().filter(|a| a.seq == *seq).map(|a| a.seq).collect());
         }
-        let grants = self.meant(who, which)?;
+        let grants = self.grants_of(who, which)?;
         match which {
             Which::Grant(_) if grants.is_empty() => Err("StaleHandle"),
             Which::Ability(_) if grants.is_empty() => Err("NotGranted"),
@@ -49,16 +49,17 @@ impl World {
     }
 
     pub(crate) fn activate_op(&mut self, who: u32, which: &Which, target: Option<u32>) -> Result<(), Refused> {
-        self.there(who)?;
-        let grants = self.meant(who, which)?;
-        let result = self.activate(who, &grants, &Wish { target, ..Wish::default() }).map(drop);
+        self.check_exists(who)?;
+        let grants = self.grants_of(who, which)?;
+        let result =
+            self.activate(who, &grants, &ActivationRequest { target, ..ActivationRequest::default() }).map(drop);
         self.count(&format!("Activate {}", outcome(result)));
         self.react();
         result
     }
 
     pub(crate) fn end_op(&mut self, who: u32, which: &Which, how: How) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         for seq in self.running(who, which)? {
             self.finish(who, seq, how);
         }
@@ -67,7 +68,7 @@ impl World {
     }
 
     pub(crate) fn commit_op(&mut self, who: u32, which: &Which) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         let mut all = Ok(());
         for seq in self.running(who, which)? {
             if !self.is_active(who, seq) {
@@ -83,7 +84,7 @@ impl World {
     }
 
     pub(crate) fn validate_op(&mut self, who: u32, which: &Which, ok: bool) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         for seq in self.running(who, which)? {
             self.validate(who, seq, ok);
         }
@@ -120,7 +121,7 @@ impl World {
         level: u32,
         input: Option<String>,
     ) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         if level == 0 {
             return Err("BadValue");
         }
@@ -130,8 +131,8 @@ impl World {
     }
 
     pub(crate) fn revoke_op(&mut self, who: u32, which: &Which) -> Result<(), Refused> {
-        self.there(who)?;
-        let grants = self.meant(who, which)?;
+        self.check_exists(who)?;
+        let grants = self.grants_of(who, which)?;
         if grants.is_empty() {
             return Err("NotGranted");
         }
@@ -141,7 +142,7 @@ impl World {
     }
 
     pub(crate) fn set_level(&mut self, who: u32, grant: u32, level: u32) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         self.grant(who, grant).ok_or("StaleHandle")?;
         if level == 0 {
             return Err("BadValue");
@@ -151,7 +152,7 @@ impl World {
     }
 
     pub(crate) fn restrict(&mut self, who: u32, grant: u32, name: &str, on: bool) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         self.grant(who, grant).ok_or("StaleHandle")?;
         let mut freed = false;
         for g in self.row(who).grants.iter_mut().filter(|g| g.id == grant) {
@@ -162,14 +163,14 @@ impl World {
             }
         }
         if freed {
-            self.notify(who, super::hear::Notice::Freed);
+            self.notify(who, super::notice::Notice::Freed);
             self.react();
         }
         Ok(())
     }
 
     pub(crate) fn set_param(&mut self, who: u32, grant: u32, name: &str, value: f64) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         self.grant(who, grant).ok_or("StaleHandle")?;
         if !value.is_finite() {
             return Err("BadValue");
@@ -187,7 +188,7 @@ impl World {
     }
 
     pub(crate) fn possess(&mut self, who: u32, avatar: Option<u32>) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         let old = std::mem::replace(&mut self.row(who).avatar, avatar);
         if avatar.is_none() {
             self.cancel_where(who, |w, a| w.abilities[&a.ability].avatar_dependent);
@@ -197,8 +198,8 @@ impl World {
             if old.is_some() {
                 self.row(who).place = None;
             }
-            self.tell(who, "Possessed".into());
-            self.notify(who, super::hear::Notice::Freed);
+            self.emit(who, "Possessed".into());
+            self.notify(who, super::notice::Notice::Freed);
         }
         self.react();
         Ok(())
@@ -214,7 +215,7 @@ impl World {
 
     /// Attribute sets, effects, abilities: all of it or nothing.
     pub(crate) fn grant_set(&mut self, who: u32, set: &str) -> Result<u64, Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         let def = self.ability_sets[set].clone();
         let before = self.clone();
         let mut given =
@@ -250,7 +251,7 @@ impl World {
             let id = self.give(who, &a.ability, a.level, a.input_id.clone(), None);
             given.grants.push(id);
         }
-        self.tell(who, format!("SetGranted {set}"));
+        self.emit(who, format!("SetGranted {set}"));
         let handle = given.handle;
         self.handles.push(handle);
         self.play(who).sets.push(given);
@@ -261,9 +262,9 @@ impl World {
         self.rows[&who].play.sets.iter().any(|s| s.sets.iter().any(|n| n == set))
     }
 
-    /// Takes back what one grant gave, in reverse; refused whole if something else needs an attribute set.
+    /// Revokes one set grant in reverse order; refused if another set needs its attribute set.
     pub(crate) fn revoke_set(&mut self, who: u32, handle: u64) -> Result<(), Refused> {
-        self.there(who)?;
+        self.check_exists(who)?;
         let at = self.rows[&who].play.sets.iter().position(|s| s.handle == handle).ok_or("StaleHandle")?;
         let taken = self.play(who).sets.remove(at);
         let doomed: Vec<String> = taken.sets.iter().rev().filter(|s| !self.is_shared(who, s)).cloned().collect();
@@ -279,7 +280,7 @@ impl World {
         for set in &doomed {
             let _ = self.remove_set_now(who, set, true);
         }
-        self.tell(who, format!("SetRevoked {}", taken.set));
+        self.emit(who, format!("SetRevoked {}", taken.set));
         self.react();
         Ok(())
     }

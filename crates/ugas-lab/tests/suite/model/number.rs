@@ -12,7 +12,7 @@ impl World {
         self.read_at(who, act, name, None)
     }
 
-    /// The same where an effect is being applied to somebody: that is the target then.
+    /// The same while an effect is applied: its target is the target of the expression.
     fn read_at(&self, who: u32, act: u64, name: &str, aim: Option<u32>) -> Option<f64> {
         let a = self.act(who, act)?;
         match name {
@@ -24,7 +24,7 @@ impl World {
             _ => match name.split_once('.') {
                 Some(("param", name)) => self.grant(who, a.grant)?.params.get(name).copied(),
                 _ => {
-                    let source = a.event.as_ref().map_or(Some(who), |e| super::play::somebody(e.instigator));
+                    let source = a.event.as_ref().map_or(Some(who), |e| super::play::controller_or_none(e.instigator));
                     self.look(name, who, source, aim.or(a.targets.first().copied()).or(a.target))
                 }
             },

@@ -48,7 +48,7 @@ pub(crate) enum Op {
     CaptureRestore { who: u32 },
 }
 
-/// What a host answers to a task.
+/// The answer of the host to a task.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) fail: bool,
@@ -132,7 +132,7 @@ fn spawn(rng: &mut Rng, docs: &Documents, world: &World) -> Spawn {
         let input = rng.percent(50).then(|| super::abilities::INPUTS[0].to_owned());
         abilities.push((rng.pick(&docs.abilities).name.clone(), rng.range(1, 3) as u32, input));
     }
-    // A pet belongs to somebody's avatar.
+    // The owner of a pet is the avatar of another controller.
     let masters: Vec<u32> = world.rows.values().filter_map(|r| r.avatar).collect();
     let owner = if !masters.is_empty() && rng.percent(40) { Some(*rng.pick(&masters)) } else { None };
     let avatar = rng.percent(70).then_some(100 + world.next_id);

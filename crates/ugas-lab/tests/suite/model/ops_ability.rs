@@ -63,7 +63,7 @@ pub(crate) fn op(rng: &mut Rng, world: &World, docs: &Documents, who: u32, live:
         94..95 => Op::Possess { who, avatar: rng.percent(60).then(|| 100 + who) },
         95..97 => Op::Move { who, place: rng.percent(80).then(|| rng.number(0, 8)) },
         97..99 => {
-            // Mostly somebody who casts.
+            // Mostly a controller that is casting.
             let casting = world.rows.iter().find(|(_, r)| r.play.cast.is_some()).map(|(who, _)| *who);
             Op::Interrupt { who: casting.unwrap_or(who) }
         }

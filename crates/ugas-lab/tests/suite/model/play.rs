@@ -1,5 +1,5 @@
-//! What a controller has and does of abilities: grants, activations, sleeping tasks; and how an activation begins and
-//! ends. Definitions are read from their documents whenever they are needed.
+//! The abilities of a controller: grants, activations, waiting tasks, and how an activation starts and ends.
+//! Definitions are read from their documents whenever they are needed.
 
 use super::check::Try;
 use super::world::{NONE, Refused, Spec, World};
@@ -45,13 +45,13 @@ pub(crate) struct Act {
     pub(crate) state: State,
     pub(crate) committed: bool,
     pub(crate) level: u32,
-    /// Whom it aims at, or nobody.
+    /// The target, or none.
     pub(crate) target: Option<u32>,
     pub(crate) event: Option<Event>,
     /// Who caused it.
     pub(crate) source: u32,
     pub(crate) start: i64,
-    /// When nobody's validation will come any more.
+    /// When the validation times out.
     pub(crate) deadline: Option<i64>,
     /// The effect that grants its tags.
     pub(crate) owned: Option<u64>,
@@ -61,12 +61,12 @@ pub(crate) struct Act {
     pub(crate) cues: Vec<String>,
 }
 
-/// What is left of a list of tasks.
+/// The remaining part of a list of tasks.
 #[derive(Clone, Debug)]
 pub(crate) enum Item {
     Task(AbilityTask),
     /// Tasks to be run so many times more.
-    Again(u32, Vec<AbilityTask>),
+    Repeat(u32, Vec<AbilityTask>),
 }
 
 /// A task that waits, or a fork whose branches run. Times are local.
@@ -89,7 +89,7 @@ pub(crate) struct Sleep {
     pub(crate) value: f64,
     /// Branches that run.
     pub(crate) left: usize,
-    /// It is over but for what it started.
+    /// The wait has ended, but its body still runs.
     pub(crate) closed: bool,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Play {
     pub(crate) next_grant: u32,
     pub(crate) acts: Vec<Act>,
     pub(crate) tasks: Vec<Sleep>,
-    /// Since when an input is down, local, and whether and at whom its ability is tried again.
+    /// The local time of a press, and whether and at which target its ability is retried.
     pub(crate) held: BTreeMap<String, Held>,
     pub(crate) sets: Vec<SetGrant>,
     pub(crate) cast: Option<super::combat::Cast>,
@@ -133,7 +133,7 @@ pub(crate) enum How {
 
 /// What an activation is asked for with.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Wish {
+pub(crate) struct ActivationRequest {
     pub(crate) target: Option<u32>,
     pub(crate) event: Option<Event>,
     /// Who caused it, if not the owner.
@@ -173,10 +173,10 @@ impl World {
     // The beginning ---------------------------------------------------------------------------------------------
 
     /// Tries the grants in order; the first refusal counts.
-    pub(crate) fn activate(&mut self, who: u32, grants: &[u32], wish: &Wish) -> Result<u64, Refused> {
+    pub(crate) fn activate(&mut self, who: u32, grants: &[u32], request: &ActivationRequest) -> Result<u64, Refused> {
         let mut first = None;
         for &grant in grants {
-            match self.try_activate(who, grant, wish) {
+            match self.try_activate(who, grant, request) {
                 Ok(seq) => return Ok(seq),
                 Err(kind) => first = first.or(Some(kind)),
             }
@@ -184,10 +184,10 @@ impl World {
         Err(first.unwrap_or("NotGranted"))
     }
 
-    pub(crate) fn try_activate(&mut self, who: u32, grant: u32, wish: &Wish) -> Result<u64, Refused> {
+    pub(crate) fn try_activate(&mut self, who: u32, grant: u32, request: &ActivationRequest) -> Result<u64, Refused> {
         let g = self.grant(who, grant).ok_or("NotGranted")?.clone();
         let def = self.abilities[&g.ability].clone();
-        let t = Try { who, grant, level: g.level, target: wish.target, source: wish.source.unwrap_or(who) };
+        let t = Try { who, grant, level: g.level, target: request.target, source: request.source.unwrap_or(who) };
         self.refusal(&t, &def, false).map_or(Ok(()), Err)?;
         let (seq, start) = (self.seq(), self.local(who));
         let validation = def.async_validation.as_ref().filter(|v| v.required);
@@ -198,9 +198,9 @@ impl World {
             state: State::Activating,
             committed: false,
             level: g.level,
-            target: wish.target,
-            event: wish.event.clone(),
-            source: wish.source.unwrap_or(who),
+            target: request.target,
+            event: request.event.clone(),
+            source: request.source.unwrap_or(who),
             start,
             deadline: None,
             owned: None,
@@ -216,7 +216,7 @@ impl World {
             a.deadline = v.timeout_ms.map(|ms| start + ms as i64 * (super::effects::SECOND / 1000));
             let kind = v.kind.as_ref().map(|k| format!(" Kind={k}")).unwrap_or_default();
             let time = v.timeout_ms.map(|ms| format!(" Timeout={}", ms as f64 / 1000.0)).unwrap_or_default();
-            self.tell(who, format!("TaskRequest Validate of {}{kind}{time}", g.ability));
+            self.emit(who, format!("TaskRequest Validate of {}{kind}{time}", g.ability));
             return Ok(seq);
         }
         self.launch(who, seq)?;
@@ -244,18 +244,18 @@ impl World {
                 });
             }
         }
-        // What it paid with, or what gave way, may have taken its grant along.
+        // The cost, or a replaced ability, may have removed its grant.
         if self.act(who, seq).is_none() {
             return Ok(());
         }
         self.act_mut(who, seq).state = State::Active;
-        self.tell(who, format!("AbilityActivated {} grant {} level {}", def.name, a.grant, a.level));
+        self.emit(who, format!("AbilityActivated {} grant {} level {}", def.name, a.grant, a.level));
         let cancels = &def.tags.cancel_abilities_with_tags;
         self.cancel_where(who, |w, o| {
             let tags = &w.abilities[&o.ability].tags.ability_tags;
             o.seq != seq && super::effects::has_any(&[tags], cancels)
         });
-        self.news(who, &a, "Activated", false);
+        self.notify_ability(who, &a, "Activated", false);
         let initial = def.cast.as_ref().is_some_and(|c| c.initial_tick) && def.commit_policy == CommitPolicy::Auto;
         if def.cast.is_none() || initial {
             self.run_list(who, seq, &def.on_tick);
@@ -297,7 +297,7 @@ impl World {
             return Ok(());
         }
         self.act_mut(who, seq).committed = true;
-        self.news(who, &a, "Committed", false);
+        self.notify_ability(who, &a, "Committed", false);
         self.begin_cast(who, seq, &def);
         if a.state == State::Active && def.cast.as_ref().is_some_and(|c| c.initial_tick) {
             self.run_list(who, seq, &def.on_tick);
@@ -326,7 +326,7 @@ impl World {
         picked.into_iter().for_each(|seq| self.finish(who, seq, How::Cancelled));
     }
 
-    /// Completed: tasks, owned tags, the word. Cut short: owned tags, the word, its list, tasks.
+    /// Completed: tasks, owned tags, the fact. Cancelled: owned tags, the fact, its cancel list, tasks.
     pub(crate) fn finish(&mut self, who: u32, seq: u64, how: How) {
         let Some(a) = self.act(who, seq).cloned() else { return };
         match a.state {
@@ -349,7 +349,7 @@ impl World {
         }
         let interrupted = how == How::Interrupted;
         let (name, grant) = (&def.name, a.grant);
-        self.tell(who, format!("AbilityEnded {name} grant {grant} cancelled {cancelled} interrupted {interrupted}"));
+        self.emit(who, format!("AbilityEnded {name} grant {grant} cancelled {cancelled} interrupted {interrupted}"));
         if cancelled {
             self.run_list(who, seq, if interrupted { &def.on_interrupt } else { &def.on_cancel });
             self.cancel_tasks(who, seq);
@@ -357,11 +357,11 @@ impl World {
         for cue in self.act(who, seq).map(|a| a.cues.clone()).unwrap_or_default() {
             self.act_mut(who, seq).cues.remove(0);
             if self.cue_count(who, &cue) == 0 {
-                self.tell(who, format!("Cue {cue} Remove"));
+                self.emit(who, format!("Cue {cue} Remove"));
             }
         }
         self.play(who).acts.retain(|o| o.seq != seq);
-        self.news(who, &a, "Ended", cancelled);
+        self.notify_ability(who, &a, "Ended", cancelled);
     }
 
     // Grants ----------------------------------------------------------------------------------------------------
@@ -384,9 +384,9 @@ impl World {
         };
         new.charge = self.full_charges(who, &def);
         self.row(who).grants.push(new);
-        self.tell(who, format!("Granted {ability} grant {id} level {level} input {shown}"));
+        self.emit(who, format!("Granted {ability} grant {id} level {level} input {shown}"));
         if def.passive || def.triggers.iter().any(|t| t.tag_present.is_some()) {
-            self.notify(who, super::hear::Notice::Granted(id));
+            self.notify(who, super::notice::Notice::Granted(id));
         }
         id
     }
@@ -401,12 +401,12 @@ impl World {
         }
         let Some(at) = self.rows[&who].grants.iter().position(|g| g.id == id) else { return };
         let g = self.row(who).grants.remove(at);
-        self.tell(who, format!("Revoked {} grant {id}", g.ability));
+        self.emit(who, format!("Revoked {} grant {id}", g.ability));
     }
 
-    fn news(&mut self, who: u32, a: &Act, step: &'static str, cancelled: bool) {
+    fn notify_ability(&mut self, who: u32, a: &Act, step: &'static str, cancelled: bool) {
         let (ability, act, grant) = (a.ability.clone(), a.seq, a.grant);
-        self.notify(who, super::hear::Notice::Ability { ability, act, grant, step, cancelled });
+        self.notify(who, super::notice::Notice::Ability { ability, act, grant, step, cancelled });
     }
 }
 
@@ -419,7 +419,7 @@ pub(crate) fn items(tasks: &[AbilityTask]) -> Vec<Item> {
     tasks.iter().cloned().map(Item::Task).collect()
 }
 
-/// Nobody is no target.
-pub(crate) fn somebody(who: u32) -> Option<u32> {
+/// `NONE` is not a target.
+pub(crate) fn controller_or_none(who: u32) -> Option<u32> {
     (who != NONE).then_some(who)
 }

@@ -55,7 +55,7 @@ fn check_op(sim: &mut Sim, op: &Op) -> Result<(), String> {
     ids.iter().try_for_each(|&who| check_row(sim, &preview, &after, who).map_err(|e| format!("{who:?}: {e}")))
 }
 
-/// A row that the preview does not show stays as it is; one that it shows is as it says.
+/// A row that the preview omits must not change; a row that it shows must equal the preview.
 fn check_row(before: &Sim, preview: &Preview, after: &Sim, who: ControllerId) -> Result<(), String> {
     let read = |error: ugas_core::ReadError| error.to_string();
     let row = preview.row(who);
@@ -89,5 +89,5 @@ fn check_row(before: &Sim, preview: &Preview, after: &Sim, who: ControllerId) ->
 }
 
 fn same<T: PartialEq + std::fmt::Debug>(what: &str, expected: &T, found: &T) -> Result<(), String> {
-    if expected == found { Ok(()) } else { Err(format!("{what}: the preview says {expected:?}, found {found:?}")) }
+    if expected == found { Ok(()) } else { Err(format!("{what}: the preview has {expected:?}, found {found:?}")) }
 }

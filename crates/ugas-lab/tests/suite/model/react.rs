@@ -2,14 +2,14 @@
 
 use super::calc::Frozen;
 use super::effects::under;
-use super::hear::Notice;
+use super::notice::Notice;
 use super::world::{Inst, Reaction, Spec, World};
 use std::collections::BTreeMap;
 use ugas_doc::{Modifier, OnOngoingFail};
 
 /// Flips of one effect by ongoing requirements under one root cause.
 const FLIPS: u32 = 2;
-/// Reactions to one cause with which no limit of the runtime can have been met; what is beyond is not compared.
+/// The reactions to one cause below which no limit of the runtime is reached; longer chains are not compared.
 const STORM: u32 = 60;
 
 impl World {
@@ -19,7 +19,7 @@ impl World {
         self.rows[&who].grants_of_tags(None)
     }
 
-    /// Whether a controller has the tag or one below it; nobody has none.
+    /// Whether a controller has the tag or a descendant of it; `NONE` has no tags.
     pub(crate) fn has_tag(&self, who: u32, tag: &str) -> bool {
         self.rows.get(&who).is_some_and(|r| r.grants_of_tags(None).keys().any(|t| under(t, tag)))
     }
@@ -43,7 +43,7 @@ impl World {
             let changed = was != present(counts, t);
             if (i == 0 && crossed) || changed {
                 let sign = if added { '+' } else { '-' };
-                self.tell(who, format!("TagChanged {sign}{t} exact {} presence {changed}", i == 0));
+                self.emit(who, format!("TagChanged {sign}{t} exact {} presence {changed}", i == 0));
                 if changed {
                     self.notify(who, Notice::Tag { tag: t.clone(), added });
                 }
@@ -52,8 +52,8 @@ impl World {
         crossed
     }
 
-    /// The facts of an effect's tags coming or going, starting from the counts before it; whoever watches them looks
-    /// again after the verb.
+    /// Emits the facts of added or removed tags, starting from the counts before; effects that depend on them are
+    /// rechecked after the verb.
     pub(crate) fn tags_changed(&mut self, who: u32, before: BTreeMap<String, u32>, tags: &[String], added: bool) {
         let mut counts = before;
         let mut crossed = false;
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Looks at some effects of a controller again once the verb and its conditional effects are queued; once is enough.
+    /// Queues effects of a controller for one recheck after the verb and its conditional effects.
     pub(crate) fn recheck_later(&mut self, who: u32, keys: &[u64]) {
         match self.rechecks.iter_mut().find(|r| r.0 == who) {
             Some((_, known)) => known.extend(keys),
@@ -98,11 +98,11 @@ impl World {
     pub(crate) fn finish_verb(&mut self) {
         let rechecks = std::mem::take(&mut self.rechecks);
         self.reactions.extend(rechecks.into_iter().map(|(who, keys)| Reaction::Recheck(who, keys)));
-        self.queue_news();
+        self.queue_notices();
     }
 
-    /// A removal that is part of an application: what it makes others look at comes after the conditional effects of the
-    /// application (ruling R-08).
+    /// A removal that is part of an application: its rechecks come after the conditional effects of the application
+    /// (ruling R-08).
     pub(crate) fn withdraw_rechecks(&mut self, from: usize) {
         let later: Vec<Reaction> = self.reactions.drain(from..).collect();
         for reaction in later {
@@ -123,7 +123,7 @@ impl World {
         m.target_tags.iter().all(|t| self.has_tag(target, t)) && m.source_tags.iter().all(source_has)
     }
 
-    /// Whether an effect's ongoing requirements are met; what it grants itself does not count.
+    /// Whether an effect's ongoing requirements are met; its own granted tags do not count.
     pub(crate) fn ongoing_holds(&self, who: u32, e: &Inst) -> bool {
         let def = &self.effects[&e.def];
         let others = self.rows[&who].grants_of_tags(Some(e.key));
@@ -155,7 +155,7 @@ impl World {
                 break;
             }
             match reaction {
-                Reaction::Hear(heard) => self.hear(&heard),
+                Reaction::Notice(queued) => self.deliver(&queued),
                 Reaction::Ticks(who, cast) => self.cast_at_once(who, cast),
                 Reaction::Apply(spec) => {
                     let key = self.key();
@@ -197,7 +197,7 @@ impl World {
         self.begin(spec, key, tags)
     }
 
-    /// Tags changed: looks at the effects they matter to again, in order of application.
+    /// Rechecks the effects that depend on changed tags, in order of application.
     fn recheck(&mut self, who: u32, asked: &[u64]) {
         let Some(row) = self.rows.get(&who) else { return };
         let keys: Vec<u64> = row.effects.iter().map(|e| e.key).filter(|k| asked.contains(k)).collect();

@@ -1,8 +1,8 @@
-//! Settling: after a change all values are found anew, what a base write may do is decided in dependency order, and
-//! each attribute that ended different becomes a fact.
+//! Settling: after a change all values are recomputed, base writes are clamped in dependency order, and each changed
+//! attribute emits a fact.
 
 use super::eval::{Node, Values, acts_on_current, clamp};
-use super::hear::Notice;
+use super::notice::Notice;
 use super::world::{Fact, Shown, Unit, World};
 use std::collections::BTreeSet;
 use ugas_doc::{Attribute, OnBoundChange, OnDepleted};
@@ -22,8 +22,8 @@ pub(crate) struct Write {
 }
 
 impl World {
-    /// All values anew in dependency order, with writes on `target`; then a fact for each attribute that `touched`
-    /// leads to and that changed. `source` caused it, or nobody did.
+    /// Recomputes all values in dependency order, with writes on `target`; then emits a fact for each changed attribute
+    /// that depends on `touched`. `source` is the cause, or `NONE`.
     pub(crate) fn settle(&mut self, touched: &[Node], target: u32, writes: Vec<Write>, source: u32) {
         let before = std::mem::take(&mut self.shown);
         self.starts.clear();
@@ -45,7 +45,7 @@ impl World {
                 if (old.lo, old.hi) != (lo, hi) && range > 0.0 && range.is_finite() && new_range.is_finite() {
                     let rescaled = |v: f64| lo + (v - old.lo) / range * new_range;
                     base = rescaled(base);
-                    // The effect moves what the bound left by as much as it would have moved what was there.
+                    // The effect changes the value left by the bound by as much as it would have changed the original.
                     if let Some(w) = &mut write {
                         let by = w.result - w.start;
                         w.start = rescaled(w.start);
@@ -117,17 +117,17 @@ impl World {
 
     fn attribute_facts(&mut self, node: &Node, old: Shown, new: Shown, source: u32) {
         let numbers = vec![old.current, new.current, old.base, new.base];
-        self.tell_with(node.0, format!("AttributeChanged {}", node.1), numbers);
+        self.emit_with(node.0, format!("AttributeChanged {}", node.1), numbers);
         let death = self.attribute(node).is_some_and(means_death);
         if death && old.current > 0.0 && new.current <= 0.0 {
-            self.tell(node.0, format!("Died {}", node.1));
+            self.emit(node.0, format!("Died {}", node.1));
             self.notify(node.0, Notice::Died { source });
         }
         self.notify(node.0, Notice::Attribute { name: node.1.clone(), old: old.current, new: new.current });
     }
 
-    /// Keeps what each live modifier reads now, in case its source goes. What a periodic effect writes is read at its
-    /// executions only.
+    /// Stores the current reading of each live modifier, in case its source is destroyed. A periodic effect reads at
+    /// its executions only.
     fn remember_readings(&mut self, values: &Values) {
         let mut seen = Vec::new();
         for (who, row) in &self.rows {
@@ -146,11 +146,11 @@ impl World {
         }
     }
 
-    pub(crate) fn tell(&mut self, who: u32, text: String) {
-        self.tell_with(who, text, Vec::new());
+    pub(crate) fn emit(&mut self, who: u32, text: String) {
+        self.emit_with(who, text, Vec::new());
     }
 
-    pub(crate) fn tell_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
+    pub(crate) fn emit_with(&mut self, who: u32, text: String, numbers: Vec<f64>) {
         self.facts.push(Fact { at: self.now, who, text, numbers });
     }
 }

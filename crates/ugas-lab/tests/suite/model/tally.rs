@@ -1,4 +1,4 @@
-//! How often what happened: a comparison shows nothing about what was never tried.
+//! Counts what happened: a comparison proves nothing about cases that never occurred.
 
 use super::check::ORDER;
 use super::world::World;
@@ -12,7 +12,7 @@ impl World {
     }
 }
 
-/// What a fact is about, without names and numbers.
+/// The kind of a fact, without names and numbers.
 pub(crate) fn name_of(text: &str) -> String {
     let names = ["GA_", "GE_", "AS_", "GameplayCue", "="];
     let fillers = ["grant", "level", "stacks", "tick", "length", "of", "credit", "exact", "presence", "input"];
@@ -65,7 +65,7 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
     for rare in ["Trigger Died Ok", "TargetLost Cancel", "TargetLost Complete"] {
         wanted.push((rare.to_owned(), 1));
     }
-    // What speaks against an ability, compared with a try of it: a hundred thousand times in 1,500 sequences.
+    // `why_not` compared with an activation: a hundred thousand times in 1,500 sequences.
     wanted.push(("why_not".to_owned(), 34_000));
     let found = |what: &str| tally.get(what).copied().unwrap_or(0);
     let lacking = wanted.iter().filter(|(what, least)| found(what) * 500 < least * sequences);

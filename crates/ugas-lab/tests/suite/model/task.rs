@@ -1,4 +1,4 @@
-//! Tasks: lists are walked as they are written. What waits keeps what is left of its list.
+//! Tasks: lists run in written order. A waiting task keeps the rest of its list.
 
 use super::effects::Filter;
 use super::expr;
@@ -45,16 +45,16 @@ impl World {
             }
             let task = match rest.remove(0) {
                 Item::Task(task) => task,
-                Item::Again(0, _) => continue,
-                Item::Again(n, tasks) => {
-                    rest.splice(0..0, items(&tasks).into_iter().chain([Item::Again(n - 1, tasks)]));
+                Item::Repeat(0, _) => continue,
+                Item::Repeat(n, tasks) => {
+                    rest.splice(0..0, items(&tasks).into_iter().chain([Item::Repeat(n - 1, tasks)]));
                     continue;
                 }
             };
             self.count(&format!("Task {}", task.kind));
             match task.kind.as_str() {
                 "Sequence" => drop(rest.splice(0..0, items(&task.tasks))),
-                "Repeat" => rest.insert(0, Item::Again(task.count.unwrap_or(0), task.tasks.clone())),
+                "Repeat" => rest.insert(0, Item::Repeat(task.count.unwrap_or(0), task.tasks.clone())),
                 "Branch" => {
                     let holds = match (&task.query, &task.when) {
                         (Some(q), _) => self.query_holds(who, q),
@@ -81,7 +81,7 @@ impl World {
         }
     }
 
-    /// A branch is over: the list that forked it goes on if that was all it waited for.
+    /// A branch ended: the list that forked it continues if it was the last one.
     fn join(&mut self, who: u32, act: u64, parent: u64, list: bool) {
         if parent == 0 {
             return;
@@ -127,7 +127,7 @@ impl World {
 
     fn task_fact(&mut self, who: u32, act: u64, task: &AbilityTask, result: &str, value: f64) {
         let ability = self.act(who, act).expect("it runs").ability.clone();
-        self.tell_with(who, format!("TaskEnded {} {result} {ability}", task.kind), vec![value]);
+        self.emit_with(who, format!("TaskEnded {} {result} {ability}", task.kind), vec![value]);
     }
 
     fn blank(&mut self, act: u64, parent: u64, task: &AbilityTask, rest: Vec<Item>) -> Sleep {
@@ -187,7 +187,7 @@ impl World {
                     if on {
                         g.restrictions.insert(name);
                     } else if g.restrictions.remove(&name) {
-                        self.notify(who, super::hear::Notice::Freed);
+                        self.notify(who, super::notice::Notice::Freed);
                     }
                 }
             }
@@ -196,13 +196,13 @@ impl World {
                 let a = self.act_mut(who, act);
                 (a.target, a.targets) = (target, Vec::new());
             }
-            "ExecuteCue" => self.tell(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
+            "ExecuteCue" => self.emit(who, format!("Cue {} Execute", text(task, "Cue").expect("whole"))),
             "AddCue" => {
                 let cue = text(task, "Cue").expect("whole").to_owned();
                 if !a.cues.contains(&cue) {
                     self.act_mut(who, act).cues.push(cue.clone());
                     if self.cue_count(who, &cue) == 1 {
-                        self.tell(who, format!("Cue {cue} Add"));
+                        self.emit(who, format!("Cue {cue} Add"));
                     }
                 }
             }
@@ -211,7 +211,7 @@ impl World {
                 if a.cues.contains(&cue) {
                     self.act_mut(who, act).cues.retain(|c| *c != cue);
                     if self.cue_count(who, &cue) == 0 {
-                        self.tell(who, format!("Cue {cue} Remove"));
+                        self.emit(who, format!("Cue {cue} Remove"));
                     }
                 }
             }
@@ -223,7 +223,7 @@ impl World {
     }
 
     fn request(&mut self, who: u32, ability: &str, task: &AbilityTask) {
-        self.tell(who, format!("TaskRequest {} of {ability}{}", task.kind, shown(&task.params)));
+        self.emit(who, format!("TaskRequest {} of {ability}{}", task.kind, shown(&task.params)));
     }
 
     fn apply_from(&mut self, who: u32, act: u64, task: &AbilityTask, target: u32) {
@@ -285,7 +285,7 @@ impl World {
                 return;
             }
             if ignore.as_ref().is_some_and(|t| self.has_tag(target, t)) {
-                self.tell(target, format!("Immune {} by ?", text(task, "EffectClass").expect("whole")));
+                self.emit(target, format!("Immune {} by ?", text(task, "EffectClass").expect("whole")));
                 continue;
             }
             left -= 1;
@@ -367,7 +367,7 @@ impl World {
         Step::Stop
     }
 
-    /// What a wait gives that has nothing to wait for; an error where it can never be fulfilled.
+    /// The value of a wait that is fulfilled at once; an error if it can never be fulfilled.
     fn done_at_once(&self, who: u32, act: u64, task: &AbilityTask) -> Option<Result<f64, ()>> {
         let done = |holds: bool| holds.then_some(Ok(0.0));
         let tag = || text(task, "Tag").expect("whole");
@@ -397,7 +397,7 @@ impl World {
         }
     }
 
-    /// A waiting task gives its result and its list goes on.
+    /// A waiting task completes with its result and its list continues.
     pub(crate) fn finish_task(&mut self, who: u32, seq: u64, result: &str, value: f64) {
         let Some(t) = self.sleeping(who, seq).cloned() else { return };
         self.task_fact(who, t.act, &t.task, result, value);
@@ -466,8 +466,8 @@ impl World {
         if event.instigator != NONE && event.instigator >= self.next_id {
             return Err("StaleHandle");
         }
-        self.tell_with(target, format!("GameplayEvent {}", event.tag), vec![event.magnitude]);
-        self.notify(target, super::hear::Notice::Event(event));
+        self.emit_with(target, format!("GameplayEvent {}", event.tag), vec![event.magnitude]);
+        self.notify(target, super::notice::Notice::Event(event));
         Ok(())
     }
 }

@@ -32,7 +32,7 @@ impl World {
         let was = row.active;
         row.set_clock(now, row.rate, active);
         if active && !was {
-            self.notify(who, super::hear::Notice::Resumed);
+            self.notify(who, super::notice::Notice::Resumed);
             self.react();
         }
         Ok(())
@@ -59,7 +59,7 @@ impl World {
         Some((row.due(local)?, phase, who, key, timer))
     }
 
-    /// The next frame at which somebody has work.
+    /// The next frame at which a controller has work.
     fn plan_frame(&mut self) {
         let work = self.rows.values().any(Row::retries);
         let planned = self.next_frame.filter(|&at| at >= self.now);

@@ -1,7 +1,7 @@
 //! What wakes a waiting task.
 
 use super::effects::{SECOND, has_any, under};
-use super::hear::{Heard, Notice};
+use super::notice::{Notice, QueuedNotice};
 use super::number::{compares, tags, text};
 use super::play::{Item, Sleep, items};
 use super::world::World;
@@ -9,25 +9,25 @@ use ugas_doc::Value;
 
 impl World {
     /// Wakes who waited for it before it happened, the oldest first.
-    pub(crate) fn wake(&mut self, heard: &Heard) {
-        let who = heard.who;
+    pub(crate) fn wake(&mut self, queued: &QueuedNotice) {
+        let who = queued.who;
         if !self.rows[&who].active {
             return;
         }
         let sleeping: Vec<u64> = self.rows[&who].play.tasks.iter().map(|t| t.seq).collect();
-        for seq in sleeping.into_iter().filter(|&seq| seq <= heard.seq) {
+        for seq in sleeping.into_iter().filter(|&seq| seq <= queued.seq) {
             let Some(t) = self.sleeping(who, seq).cloned() else { continue };
             if !self.is_active(who, t.act) || t.closed {
                 continue;
             }
-            let Some(value) = self.hears(who, &t, &heard.notice) else { continue };
-            self.heard(who, &t, value, &heard.notice);
+            let Some(value) = self.wait_value(who, &t, &queued.notice) else { continue };
+            self.fulfil_wait(who, &t, value, &queued.notice);
             self.maybe_done(who, t.act);
         }
     }
 
-    /// What a task makes of the news, if it waits for it.
-    fn hears(&self, who: u32, t: &Sleep, notice: &Notice) -> Option<f64> {
+    /// The value of a task that the notice wakes.
+    fn wait_value(&self, who: u32, t: &Sleep, notice: &Notice) -> Option<f64> {
         let task = &t.task;
         let named = |name: &str| text(task, name).unwrap_or_default();
         let truth = |b: bool| b as u32 as f64;
@@ -78,8 +78,8 @@ impl World {
         }
     }
 
-    /// A wait is fulfilled, once or again.
-    fn heard(&mut self, who: u32, t: &Sleep, value: f64, notice: &Notice) {
+    /// Fulfils a wait, once or repeatedly.
+    fn fulfil_wait(&mut self, who: u32, t: &Sleep, value: f64, notice: &Notice) {
         let a = self.act_mut(who, t.act);
         match notice {
             Notice::Event(e) => a.event = Some(e.clone()),
@@ -96,7 +96,7 @@ impl World {
             self.finish_task(who, t.seq, "Completed", value);
         } else {
             let ability = self.act(who, t.act).expect("it runs").ability.clone();
-            self.tell_with(who, format!("TaskEnded {} Output {ability}", t.task.kind), vec![value]);
+            self.emit_with(who, format!("TaskEnded {} Output {ability}", t.task.kind), vec![value]);
         }
         if !body.is_empty() {
             self.run(who, t.act, t.seq, body, false);

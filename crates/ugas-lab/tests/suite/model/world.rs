@@ -1,11 +1,11 @@
 //! The model's state and the verbs that are not about effects: spawn, destroy, sets, clocks, time.
 //!
-//! Everything is a name, a `Vec` or a `BTreeMap`; nothing is derived and kept except what was last shown, which the
-//! facts need as "old".
+//! Everything is a name, a `Vec` or a `BTreeMap`; the only cached values are those shown last, which facts need as
+//! "old".
 
 use super::calc::Frozen;
 use super::eval::Node;
-use super::hear::Heard;
+use super::notice::QueuedNotice;
 use super::play::{Grant, Play, owned_tags};
 use std::collections::{BTreeMap, VecDeque};
 use ugas_doc::{Ability, AbilitySet, AttributeSet, Calculation, Curve, Effect};
@@ -27,7 +27,7 @@ pub(crate) struct Fact {
     pub(crate) numbers: Vec<f64>,
 }
 
-/// What was last shown of an attribute.
+/// The last shown value of an attribute.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) base: f64,
@@ -74,9 +74,9 @@ pub(crate) enum Unit {
     Skipped,
     /// Found at application.
     Fixed(f64),
-    /// Read from an attribute whenever it is needed; `last` stays when the attribute is gone.
+    /// Read from an attribute whenever it is needed; `last` is kept when the attribute is removed.
     Reading {
-        /// What was read last.
+        /// The value read last.
         last: f64,
     },
     /// Calculated at each execution.
@@ -86,7 +86,7 @@ pub(crate) enum Unit {
 #[derive(Clone, Debug)]
 pub(crate) struct ModState {
     pub(crate) unit: Unit,
-    /// Whether its tag filter held when it was last looked at.
+    /// Whether its tag filter was met at the last check.
     pub(crate) holds: bool,
     /// Its attribute's set was removed by force.
     pub(crate) dropped: bool,
@@ -155,7 +155,7 @@ pub(crate) struct Row {
     /// The actors it belongs to and moves.
     pub(crate) owner: Option<u32>,
     pub(crate) avatar: Option<u32>,
-    /// Where it stands on a line.
+    /// Its position on a line.
     pub(crate) place: Option<f64>,
 }
 
@@ -208,12 +208,12 @@ pub(crate) enum Reaction {
     Apply(Spec),
     NextInSequence(u32, String),
     Recheck(u32, Vec<u64>),
-    Hear(Heard),
+    Notice(QueuedNotice),
     /// All ticks of a cast without length.
     Ticks(u32, u64),
 }
 
-/// What a controller is made of.
+/// The parts of a new controller.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Spawn {
     pub(crate) sets: Vec<String>,
@@ -246,15 +246,15 @@ pub(crate) struct World {
     pub(crate) starts: BTreeMap<String, f64>,
     pub(crate) facts: Vec<Fact>,
     pub(crate) reactions: VecDeque<Reaction>,
-    /// Effects to look at again after the verb, by controller.
+    /// Effects to recheck after the verb, by controller.
     pub(crate) rechecks: Vec<(u32, Vec<u64>)>,
     pub(crate) flips: BTreeMap<u64, u32>,
     /// Effects whose missed executions run once nothing else is left to do.
     pub(crate) catch_ups: Vec<(u32, u64)>,
     /// Reactions that were refused, with the kind: diagnostics in the runtime.
     pub(crate) refused_reactions: Vec<Refused>,
-    /// What abilities will hear of once the verb is done.
-    pub(crate) notices: Vec<Heard>,
+    /// Notices for abilities, delivered after the verb.
+    pub(crate) notices: Vec<QueuedNotice>,
     /// More followed from one cause than is compared.
     pub(crate) storm: bool,
     pub(crate) next_frame: Option<i64>,
@@ -349,7 +349,7 @@ impl World {
         let values = self.shown_values();
         let nodes = self.attributes(who).into_iter().map(|a| (who, a));
         self.not_finite = nodes.filter(|n| self.is_not_finite(n, &values)).collect();
-        self.tell(who, "Spawned".into());
+        self.emit(who, "Spawned".into());
         for (ability, level, input) in &spec.abilities {
             self.give(who, ability, *level, input.clone(), None);
         }
@@ -372,7 +372,7 @@ impl World {
         Ok(who)
     }
 
-    /// Initial values: defaults held within the bounds, what is referenced first.
+    /// Initial values: clamped defaults, referenced attributes first.
     fn register(&mut self, who: u32, new: &[String]) {
         for attribute in self.slots(who).into_iter().filter(|a| new.contains(a)) {
             let node = (who, attribute.clone());
@@ -412,7 +412,7 @@ impl World {
                 self.revoke_grant(who, id);
             }
         }
-        self.tell(who, "Despawned".into());
+        self.emit(who, "Despawned".into());
         self.freeze(who);
         self.rows.remove(&who);
         self.shown.retain(|n, _| n.0 != who);
@@ -433,13 +433,13 @@ impl World {
         sets.push(set.to_owned());
         self.check_sets(&sets)?;
         self.row(who).sets = sets;
-        if self.has_circle() {
+        if self.has_cycle() {
             self.row(who).sets.pop();
             return Err("Cycle");
         }
         let new: Vec<String> = self.sets[set].attributes.iter().map(|a| a.name.clone()).collect();
         self.register(who, &new);
-        self.tell(who, format!("SetAdded {set}"));
+        self.emit(who, format!("SetAdded {set}"));
         let touched: Vec<Node> = new.into_iter().map(|a| (who, a)).collect();
         self.settle(&touched, who, Vec::new(), NONE);
         Ok(())
@@ -485,15 +485,15 @@ impl World {
         row.base.retain(|a, _| !gone.contains(a));
         self.shown.retain(|n, _| n.0 != who || !gone.contains(&n.1));
         self.settle(&[], who, Vec::new(), NONE);
-        self.tell(who, format!("SetRemoved {set}"));
+        self.emit(who, format!("SetRemoved {set}"));
         Ok(())
     }
 
-    /// Out and in again, into the same sim at the same moment: nothing may be lost.
+    /// Extracts and inserts into the same sim at the same time: nothing may be lost.
     pub(crate) fn extract_insert(&mut self, who: u32) -> Result<(), Refused> {
         self.exists(who)?;
-        self.tell(who, "Despawned".into());
-        self.tell(who, "Restored".into());
+        self.emit(who, "Despawned".into());
+        self.emit(who, "Restored".into());
         Ok(())
     }
 }

@@ -18,8 +18,8 @@ const NUMBER_BYTES: usize = 6;
 /// The largest distance, in numbers and ticks, to the last acknowledged packet at which the short form is used.
 pub(super) const SHORT_RANGE: u64 = 1 << 14;
 
-/// The received packets: the newest one, and a mask of the 32 before it. Bit i is the packet i + 1 before the newest. Numbers
-/// below zero count as received.
+/// The received packets: the newest one, and a mask of the 32 before it. Bit i is the packet i + 1 before the newest.
+/// Numbers below zero count as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ReceivedPackets {
     pub(super) newest: u64,
@@ -124,7 +124,8 @@ pub(super) fn read(datagram: &[u8]) -> Result<(Header, Bytes<'_>), CarrierError>
     Ok((Header { number, tick, ack, reliable: flags & RELIABLE != 0 }, bytes))
 }
 
-/// Returns the value nearest to `near` whose low 16 bits are `low`; `None` if it is below zero or there is no reference.
+/// Returns the value nearest to `near` whose low 16 bits are `low`; `None` if it is below zero or there is no
+/// reference.
 pub(super) fn widen(low: u16, near: Option<u64>) -> Option<u64> {
     let near = near?;
     near.checked_add_signed(i64::from(low.wrapping_sub(near as u16) as i16))

@@ -1,7 +1,7 @@
 //! Incoming reliable messages: fragments are ordered within a window and joined into messages.
 //!
-//! Memory is bounded by the window, the longest message and the limit on messages that were not taken. A section is
-//! checked completely before any part of it is kept.
+//! Memory is bounded by the window, the longest message and the limit on unread messages. A section is checked
+//! completely before any part of it is kept.
 
 use std::collections::VecDeque;
 
@@ -94,8 +94,8 @@ impl Inbox {
         self.ready_bytes + self.joining.len() + self.early.iter().map(|s| s.bytes.len()).sum::<usize>()
     }
 
-    /// Joins the fragments that are in order. Stops when the messages that were not taken reach the limit: the window then
-    /// fills up, and further fragments are rejected until messages are taken.
+    /// Joins the fragments that are in order. Stops when the unread messages reach the limit: the window then fills up,
+    /// and further fragments are rejected until messages are read.
     fn join(&mut self, limit: usize) -> u64 {
         let mut dropped = 0;
         while self.ready_bytes < limit && self.early.front().is_some_and(|slot| slot.filled) {

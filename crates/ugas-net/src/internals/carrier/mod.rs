@@ -4,8 +4,9 @@
 //! arrived, so that state can be sent as deltas, and delivers reliable messages once and in order. Both ends use the
 //! same type.
 //!
-//! The transport is responsible for encryption, checksums and authentication, and the session for the send rate. Memory
-//! is bounded regardless of what a peer sends. A rejected datagram is counted and returned as a typed error.
+//! The transport is responsible for encryption, checksums and authentication; the session is responsible for the send
+//! rate. Memory is bounded regardless of what a peer sends. A rejected datagram is counted and reported as a typed
+//! error.
 
 mod header;
 mod inbox;
@@ -27,31 +28,33 @@ use sent::Sent;
 pub const MAX_MESSAGE: usize = 64 * 1024;
 /// The bytes of a fragment of a reliable message.
 pub const FRAGMENT: usize = 480;
-/// The most fragments in flight.
+/// The maximum number of fragments in flight.
 pub const WINDOW: u64 = 256;
 
 /// The number of a packet; each side counts from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketNumber(pub u64);
 
-/// The receipt of a queued message, see [`Carrier::has_arrived`].
+/// The receipt of a queued message. [`Carrier::has_arrived`] returns whether the message of a receipt arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Receipt(u64);
 
 /// Limits and timeouts of one end of a connection. The two ends may differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// The most bytes of own reliable messages that wait for an ack, counting 32 extra bytes per fragment.
+    /// The maximum size, in bytes, of sent reliable messages that wait for an ack. Each fragment counts 32 extra bytes.
     pub max_unacked_bytes: usize,
-    /// The most bytes of received reliable messages that were not taken, counting 32 extra bytes per message.
+    /// The maximum size, in bytes, of received reliable messages that the session has not read. Each message counts 32
+    /// extra bytes.
     pub max_unread_bytes: usize,
-    /// The most bytes of reliable fragments in one datagram; the rest is for the payload.
+    /// The maximum number of bytes of reliable fragments in one datagram. The rest of the datagram is for the payload.
     pub reliable_bytes_per_datagram: usize,
-    /// The longest time without sending a packet; then an empty packet is sent.
+    /// The time after which an empty packet is sent if no other packet was sent.
     pub keep_alive: SimTime,
-    /// The shortest time without an ack after which a packet counts as lost.
+    /// The lower limit of the loss timeout. A packet without an ack counts as lost after the loss timeout, which
+    /// depends on the measured round trip time.
     pub min_loss_timeout: SimTime,
-    /// The longest time without an ack after which a packet counts as lost.
+    /// The upper limit of the loss timeout.
     pub max_loss_timeout: SimTime,
 }
 
@@ -72,7 +75,7 @@ impl Default for ConnectionConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum CarrierError {
     /// A message, datagram or fragment is too long.
-    #[error("{length} bytes are too long, expected at most {limit}; split the message")]
+    #[error("{length} bytes exceed the limit of {limit} bytes; split the message")]
     TooLong {
         /// Its length.
         length: usize,
@@ -139,9 +142,9 @@ pub enum CarrierError {
         /// The number of packets sent.
         sent: u64,
     },
-    /// A fragment is beyond the window: the peer is hostile, or received messages were not taken.
+    /// A fragment is beyond the window: the peer is hostile, or the session has not read the received messages.
     #[error(
-        "fragment {found} is beyond the window that starts at {expected} (low 16 bits); take the messages that wait"
+        "fragment {found} is beyond the window that starts at {expected} (low 16 bits); read the received messages"
     )]
     FragmentAhead {
         /// The low 16 bits of the number expected next.
@@ -278,7 +281,7 @@ impl Carrier {
         self.outbox.first() >= message.0
     }
 
-    /// Returns the bytes of own reliable messages that wait for an ack, counting 32 extra bytes per fragment.
+    /// Returns the size, in bytes, of sent reliable messages that wait for an ack. Each fragment counts 32 extra bytes.
     pub fn queued(&self) -> usize {
         self.outbox.retained()
     }

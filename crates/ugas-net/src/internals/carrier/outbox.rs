@@ -71,8 +71,8 @@ impl Outbox {
         self.fragments.is_empty()
     }
 
-    /// Appends the fragments that are new or to be resent and fit into `room` bytes, and their numbers to `sequences`. Writes
-    /// nothing, not even a count, if there are none. Returns how many.
+    /// Appends the fragments that are new or to be resent and fit into `room` bytes, and their numbers to `sequences`.
+    /// Writes nothing, not even a count, if there are none. Returns how many.
     pub(super) fn write(
         &mut self,
         packet: u64,

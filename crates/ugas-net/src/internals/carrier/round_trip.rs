@@ -34,8 +34,8 @@ impl RoundTrip {
         self.variation
     }
 
-    /// Returns the time without an ack after which a packet counts as lost, between `least` and `most`. Before the first
-    /// sample it is a quarter of `most`.
+    /// Returns the time without an ack after which a packet counts as lost, between `least` and `most`. Before the
+    /// first sample it is a quarter of `most`.
     pub(super) fn loss_timeout(&self, least: SimTime, most: SimTime) -> SimTime {
         let Some(smoothed) = self.smoothed else { return least.max(SimTime(most.0 / 4)) };
         let loss_timeout = SimTime(smoothed.0.saturating_add(self.variation.0.saturating_mul(4)));

@@ -13,7 +13,7 @@ use super::header::ReceivedPackets;
 use super::outbox::Outbox;
 use crate::types::Tick;
 
-/// The most packets in flight; if there are more, the oldest counts as lost.
+/// The maximum number of packets in flight; if there are more, the oldest counts as lost.
 pub(super) const MAX_PACKETS: usize = 1024;
 
 /// The number of packets over which the loss rate is smoothed.

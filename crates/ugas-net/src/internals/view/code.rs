@@ -1,8 +1,8 @@
 //! The encoding of sections. The writer and the reader of each part are next to each other.
 //!
-//! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A section
-//! starts with a prefix code for its content: attributes only, tags only, any combination, or a full section. Lists inside a
-//! section are never empty and have a continuation bit after each entry.
+//! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A
+//! section starts with a prefix code for its content: attributes only, tags only, any combination, or a full section.
+//! Lists inside a section are never empty and have a continuation bit after each entry.
 
 use super::marks::Mark;
 use super::{Burst, Field, ProxyEffect};
@@ -14,7 +14,7 @@ use ugas_core::{ControllerId, EffectId, EffectKey, EffectState, OpId, RUNTIME_BI
 /// The steps per unit of length on the wire.
 pub(super) const STEPS_PER_UNIT: f64 = 64.0;
 
-/// The values, known to both sides, that encoding a section depends on.
+/// The values that the encoding of a section depends on. Client and server both know these values.
 #[derive(Clone, Copy)]
 pub(super) struct Cx<'a> {
     pub(super) rules: &'a Rules,
@@ -28,7 +28,7 @@ pub(super) struct Cx<'a> {
 
 // Actors ---------------------------------------------------------------------------------------------------------
 
-/// Writes a list of actors, by rising id.
+/// Writes a list of actors, sorted by id.
 ///
 /// ```
 /// use ugas_core::ControllerId;

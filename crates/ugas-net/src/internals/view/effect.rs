@@ -6,19 +6,20 @@ use ugas_core::{EffectId, EffectKey, EffectState, EffectView, SimTime};
 /// An active or queued effect of a remote actor. Times are absolute, so that the passing of time causes no updates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProxyEffect {
-    /// Its key.
+    /// The key of the effect.
     pub key: EffectKey,
-    /// Its definition.
+    /// The definition of the effect.
     pub effect: EffectId,
-    /// Its level.
+    /// The level of the effect.
     pub level: u32,
-    /// Its number of stacks.
+    /// The number of stacks.
     pub stacks: u32,
-    /// Its state.
+    /// The state of the effect.
     pub state: EffectState,
-    /// When it started; [`SimTime::NEVER`] if it is queued or its controller's clock is paused.
+    /// When the effect started; [`SimTime::NEVER`] if the effect is queued or the clock of its controller is paused.
     pub start: SimTime,
-    /// When it ends; [`SimTime::NEVER`] if it does not end, is queued or its controller's clock is paused.
+    /// When the effect ends; [`SimTime::NEVER`] if the effect has no end, is queued, or the clock of its controller is
+    /// paused.
     pub end: SimTime,
 }
 

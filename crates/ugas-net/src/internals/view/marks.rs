@@ -1,5 +1,5 @@
-//! Sets of items, present or recently removed, each with the tick of its last change. Both sides keep tags, looping cues and
-//! effects this way.
+//! Sets of present and recently removed items, each with the tick of its last change. Client and server use these sets
+//! for tags, looping cues and effects.
 
 use crate::types::Tick;
 
@@ -46,7 +46,7 @@ pub(super) enum MarkChange {
 }
 
 impl<T: Item> Marks<T> {
-    /// Sets the present items, by rising key. Returns whether anything changed.
+    /// Sets the present items, sorted by key. Returns whether anything changed.
     pub(super) fn refresh(&mut self, now: &[T], tick: Tick) -> bool {
         let (mut changed, mut at) = (false, 0);
         for item in now {
@@ -136,7 +136,7 @@ impl<T: Item> Marks<T> {
         self.list.iter().filter(move |m| m.at > since)
     }
 
-    /// Returns the present items, by rising key.
+    /// Returns the present items, sorted by key.
     pub(super) fn present(&self) -> impl Iterator<Item = &Mark<T>> {
         self.list.iter().filter(|m| m.on)
     }

@@ -1,9 +1,9 @@
 //! The visible state of remote actors, and its encoding.
 //!
 //! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the
-//! tick of its last change. There are no snapshots per client. Every field that changed after the tick that the client
-//! has is written as an absolute value; after a lost packet the fields are written again from an older tick. Written
-//! sections are reused for other clients.
+//! tick of its last change. There are no snapshots per client. An update contains the absolute value of every field
+//! that changed after the last tick that the client received. After a lost packet, the next update starts from an older
+//! tick. Written sections are reused for other clients.
 //!
 //! The client keeps a [`Proxy`] per remote actor. Each field has its own tick, so packets may arrive in any order.
 //!
@@ -39,13 +39,14 @@ pub(crate) use store::burst_key;
 
 use crate::types::Tick;
 
-/// The number of ticks for which both sides keep removed items. A client that is further behind gets full sections.
+/// The number of ticks for which client and server keep removed items. A client that is further behind gets full
+/// sections.
 pub const HORIZON: u32 = 256;
 
 /// The number of ticks for which a burst is sent.
 pub const BURST_TICKS: u32 = 8;
 
-/// The most active effects of a proxy.
+/// The maximum number of active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;
 
 /// Returns the oldest tick whose removed items are still kept at this tick.

@@ -1,4 +1,4 @@
-//! Positions of actors. They have a channel of their own, since they change more often than other state and are
+//! Positions of actors. Positions have a separate channel, since they change more often than other state and are
 //! interpolated. Positions are rounded to 1/64 of a unit, facings to 1/127.
 
 use super::code::{get_position, put_position, steps, units};

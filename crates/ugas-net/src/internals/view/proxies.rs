@@ -1,4 +1,4 @@
-//! All remote actors of a client, by rising id.
+//! All remote actors of a client, sorted by id.
 
 use super::Shapes;
 use super::code::Cx;
@@ -43,9 +43,9 @@ pub struct Proxies {
     length: SimTime,
     /// By rising id.
     list: Vec<Proxy>,
-    /// Removed ones, the oldest first.
+    /// Removed proxies, the oldest first.
     removed: Vec<RemovedProxy>,
-    /// The most proxies.
+    /// The maximum number of proxies.
     most: usize,
     /// Skipped actors, with the shapes needed to skip their sections.
     skipped: BTreeMap<ControllerId, ShapeHistory>,
@@ -64,7 +64,7 @@ struct RemovedProxy {
 }
 
 impl Proxies {
-    /// Creates an empty list, for ticks of this length.
+    /// Creates an empty list for ticks of this length.
     pub fn new(rules: Arc<Rules>, length: SimTime) -> Proxies {
         Proxies {
             shapes: Shapes::new(rules),
@@ -84,7 +84,7 @@ impl Proxies {
         self
     }
 
-    /// Returns how many sections were skipped because of the limit.
+    /// Returns how many sections of actors were skipped because of the limit.
     pub fn refused(&self) -> u64 {
         self.refused
     }
@@ -99,18 +99,18 @@ impl Proxies {
         self.list.get(self.find(who).ok()?)
     }
 
-    /// Returns a proxy, to record predicted bursts.
+    /// Returns a mutable proxy, to record predicted bursts.
     pub fn get_mut(&mut self, who: ControllerId) -> Option<&mut Proxy> {
         let at = self.find(who).ok()?;
         self.list.get_mut(at)
     }
 
-    /// Returns all proxies, by rising id.
+    /// Returns all proxies, sorted by id.
     pub fn iter(&self) -> impl Iterator<Item = &Proxy> {
         self.list.iter()
     }
 
-    /// Returns how many proxies there are.
+    /// Returns the number of proxies.
     pub fn len(&self) -> usize {
         self.list.len()
     }

@@ -1,5 +1,5 @@
-//! A remote actor on a client: the last received value of each field with its tick. Packets may arrive late and in any order;
-//! a value older than the known one is ignored.
+//! A remote actor on a client: the last received value of each field, with its tick. Packets may arrive late and in any
+//! order; a value that is older than the stored value is ignored.
 
 use super::burst::{BurstCounter, RecentBursts};
 use super::code::{Coded, Cx, Head, Parts, get_indices, get_list};
@@ -21,7 +21,7 @@ pub enum ProxyChange {
     Attribute {
         /// The attribute.
         attribute: AttributeId,
-        /// The previous value; `None` if it was not known.
+        /// The previous value; `None` if the client had no previous value.
         old: Option<f64>,
         /// The new value.
         new: f64,
@@ -72,7 +72,7 @@ pub struct Proxy {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ShapeHistory(Vec<(Tick, Arc<Shape>)>);
 
-/// The most shapes that are kept.
+/// The maximum number of shapes that are kept.
 const SHAPES: usize = 8;
 
 impl ShapeHistory {
@@ -126,7 +126,7 @@ impl Proxy {
         self.who
     }
 
-    /// Returns its shape.
+    /// Returns the shape of the actor: which of its parts are replicated.
     pub fn shape(&self) -> &Arc<Shape> {
         &self.shape
     }
@@ -146,7 +146,7 @@ impl Proxy {
         self.full_tick
     }
 
-    /// Returns the current value of an attribute, rounded for observers; `None` if it is not replicated.
+    /// Returns the current value of an attribute, rounded for observers; `None` if the attribute is not replicated.
     pub fn value(&self, attribute: AttributeId) -> Option<f64> {
         let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;
         Some(self.values.get(at)?.0.value(&self.shape.fields[at]))
@@ -157,32 +157,32 @@ impl Proxy {
         self.shape.shows(attribute)
     }
 
-    /// Returns its explicit tags, by rising id.
+    /// Returns the explicit tags of the actor, sorted by id.
     pub fn tags(&self) -> impl Iterator<Item = TagId> {
         self.tags.present().map(|m| m.item)
     }
 
-    /// Returns whether it has exactly this tag.
+    /// Returns whether the actor has exactly this tag.
     pub fn has_tag(&self, tag: TagId) -> bool {
         self.tags.find(tag).is_some()
     }
 
-    /// Returns its effects, by rising key.
+    /// Returns the effects of the actor, sorted by key.
     pub fn effects(&self) -> impl Iterator<Item = &ProxyEffect> {
         self.effects.present().map(|m| &m.item)
     }
 
-    /// Returns one of its effects.
+    /// Returns the effect with this key.
     pub fn effect(&self, key: EffectKey) -> Option<&ProxyEffect> {
         self.effects.find(key)
     }
 
-    /// Returns its looping cues, by rising id.
+    /// Returns the looping cues of the actor, sorted by id.
     pub fn loops(&self) -> impl Iterator<Item = TagId> {
         self.loops.present().map(|m| m.item)
     }
 
-    /// Returns its complete visible state.
+    /// Returns the complete visible state of the actor.
     pub fn snapshot(&self) -> ProxySnapshot {
         let fields = self.shape.fields.iter().zip(&self.values);
         ProxySnapshot {
@@ -194,7 +194,7 @@ impl Proxy {
         }
     }
 
-    /// Records a predicted burst, so that the server's burst is not emitted again.
+    /// Records a predicted burst, so that the same burst is not emitted again when the server sends it.
     pub fn record_predicted_burst(&mut self, key: EffectKey, cue: TagId) {
         let ordinal = self.predicted.next(key, cue);
         self.ring.is_new((key, cue, ordinal));
@@ -387,7 +387,7 @@ pub(super) fn get_shape(from: &mut BitReader, shapes: &mut Shapes) -> Result<Arc
     Ok(shapes.of(&sets, mode))
 }
 
-/// The most attribute sets of an actor.
+/// The maximum number of attribute sets of an actor.
 const MAX_SETS: u64 = 256;
 
 /// Reads the head of a section.

@@ -1,5 +1,5 @@
-//! The shape of a controller: which attributes observers receive, in which order and with which rounding. Both sides
-//! derive it from the rules, the attribute sets and the replication mode.
+//! The shape of a controller: which attributes observers receive, in which order and with which rounding. Client
+//! and server derive the shape from the rules, the attribute sets and the replication mode.
 
 use crate::mask::{Mask, Recipient};
 use crate::wire::number::Quantizer;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use ugas_core::{AttributeDef, AttributeId, Rules, SetId};
 use ugas_doc::ControllerReplication;
 
-/// The most shapes that are kept.
+/// The maximum number of shapes that are kept.
 const KEPT: usize = 4096;
 
 /// One attribute of a shape.
@@ -15,7 +15,7 @@ const KEPT: usize = 4096;
 pub struct Field {
     /// The attribute.
     pub attribute: AttributeId,
-    /// How it is rounded; `None` is exact.
+    /// How the value is rounded; `None` if the exact value is sent.
     pub quantize: Option<Quantizer>,
 }
 
@@ -29,9 +29,9 @@ impl From<&AttributeDef> for Field {
 /// The parts of a controller that observers receive.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shape {
-    /// Its attribute sets, in the order of registration.
+    /// The attribute sets of the controller, in the order of registration.
     pub sets: Box<[SetId]>,
-    /// Its replication mode.
+    /// The replication mode of the controller.
     pub mode: ControllerReplication,
     /// The visible attributes.
     pub fields: Box<[Field]>,

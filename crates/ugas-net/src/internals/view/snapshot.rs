@@ -1,5 +1,5 @@
-//! The complete visible state of a controller, taken directly from a sim or from a proxy. If both are equal,
-//! replication is correct.
+//! The complete visible state of a controller, taken from a sim or from a proxy. Replication is correct if the states
+//! of the sim and of the proxy are equal.
 
 use super::code::Coded;
 use super::{Field, ProxyEffect};
@@ -10,15 +10,15 @@ use ugas_doc::ControllerReplication;
 /// The visible state of a controller.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ProxySnapshot {
-    /// Its attribute sets.
+    /// The attribute sets of the controller.
     pub sets: Vec<SetId>,
     /// Attributes with their rounded current values.
     pub values: Vec<(AttributeId, f64)>,
-    /// Explicit tags, by rising id.
+    /// Explicit tags, sorted by id.
     pub tags: Vec<TagId>,
-    /// Effects, by rising key.
+    /// Effects, sorted by key.
     pub effects: Vec<ProxyEffect>,
-    /// Looping cues, by rising id.
+    /// Looping cues, sorted by id.
     pub loops: Vec<TagId>,
 }
 

@@ -1,4 +1,4 @@
-//! The server's records of replicated controllers, by rising id.
+//! The server's records of replicated controllers, sorted by id.
 
 use super::code::Cx;
 use super::record::{Memo, Record, Scratch};
@@ -150,7 +150,7 @@ impl ReplicationStore {
         self.old_changes = 0;
     }
 
-    /// Returns all controllers, by rising id.
+    /// Returns all controllers, sorted by id.
     pub fn ids(&self) -> &[ControllerId] {
         &self.ids
     }
@@ -176,7 +176,7 @@ impl ReplicationStore {
         self.roster
     }
 
-    /// Returns how many visible changes and moves there were so far.
+    /// Returns the number of visible changes and moves so far.
     pub fn change_count(&self) -> u64 {
         self.first_change + self.changes.len() as u64
     }
@@ -286,9 +286,9 @@ impl ReplicationStore {
 
     // Sections ----------------------------------------------------------------------------------------------------
 
-    /// Writes the visible changes of a controller after a tick. Values are absolute, so they can be written again from an
-    /// older tick. From tick 0, or a tick that is too old, a full section is written. Writes nothing and returns `false` if
-    /// nothing changed or the controller is unknown.
+    /// Writes the visible changes of a controller after a tick. Values are absolute, so they can be written again from
+    /// an older tick. From tick 0, or a tick that is too old, a full section is written. Writes nothing and returns
+    /// `false` if nothing changed or the controller is unknown.
     ///
     /// The section belongs to the tick of the last [`ReplicationStore::update`].
     pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {

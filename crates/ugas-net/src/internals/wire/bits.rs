@@ -24,7 +24,7 @@ pub enum WireError {
         left: u64,
     },
     /// A count or a length is above its limit.
-    #[error("{what}: more than the {max} allowed; the sender is damaged, hostile or of another release")]
+    #[error("{what}: more than the limit of {max}; the data is damaged or hostile, or the sender has another version")]
     TooLong {
         /// The name of the value.
         what: &'static str,
@@ -263,8 +263,8 @@ impl<'d> BitReader<'d> {
         Ok(self.bits(1)? != 0)
     }
 
-    /// Reads a unary number: consecutive ones, at most `most` (up to 32), and the zero that ends them if there are fewer.
-    /// Returns the number of ones.
+    /// Reads a unary number: consecutive ones, at most `most` (up to 32), and the zero that ends them if there are
+    /// fewer. Returns the number of ones.
     ///
     /// ```
     /// use ugas_net::internals::wire::bits::BitReader;
@@ -286,7 +286,8 @@ impl<'d> BitReader<'d> {
         self.at = self.at.next_multiple_of(8);
     }
 
-    /// Appends the next `count` bytes, which need not be aligned, to a list. Fails without appending if there are fewer.
+    /// Appends the next `count` bytes, which need not be aligned, to a list. Fails without appending if there are
+    /// fewer.
     pub fn bytes(&mut self, count: usize, into: &mut Vec<u8>) -> Result<(), WireError> {
         self.need((count as u64).saturating_mul(8))?;
         into.reserve(count);

@@ -1,13 +1,13 @@
 //! The delta between two token lists, in bits.
 //!
-//! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists in one pass.
-//! Equal members are left out of the list of changed members. An integer is written as its difference, a float as a difference
-//! of decimals, or as one bit if it equals the float before it. The elements of lists are matched by an identity: their first
-//! leaf that is not a float, since ids come first. A removed element therefore does not shift the others. A new element is
-//! written as a delta to the element it replaces or follows.
+//! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists in
+//! one pass. Equal members are left out of the list of changed members. An integer is written as its difference, a
+//! float as a difference of decimals, or as one bit if it equals the float before it. The elements of lists are matched
+//! by an identity: their first leaf that is not a float, since ids come first. A removed element therefore does not
+//! shift the others. A new element is written as a delta to the element it replaces or follows.
 //!
-//! Where both sides know that a value changed, the code for "no change" has no use. It then announces a value of
-//! another kind, which follows in full.
+//! Where writer and reader know that a value changed, the code for "no change" is not needed. In such a place this code
+//! means that the value has another kind and follows in full.
 //!
 //! ```
 //! use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -38,9 +38,9 @@ use super::token::{Kind, Token, Tokens};
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The most tokens: numbers, flags, texts and groups.
+    /// The maximum number of tokens: numbers, flags, texts and groups.
     pub tokens: usize,
-    /// The most bytes of all texts and blobs.
+    /// The maximum number of bytes of all texts and blobs.
     pub bytes: usize,
 }
 

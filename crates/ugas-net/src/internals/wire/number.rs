@@ -32,12 +32,13 @@ impl Classes {
 const COUNTS: Classes = Classes::new([3, 6, 10, 16, 24, 32, 48, 64]);
 /// Classes for differences of decimals, which are rarely near zero.
 const DECIMALS: Classes = Classes::new([4, 6, 8, 12, 18, 28, 44, 64]);
-/// The class from which on a code has a flag for a shorter form: a multiple of [`STEP`], a number whose low bits are zero, or a
-/// number near the largest one, such as "never".
+/// The class from which on a code has a flag for a shorter form: a multiple of [`STEP`], a number whose low bits are
+/// zero, or a number near the largest one, such as "never".
 const LARGE: usize = 4;
 /// A common divisor, in flicks, of milliseconds and of frames at all usual rates: most large differences are times.
 const STEP: u64 = 39_200;
-/// The number of zero bits that are left out of large numbers that end with them, such as counters in the upper part of a word.
+/// The number of zero bits that are left out of large numbers that end with them, such as counters in the upper part of
+/// a word.
 const SHIFTED: u32 = 12;
 
 fn class_of(value: u64, classes: &Classes) -> (usize, u64) {
@@ -209,8 +210,8 @@ fn decimal(value: f64) -> Option<(usize, i64)> {
     (0..TENS.len()).map(|p| (p, units(value, p))).find(|&(p, u)| of_units(u, p).to_bits() == value.to_bits())
 }
 
-/// Writes a float exactly, relative to its previous value. 83 after 100 takes nine bits; a value that is not a short decimal
-/// takes 35 or 67.
+/// Writes a float exactly, relative to its previous value. 83 after 100 takes nine bits; a value that is not a short
+/// decimal takes 35 or 67.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};

@@ -2,9 +2,9 @@
 //!
 //! The state of a controller has many types. A hand-written delta would have to be updated with each change of these
 //! types. Instead a value is flattened: each number, flag or text is one token, and each group starts with a token that
-//! contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one relative to the other.
-//! Field names are left out, since both sides have the same types. A type with optional fields (`skip_serializing_if`)
-//! cannot be read back.
+//! contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one list relative to the
+//! other. Field names are left out, since client and server have the same types. A type with optional fields
+//! (`skip_serializing_if`) cannot be read back.
 //!
 //! ```
 //! use ugas_net::internals::wire::token::Tokens;
@@ -36,7 +36,7 @@ pub enum TokenError {
     #[error("the value has more than four billion parts or bytes")]
     TooLarge,
     /// The tokens belong to another type.
-    #[error("{found} was found where {expected} was expected: both sides need the same types")]
+    #[error("expected {expected}, found {found}; client and server need the same types")]
     Unexpected {
         /// The kind of the token.
         found: &'static str,
@@ -44,7 +44,7 @@ pub enum TokenError {
         expected: &'static str,
     },
     /// A group has more members than its type.
-    #[error("a group has {left} members more than its type: both sides need the same types")]
+    #[error("a group has {left} more members than its type; client and server need the same types")]
     LeftOver {
         /// The number of unread members.
         left: usize,

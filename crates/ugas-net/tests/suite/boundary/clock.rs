@@ -37,8 +37,8 @@ fn a_global_cooldown_rejects_every_ability_of_its_group() {
 #[test]
 fn ticks_too_far_in_the_future_are_rejected() {
     refused(&[(RejectReason::Future, 3)], |rig| {
-        let ahead = ServerConfig::default().max_early_ticks;
-        for tick in [rig.server.tick().plus(ahead + 1), Tick(1_000_000), Tick(u32::MAX)] {
+        let max_early = ServerConfig::default().max_early_ticks;
+        for tick in [rig.server.tick().plus(max_early + 1), Tick(1_000_000), Tick(u32::MAX)] {
             let command = rig.command(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
             rig.give(&[Command { tick, ..command }]);
         }

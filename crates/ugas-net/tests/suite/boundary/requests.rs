@@ -51,9 +51,9 @@ fn targets_out_of_range_are_rejected_and_those_within_are_accepted() {
     assert!(rig.server.counts().iter().next().is_none());
 }
 
-struct Nobody;
+struct RejectAll;
 
-impl TargetPolicy for Nobody {
+impl TargetPolicy for RejectAll {
     fn can_target(&self, _: &Sim, _: ControllerId, _: ugas_core::AbilityId, _: ControllerId) -> bool {
         false
     }
@@ -68,7 +68,7 @@ impl TargetPolicy for Nobody {
 #[test]
 fn the_host_may_reject_any_target_and_any_position() {
     let mut rig = Rig::new();
-    rig.server.set_target_policy(Nobody);
+    rig.server.set_target_policy(RejectAll);
     rig.ask(rig.activate("GA_Bolt", Target::Controller(rig.foe)));
     rig.ask(Request::Press { who: rig.rogue, input: FIRE, target: Target::Controller(rig.foe) });
     assert_eq!(rig.count(RejectReason::Target), 2);

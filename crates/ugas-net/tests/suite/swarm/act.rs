@@ -17,7 +17,7 @@ impl Swarm {
         sim.effects(who).unwrap_or_default().iter().filter(|e| e.effect == mark).map(|e| e.key).collect()
     }
 
-    fn anybody(&mut self) -> ControllerId {
+    fn random_controller(&mut self) -> ControllerId {
         let all: Vec<ControllerId> = self.heroes.iter().chain(&self.others).copied().collect();
         *self.dice.pick(&all)
     }
@@ -40,7 +40,8 @@ impl Swarm {
                 self.mark(player, who);
                 continue;
             }
-            let target = if self.dice.percent(80) { Target::Controller(self.anybody()) } else { Target::None };
+            let target =
+                if self.dice.percent(80) { Target::Controller(self.random_controller()) } else { Target::None };
             let input = InputId(self.dice.roll(3) as u32);
             let ability = self.any_ability();
             let request = match self.dice.roll(12) {
@@ -54,14 +55,14 @@ impl Swarm {
                 4 => {
                     let name = self.dice.pick(&self.made.effects);
                     let effect = self.made.rules.effect(name).unwrap();
-                    Request::Apply { who, ability, effect, target: self.anybody() }
+                    Request::Apply { who, ability, effect, target: self.random_controller() }
                 }
                 _ => Request::Activate { who, ability, target },
             };
             // Some are rejected: cooldowns, costs, closed windows, disconnected clients.
             match self.net.client_mut(name).command(request) {
-                Ok(_) => self.tally.put("played ahead", 1),
-                Err(_) => self.tally.put("refused here", 1),
+                Ok(_) => self.tally.put("predicted", 1),
+                Err(_) => self.tally.put("refused by the client", 1),
             }
         }
     }
@@ -94,7 +95,7 @@ impl Swarm {
         }
         self.tally.put("server ops", 1);
         let rules = self.made.rules.clone();
-        let (who, from) = (self.anybody(), self.anybody());
+        let (who, from) = (self.random_controller(), self.random_controller());
         let name = self.dice.pick(&self.made.effects);
         let effect = rules.effect(name).unwrap();
         let set = rules.set("Item").unwrap();
@@ -180,12 +181,12 @@ impl Swarm {
                 self.marks.retain(|m| m.player != player);
                 self.tally.put("disconnects", 1);
             }
-            2..5 if self.net.player(name).peer().is_none() => self.come_back(player),
+            2..5 if self.net.player(name).peer().is_none() => self.reconnect(player),
             _ => {}
         }
     }
 
-    pub(crate) fn come_back(&mut self, player: usize) {
+    pub(crate) fn reconnect(&mut self, player: usize) {
         self.marks.retain(|m| m.player != player);
         self.net.reconnect(NAMES[player]).unwrap();
         self.tally.put("reconnects", 1);

@@ -21,7 +21,7 @@ impl Swarm {
         }
     }
 
-    pub(crate) fn what_is_settled_is_true(&self) {
+    pub(crate) fn assert_confirmed_states_match_the_server(&self) {
         let tick = self.net.tick();
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
@@ -34,7 +34,7 @@ impl Swarm {
 
     /// A predicted modifier is present exactly once from its prediction until it ends: never twice when the confirmation arrives,
     /// and never missing in between.
-    pub(crate) fn what_was_accepted_is_there_once(&mut self) {
+    pub(crate) fn assert_accepted_marks_are_present_once(&mut self) {
         let marks = std::mem::take(&mut self.marks);
         let seed = self.seed;
         let value = self.made.rules.attribute("Mark").unwrap();
@@ -71,7 +71,7 @@ impl Swarm {
         }
     }
 
-    pub(crate) fn nothing_grows(&self) {
+    pub(crate) fn assert_memory_is_bounded(&self) {
         let (seed, tick) = (self.seed, self.net.tick());
         for name in &NAMES[..self.heroes.len()] {
             let held = self.net.client(name).retained();
@@ -83,7 +83,7 @@ impl Swarm {
     }
 
     /// Checks that no command is pending and none would be resimulated.
-    pub(crate) fn nothing_is_open(&self) {
+    pub(crate) fn assert_nothing_is_pending(&self) {
         let seed = self.seed;
         for (name, &hero) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);
@@ -102,7 +102,7 @@ impl Swarm {
     }
 
     /// Returns whether nothing is active any more.
-    pub(crate) fn is_still(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         let sim = self.net.server().sim();
         let rests = |who: &ControllerId| {
             sim.effects(*who).is_ok_and(|list| list.is_empty())
@@ -119,7 +119,7 @@ impl Swarm {
     }
 
     /// Checks that every client agrees with the server about its own controllers, up to the tick in flight.
-    pub(crate) fn owners_are_told(&self) {
+    pub(crate) fn assert_owners_are_up_to_date(&self) {
         let (seed, tick) = (self.seed, self.net.tick());
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
             let settled = self.net.client(name).confirmed_tick(own).unwrap();
@@ -128,7 +128,7 @@ impl Swarm {
     }
 
     /// Checks that every client has the visible state of all other controllers.
-    pub(crate) fn everybody_agrees(&self) {
+    pub(crate) fn assert_all_clients_agree(&self) {
         let (seed, tick, server) = (self.seed, self.net.tick(), self.net.server());
         for (name, &own) in NAMES.into_iter().zip(&self.heroes) {
             let client = self.net.client(name);

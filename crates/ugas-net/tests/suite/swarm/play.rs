@@ -34,9 +34,9 @@ impl Tally {
     /// Checks that every kind of event happened often enough in this many sessions.
     pub(crate) fn check(&self, sessions: u64) {
         let all = [
-            "played ahead",
-            "refused here",
-            "refused there",
+            "predicted",
+            "refused by the client",
+            "refused by the server",
             "corrections",
             "marks",
             "cuts",
@@ -186,7 +186,7 @@ impl Swarm {
         self.net.restore_links();
         for (player, name) in NAMES.iter().enumerate().take(self.heroes.len()) {
             if self.net.player(name).peer().is_none() {
-                self.come_back(player);
+                self.reconnect(player);
             }
         }
         for _ in 0..self.ticks(2.5) {
@@ -202,8 +202,8 @@ impl Swarm {
     /// The ticks until all packets in flight have arrived.
     fn round_trip(&self) -> u32 {
         let now = self.net.tick().0;
-        let ahead = |name: &&str| self.net.client(name).tick().0.saturating_sub(now);
-        NAMES[..self.heroes.len()].iter().map(ahead).max().unwrap_or(0) + 4
+        let lead = |name: &&str| self.net.client(name).tick().0.saturating_sub(now);
+        NAMES[..self.heroes.len()].iter().map(lead).max().unwrap_or(0) + 4
     }
 
     /// Stops all requests. One round trip later no command is pending, and one round trip after the last effect ended the journals
@@ -212,16 +212,16 @@ impl Swarm {
         for _ in 0..self.round_trip() {
             self.step();
         }
-        self.nothing_is_open();
+        self.assert_nothing_is_pending();
         for _ in 0..self.ticks(0.5) {
             self.step();
-            self.owners_are_told();
+            self.assert_owners_are_up_to_date();
             if self.prompt {
-                self.everybody_agrees();
+                self.assert_all_clients_agree();
             }
         }
         for round in 0..20 {
-            if self.is_still() {
+            if self.is_idle() {
                 break;
             }
             for who in self.heroes.iter().chain(&self.others).copied().collect::<Vec<_>>() {
@@ -240,7 +240,7 @@ impl Swarm {
                 self.step();
             }
         }
-        assert!(self.is_still(), "seed {}: something stays active for ever", self.seed);
+        assert!(self.is_idle(), "seed {}: something stays active for ever", self.seed);
         for _ in 0..self.round_trip() {
             self.step();
         }
@@ -249,20 +249,20 @@ impl Swarm {
         for _ in 0..self.ticks(0.5) {
             self.step();
         }
-        self.owners_are_told();
-        self.everybody_agrees();
+        self.assert_owners_are_up_to_date();
+        self.assert_all_clients_agree();
         let counts = self.net.players().iter().map(|p| p.client().counts());
         let (corrections, refused) = counts.fold((0, 0), |(c, r), n| (c + n.corrections, r + n.rejected));
         self.tally.put("corrections", corrections);
-        self.tally.put("refused there", refused);
+        self.tally.put("refused by the server", refused);
         self.tally.put("proxies", self.net.players().iter().map(|p| p.client().proxies().len() as u64).sum());
     }
 
     pub(crate) fn step(&mut self) {
         self.net.step();
         self.note();
-        self.what_is_settled_is_true();
-        self.what_was_accepted_is_there_once();
-        self.nothing_grows();
+        self.assert_confirmed_states_match_the_server();
+        self.assert_accepted_marks_are_present_once();
+        self.assert_memory_is_bounded();
     }
 }

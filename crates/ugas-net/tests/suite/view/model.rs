@@ -43,18 +43,23 @@ struct Fate {
     arrives: Option<u32>,
     again: Option<u32>,
     /// Whether the ack arrives; otherwise the packet counts as lost.
-    is_told: bool,
+    is_acknowledged: bool,
     answer: u32,
 }
 
-const SOUND: Fate = Fate { arrives: Some(0), again: None, is_told: true, answer: 1 };
+const DELIVERED: Fate = Fate { arrives: Some(0), again: None, is_acknowledged: true, answer: 1 };
 
 fn fate() -> impl Strategy<Value = Fate> {
     let late = prop_oneof![3 => Just(Some(0u32)), 2 => (0..9u32).prop_map(Some), 2 => Just(None)];
     let again = prop_oneof![4 => Just(None), 1 => (0..9u32).prop_map(Some)];
-    (late, again, any::<bool>(), 1..9u32).prop_map(|(arrives, again, is_told, answer)| {
-        let is_told = is_told && arrives.is_some();
-        Fate { arrives, again: again.filter(|_| arrives.is_some()), is_told, answer: answer + arrives.unwrap_or(0) }
+    (late, again, any::<bool>(), 1..9u32).prop_map(|(arrives, again, is_acknowledged, answer)| {
+        let is_acknowledged = is_acknowledged && arrives.is_some();
+        Fate {
+            arrives,
+            again: again.filter(|_| arrives.is_some()),
+            is_acknowledged,
+            answer: answer + arrives.unwrap_or(0),
+        }
     })
 }
 
@@ -154,7 +159,7 @@ impl Client {
             self.in_flight.push((now.plus(late), section.clone()));
         }
         let PacketPlan { state, poses, .. } = self.plan.clone();
-        let (due, arrived) = (now.plus(fate.answer), fate.is_told.then_some(now));
+        let (due, arrived) = (now.plus(fate.answer), fate.is_acknowledged.then_some(now));
         self.answers.push(Answer { due, state, poses, of: now, arrived });
         if !self.plan.left.is_empty() {
             self.word_due = self.word_due.max(now.plus(fate.answer));
@@ -261,7 +266,7 @@ proptest! {
         clients.iter_mut().for_each(|c| c.place = [0.0; 3]);
         for _ in 0..80 {
             rig.step();
-            clients.iter_mut().for_each(|c| c.tick(&mut rig, SOUND));
+            clients.iter_mut().for_each(|c| c.tick(&mut rig, DELIVERED));
         }
         for client in &clients {
             let seen: Vec<ControllerId> = client.proxies.iter().map(|p| p.who()).collect();

@@ -1,11 +1,11 @@
-//! A web client by hand: it says exactly what a test wants said.
+//! A minimal web client that sends exactly the given bytes.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 /// Sends a request as it is; the status line and everything that came.
-pub(crate) fn say(port: u16, request: &str) -> (String, String) {
+pub(crate) fn send_request(port: u16, request: &str) -> (String, String) {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
     stream.write_all(request.as_bytes()).unwrap();
     let mut all = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn say(port: u16, request: &str) -> (String, String) {
     }
 }
 
-/// The port in an address that a studio tells.
+/// The port in the address of a studio.
 pub(crate) fn port_of(address: &str) -> u16 {
     address.trim_start_matches("http://127.0.0.1:").split('/').next().unwrap().parse().unwrap()
 }
@@ -66,7 +66,7 @@ impl Socket {
         self.0.write_all(&frame)
     }
 
-    /// The next message; nothing if the other side is gone.
+    /// The next message, or nothing if the connection is closed.
     pub(crate) fn receive(&mut self) -> Option<String> {
         let mut head = [0; 2];
         self.0.read_exact(&mut head).ok()?;

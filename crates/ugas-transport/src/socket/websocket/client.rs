@@ -1,4 +1,5 @@
-//! The WebSocket client. The TCP connection is made with the transport; the handshake starts with the first packet of netcode.
+//! The WebSocket client. It opens the TCP connection when it is created, and starts the WebSocket handshake with the
+//! first packet of netcode.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};

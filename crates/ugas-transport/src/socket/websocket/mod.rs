@@ -1,6 +1,6 @@
-//! WebSocket without threads: each packet is one binary message. The first packet of a client, its connection request, is in
-//! the URL (`/?creq=…`), so that the server can check it before the WebSocket is open. The browser client of `renet2` does the
-//! same.
+//! WebSocket without threads: each packet is one binary message. The first packet of a client, its connection request,
+//! is in the URL (`/?creq=…`), so that the server can check it before the WebSocket is open. The browser client of
+//! `renet2` does the same.
 //!
 //! `renet2` has a WebSocket server on an asynchronous runtime. This server is used instead because it limits the
 //! resources that an unknown peer can occupy: the number and age of unopened connections, and the length of a message.
@@ -21,9 +21,9 @@ use super::put;
 
 /// The longest packet of netcode.
 const MAX_PACKET: usize = 1_400;
-/// The most bytes queued for a slow reader; further datagrams are dropped.
+/// The maximum number of bytes queued for a slow reader; further datagrams are dropped.
 const MAX_QUEUED_BYTES: usize = 256 * 1_024;
-/// The most messages without a packet that one read skips.
+/// The maximum number of messages without a packet that one read skips.
 const MAX_SKIPPED_MESSAGES: usize = 16;
 const REQUEST_KEY: &str = "creq=";
 
@@ -91,7 +91,7 @@ fn to_query(packet: &[u8]) -> String {
     text
 }
 
-/// Decodes the packet in the query of a URL. `None` if there is none or it is too long.
+/// Decodes the packet in the query of a URL. Returns `None` if the query has no packet or the packet is too long.
 fn from_query(query: &str) -> Option<Vec<u8>> {
     let (_, text) = query.split_once(REQUEST_KEY)?;
     let mut packet = Vec::with_capacity(text.len().min(MAX_PACKET));

@@ -1,5 +1,5 @@
-//! The WebSocket server. Each connection starts with a handshake under a deadline and is open until netcode or the peer closes
-//! it.
+//! The WebSocket server. Each connection starts with a handshake under a deadline and is open until netcode or the peer
+//! closes it.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -18,18 +18,19 @@ use super::{config, flush, from_query, read, write};
 
 /// The longest handshake. A connection that takes longer is closed, so that idle peers do not occupy it.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest time for which a connection may be open without a player; then it is closed.
+/// The time after which an open connection without a player is closed.
 const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The most connections without a player, in addition to the connections of players.
+/// The maximum number of connections without a player, in addition to the connections of players.
 const MAX_WITHOUT_PLAYER: usize = 64;
-/// The most new connections per update; further ones wait in the queue of the system.
+/// The maximum number of new connections per update; further connections wait in the queue of the operating system.
 const MAX_ACCEPTS: usize = 64;
 
 pub(crate) struct WebSocketServer {
     listener: TcpListener,
     max_connections: usize,
     connections: BTreeMap<SocketAddr, Connection>,
-    /// The connection that was read last. Reading continues after it, so that one peer's flood does not delay the others.
+    /// The connection that was read last. Reading continues after it, so that one peer's flood does not delay the
+    /// others.
     last_read: Option<SocketAddr>,
     lost: Vec<SocketAddr>,
 }

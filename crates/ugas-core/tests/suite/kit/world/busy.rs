@@ -118,7 +118,7 @@ pub(crate) fn crowd(seed: u64) -> (World, ControllerId, ControllerId) {
 }
 
 /// Every live modifier of `Power` must show half of what its source shows now.
-pub(crate) fn follows_truly(w: &World, all: &[ControllerId]) {
+pub(crate) fn assert_live_modifiers_follow(w: &World, all: &[ControllerId]) {
     for &who in all.iter().filter(|c| w.sim.exists(**c)) {
         let e = w.sim.explain(who, w.attr("Power")).unwrap();
         assert_eq!(e.value, w.get(who, "Power"), "{e}");

@@ -35,7 +35,7 @@ pub(crate) fn warning(builder: RulesBuilder, code: &str) -> LoadIssue {
 }
 
 #[track_caller]
-pub(crate) fn says(issue: &LoadIssue, document: &str, parts: &[&str]) {
+pub(crate) fn assert_issue(issue: &LoadIssue, document: &str, parts: &[&str]) {
     assert_eq!(issue.document, document, "{issue}");
     for part in parts {
         assert!(issue.message.contains(part), "{part:?} is not in: {issue}");

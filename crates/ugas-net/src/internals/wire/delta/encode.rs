@@ -165,7 +165,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Writes a new element of a list, as a delta to the one before it if there is one.
+    /// Writes a new element of a list, as a delta to the previous element if there is one.
     fn element(&mut self, previous: Option<usize>, n: usize) {
         match previous {
             Some(previous) => self.against(self.new, previous, n),
@@ -247,8 +247,8 @@ impl Pass<'_> {
         self.coder.stack.truncate(stack);
     }
 
-    /// Pushes the positions of all old and new elements on the stack, then the match of each new one. Returns whether as many
-    /// elements would match by index alone.
+    /// Pushes the positions of all old and new elements on the stack, then the match of each new one. Returns whether
+    /// as many elements would match by index alone.
     fn match_elements(&mut self, old: &Tokens, o: usize, n: usize) -> bool {
         let stack = &mut self.coder.stack;
         let base = stack.len();
@@ -320,8 +320,8 @@ impl ListEdit {
         (i != UNMATCHED).then_some(i as usize)
     }
 
-    /// Writes which old elements were removed, which elements are new and which of the others changed; then the new and changed
-    /// elements in the new order.
+    /// Writes which old elements were removed, which elements are new and which of the others changed; then the new and
+    /// changed elements in the new order.
     fn write(&self, pass: &mut Pass, old: &Tokens) {
         let base = pass.coder.changed.len();
         if self.is == 0 {

@@ -13,7 +13,7 @@ const BAD: WireError = WireError::BadValue { what: "the members of a group" };
 /// The ratio of members to selected ones from which on a list of gaps is shorter than one bit each.
 const SPARSE: usize = 8;
 
-/// Writes selected members of `0..of`, by rising index. The empty set has a separate code.
+/// Writes selected members of `0..of`, sorted by index. The empty set has a separate code.
 ///
 /// | Members | Of two | Of more |
 /// |---|---|---|

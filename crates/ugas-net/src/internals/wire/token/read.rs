@@ -1,4 +1,5 @@
-//! Converts tokens to values. The tokens may come from a hostile peer: they are well-formed, but their values may be anything.
+//! Converts tokens to values. The tokens may come from a hostile peer: they are well-formed, but their values may be
+//! anything.
 
 use super::{Kind, Token, TokenError, Tokens};
 use serde::de::{

@@ -1,8 +1,8 @@
-//! News: what a controller's abilities hear of after a verb, and what comes of it: cancels, then waits, then triggers,
-//! then passive abilities. Whatever began after something happened does not hear of it.
+//! Notices to a controller's abilities after a verb, and their consequences: cancels, then waits, then triggers, then
+//! passive abilities. An ability or wait that starts after an event does not receive its notice.
 
 use super::effects::{has_any, under};
-use super::play::{Act, Event, State, Wish, owned_tags, somebody};
+use super::play::{Act, ActivationRequest, Event, State, controller_or_none, owned_tags};
 use super::world::{Reaction, Refused, World};
 use ugas_doc::{GroupPolicy, Trigger};
 
@@ -18,7 +18,7 @@ pub(crate) enum Notice {
         old: f64,
         new: f64,
     },
-    /// Of a change that this controller caused, or nobody.
+    /// The controller that caused it, or none.
     Died {
         source: u32,
     },
@@ -41,22 +41,22 @@ pub(crate) enum Notice {
         step: &'static str,
         cancelled: bool,
     },
-    /// Something that keeps abilities from starting is over.
+    /// A condition that blocked abilities has ended.
     Freed,
     /// The controller is active again.
     Resumed,
 }
 
-/// News for a controller, and how far its numbers had come when it happened.
+/// A notice for a controller, with its sequence numbers at that time.
 #[derive(Clone, Debug)]
-pub(crate) struct Heard {
+pub(crate) struct QueuedNotice {
     pub(crate) who: u32,
     pub(crate) notice: Notice,
     pub(crate) seq: u64,
-    /// The activation that was about to begin: what its own commit does is no reason to cancel it.
+    /// The activation that was about to start: its own commit does not cancel it.
     pub(crate) activating: Option<u64>,
     pub(crate) grants: u32,
-    /// Grants that ran: what happened then is no reason to start a passive ability again.
+    /// Grants that were active: events during that time do not start a passive ability again.
     pub(crate) running: Vec<u32>,
 }
 
@@ -65,38 +65,38 @@ impl World {
         self.notify_since(who, notice, self.next_seq);
     }
 
-    /// The same for something that counts as having happened earlier.
+    /// The same for a notice with an earlier sequence number.
     pub(crate) fn notify_since(&mut self, who: u32, notice: Notice, seq: u64) {
         let play = &self.rows[&who].play;
         let activating = play.acts.iter().find(|a| a.state == State::Activating).map(|a| a.seq);
         let running = play.acts.iter().map(|a| a.grant).collect();
-        self.notices.push(Heard { who, notice, seq, activating, grants: play.next_grant, running });
+        self.notices.push(QueuedNotice { who, notice, seq, activating, grants: play.next_grant, running });
     }
 
-    pub(crate) fn hear(&mut self, heard: &Heard) {
-        let who = heard.who;
+    pub(crate) fn deliver(&mut self, queued: &QueuedNotice) {
+        let who = queued.who;
         if !self.rows.contains_key(&who) {
             return;
         }
-        match &heard.notice {
-            Notice::Tag { tag, added: true } => self.cancel_by_tag(who, tag, heard),
+        match &queued.notice {
+            Notice::Tag { tag, added: true } => self.cancel_by_tag(who, tag, queued),
             Notice::Tag { tag, added: false } => self.cancel_where(who, |w, a| {
                 w.abilities[&a.ability].triggers.iter().any(|t| t.tag_present.as_ref() == Some(tag))
             }),
             Notice::Died { .. } => {
-                self.cancel_where(who, |w, a| a.seq <= heard.seq && !w.abilities[&a.ability].castable_while_dead);
+                self.cancel_where(who, |w, a| a.seq <= queued.seq && !w.abilities[&a.ability].castable_while_dead);
             }
             _ => {}
         }
-        if matches!(heard.notice, Notice::Tag { .. } | Notice::Died { .. }) {
+        if matches!(queued.notice, Notice::Tag { .. } | Notice::Died { .. }) {
             self.check_casters_at(who);
         }
-        self.wake(heard);
-        self.trigger(heard);
-        self.try_passives(who, heard);
+        self.wake(queued);
+        self.trigger(queued);
+        self.try_passives(who, queued);
     }
 
-    fn cancel_by_tag(&mut self, who: u32, tag: &str, heard: &Heard) {
+    fn cancel_by_tag(&mut self, who: u32, tag: &str, queued: &QueuedNotice) {
         self.cancel_where(who, |w, a: &Act| {
             let def = &w.abilities[&a.ability];
             let own = def.tags.activation_owned_tags.iter().any(|t| under(t, tag));
@@ -104,16 +104,16 @@ impl World {
             let casts = w.rows[&who].play.cast.as_ref().is_some_and(|c| c.act == a.seq);
             let moved = still && casts && under(tag, "State.Moving");
             let listed = has_any(&[&vec![tag.to_owned()]], &def.tags.cancel_abilities_with_tags);
-            a.seq <= heard.seq && heard.activating != Some(a.seq) && !own && (listed || moved)
+            a.seq <= queued.seq && queued.activating != Some(a.seq) && !own && (listed || moved)
         });
     }
 
-    fn trigger(&mut self, heard: &Heard) {
-        let who = heard.who;
+    fn trigger(&mut self, queued: &QueuedNotice) {
+        let who = queued.who;
         let mut hits = Vec::new();
-        for g in self.rows[&who].grants.iter().filter(|g| g.id < heard.grants) {
+        for g in self.rows[&who].grants.iter().filter(|g| g.id < queued.grants) {
             let def = &self.abilities[&g.ability];
-            let hit = def.triggers.iter().find(|t| match &heard.notice {
+            let hit = def.triggers.iter().find(|t| match &queued.notice {
                 Notice::Event(e) => t.event.as_ref().is_some_and(|of| under(&e.tag, of)),
                 Notice::Tag { tag, added: true } => {
                     t.tag_added.as_ref() == Some(tag) || t.tag_present.as_ref() == Some(tag)
@@ -128,44 +128,48 @@ impl World {
             });
             hits.extend(hit.map(|t| (g.id, form(t))));
         }
-        let wish = match &heard.notice {
-            Notice::Event(e) => {
-                Wish { target: somebody(e.instigator), event: Some(e.clone()), source: Some(e.instigator) }
+        let request = match &queued.notice {
+            Notice::Event(e) => ActivationRequest {
+                target: controller_or_none(e.instigator),
+                event: Some(e.clone()),
+                source: Some(e.instigator),
+            },
+            Notice::Effect { source, .. } => {
+                ActivationRequest { target: controller_or_none(*source), event: None, source: Some(*source) }
             }
-            Notice::Effect { source, .. } => Wish { target: somebody(*source), event: None, source: Some(*source) },
             Notice::Died { source } if self.rows.contains_key(source) => {
-                Wish { target: somebody(*source), event: None, source: Some(*source) }
+                ActivationRequest { target: controller_or_none(*source), event: None, source: Some(*source) }
             }
-            _ => Wish::default(),
+            _ => ActivationRequest::default(),
         };
         for (grant, form) in hits {
-            self.set_off(who, grant, &wish, form);
+            self.try_trigger(who, grant, &request, form);
         }
     }
 
-    fn set_off(&mut self, who: u32, grant: u32, wish: &Wish, form: &str) {
-        let result = self.try_activate(who, grant, wish).map(drop);
+    fn try_trigger(&mut self, who: u32, grant: u32, request: &ActivationRequest, form: &str) {
+        let result = self.try_activate(who, grant, request).map(drop);
         self.count(&format!("Activate {}", outcome(result)));
         self.count(&format!("Trigger {form} {}", outcome(result)));
     }
 
-    /// Passive abilities that do not run are tried if this can have kept them from it.
-    fn try_passives(&mut self, who: u32, heard: &Heard) {
+    /// Tries to activate idle passive abilities that the notice may have unblocked.
+    fn try_passives(&mut self, who: u32, queued: &QueuedNotice) {
         let row = &self.rows[&who];
-        let was_idle = |id: u32| id < heard.grants && !heard.running.contains(&id);
+        let was_idle = |id: u32| id < queued.grants && !queued.running.contains(&id);
         let idle = |id: u32| was_idle(id) && row.play.acts.iter().all(|a| a.grant != id);
         let list: Vec<u32> =
             row.grants.iter().filter(|g| self.abilities[&g.ability].passive && idle(g.id)).map(|g| g.id).collect();
         for grant in list {
             let Some(g) = self.grant(who, grant) else { continue };
-            if self.is_reason(grant, &g.ability.clone(), &heard.notice) {
-                self.set_off(who, grant, &Wish::default(), "Passive");
+            if self.is_reason(grant, &g.ability.clone(), &queued.notice) {
+                self.try_trigger(who, grant, &ActivationRequest::default(), "Passive");
             }
         }
     }
 
-    /// Tags that an ability owns itself and its own end are no reason to start it, nor is the end of another that did
-    /// not stand in its way.
+    /// The own tags and the own end of an ability do not start it, nor does the end of another ability that did not
+    /// block it.
     fn is_reason(&self, grant: u32, ability: &str, notice: &Notice) -> bool {
         let def = &self.abilities[ability];
         match notice {
@@ -191,14 +195,14 @@ impl World {
         }
     }
 
-    /// What waits until the verb and its conditional effects are queued.
-    pub(crate) fn queue_news(&mut self) {
+    /// Queues the notices after the verb and its conditional effects.
+    pub(crate) fn queue_notices(&mut self) {
         let notices = std::mem::take(&mut self.notices);
-        self.reactions.extend(notices.into_iter().map(Reaction::Hear));
+        self.reactions.extend(notices.into_iter().map(Reaction::Notice));
     }
 }
 
-/// What sort of trigger it is.
+/// The kind of a trigger.
 fn form(t: &Trigger) -> &'static str {
     match t {
         Trigger { event: Some(_), .. } => "Event",
