@@ -8,7 +8,7 @@
 //! - [`client::NetFacts`]: the facts of a client, each with its certainty;
 //! - [`harness::Harness`]: a server and its clients over a [`link::LinkProfile`] in virtual time, for tests of games;
 //! - [`authority::TargetPolicy`], [`interest::Relevance`]: traits with which a host extends target checks and interest
-//! management.
+//!   management.
 //!
 //! The crate opens no socket, reads no clock and starts no thread: the host passes datagrams and elapsed time to the
 //! sessions. A test can therefore run a complete session in virtual time ([`link`], [`harness`]), and any transport can
