@@ -7,16 +7,16 @@ use crate::workload::{self, Run, Workload};
 use crate::{alloc, runner::Runner};
 use std::process::Command;
 
-/// Bytes per controller.
-pub(crate) struct Bytes {
-    /// Bytes of a controller with 16 attributes.
+/// ControllerBytes per controller.
+pub(crate) struct ControllerBytes {
+    /// ControllerBytes of a controller with 16 attributes.
     pub(crate) bare: f64,
-    /// Bytes of a controller with 16 attributes, 12 tags, 4 abilities and 8 effects.
+    /// ControllerBytes of a controller with 16 attributes, 12 tags, 4 abilities and 8 effects.
     pub(crate) full: f64,
 }
 
 /// Builds a world and measures its memory, without buffers that do not belong to controllers.
-pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
+pub(crate) fn bytes<S: Subject>(plan: &Plan) -> ControllerBytes {
     let each = |since: usize| (alloc::live_bytes() - since) as f64 / plan.count as f64;
     let before = alloc::live_bytes();
     let mut world = S::new(plan.count);
@@ -32,7 +32,7 @@ pub(crate) fn bytes<S: Subject>(plan: &Plan) -> Bytes {
     }
     workload::start_effects(&mut world, plan);
     world.drop_buffers();
-    Bytes { bare, full: each(before) }
+    ControllerBytes { bare, full: each(before) }
 }
 
 /// The number of allocations in steady steps.

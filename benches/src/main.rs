@@ -12,9 +12,9 @@ mod load;
 mod net;
 mod ours;
 mod plan;
+mod reference;
 mod report;
 mod runner;
-mod stick;
 mod subject;
 mod table;
 mod workload;
@@ -87,7 +87,7 @@ impl Options {
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let runners: Vec<Runner> = std::iter::once(Runner::of::<stick::Stick>()).chain([ours::runner()]).collect();
+    let runners: Vec<Runner> = std::iter::once(Runner::of::<reference::Reference>()).chain([ours::runner()]).collect();
     let result = match arguments.split_first() {
         Some((word, rest)) if word == count::CHILD_WORD => count::child(&runners, rest).map(|()| true),
         Some((word, rest)) if word == idle::CHILD_WORD => idle::child(rest).map(|()| true),

@@ -307,13 +307,13 @@ impl Subject for Ours {
 #[cfg(test)]
 mod tests {
     use crate::plan::Plan;
+    use crate::reference::Reference;
     use crate::runner::Runner;
-    use crate::stick::Stick;
     use crate::{check, ours};
 
     #[test]
     fn the_runtime_does_the_same_work_as_the_stick() {
-        let runners = [Runner::of::<Stick>(), ours::runner()];
+        let runners = [Runner::of::<Reference>(), ours::runner()];
         assert_eq!(check::all(&runners, &Plan::new(60)), Vec::<String>::new());
     }
 }

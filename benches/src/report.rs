@@ -82,11 +82,11 @@ pub(crate) fn times(runners: &[Runner], plans: &Plans, chosen: &[Workload], repe
 /// Bytes per controller.
 pub(crate) fn bytes(runners: &[Runner], plans: &Plans) -> Table {
     let mut table = Table::new("Bytes per controller", &["what", "reference", "ugas", "ratio"]);
-    let held: Vec<count::Bytes> = runners.iter().map(|runner| (runner.bytes)(&plans.many)).collect();
-    let mut row = |title: &str, pick: fn(&count::Bytes) -> f64| {
+    let held: Vec<count::ControllerBytes> = runners.iter().map(|runner| (runner.bytes)(&plans.many)).collect();
+    let mut row = |title: &str, pick: fn(&count::ControllerBytes) -> f64| {
         let ours = held.get(1).map(pick);
-        let stick = pick(&held[0]);
-        table.row(vec![title.to_owned(), figure(stick), maybe(ours), maybe(ours.map(|ours| ours / stick))]);
+        let reference = pick(&held[0]);
+        table.row(vec![title.to_owned(), figure(reference), maybe(ours), maybe(ours.map(|ours| ours / reference))]);
     };
     row("16 attributes", |bytes| bytes.bare);
     row("16 attributes, 12 tags, 4 abilities, 8 effects", |bytes| bytes.full);
@@ -157,7 +157,7 @@ pub(crate) fn gates(runners: &[Runner], plans: &Plans) -> Gates {
             gates.judge(gate, format!("{} in {} steps", steady.allocations, steady.steps), steady.allocations == 0);
         }
         // The reference implementation has no memory limit, because it is not shipped.
-        if name != crate::stick::NAME {
+        if name != crate::reference::NAME {
             let full = (runner.bytes)(&plans.many).full;
             let gate = format!("{name}: bytes per controller with all it carries, at most {BYTES_LIMIT}");
             gates.judge(gate, figure(full), full <= BYTES_LIMIT);

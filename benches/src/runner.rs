@@ -1,7 +1,7 @@
 //! A subject's measurements as plain function pointers, so that the tables can go over all subjects in one loop.
 
 use crate::check;
-use crate::count::{self, Bytes, Steady};
+use crate::count::{self, ControllerBytes, Steady};
 use crate::plan::Plan;
 use crate::subject::Subject;
 use crate::workload::{self, Run, Workload};
@@ -10,7 +10,7 @@ use crate::workload::{self, Run, Workload};
 pub(crate) struct Runner {
     pub(crate) name: &'static str,
     pub(crate) run: fn(Workload, &Plan) -> Run,
-    pub(crate) bytes: fn(&Plan) -> Bytes,
+    pub(crate) bytes: fn(&Plan) -> ControllerBytes,
     pub(crate) steady: fn(&Plan) -> Steady,
     pub(crate) check: fn(&Plan) -> check::Results,
 }

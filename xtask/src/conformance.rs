@@ -30,7 +30,7 @@ const MATRIX: &str = "conformance/MATRIX.md";
 const RUST_FOLDERS: [&str; 4] = ["crates/", "xtask/", "benches/", "examples/"];
 
 #[derive(Debug, Default)]
-struct Options {
+struct ConformanceOptions {
     log: Option<PathBuf>,
     scenarios: Option<PathBuf>,
     browser: Option<PathBuf>,
@@ -38,7 +38,7 @@ struct Options {
     allow_fall: bool,
 }
 
-impl Options {
+impl ConformanceOptions {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self::default();
         let mut args = args.iter();
@@ -134,7 +134,7 @@ impl Claims {
 
 /// Runs the command; returns `false` if it found errors.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let options = Options::parse(args)?;
+    let options = ConformanceOptions::parse(args)?;
     let root = repo::root()?;
     let files = repo::files(&root)?;
     let catalogue = Catalogue::read(&root)?;
@@ -181,7 +181,12 @@ fn is_scenario_file(file: &str) -> bool {
 }
 
 /// Returns the requirements of claims whose test passed, and a note for each claim that does not count.
-fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -> Result<(Shown, Vec<String>)> {
+fn counted(
+    root: &Path,
+    files: &[String],
+    options: &ConformanceOptions,
+    claims: &[Claim],
+) -> Result<(Shown, Vec<String>)> {
     let sources: Vec<&str> = files.iter().filter(|file| file.ends_with(".rs")).map(String::as_str).collect();
     let results = match &options.log {
         Some(log) => suite::from_log(root, log, &sources)?,
@@ -194,12 +199,12 @@ fn counted(root: &Path, files: &[String], options: &Options, claims: &[Claim]) -
             std::fs::create_dir_all(&folder)?;
             scenarios::run(root, &folder.join("scenarios.json"))?
         }
-        None => scenarios::Report::new(),
+        None => scenarios::ScenarioReport::new(),
     };
     let pages = match &options.browser {
         Some(file) => browser::read(file)?,
         None if claims.iter().any(|claim| matches!(claim.place, Place::Browser)) => browser::run(root)?,
-        None => browser::Report::new(),
+        None => browser::BrowserReport::new(),
     };
     let roots = roots(root)?;
 
@@ -240,7 +245,7 @@ fn roots(root: &Path) -> Result<Vec<targets::Root>> {
 }
 
 /// Compares the count with the committed count, then writes the matrix or compares it with the committed matrix.
-fn conclude(root: &Path, options: &Options, text: &str, count: usize) -> Result<bool> {
+fn conclude(root: &Path, options: &ConformanceOptions, text: &str, count: usize) -> Result<bool> {
     let in_tree = std::fs::read_to_string(root.join(MATRIX)).ok();
     let committed = repo::git(root, &["show", &format!("HEAD:{MATRIX}")]);
     let before = committed.or_else(|| in_tree.clone()).as_deref().and_then(matrix::count_in).unwrap_or(0);
@@ -301,9 +306,9 @@ mod tests {
     #[test]
     fn options_are_read_and_unknown_ones_refused() {
         let args = ["--log", "a", "--check"].map(str::to_owned);
-        let options = Options::parse(&args).unwrap();
+        let options = ConformanceOptions::parse(&args).unwrap();
         assert!(options.check && !options.allow_fall && options.log == Some("a".into()));
-        assert!(Options::parse(&["--log".to_owned()]).is_err());
-        assert!(Options::parse(&["--logs".to_owned()]).is_err());
+        assert!(ConformanceOptions::parse(&["--log".to_owned()]).is_err());
+        assert!(ConformanceOptions::parse(&["--logs".to_owned()]).is_err());
     }
 }

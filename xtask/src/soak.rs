@@ -77,14 +77,14 @@ struct LongForm {
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
-struct Report {
+struct SoakReport {
     runs: Vec<Run>,
     fuzz: Vec<fuzz::FuzzRun>,
 }
 
-impl Report {
+impl SoakReport {
     /// Reads the earlier report; returns an empty report if the file cannot be read.
-    fn read(root: &Path) -> Report {
+    fn read(root: &Path) -> SoakReport {
         let text = std::fs::read_to_string(root.join(REPORT)).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
@@ -114,14 +114,14 @@ struct Run {
 }
 
 #[derive(Debug, Default, PartialEq)]
-struct Options {
+struct SoakOptions {
     minutes: Option<f64>,
     seeds: Option<u64>,
     only: Option<String>,
     fuzz: bool,
 }
 
-impl Options {
+impl SoakOptions {
     fn parse(args: &[String]) -> Result<Self> {
         let mut options = Self::default();
         let mut args = args.iter();
@@ -147,9 +147,9 @@ impl Options {
 
 /// Runs the command; returns `false` if a run failed.
 pub(crate) fn run(args: &[String]) -> Result<bool> {
-    let options = Options::parse(args)?;
+    let options = SoakOptions::parse(args)?;
     let root = repo::root()?;
-    let mut report = Report::read(&root);
+    let mut report = SoakReport::read(&root);
     let mut passed = true;
     if options.fuzz {
         report.fuzz = fuzz::run(&root, options.minutes)?;
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn forms_that_are_not_run_keep_their_entries() {
-        let mut report = Report { runs: vec![Run::begin("a"), Run::begin("b")], fuzz: Vec::new() };
+        let mut report = SoakReport { runs: vec![Run::begin("a"), Run::begin("b")], fuzz: Vec::new() };
         report.put(Run { cases: 5, ..Run::begin("b") });
         report.put(Run::begin("c"));
         let shown: Vec<(&str, u64)> = report.runs.iter().map(|run| (run.name.as_str(), run.cases)).collect();
@@ -327,12 +327,12 @@ mod tests {
 
     #[test]
     fn options_are_checked() {
-        let parse = |args: &[&str]| Options::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
+        let parse = |args: &[&str]| SoakOptions::parse(&args.iter().map(|a| (*a).to_owned()).collect::<Vec<_>>());
         assert_eq!(
             parse(&["--minutes", "2.5", "--seeds", "7"]).unwrap(),
-            Options { minutes: Some(2.5), seeds: Some(7), ..Options::default() }
+            SoakOptions { minutes: Some(2.5), seeds: Some(7), ..SoakOptions::default() }
         );
-        let only = Options { only: Some("model".into()), fuzz: true, ..Options::default() };
+        let only = SoakOptions { only: Some("model".into()), fuzz: true, ..SoakOptions::default() };
         assert_eq!(parse(&["--only", "model", "--fuzz"]).unwrap(), only);
         for bad in [&["--minutes"][..], &["--minutes", "NaN"], &["--minutes", "-1"], &["--seeds", "x"], &["--hours"]] {
             assert!(parse(bad).is_err(), "{bad:?}");

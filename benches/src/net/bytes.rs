@@ -9,16 +9,16 @@ use ugas_net::types::Tick;
 
 /// The counts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes {
-    /// Bytes for one of a hundred actors, of which two of eight ten-bit values changed, including its id.
+pub(crate) struct WireBytes {
+    /// WireBytes for one of a hundred actors, of which two of eight ten-bit values changed, including its id.
     pub(crate) observer: f64,
-    /// Bytes that two exact values for the owner add to a packet.
+    /// WireBytes that two exact values for the owner add to a packet.
     pub(crate) owner: f64,
-    /// Bytes of the owner's part if the hashes match.
+    /// WireBytes of the owner's part if the hashes match.
     pub(crate) matched: f64,
-    /// Bytes of an added tag, including the actor's id.
+    /// WireBytes of an added tag, including the actor's id.
     pub(crate) tag: f64,
-    /// Bytes that a thousand unchanged actors add to a packet.
+    /// WireBytes that a thousand unchanged actors add to a packet.
     pub(crate) unchanged: f64,
     /// Kilobits per second of a hundred actors with two changes each at 60 Hz, with all headers.
     pub(crate) kilobits: f64,
@@ -26,14 +26,14 @@ pub(crate) struct Bytes {
     pub(crate) payload_kilobits: f64,
 }
 
-pub(crate) fn count() -> Bytes {
+pub(crate) fn count() -> WireBytes {
     let (kilobits, payload_kilobits) = stream(100);
     let idle = mean(&mut Arena::new(0, 1), |_| Vec::new());
     let owner = mean(&mut Arena::new(0, 1), |arena| arena.own.clone());
     let crowded = mean(&mut Arena::new(1000, 1), |_| Vec::new());
     let (observer, tag) = sections();
     let matched = idle - bare();
-    Bytes { observer, owner: owner - idle, matched, tag, unchanged: crowded - idle, kilobits, payload_kilobits }
+    WireBytes { observer, owner: owner - idle, matched, tag, unchanged: crowded - idle, kilobits, payload_kilobits }
 }
 
 /// Returns the average bytes of a client's packets over a second.

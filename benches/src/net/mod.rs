@@ -1,5 +1,5 @@
 //! The network measurements in one table: the measured value, the limit, and bevy_replicon with the same changes.
-//! Bytes and counts are exact. Times are also given as ratios to bevy_replicon, which runs on the same machine directly
+//! WireBytes and counts are exact. Times are also given as ratios to bevy_replicon, which runs on the same machine directly
 //! before.
 
 pub(crate) mod arena;

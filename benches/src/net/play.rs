@@ -17,15 +17,15 @@ use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
 
 /// One client, a foe without an owner, and a link.
-struct Duel {
+struct NetDuel {
     rules: Arc<Rules>,
     net: Harness,
     hero: ControllerId,
     foe: ControllerId,
 }
 
-impl Duel {
-    fn new(profile: LinkProfile, seed: u64) -> Duel {
+impl NetDuel {
+    fn new(profile: LinkProfile, seed: u64) -> NetDuel {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let sets = vec![rules.set("Vitals").expect("it is there")];
@@ -40,7 +40,7 @@ impl Duel {
         let client = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [profile; 2], &[hero]).expect("the name is new");
         net.run(240);
-        Duel { rules, net, hero, foe }
+        NetDuel { rules, net, hero, foe }
     }
 
     fn ability(&self, name: &str) -> AbilityId {
@@ -119,7 +119,7 @@ pub(crate) fn blips() -> (u32, u32, u32) {
     let (mut wrong, mut all, mut runs) = (0, 0, 0);
     for profile in [LinkProfile::GOOD, LinkProfile::MOBILE, LinkProfile::BAD] {
         for seed in 0..10 {
-            let mut duel = Duel::new(profile, seed);
+            let mut duel = NetDuel::new(profile, seed);
             let bare = duel.value("A0");
             if !duel.cast("GA_Rage") {
                 continue;
@@ -148,7 +148,7 @@ pub(crate) fn blips() -> (u32, u32, u32) {
 
 /// Returns the ticks between shots of a weapon with a cooldown of thirty ticks, predicted or decided by the server.
 pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
-    let mut duel = Duel::new(LinkProfile::round_trip(round_trip, 0), 1);
+    let mut duel = NetDuel::new(LinkProfile::round_trip(round_trip, 0), 1);
     let (mut first, mut last, mut shots) = (None, None, 0u32);
     for _ in 0..600 {
         let known = duel.net.client("Ana").confirmed_tick(duel.hero).unwrap_or_default();
@@ -168,7 +168,7 @@ pub(crate) fn fire(round_trip: i64, asks: bool) -> f64 {
 
 /// Counts the corrections and commands in a minute of undisturbed play over a good link.
 pub(crate) fn mispredictions() -> (u64, u32) {
-    let mut duel = Duel::new(LinkProfile::GOOD, 7);
+    let mut duel = NetDuel::new(LinkProfile::GOOD, 7);
     let mut commands = 0;
     for i in 0..3600 {
         if i % 7 == 0 {
@@ -185,7 +185,7 @@ pub(crate) fn mispredictions() -> (u64, u32) {
 pub(crate) fn convergence() -> Vec<f64> {
     let mut took: Vec<f64> = Vec::new();
     for seed in 0..100 {
-        let mut duel = Duel::new(LinkProfile::BAD, seed);
+        let mut duel = NetDuel::new(LinkProfile::BAD, seed);
         let (foe, changed) = (duel.foe, duel.attribute("A7"));
         (0..10).for_each(|_| duel.nudge(foe));
         let truth = duel.net.server().sim().get(foe, changed);
@@ -200,7 +200,7 @@ pub(crate) fn convergence() -> Vec<f64> {
 /// Runs ten seconds over a link that loses six of ten packets. Returns whether client and server agree after the link
 /// is restored, and the maximum retained memory.
 pub(crate) fn torture() -> (bool, usize, usize) {
-    let mut duel = Duel::new(LinkProfile::TORTURE, 3);
+    let mut duel = NetDuel::new(LinkProfile::TORTURE, 3);
     let (mut server, mut client) = (0, 0);
     for i in 0..600 {
         if i % 20 == 0 {

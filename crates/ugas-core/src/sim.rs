@@ -141,7 +141,7 @@ impl Sim {
                 timelines: self.config.timelines,
                 role: self.config.role,
             },
-            back: SimTime::ZERO,
+            back_dated_by: SimTime::ZERO,
             fast,
             non_finite: NonFiniteConditions::default(),
             host: None,

@@ -6,7 +6,7 @@ use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::limits::{MAX_PATCHING, MAX_POINTS};
 use crate::names::{Names, target_of, with_names};
-use crate::patch::{GRAFTED, Way, graft, settle};
+use crate::patch::{PATCHED_LINE, PatchPath, set_at_path, settle};
 use crate::project::{DocSet, Project, Source, SourceDoc};
 use crate::read::read_tree;
 use crate::spelling::nearest;
@@ -17,7 +17,7 @@ use ugas_core::RulesBuilder;
 use ugas_doc::{Doc, Kind, Patch, Patched};
 
 /// One assembled document.
-pub(crate) struct Whole<'p> {
+pub(crate) struct AssembledDocument<'p> {
     /// The index of its file in the project.
     pub(crate) file: usize,
     /// Its index in the file.
@@ -30,7 +30,7 @@ pub(crate) struct Whole<'p> {
     source: &'p SourceDoc,
 }
 
-impl Whole<'_> {
+impl AssembledDocument<'_> {
     /// Returns its tree with qualified names. Places are those in the file.
     pub(crate) fn tree(&self) -> &Node {
         self.named.as_ref().unwrap_or(&self.source.tree)
@@ -40,7 +40,7 @@ impl Whole<'_> {
 /// The documents of a document set after patches, and the findings about the patches.
 #[derive(Default)]
 pub(crate) struct Assembled<'p> {
-    pub(crate) docs: Vec<Whole<'p>>,
+    pub(crate) docs: Vec<AssembledDocument<'p>>,
     pub(crate) findings: Vec<Diagnostic>,
     /// The changes so far: document, field and pack.
     changes: Vec<(usize, Patched, Option<PathBuf>)>,
@@ -76,8 +76,15 @@ pub(crate) fn assemble<'p>(project: &'p Project, set: &DocSet, names: &Names) ->
     out
 }
 
-fn whole<'p>(names: &Names, source: &Source, doc: &'p SourceDoc, loaded: &Loaded, file: usize, at: usize) -> Whole<'p> {
-    let mut whole = Whole { file, at, loaded: loaded.clone(), named: None, patched: None, source: doc };
+fn whole<'p>(
+    names: &Names,
+    source: &Source,
+    doc: &'p SourceDoc,
+    loaded: &Loaded,
+    file: usize,
+    at: usize,
+) -> AssembledDocument<'p> {
+    let mut whole = AssembledDocument { file, at, loaded: loaded.clone(), named: None, patched: None, source: doc };
     if names.space(file).is_some() {
         let tree = with_names(&doc.tree, &source.text, &names.of_file(file)[at].mentions);
         // A document that cannot be read with qualified names keeps the names of the file.
@@ -108,7 +115,7 @@ impl Assembled<'_> {
                     homes.entry(file).or_insert_with(found).clone()
                 };
                 let (Some(here), Some(there)) = (home(d.file), home(other)) else { continue };
-                let knows = |a: &PathBuf, b: &PathBuf| project.stands_on(a).contains(b);
+                let knows = |a: &PathBuf, b: &PathBuf| project.required_packs(a).contains(b);
                 if here == there || knows(&here, &there) || knows(&there, &here) {
                     continue;
                 }
@@ -155,11 +162,11 @@ impl Assembled<'_> {
         let own = names.iter().zip(&source.docs).find(|(_, d)| std::ptr::eq(*d, doc)).map(|(n, _)| &n.mentions[..]);
         for entry in fields {
             let value = with_names(&entry.value, &source.text, own.unwrap_or_default());
-            let grafted = Way::parse(&entry.key).and_then(|way| match way.to_string().as_str() {
+            let patched = PatchPath::parse(&entry.key).and_then(|way| match way.to_string().as_str() {
                 "Name" | "Kind" | "$schema" => Err(format!("a patch cannot change the {way} of a definition")),
-                _ => graft(&mut tree, &way, &value),
+                _ => set_at_path(&mut tree, &way, &value),
             });
-            match grafted {
+            match patched {
                 Ok(way) => {
                     let field = way.to_string();
                     let patched = Patched { field, file: source.name.clone(), line: entry.line };
@@ -173,7 +180,7 @@ impl Assembled<'_> {
         match read_tree(&home.name, &tree) {
             Ok(mut loaded) => {
                 let line = loaded.origin.line;
-                match tree.get("Csv").filter(|n| n.line >= GRAFTED) {
+                match tree.get("Csv").filter(|n| n.line >= PATCHED_LINE) {
                     // A table named by a patch is relative to the file of the patch.
                     Some(_) => {
                         let kept = &project.tables;
@@ -184,7 +191,7 @@ impl Assembled<'_> {
                     }
                     None => keep_table(&mut loaded.doc, &self.docs[target].loaded.doc),
                 }
-                let lines = loaded.origin.modifier_lines.iter().map(|&l| if l >= GRAFTED { line } else { l });
+                let lines = loaded.origin.modifier_lines.iter().map(|&l| if l >= PATCHED_LINE { line } else { l });
                 loaded.origin.modifier_lines = lines.collect();
                 settle(&mut tree, line);
                 loaded.origin.patches = std::mem::take(&mut self.docs[target].loaded.origin.patches);
@@ -196,8 +203,8 @@ impl Assembled<'_> {
             Err(errors) => {
                 for mut error in errors {
                     let read = Diagnostic::of_read_error;
-                    self.findings.push(if error.line >= GRAFTED {
-                        error.line -= GRAFTED;
+                    self.findings.push(if error.line >= PATCHED_LINE {
+                        error.line -= PATCHED_LINE;
                         error.file = source.name.clone();
                         error.message = format!("{name}: {}", error.message);
                         read(&error).stretched(&source.text)
@@ -229,12 +236,12 @@ impl Assembled<'_> {
             })?),
             None => None,
         };
-        let is_it = |d: &&Whole<'_>| {
+        let is_it = |d: &&AssembledDocument<'_>| {
             // A mapping is named after its action set.
             let kind = d.loaded.doc.kind();
             d.loaded.doc.name() == name && wanted.map_or(kind != Kind::InputMapping, |w| w == kind)
         };
-        let found: Vec<&Whole<'_>> = self.docs.iter().filter(is_it).collect();
+        let found: Vec<&AssembledDocument<'_>> = self.docs.iter().filter(is_it).collect();
         match found.as_slice() {
             [_] => Ok(self.docs.iter().position(|d| is_it(&d)).unwrap_or_default()),
             [] => match self.docs.iter().find(|d| d.loaded.doc.name() == name) {
@@ -297,7 +304,7 @@ impl Assembled<'_> {
     ) {
         let same = |(of, p, _): &&(usize, Patched, Option<PathBuf>)| *of == target && p.touches(&patched.field);
         let ordered = |other: &Option<PathBuf>| match (pack, other) {
-            (Some(pack), Some(other)) => pack != other && project.stands_on(pack).contains(other),
+            (Some(pack), Some(other)) => pack != other && project.required_packs(pack).contains(other),
             _ => false,
         };
         if let Some((_, earlier, by)) = self.changes.iter().filter(same).find(|(.., by)| !ordered(by)) {

@@ -1,7 +1,7 @@
 //! A `serde` deserializer over [`Node`]. Its errors contain the line, column and path of the node, what was found, and what
 //! was expected.
 
-use crate::fault::{DeError, Step};
+use crate::fault::{DeError, PathStep};
 use crate::limits::MAX_ERRORS_PER_DOCUMENT;
 use crate::mask::Masked;
 use crate::{Entry, Node, NodeValue, ReadError};
@@ -101,7 +101,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
             NodeValue::Bool(b) => self.located(visitor.visit_bool(*b)),
             NodeValue::Number(_) => {
                 let n = self.finite()?;
-                // Whole numbers are visited as integers for untagged types, except minus zero.
+                // AssembledDocument numbers are visited as integers for untagged types, except minus zero.
                 let integral = n.fract() == 0.0 && n.abs() <= EXACT && !(n == 0.0 && n.is_sign_negative());
                 self.located(match integral {
                     true if n < 0.0 => visitor.visit_i64(n as i64),
@@ -304,7 +304,7 @@ impl<'de> de::SeqAccess<'de> for &mut Items<'_> {
         };
         seed.deserialize(NodeDe { node, masked: self.masked })
             .map(Some)
-            .map_err(|e| e.within(node).under(Step::Index(index)))
+            .map_err(|e| e.within(node).under(PathStep::Index(index)))
     }
 
     fn size_hint(&self) -> Option<usize> {
@@ -335,7 +335,7 @@ impl<'de> de::MapAccess<'de> for Entries<'_> {
         match self.value.take() {
             Some(entry) => seed
                 .deserialize(NodeDe { node: &entry.value, masked: self.masked })
-                .map_err(|e| e.within(&entry.value).under(Step::Key(entry.key.clone()))),
+                .map_err(|e| e.within(&entry.value).under(PathStep::Key(entry.key.clone()))),
             None => Err(DeError::new("internal error: a value was read before its key")),
         }
     }
@@ -420,7 +420,7 @@ impl Choice<'_> {
     fn content<T>(self, read: impl FnOnce(NodeDe<'_>) -> Result<T, DeError>) -> Result<T, DeError> {
         match self.content {
             Some(node) => read(NodeDe { node, masked: self.masked })
-                .map_err(|e| e.within(node).under(Step::Key(self.name.to_owned()))),
+                .map_err(|e| e.within(node).under(PathStep::Key(self.name.to_owned()))),
             None => {
                 Err(DeError::new(format!("{} needs a value: write it as `{}: …`", self.name, self.name))
                     .within(self.place))

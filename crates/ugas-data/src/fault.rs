@@ -13,7 +13,7 @@ pub(crate) struct DeError {
     help: Option<Box<str>>,
     place: Option<(u32, u32)>,
     /// From the leaf to the root.
-    path: Vec<Step>,
+    path: Vec<PathStep>,
     cause: Cause,
 }
 
@@ -30,7 +30,7 @@ pub(crate) enum Cause {
 
 /// One step of the path from a map or list to a value in it.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub(crate) enum PathStep {
     Key(String),
     Index(usize),
 }
@@ -56,11 +56,11 @@ impl DeError {
         let mut at = (root, None);
         for step in self.path.iter().rev() {
             at = match step {
-                Step::Key(key) => {
+                PathStep::Key(key) => {
                     let entry = at.0.entry(key)?;
                     (&entry.value, Some((at.0, entry.key.as_str())))
                 }
-                Step::Index(i) => (at.0.at(*i)?, Some((at.0, ""))),
+                PathStep::Index(i) => (at.0.at(*i)?, Some((at.0, ""))),
             };
         }
         Some(at)
@@ -90,7 +90,7 @@ impl DeError {
     }
 
     /// Adds a step to the path.
-    pub(crate) fn under(mut self, step: Step) -> DeError {
+    pub(crate) fn under(mut self, step: PathStep) -> DeError {
         self.path.push(step);
         self
     }
@@ -100,9 +100,9 @@ impl DeError {
         let mut message = String::new();
         for step in self.path.iter().rev() {
             match step {
-                Step::Key(key) if message.is_empty() => message.push_str(key),
-                Step::Key(key) => message.extend([".", key]),
-                Step::Index(i) => message.push_str(&format!("[{i}]")),
+                PathStep::Key(key) if message.is_empty() => message.push_str(key),
+                PathStep::Key(key) => message.extend([".", key]),
+                PathStep::Index(i) => message.push_str(&format!("[{i}]")),
             }
         }
         if !message.is_empty() {

@@ -267,7 +267,7 @@ static PAGES: &[FindingPage] = &[
         "Use a fixed or attribute-based magnitude, so that the cost is known before it is paid.",
     ),
     page(
-        "scene-circle",
+        "scene-cycle",
         "A scene extends itself, directly or through other scenes.",
         "Remove one scene of the cycle from `Extends`.",
     ),

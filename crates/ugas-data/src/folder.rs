@@ -157,7 +157,7 @@ pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf>
 }
 
 /// Returns an error if a file or folder is a link out of `home`.
-pub(crate) fn strays(path: &Path, home: &Path) -> Option<ReadError> {
+pub(crate) fn link_out_of_folder(path: &Path, home: &Path) -> Option<ReadError> {
     let is_link = fs::symlink_metadata(path).is_ok_and(|m| m.is_symlink());
     match fs::canonicalize(home) {
         Ok(home) if is_link => leads_out(path, &home),

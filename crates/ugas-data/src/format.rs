@@ -30,7 +30,7 @@ pub fn format(file: &str, text: &str) -> Result<String, ReadErrors> {
     }
     let (trees, errors) = parse(&name, &plain);
     let trees = ReadErrors::unless(errors, trees)?;
-    let shaped = Shape::new(&plain, &trees).apply();
+    let shaped = LineLayout::new(&plain, &trees).apply();
     let (again, errors) = parse(&name, &shaped);
     let same = errors.is_empty()
         && again.len() == trees.len()
@@ -71,7 +71,7 @@ enum Line {
     Verbatim(usize),
 }
 
-struct Shape<'t> {
+struct LineLayout<'t> {
     text: &'t str,
     /// The start of each line.
     starts: Vec<usize>,
@@ -80,10 +80,10 @@ struct Shape<'t> {
     gaps: Vec<(Span, &'static str)>,
 }
 
-impl<'t> Shape<'t> {
-    fn new(text: &'t str, trees: &[Node]) -> Shape<'t> {
+impl<'t> LineLayout<'t> {
+    fn new(text: &'t str, trees: &[Node]) -> LineLayout<'t> {
         let starts: Vec<usize> = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        let mut shape = Shape { text, lines: vec![Line::Free; starts.len()], starts, gaps: Vec::new() };
+        let mut shape = LineLayout { text, lines: vec![Line::Free; starts.len()], starts, gaps: Vec::new() };
         trees.iter().for_each(|tree| shape.node(tree, 0));
         shape
     }

@@ -6,7 +6,7 @@ use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::kind::{KindName, kind_of};
 use crate::names::{Space, written_column};
 use crate::parse::parse;
-use crate::patch::{Way, nested};
+use crate::patch::{PatchPath, nested};
 use crate::project::{Source, SourceDoc};
 use crate::symbol::{Mention, mentions};
 use crate::{Node, Span};
@@ -70,7 +70,7 @@ pub(crate) fn at_patch(
     let parts = IssueText::of(issue, None);
     let fields = patch.tree.get("Set").map_or(&[][..], Node::entries);
     let entry = fields.iter().find(|e| e.line == field.1 && same_field(&e.key, field.0))?;
-    let tree = nested(&Way::parse(field.0).ok()?, entry);
+    let tree = nested(&PatchPath::parse(field.0).ok()?, entry);
     let names = mentions(target.1, &tree, &source.text);
     let named = |m: &Mention| has_word(&parts.message, &m.name);
     let rest_of_message = split_place(&parts.message).0.map(|place| by_number(target.0, &place));
@@ -82,7 +82,7 @@ pub(crate) fn at_patch(
     about.then(|| {
         let mut found = find(&parts.message, &tree, &names, &source.text);
         if !(entry.value.span.start <= found.span.start && found.span.end <= entry.value.span.end) {
-            found = Found { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
+            found = LocatedName { span: first_line(entry.value.span, &source.text), is_name: false, columns: None };
         }
         parts.at(source.name.clone(), found, |finding, span| source.mark(finding, span))
     })
@@ -140,7 +140,7 @@ impl<'i> IssueText<'i> {
         IssueText { issue, severity, document: shorten(&issue.document), message, meant }
     }
 
-    fn at(self, file: Arc<str>, found: Found, mark: impl FnOnce(Diagnostic, Span) -> Diagnostic) -> Diagnostic {
+    fn at(self, file: Arc<str>, found: LocatedName, mark: impl FnOnce(Diagnostic, Span) -> Diagnostic) -> Diagnostic {
         let issue = self.issue;
         let message = match found.columns {
             Some((from, to)) => self.message.replacen(&format!("column {from}: "), &format!("column {to}: "), 1),
@@ -175,7 +175,7 @@ fn host_help(list: &str) -> String {
     format!("list it in pack.yaml under `Host: {{{list}: [..]}}` if host code provides it")
 }
 
-struct Found {
+struct LocatedName {
     span: Span,
     /// Whether the span is exactly the wrong name.
     is_name: bool,
@@ -183,7 +183,7 @@ struct Found {
     columns: Option<(usize, usize)>,
 }
 
-fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
+fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> LocatedName {
     let (place, rest_of_message) = split_place(message);
     let at = place.and_then(|place| descend(tree, &place));
     // `column 5: …` is relative to the expression.
@@ -199,7 +199,7 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
         let to = from + word.unwrap_or(expression.len() - offset).max(1);
         let exact = names.iter().find(|m| m.span.start as usize >= from && m.span.end as usize <= to);
         let is_name = exact.is_some_and(|m| rest_of_message.contains(&m.name));
-        return Found {
+        return LocatedName {
             span: exact.filter(|_| is_name).map_or(Span::new(from, to), |m| m.span),
             is_name,
             columns: Some((column, written)),
@@ -210,22 +210,22 @@ fn find(message: &str, tree: &Node, names: &[Mention], text: &str) -> Found {
     let written = |m: &Mention| m.span.of(text).is_some_and(|word| has_word(rest_of_message, word));
     let named = |m: &&Mention| !m.definition && (has_word(rest_of_message, &m.name) || written(m));
     if let Some(m) = names.iter().filter(inside).find(named) {
-        return Found { span: m.span, is_name: true, columns: None };
+        return LocatedName { span: m.span, is_name: true, columns: None };
     }
     if let Some(value) = at.and_then(|node| value_of(rest_of_message, node)) {
-        return Found { span: value, is_name: true, columns: None };
+        return LocatedName { span: value, is_name: true, columns: None };
     }
     let span = match at {
         Some(node) => node.span,
         None => key_in(message, tree)
             .or_else(|| value_in(message, tree))
             .or_else(|| {
-                let words = Words::of(message);
+                let words = MessageNames::of(message);
                 names.iter().find(|m| m.definition && words.have(&m.name)).map(|m| m.span)
             })
             .unwrap_or_else(|| name_of(tree)),
     };
-    Found { span: first_line(span, text), is_name: false, columns: None }
+    LocatedName { span: first_line(span, text), is_name: false, columns: None }
 }
 
 /// Splits the path from a message: `A.B: …` or `A: B: …`.
@@ -275,15 +275,15 @@ fn by_name<'t>(node: &'t Node, name: &str) -> Option<&'t Node> {
 }
 
 /// Returns the names in a message, so that not every known name must be searched.
-struct Words<'m> {
+struct MessageNames<'m> {
     message: &'m str,
     names: BTreeSet<&'m str>,
 }
 
-impl Words<'_> {
-    fn of(message: &str) -> Words<'_> {
+impl MessageNames<'_> {
+    fn of(message: &str) -> MessageNames<'_> {
         let names = message.split(|c: char| !is_part(c)).map(|name| name.trim_matches('.')).collect();
-        Words { message, names }
+        MessageNames { message, names }
     }
 
     fn have(&self, name: &str) -> bool {

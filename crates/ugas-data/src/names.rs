@@ -2,7 +2,7 @@
 //! the rules use `namespace::Name`. This module converts short names to qualified names. Tags have no namespace,
 //! because packs share them.
 
-use crate::patch::{Way, nested};
+use crate::patch::{PatchPath, nested};
 use crate::project::{Project, Source, SourceDoc};
 use crate::symbol::{Mention, SymbolKind, mentions};
 use crate::{Node, Span};
@@ -194,7 +194,7 @@ pub(crate) fn names_of_patch(kind: Kind, patch: &Node, text: &str) -> Vec<Mentio
     let entries = patch.get("Set").map_or(&[][..], Node::entries);
     let mut all: Vec<Mention> = Vec::new();
     for entry in entries {
-        let Ok(way) = Way::parse(&entry.key) else { continue };
+        let Ok(way) = PatchPath::parse(&entry.key) else { continue };
         all.extend(mentions(kind, &nested(&way, entry), text).into_iter().filter(|m| !m.definition));
     }
     all

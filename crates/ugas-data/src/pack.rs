@@ -3,7 +3,7 @@
 //! folder.
 
 use crate::assemble::assemble;
-use crate::folder::{PACK_FILE, files_in, strays, text_of};
+use crate::folder::{PACK_FILE, files_in, link_out_of_folder, text_of};
 use crate::limits::MAX_REQUIRED;
 use crate::names::Names;
 use crate::project::{DocSet, Project, Source};
@@ -176,15 +176,15 @@ pub fn read_pack_file(folder: impl AsRef<Path>) -> Result<Option<PackFile>, Read
 }
 
 /// Line and column.
-type Place = (u32, u32);
+type LineColumn = (u32, u32);
 
 /// Reads a `pack.yaml`, with the places of the required names.
-fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<Place>)>, ReadErrors> {
+fn read_placed(folder: &Path) -> Result<Option<(PackFile, Vec<LineColumn>)>, ReadErrors> {
     let path = folder.join(PACK_FILE);
     if !path.exists() {
         return Ok(None);
     }
-    if let Some(error) = strays(&path, folder) {
+    if let Some(error) = link_out_of_folder(&path, folder) {
         return Err(error.into());
     }
     let file = path.display().to_string();
@@ -295,13 +295,13 @@ impl Reader {
     }
 
     /// Reads a required pack from the parent folder.
-    fn required(&mut self, by: &Path, canonical: &Path, name: &str, place: Place) {
+    fn required(&mut self, by: &Path, canonical: &Path, name: &str, place: LineColumn) {
         let beside = match by.file_name() {
             Some(_) => by.with_file_name(name),
             // A path such as `.` or `..` has no folder name.
             None => canonical.with_file_name(name),
         };
-        if let Some(error) = beside.parent().and_then(|home| strays(&beside, home)) {
+        if let Some(error) = beside.parent().and_then(|home| link_out_of_folder(&beside, home)) {
             return self.errors.push(error);
         }
         let message = match read_pack_file(&beside) {

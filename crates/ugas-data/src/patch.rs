@@ -6,11 +6,11 @@ use crate::tree::quoted;
 use crate::{Entry, Node, NodeValue, Span};
 
 /// Added to the lines of patched values, so that errors about them can be recognised. No file has as many lines.
-pub(crate) const GRAFTED: u32 = 1 << 30;
+pub(crate) const PATCHED_LINE: u32 = 1 << 30;
 
 /// A step of a path.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Step {
+pub(crate) enum PatchStep {
     /// A key of a map.
     Key(String),
     /// An index of a list.
@@ -21,11 +21,11 @@ pub(crate) enum Step {
 
 /// The path to a field: `Modifiers[0].Magnitude.Value`, `Attributes[Health].Clamping.Max`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Way(pub(crate) Vec<Step>);
+pub(crate) struct PatchPath(pub(crate) Vec<PatchStep>);
 
-impl Way {
+impl PatchPath {
     /// Parses a path.
-    pub(crate) fn parse(text: &str) -> Result<Way, String> {
+    pub(crate) fn parse(text: &str) -> Result<PatchPath, String> {
         let bad =
             || format!("{} is not a path to a field; write a path such as Modifiers[0].Magnitude.Value", quoted(text));
         let word = |w: &str| !w.is_empty() && w.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
@@ -35,29 +35,29 @@ impl Way {
             if !word(key) {
                 return Err(bad());
             }
-            steps.push(Step::Key(key.to_owned()));
+            steps.push(PatchStep::Key(key.to_owned()));
             for entry in lists.iter().flat_map(|l| l.split('[')) {
                 let inner = entry.strip_suffix(']').filter(|i| word(i)).ok_or_else(bad)?;
                 let number = inner.starts_with(|c: char| c.is_ascii_digit());
                 steps.push(match inner.parse() {
-                    Ok(index) => Step::Index(index),
+                    Ok(index) => PatchStep::Index(index),
                     Err(_) if number => return Err(bad()),
-                    Err(_) => Step::Named(inner.to_owned()),
+                    Err(_) => PatchStep::Named(inner.to_owned()),
                 });
             }
         }
-        Ok(Way(steps))
+        Ok(PatchPath(steps))
     }
 }
 
-impl std::fmt::Display for Way {
+impl std::fmt::Display for PatchPath {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         for (i, step) in self.0.iter().enumerate() {
             match step {
-                Step::Key(key) if i == 0 => f.write_str(key)?,
-                Step::Key(key) => write!(f, ".{key}")?,
-                Step::Index(index) => write!(f, "[{index}]")?,
-                Step::Named(name) => write!(f, "[{name}]")?,
+                PatchStep::Key(key) if i == 0 => f.write_str(key)?,
+                PatchStep::Key(key) => write!(f, ".{key}")?,
+                PatchStep::Index(index) => write!(f, "[{index}]")?,
+                PatchStep::Named(name) => write!(f, "[{name}]")?,
             }
         }
         Ok(())
@@ -65,12 +65,12 @@ impl std::fmt::Display for Way {
 }
 
 /// Wraps the value of a patch entry in the structure of its target.
-pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
+pub(crate) fn nested(way: &PatchPath, entry: &Entry) -> Node {
     let mut node = entry.value.clone();
     for step in way.0.iter().rev() {
         let (line, column, span) = (node.line, node.column, node.span);
         let value = match step {
-            Step::Key(key) => {
+            PatchStep::Key(key) => {
                 // The key is part of the path and contains no name.
                 let at = Span { start: entry.span.start, end: entry.span.start };
                 NodeValue::Map(vec![Entry {
@@ -81,8 +81,8 @@ pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
                     value: node,
                 }])
             }
-            Step::Named(_) => NodeValue::List(vec![node]),
-            Step::Index(index) => {
+            PatchStep::Named(_) => NodeValue::List(vec![node]),
+            PatchStep::Index(index) => {
                 // Earlier entries do not belong to the patch; the number of placeholders is limited.
                 let nothing =
                     Node { value: NodeValue::Null, line, column, span: Span { start: span.start, end: span.start } };
@@ -97,17 +97,17 @@ pub(crate) fn nested(way: &Way, entry: &Entry) -> Node {
 }
 
 /// Sets a value at a path; `null` removes the field. Returns the path with indices, or an error.
-pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, String> {
+pub(crate) fn set_at_path(tree: &mut Node, way: &PatchPath, value: &Node) -> Result<PatchPath, String> {
     let mut value = value.clone();
     shift(&mut value);
     let mut at = tree;
-    let mut done: Vec<Step> = Vec::new();
+    let mut done: Vec<PatchStep> = Vec::new();
     for (i, step) in way.0.iter().enumerate() {
         let last = i + 1 == way.0.len();
-        let here = Way(done.clone()).to_string();
+        let here = PatchPath(done.clone()).to_string();
         let place = if here.is_empty() { "the definition".to_owned() } else { here };
         match step {
-            Step::Key(key) => {
+            PatchStep::Key(key) => {
                 if at.is_null() {
                     at.value = NodeValue::Map(Vec::new());
                 }
@@ -121,7 +121,7 @@ pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, Str
                     let Some(known) = known else { return Err(format!("{place} has no field {key} to remove")) };
                     entries.remove(known);
                     done.push(step.clone());
-                    return Ok(Way(done));
+                    return Ok(PatchPath(done));
                 }
                 let index = known.unwrap_or_else(|| {
                     let nothing = Node { value: NodeValue::Null, line, column, span };
@@ -131,7 +131,7 @@ pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, Str
                 done.push(step.clone());
                 at = &mut entries[index].value;
             }
-            Step::Index(_) | Step::Named(_) => {
+            PatchStep::Index(_) | PatchStep::Named(_) => {
                 let found = at.describe().to_string();
                 let NodeValue::List(items) = &mut at.value else {
                     return Err(format!("{place} is {found}, expected a list"));
@@ -139,29 +139,29 @@ pub(crate) fn graft(tree: &mut Node, way: &Way, value: &Node) -> Result<Way, Str
                 let index = entry_of(items, step, &place)?;
                 if last && value.is_null() {
                     items.remove(index);
-                    done.push(Step::Index(index));
-                    return Ok(Way(done));
+                    done.push(PatchStep::Index(index));
+                    return Ok(PatchPath(done));
                 }
-                done.push(Step::Index(index));
+                done.push(PatchStep::Index(index));
                 at = &mut items[index];
             }
         }
     }
     *at = value;
-    Ok(Way(done))
+    Ok(PatchPath(done))
 }
 
-fn entry_of(items: &[Node], step: &Step, place: &str) -> Result<usize, String> {
+fn entry_of(items: &[Node], step: &PatchStep, place: &str) -> Result<usize, String> {
     let wanted = match step {
-        Step::Index(index) if *index < items.len() => return Ok(*index),
-        Step::Index(index) => {
+        PatchStep::Index(index) if *index < items.len() => return Ok(*index),
+        PatchStep::Index(index) => {
             let most = match items.len() {
                 0 => "the list is empty".to_owned(),
                 n => format!("the last entry is [{}]", n - 1),
             };
             return Err(format!("{place} has no entry [{index}]; {most}"));
         }
-        Step::Named(name) | Step::Key(name) => name,
+        PatchStep::Named(name) | PatchStep::Key(name) => name,
     };
     let name = |n: &Node| ["Name", "Attribute"].iter().find_map(|key| n.get(key)?.as_text().map(str::to_owned));
     let names: Vec<String> = items.iter().map(|n| name(n).unwrap_or_default()).collect();
@@ -181,13 +181,13 @@ fn entry_of(items: &[Node], step: &Step, place: &str) -> Result<usize, String> {
 }
 
 fn shift(node: &mut Node) {
-    each_line(node, &mut |line| *line += GRAFTED);
+    each_line(node, &mut |line| *line += PATCHED_LINE);
 }
 
 /// Resets the lines of patched values to `line`.
 pub(crate) fn settle(node: &mut Node, line: u32) {
     each_line(node, &mut |l| {
-        if *l >= GRAFTED {
+        if *l >= PATCHED_LINE {
             *l = line;
         }
     });

@@ -17,7 +17,7 @@ const TEXT: &str = "Description";
 
 /// The values of an effect that a text may show.
 #[derive(Default)]
-struct Tells<'p> {
+struct EffectPlaceholders<'p> {
     words: BTreeSet<&'p str>,
     /// Whether any attribute is possible, because host code writes some or one is misspelt.
     open: bool,
@@ -25,7 +25,7 @@ struct Tells<'p> {
 
 /// The names that the texts of a document set may use.
 struct Known<'p> {
-    effects: BTreeMap<&'p str, Tells<'p>>,
+    effects: BTreeMap<&'p str, EffectPlaceholders<'p>>,
     attributes: BTreeSet<&'p str>,
 }
 
@@ -74,7 +74,7 @@ impl<'p> Known<'p> {
         known.attributes.extend(docs().flat_map(Doc::attributes).map(|a| a.name.as_str()));
         for doc in docs() {
             if let Doc::Effect(e) = doc {
-                known.effects.insert(&e.name, tells(e, &results, &known.attributes));
+                known.effects.insert(&e.name, effect_placeholders(e, &results, &known.attributes));
             }
         }
         known
@@ -89,38 +89,42 @@ impl<'p> Known<'p> {
             let message = format!("{of}{TEXT}: {{{}}} is neither an attribute nor Level", m.name);
             return Some(by.finding(message, m.span, &m.name, words));
         }
-        let Some(tells) = self.effects.get(m.name.as_str()) else {
+        let Some(effect_placeholders) = self.effects.get(m.name.as_str()) else {
             let message = format!("{of}{TEXT}: unknown effect {}", m.name);
             return Some(by.finding(message, m.span, &m.name, self.effects.keys().copied()));
         };
         let start = m.span.end as usize + 1;
         let what = by.source.text.get(start..)?.split('}').next()?;
         let whole = by.space.map_or_else(|| what.to_owned(), |space| space.whole(SymbolKind::Attribute, what));
-        let any = tells.open && self.attributes.contains(&*whole);
-        if any || tells.words.contains(&*whole) {
+        let any = effect_placeholders.open && self.attributes.contains(&*whole);
+        if any || effect_placeholders.words.contains(&*whole) {
             return None;
         }
-        let list: Vec<&str> = tells.words.iter().copied().collect();
+        let list: Vec<&str> = effect_placeholders.words.iter().copied().collect();
         let has = if list.is_empty() { "nothing".to_owned() } else { list.join(", ") };
         let message = format!("{of}{TEXT}: {} has no value {what}; it has {has}", m.name);
         Some(by.finding(message, Span::new(start, start + what.len()), what, list.iter().copied()))
     }
 }
 
-fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attributes: &BTreeSet<&'p str>) -> Tells<'p> {
-    let mut tells = Tells::default();
+fn effect_placeholders<'p>(
+    e: &'p Effect,
+    results: &BTreeMap<&'p str, Vec<&'p str>>,
+    attributes: &BTreeSet<&'p str>,
+) -> EffectPlaceholders<'p> {
+    let mut effect_placeholders = EffectPlaceholders::default();
     for m in &e.modifiers {
         // A name may be qualified with its attribute set.
         let name = m.attribute.rsplit('.').next().unwrap_or_default();
         let is_known = attributes.contains(m.attribute.as_str()) || attributes.contains(name);
-        tells.words.extend(is_known.then_some(m.attribute.as_str()));
+        effect_placeholders.words.extend(is_known.then_some(m.attribute.as_str()));
         // A misspelt attribute is reported in the effect.
-        tells.open |= !is_known;
+        effect_placeholders.open |= !is_known;
     }
     for x in &e.executions {
         match results.get(x.calculator_class.as_str()) {
-            Some(attributes) => tells.words.extend(attributes),
-            None => tells.open = true,
+            Some(attributes) => effect_placeholders.words.extend(attributes),
+            None => effect_placeholders.open = true,
         }
     }
     let times = [
@@ -128,8 +132,8 @@ fn tells<'p>(e: &'p Effect, results: &BTreeMap<&'p str, Vec<&'p str>>, attribute
         ("Period", e.period.is_some()),
         ("Chance", e.application_chance.is_some()),
     ];
-    tells.words.extend(times.into_iter().filter(|t| t.1).map(|t| t.0));
-    tells
+    effect_placeholders.words.extend(times.into_iter().filter(|t| t.1).map(|t| t.0));
+    effect_placeholders
 }
 
 /// The place of a text.

@@ -8,10 +8,10 @@ use ugas_doc::Kind;
 
 /// A map of the specification: its name (the kind for a document) and its fields, each with the name of the map below it or
 /// in its list.
-type Shape = (&'static str, &'static [(&'static str, &'static str)]);
+type SpecMap = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// Every map of the third draft of the specification. Free maps (`Params`) have no entry.
-const SHAPES: &[Shape] = &[
+const SPEC_MAPS: &[SpecMap] = &[
     (
         "attribute",
         &[
@@ -198,7 +198,7 @@ const LATER: &[(&str, &str)] =
 
 /// Returns the fields of a map of the specification, with the maps below them.
 pub(crate) fn shape(name: &str) -> Option<&'static [(&'static str, &'static str)]> {
-    SHAPES.iter().find(|s| s.0 == name).map(|s| s.1)
+    SPEC_MAPS.iter().find(|s| s.0 == name).map(|s| s.1)
 }
 
 impl Project {

@@ -3,7 +3,7 @@
 
 use crate::assemble::{Assembled, assemble};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::folder::{PACK_FILE, files_in, strays, text_of};
+use crate::folder::{PACK_FILE, files_in, link_out_of_folder, text_of};
 use crate::kind::{KindName, draft_of, kind_of};
 use crate::limits::{MAX_ERRORS, MAX_FINDINGS, MAX_FINDINGS_PER_DOCUMENT, MAX_POINTS};
 use crate::lines::Lines;
@@ -270,12 +270,13 @@ impl Project {
         while let Some(source) = self.sources.get(next) {
             next += 1;
             let Some(pack) = &source.pack else { continue };
-            let folders: Vec<PathBuf> = pack.requires.iter().filter_map(|name| beside(&source.path, name)).collect();
+            let folders: Vec<PathBuf> =
+                pack.requires.iter().filter_map(|name| required_pack_folder(&source.path, name)).collect();
             for folder in folders {
                 if self.sources.iter().any(|s| s.path.parent() == Some(&folder)) || !folder.join(PACK_FILE).is_file() {
                     continue;
                 }
-                if let Some(error) = folder.parent().and_then(|home| strays(&folder, home)) {
+                if let Some(error) = folder.parent().and_then(|home| link_out_of_folder(&folder, home)) {
                     errors.push(error);
                     continue;
                 }
@@ -327,7 +328,7 @@ impl Project {
                 let pack = packs.get(at.as_path()).and_then(|&i| self.sources[i].pack.as_ref());
                 steps.push((at.clone(), true));
                 let requires = pack.map_or(&[][..], |p| p.requires.as_slice());
-                let below = requires.iter().rev().filter_map(|name| beside(&at.join(PACK_FILE), name));
+                let below = requires.iter().rev().filter_map(|name| required_pack_folder(&at.join(PACK_FILE), name));
                 steps.extend(below.map(|f| (f, false)));
             }
         }
@@ -344,7 +345,7 @@ impl Project {
     }
 
     /// Returns the folders of the required packs of a pack, transitively.
-    pub(crate) fn stands_on(&self, pack: &Path) -> Vec<PathBuf> {
+    pub(crate) fn required_packs(&self, pack: &Path) -> Vec<PathBuf> {
         let mut all = self.in_order(&self.packs(), pack);
         all.pop();
         all
@@ -542,7 +543,8 @@ impl Project {
     fn missing_packs(&self, source: &Source) -> Vec<Diagnostic> {
         let Some(pack) = &source.pack else { return Vec::new() };
         let there = |folder: &Path| self.sources.iter().any(|s| pack_folder(&s.path) == Some(folder));
-        let missing = pack.requires.iter().filter(|name| !beside(&source.path, name).is_some_and(|f| there(&f)));
+        let missing =
+            pack.requires.iter().filter(|name| !required_pack_folder(&source.path, name).is_some_and(|f| there(&f)));
         let say = |name: &String| {
             let message = format!("Requires: the pack {name} does not exist");
             let at = source.text.find(name.as_str()).unwrap_or(0);
@@ -564,7 +566,7 @@ fn pack_folder(path: &Path) -> Option<&Path> {
 }
 
 /// Returns the folder of a required pack, given the `pack.yaml` that requires it.
-fn beside(pack_file: &Path, name: &str) -> Option<PathBuf> {
+fn required_pack_folder(pack_file: &Path, name: &str) -> Option<PathBuf> {
     let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
     let folder = pack_file.parent()?;
     plain.then(|| match folder.file_name() {

@@ -85,7 +85,7 @@ fn table_text(path: &Path) -> Option<String> {
     text_of(path, &path.display().to_string()).ok()
 }
 
-type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
+type HostCodeFn = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
 
 /// The documents of a folder (with its required packs) or a file, and the last rules built from them.
 ///
@@ -113,7 +113,7 @@ type Code = Box<dyn Fn(RulesBuilder) -> RulesBuilder + Send>;
 /// ```
 pub struct Reloader {
     root: PathBuf,
-    code: Option<Code>,
+    code: Option<HostCodeFn>,
     project: Project,
     seen: Seen,
     /// The files that could not be read at the last poll.
@@ -148,7 +148,7 @@ impl Reloader {
         Reloader::start(path.into(), Some(Box::new(code)))
     }
 
-    fn start(root: PathBuf, code: Option<Code>) -> Result<Reloader, Vec<Diagnostic>> {
+    fn start(root: PathBuf, code: Option<HostCodeFn>) -> Result<Reloader, Vec<Diagnostic>> {
         let mut seen = Seen::default();
         let (project, unreadable) = look(&root, &mut BTreeMap::new(), &mut seen, &mut false);
         let rules = build(&root, &project, &unreadable, code.as_ref(), None)?;
@@ -242,7 +242,7 @@ fn build(
     root: &Path,
     project: &Project,
     unreadable: &[ReadError],
-    code: Option<&Code>,
+    code: Option<&HostCodeFn>,
     after: Option<&Arc<Rules>>,
 ) -> Result<Arc<Rules>, Vec<Diagnostic>> {
     let Some(set) = set_at(root, project).filter(|set| project.docs(set).next().is_some()) else {
@@ -270,7 +270,7 @@ fn errors_of(project: &Project) -> impl Iterator<Item = Diagnostic> {
 fn built(
     project: &Project,
     set: &DocSet,
-    code: Option<&Code>,
+    code: Option<&HostCodeFn>,
     after: Option<&Arc<Rules>>,
 ) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
     let mut files = set.own.iter().chain(&set.required).map(|&i| &project.sources()[i]);

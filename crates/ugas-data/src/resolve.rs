@@ -2,7 +2,7 @@
 
 use crate::Node;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
-use crate::names::Names as AllNames;
+use crate::names::Names;
 use crate::project::{DocSet, Project, Source};
 use crate::spelling::nearest;
 use crate::symbol::{Mention, SymbolKind};
@@ -13,11 +13,11 @@ use ugas_doc::Kind;
 pub(crate) const COMPARISONS: usize = 1 << 20;
 
 /// The definitions of a document set, by kind.
-type Names = BTreeMap<SymbolKind, BTreeSet<String>>;
+type DefinedNames = BTreeMap<SymbolKind, BTreeSet<String>>;
 
 /// Reports unknown names of input documents and scenes in the own files of a document set.
-pub(crate) fn check(project: &Project, set: &DocSet, names: &AllNames) -> Vec<Diagnostic> {
-    let mut defined = Names::new();
+pub(crate) fn check(project: &Project, set: &DocSet, names: &Names) -> Vec<Diagnostic> {
+    let mut defined = DefinedNames::new();
     for doc in set.required.iter().chain(&set.own).flat_map(|&i| names.of_file(i)) {
         let Some(kind) = doc.kind else { continue };
         for m in &doc.mentions {
@@ -53,7 +53,7 @@ fn is_input(kind: Kind) -> bool {
 fn look_up(
     kind: Kind,
     m: &Mention,
-    defined: &Names,
+    defined: &DefinedNames,
     set: &DocSet,
     source: &Source,
     found: usize,

@@ -119,7 +119,7 @@ impl<'p> Scenes<'p> {
         let parents: BTreeSet<&str> = part.scene.extends.iter().map(String::as_str).collect();
         if parents.iter().any(|p| self.is_of(p, name)) {
             let message = format!("{name}: extends itself through other scenes");
-            let finding = self.at_extends(part, "scene-circle", message, |parent| self.is_of(parent, name));
+            let finding = self.at_extends(part, "scene-cycle", message, |parent| self.is_of(parent, name));
             return vec![finding.help("remove one of them from `Extends`")];
         }
         let mut wrong = Vec::new();

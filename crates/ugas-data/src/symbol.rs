@@ -87,7 +87,7 @@ pub struct Mention {
 
 /// The content of a key.
 #[derive(Clone, Copy)]
-enum Holds {
+enum KeyContent {
     /// One name, or a list of names.
     Name(SymbolKind),
     /// An expression: attributes, tags in `has_tag`, curves in `curve`.
@@ -98,14 +98,14 @@ enum Holds {
     Prose,
 }
 
-use Holds::{Expression, Name, Prose, Query};
+use KeyContent::{Expression, Name, Prose, Query};
 use SymbolKind::{
     Ability, AbilitySet, Attribute, AttributeSet, Calculation, Controller, Curve, Effect, InputAction, InputActionSet,
     InputModifier, Scene, Tag,
 };
 
 /// Keys that contain names in every kind. Keys with different meanings are below.
-const ANYWHERE: &[(&str, Holds)] = &[
+const ANYWHERE: &[(&str, KeyContent)] = &[
     ("AbilityTags", Name(Tag)),
     ("ActionTags", Name(Tag)),
     ("ActivationBlockedTags", Name(Tag)),
@@ -176,7 +176,7 @@ const ANYWHERE: &[(&str, Holds)] = &[
 ];
 
 /// Keys that contain names in one kind only.
-const IN_KIND: &[(Kind, &str, Holds)] = &[
+const IN_KIND: &[(Kind, &str, KeyContent)] = &[
     (Kind::Ability, "Cost", Name(Effect)),
     (Kind::Ability, "Cooldown", Name(Effect)),
     // Numbers of tasks may be expressions.
@@ -210,8 +210,8 @@ const IN_KIND: &[(Kind, &str, Holds)] = &[
 
 /// Returns every name in a document, in the order of the file. `text` is the text of the whole file.
 pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
-    let mut found = Found { kind, text, mentions: Vec::new() };
-    let define = |found: &mut Found<'_>, what, node: Option<&Node>| {
+    let mut found = MentionCollector { kind, text, mentions: Vec::new() };
+    let define = |found: &mut MentionCollector<'_>, what, node: Option<&Node>| {
         if let Some(node) = node {
             found.name(what, node, "Name", true);
         }
@@ -253,13 +253,13 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
     found.mentions
 }
 
-struct Found<'t> {
+struct MentionCollector<'t> {
     kind: Kind,
     text: &'t str,
     mentions: Vec<Mention>,
 }
 
-impl Found<'_> {
+impl MentionCollector<'_> {
     fn walk(&mut self, node: &Node, top: bool) {
         for e in node.entries() {
             let own = IN_KIND.iter().find(|(k, key, _)| *k == self.kind && *key == e.key).map(|(.., holds)| *holds);

@@ -289,7 +289,7 @@ pub enum OnTargetLost {
     Complete,
 }
 
-fn goes_on(value: &OnTargetLost) -> bool {
+fn is_continue(value: &OnTargetLost) -> bool {
     *value == OnTargetLost::Continue
 }
 
@@ -321,7 +321,7 @@ pub struct Cast {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
     /// What happens when the target dies, is removed, leaves the range or fails the ability's target tag checks.
-    #[serde(default, skip_serializing_if = "goes_on")]
+    #[serde(default, skip_serializing_if = "is_continue")]
     pub on_target_lost: OnTargetLost,
     /// The range within which the target must stay. The default is the ability's `MaxRange`; a value below that
     /// `MaxRange` is a load error.

@@ -41,7 +41,7 @@ pub use run::RunOptions;
 pub use run::live::{Live, LiveReloadError};
 pub use run::parts::{ClientPart, PartError, ServerPart};
 pub use run::recorded::RecordedRun;
-pub use run::rewind::RollbackReport;
+pub use run::rollback::RollbackReport;
 pub use sample::{SampleOptions, SampleRow, Samples, Spread, sample};
 pub use scenario::{NetClient, Network, Place, Scenario, longest_time, parse_time};
 pub use why_not::why_not;

@@ -23,7 +23,7 @@ pub struct MemoryServer {
     limits: Limits,
     counts: Counts,
     next: u32,
-    peers: BTreeMap<PeerId, Peer>,
+    peers: BTreeMap<PeerId, MemoryPeer>,
 }
 
 /// A client of an in-process game. The client may run on another thread than the server.
@@ -31,7 +31,7 @@ pub struct MemoryClient {
     channel: Arc<Mutex<Channel>>,
 }
 
-struct Peer {
+struct MemoryPeer {
     channel: Arc<Mutex<Channel>>,
     bucket: Bucket,
     user_data: Option<Vec<u8>>,
@@ -61,7 +61,7 @@ impl MemoryServer {
         }
         let channel = Arc::new(Mutex::new(Channel::default()));
         let bucket = Bucket::new(self.limits.per_second, self.limits.burst);
-        let peer = Peer { channel: Arc::clone(&channel), bucket, user_data: Some(user_data.to_vec()) };
+        let peer = MemoryPeer { channel: Arc::clone(&channel), bucket, user_data: Some(user_data.to_vec()) };
         self.peers.insert(PeerId(self.next), peer);
         self.next += 1;
         Ok(MemoryClient { channel })

@@ -13,7 +13,7 @@ use super::log::Outcome;
 use super::rust_marks::split_ids;
 
 /// The outcomes of tests, by file and name.
-pub(crate) type Report = BTreeMap<(String, String), Outcome>;
+pub(crate) type BrowserReport = BTreeMap<(String, String), Outcome>;
 
 /// A test and the requirements that it claims to cover.
 #[derive(Debug, PartialEq)]
@@ -43,7 +43,7 @@ pub(crate) fn find(text: &str) -> (Vec<Marked>, Vec<usize>) {
 }
 
 /// Runs the browser tests.
-pub(crate) fn run(root: &Path) -> Result<Report> {
+pub(crate) fn run(root: &Path) -> Result<BrowserReport> {
     let status = Command::new(root.join("tests/browser/run")).status().context("cannot start tests/browser/run")?;
     if !status.success() {
         bail!("the browser tests failed; without a browser, use --browser with the report of an earlier run");
@@ -52,13 +52,13 @@ pub(crate) fn run(root: &Path) -> Result<Report> {
 }
 
 /// Reads an earlier report.
-pub(crate) fn read(file: &Path) -> Result<Report> {
+pub(crate) fn read(file: &Path) -> Result<BrowserReport> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     parse(&text).with_context(|| format!("in {}", file.display()))
 }
 
-fn parse(text: &str) -> Result<Report> {
-    let mut report = Report::new();
+fn parse(text: &str) -> Result<BrowserReport> {
+    let mut report = BrowserReport::new();
     for (n, line) in text.lines().enumerate() {
         let mut parts = line.split('\t');
         let (Some(state), Some(file), Some(name)) = (parts.next(), parts.next(), parts.next()) else {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use crate::repo;
 
 /// Whether each scenario passed, by its file and the line of its `Scenario:` key.
-pub(crate) type Report = BTreeMap<(String, usize), bool>;
+pub(crate) type ScenarioReport = BTreeMap<(String, usize), bool>;
 
 #[derive(Deserialize)]
 struct Entry {
@@ -19,7 +19,7 @@ struct Entry {
 }
 
 /// Runs every scenario of the repository and writes the report to `report`.
-pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
+pub(crate) fn run(root: &Path, report: &Path) -> Result<ScenarioReport> {
     let mut command = repo::cargo(root);
     command.args(["run", "--quiet", "-p", "ugas-cli", "--", "test", "scenarios", "--report"]).arg(report);
     let status = command.status().context("cannot start the ugas command")?;
@@ -31,14 +31,14 @@ pub(crate) fn run(root: &Path, report: &Path) -> Result<Report> {
 }
 
 /// Reads the report of an earlier run.
-pub(crate) fn read(root: &Path, report: &Path) -> Result<Report> {
+pub(crate) fn read(root: &Path, report: &Path) -> Result<ScenarioReport> {
     let text = std::fs::read_to_string(report).with_context(|| format!("cannot read {}", report.display()))?;
     parse(root, &text).with_context(|| format!("in {}", report.display()))
 }
 
-fn parse(root: &Path, text: &str) -> Result<Report> {
+fn parse(root: &Path, text: &str) -> Result<ScenarioReport> {
     let entries: Vec<Entry> = serde_json::from_str(text).context("not a scenario report")?;
-    let mut report = Report::new();
+    let mut report = ScenarioReport::new();
     for entry in entries {
         let file = entry.file.replace('\\', "/");
         let file = repo::relative(root, Path::new(&file)).unwrap_or(file);

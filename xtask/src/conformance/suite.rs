@@ -96,11 +96,11 @@ fn programs_in(root: &Path, messages: &str) -> BTreeMap<String, String> {
     #[derive(Deserialize)]
     struct Artifact {
         executable: PathBuf,
-        target: Target,
+        target: ArtifactTarget,
         profile: Profile,
     }
     #[derive(Deserialize)]
-    struct Target {
+    struct ArtifactTarget {
         src_path: PathBuf,
     }
     #[derive(Deserialize)]

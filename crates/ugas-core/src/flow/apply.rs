@@ -99,9 +99,17 @@ impl Flow<'_> {
     /// Makes an application the cause of the following changes, and returns the previous cause. An application of plain
     /// values gets no link of its own in the chain of causes, because its facts already contain the effect and its key.
     /// Exception: an ability on the target listens to effects. Fast path and slow path give the same chain.
-    #[inline]
     pub(crate) fn because_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
-        if is_plain(def, spec) && self.row(target).alert & alert::EFFECT == 0 {
+        if is_plain(def, spec) {
+            return self.because_plain_applied(def, spec, target);
+        }
+        self.because(CauseWhat::Applied(def.id), spec.target, spec.source)
+    }
+
+    /// Does what [`Flow::because_applied`] does, for an application that is known to contain only plain values and tags.
+    #[inline(always)]
+    pub(crate) fn because_plain_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
+        if self.row(target).alert & alert::EFFECT == 0 {
             return self.cause;
         }
         self.because(CauseWhat::Applied(def.id), spec.target, spec.source)

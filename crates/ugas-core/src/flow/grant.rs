@@ -81,25 +81,32 @@ impl Flow<'_> {
     /// Schedules a recheck of the row's effects that watch one of these tags. Effects that watch other tags are not
     /// rechecked. `tags` also includes tags whose count changed while they stayed present: an effect's own grants do
     /// not count for its requirements, so such a change can matter.
+    #[inline]
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
-            let (row, who) = (self.row(target), self.row(target).id);
-            let concerned = row.effects.iter().filter(|e| {
-                let watches = |d: &EffectDef| {
-                    let of_source = e.source == who && d.modifiers.iter().any(|m| self.is_among(&m.source_tags, tags));
-                    of_source
-                        || self.is_among(&d.ongoing_required, tags)
-                        || self.is_among(&d.ongoing_blocked, tags)
-                        || d.modifiers.iter().any(|m| self.is_among(&m.target_tags, tags))
-                };
-                e.watches() && self.def(e.def).is_some_and(|d| watches(&d))
-            });
-            let concerned: Vec<u64> = concerned.map(|e| e.seq()).collect();
-            self.recheck_later(target, &concerned);
+            self.recheck_watchers(target, tags);
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
             self.report_filters(target, tags);
         }
+    }
+
+    /// Schedules a recheck of the row's effects that watch one of these tags.
+    #[inline(never)]
+    fn recheck_watchers(&mut self, target: usize, tags: [&[TagId]; 2]) {
+        let (row, who) = (self.row(target), self.row(target).id);
+        let concerned = row.effects.iter().filter(|e| {
+            let watches = |d: &EffectDef| {
+                let of_source = e.source == who && d.modifiers.iter().any(|m| self.is_among(&m.source_tags, tags));
+                of_source
+                    || self.is_among(&d.ongoing_required, tags)
+                    || self.is_among(&d.ongoing_blocked, tags)
+                    || d.modifiers.iter().any(|m| self.is_among(&m.target_tags, tags))
+            };
+            e.watches() && self.def(e.def).is_some_and(|d| watches(&d))
+        });
+        let concerned: Vec<u64> = concerned.map(|e| e.seq()).collect();
+        self.recheck_later(target, &concerned);
     }
 
     /// Schedules a recheck of effects on other rows whose filters test this row's tags.

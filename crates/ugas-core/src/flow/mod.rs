@@ -180,7 +180,7 @@ pub(crate) struct Flow<'a> {
     pub(crate) depth: u32,
     pub(crate) work: FrameConfig,
     /// How long ago the op was requested. Cooldowns start at that time.
-    pub(crate) back: SimTime,
+    pub(crate) back_dated_by: SimTime,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
     pub(crate) fast: bool,
     /// Conditions with a part that is not finite, reported at the end of the operation.

@@ -37,7 +37,7 @@ impl Flow<'_> {
                     self.mark(target, slot);
                 }
             }
-            cause = self.because_applied(def, spec, target);
+            cause = self.because_plain_applied(def, spec, target);
             self.row_mut(target).next_seq += 1;
             self.settle(via, Emit::Facts);
         } else {
@@ -65,7 +65,7 @@ impl Flow<'_> {
             units.clear();
             units.extend(def.modifiers.iter().map(|m| m.magnitude.constant().unwrap_or(f64::NAN)));
             self.sc.units = units;
-            cause = self.because_applied(def, spec, target);
+            cause = self.because_plain_applied(def, spec, target);
             let plan = Plan { key, duration, period };
             self.put_effect(def, spec, target, &plan);
             if def.granted_tags.is_empty() {

@@ -33,7 +33,7 @@ impl RulesDocument for Curve {
 }
 
 impl CurveDef {
-    /// Compiles a curve. The points must be finite, and X must rise. The caller adds the name of the curve to the
+    /// Compiles a curve. The points must be finite, and X must increase. The caller adds the name of the curve to the
     /// message.
     pub(crate) fn new(doc: &Curve) -> Result<CurveDef, String> {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
@@ -49,7 +49,7 @@ impl CurveDef {
             return Err(format!("point ({}, {}) is not finite", p.0, p.1));
         }
         if let Some((i, w)) = points.windows(2).enumerate().find(|(_, w)| w[0].0 >= w[1].0) {
-            return Err(format!("Points[{}]: X must rise, but {} follows {}", i + 1, w[1].0, w[0].0));
+            return Err(format!("Points[{}]: X must increase, but {} follows {}", i + 1, w[1].0, w[0].0));
         }
         let slopes = match doc.interpolation {
             Interpolation::Cubic => monotone_slopes(&points),
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn bad_points_are_refused_with_a_reason() {
         assert!(CurveDef::new(&Curve::new("C", [])).unwrap_err().contains("one point"));
-        assert!(CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)])).unwrap_err().contains("rise"));
+        assert!(CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)])).unwrap_err().contains("increase"));
         assert!(CurveDef::new(&Curve::new("C", [(f64::NAN, 1.0)])).unwrap_err().contains("finite"));
     }
 }

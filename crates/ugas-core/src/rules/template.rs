@@ -34,7 +34,7 @@ pub(crate) struct Template {
 }
 
 /// Attributes with values.
-type Values = Box<[(AttributeId, f64)]>;
+type AttributeValues = Box<[(AttributeId, f64)]>;
 
 impl RulesDocument for Controller {
     fn phase(&self) -> Phase {
@@ -92,7 +92,7 @@ impl Compiler<'_> {
     }
 
     /// Returns the sets of a controller, and the base values and current values that the document states.
-    fn template_sets(&mut self, doc: &Controller) -> (Box<[SetId]>, Values, Values) {
+    fn template_sets(&mut self, doc: &Controller) -> (Box<[SetId]>, AttributeValues, AttributeValues) {
         let (mut sets, mut base, mut stated) = (Vec::new(), Vec::new(), Vec::new());
         for s in &doc.attribute_sets {
             let Some(id) = self.find(NameKind::Set, &s.name).map(SetId) else {

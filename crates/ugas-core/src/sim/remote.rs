@@ -217,7 +217,7 @@ impl RemoteMut<'_> {
         }
         let ago = ago.clamp(SimTime::ZERO, self.sim.state.now);
         let mut flow = self.sim.flow();
-        flow.back = ago;
+        flow.back_dated_by = ago;
         flow.run(id, op)
     }
 

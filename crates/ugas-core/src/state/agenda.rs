@@ -84,9 +84,9 @@ const _: () = assert!(size_of::<Block>() == 128);
 /// not allocate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agenda {
-    /// The entries of the current bucket, sorted from latest to earliest. `day` is the number of the bucket.
-    today: Vec<Entry>,
-    day: i64,
+    /// The entries of the current bucket, sorted from latest to earliest. `bucket` is the number of the bucket.
+    current: Vec<Entry>,
+    bucket: i64,
     /// First block of each lane of the ring.
     lanes: Vec<u32>,
     pool: Vec<Block>,
@@ -98,7 +98,7 @@ pub(crate) struct Agenda {
 
 impl Agenda {
     #[inline]
-    fn day_of(at: SimTime) -> i64 {
+    fn bucket_of(at: SimTime) -> i64 {
         at.0 >> SHIFT
     }
 
@@ -108,12 +108,12 @@ impl Agenda {
             return;
         }
         let entry = Entry::new(at, phase, who);
-        let day = Agenda::day_of(at);
-        if day <= self.day {
-            let place = self.today.partition_point(|e| *e > entry);
-            self.today.insert(place, entry);
-        } else if day < self.day + RING as i64 {
-            self.push_lane(day, entry);
+        let bucket = Agenda::bucket_of(at);
+        if bucket <= self.bucket {
+            let place = self.current.partition_point(|e| *e > entry);
+            self.current.insert(place, entry);
+        } else if bucket < self.bucket + RING as i64 {
+            self.push_lane(bucket, entry);
         } else {
             // Grows in small portions. The maximum length is the number of controllers, so doubling the capacity would
             // reserve too much.
@@ -124,11 +124,11 @@ impl Agenda {
         }
     }
 
-    fn push_lane(&mut self, day: i64, entry: Entry) {
+    fn push_lane(&mut self, bucket: i64, entry: Entry) {
         if self.lanes.is_empty() {
             self.lanes.resize(RING, NIL);
         }
-        let lane = &mut self.lanes[day as usize % RING];
+        let lane = &mut self.lanes[bucket as usize % RING];
         let first = *lane as usize;
         if *lane == NIL || self.pool[first].len as usize == BLOCK {
             let block = Block { entries: [entry; BLOCK], len: 0, next: *lane };
@@ -157,13 +157,13 @@ impl Agenda {
 
     /// Moves a lane's entries into the current bucket.
     fn open_lane(&mut self) {
-        let Some(lane) = self.lanes.get_mut(self.day as usize % RING) else {
+        let Some(lane) = self.lanes.get_mut(self.bucket as usize % RING) else {
             return;
         };
         let mut next = std::mem::replace(lane, NIL);
         while next != NIL {
             let block = &self.pool[next as usize];
-            self.today.extend_from_slice(&block.entries[..block.len as usize]);
+            self.current.extend_from_slice(&block.entries[..block.len as usize]);
             self.in_ring -= block.len as usize;
             self.free.push(next);
             next = block.next;
@@ -175,61 +175,61 @@ impl Agenda {
     #[inline]
     pub(crate) fn has_due(&mut self, until: SimTime) -> bool {
         loop {
-            if let Some(&entry) = self.today.last() {
+            if let Some(&entry) = self.current.last() {
                 return entry.at() <= until;
             }
-            if self.day >= Agenda::day_of(until) {
+            if self.bucket >= Agenda::bucket_of(until) {
                 return false;
             }
-            self.next_day(until);
+            self.next_bucket(until);
         }
     }
 
     /// Returns the next entry at or before `until`, including outdated entries.
     #[inline]
     pub(crate) fn pop(&mut self, until: SimTime) -> Option<Entry> {
-        if self.has_due(until) { self.today.pop() } else { None }
+        if self.has_due(until) { self.current.pop() } else { None }
     }
 
     /// Returns the next `n` entries of the current bucket, latest first.
     #[inline]
     pub(crate) fn upcoming(&self, n: usize) -> &[Entry] {
-        &self.today[self.today.len().saturating_sub(n)..]
+        &self.current[self.current.len().saturating_sub(n)..]
     }
 
-    fn next_day(&mut self, until: SimTime) {
-        let last = Agenda::day_of(until);
+    fn next_bucket(&mut self, until: SimTime) {
+        let last = Agenda::bucket_of(until);
         // If the ring is empty, the next bucket is that of the first far entry.
-        self.day = match (self.in_ring, self.far.peek()) {
+        self.bucket = match (self.in_ring, self.far.peek()) {
             (0, None) => last,
-            (0, Some(Reverse(first))) => Agenda::day_of(first.at()).min(last).max(self.day + 1),
-            _ => self.day + 1,
+            (0, Some(Reverse(first))) => Agenda::bucket_of(first.at()).min(last).max(self.bucket + 1),
+            _ => self.bucket + 1,
         };
         self.open_lane();
         // Moves entries that are now within the range of the ring into it.
-        while self.far.peek().is_some_and(|Reverse(e)| Agenda::day_of(e.at()) < self.day + RING as i64) {
+        while self.far.peek().is_some_and(|Reverse(e)| Agenda::bucket_of(e.at()) < self.bucket + RING as i64) {
             if let Some(Reverse(e)) = self.far.pop() {
-                let day = Agenda::day_of(e.at());
-                if day <= self.day {
-                    self.today.push(e);
+                let bucket = Agenda::bucket_of(e.at());
+                if bucket <= self.bucket {
+                    self.current.push(e);
                 } else {
-                    self.push_lane(day, e);
+                    self.push_lane(bucket, e);
                 }
             }
         }
-        self.today.sort_unstable_by(|a, b| b.cmp(a));
+        self.current.sort_unstable_by(|a, b| b.cmp(a));
     }
 
     /// Returns the number of entries, including outdated entries.
     pub(crate) fn len(&self) -> usize {
-        self.today.len() + self.in_ring + self.far.len()
+        self.current.len() + self.in_ring + self.far.len()
     }
 
     /// Removes all entries, but keeps the current time bucket. The caller adds the entries again.
     pub(crate) fn drain(&mut self) {
-        let day = self.day;
+        let bucket = self.bucket;
         self.clear();
-        self.day = day;
+        self.bucket = bucket;
     }
 
     /// Frees memory after a peak, keeping some capacity.
@@ -240,13 +240,13 @@ impl Agenda {
     }
 
     pub(crate) fn clear(&mut self) {
-        self.today.clear();
+        self.current.clear();
         self.lanes.fill(NIL);
         self.pool.clear();
         self.free.clear();
         self.far.clear();
         self.in_ring = 0;
-        self.day = 0;
+        self.bucket = 0;
     }
 }
 

@@ -343,7 +343,7 @@ fn a_timeline_is_checked_and_found_by_its_montage() {
     rejects(Timeline { frame_rate: Some(0), ..tl() }, &["FrameRate"]);
     rejects(tl().notify(2.0, "Event.A"), &["Notifies[0].At", "after the end of the timeline"]);
     rejects(tl().notify(f64::NAN, "Event.A"), &["Notifies[0].At is NaN"]);
-    rejects(tl().answer("WaitTargetData", 0.1, AnswerTarget::None), &["Answers", "needs Ability"]);
+    rejects(tl().answer("WaitTargetData", 0.1, AnswerTarget::None), &["Answers", "the field Ability is missing"]);
     let misspelt = tl().ability("GA_Fire").answer("WaitTargetDat", 0.1, AnswerTarget::None);
     assert_issue(&error(all().add(misspelt), "unknown-task"), "TL_A", &["Answers[0].Task", "mean WaitTargetData?"]);
     let twice = all().add(tl()).add(Timeline::new("TL_B", 1.0).montage("TL_A"));

@@ -99,13 +99,13 @@ fn word_at(text: &str, at: usize) -> Option<Span> {
 
 fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> Vec<Completion> {
     let (trees, _) = parse(&source.name, text);
-    let Some((tree, way)) = trees.iter().find_map(|t| way_to(t).map(|way| (t, way))) else { return Vec::new() };
+    let Some((tree, way)) = trees.iter().find_map(|t| path_to(t).map(|way| (t, way))) else { return Vec::new() };
     let offer = |text: String, kind: CompletionKind, detail: String| Completion { text, kind, detail, replace };
     let is_pack = source.path.file_name().is_some_and(|n| n == PACK_FILE);
     let words = |list: Vec<String>, kind, detail: &str| -> Vec<Completion> {
         list.into_iter().map(|w| offer(w, kind, detail.to_owned())).collect()
     };
-    if matches!(way.as_slice(), [Step::Key("Kind")]) && !is_pack {
+    if matches!(way.as_slice(), [CursorStep::Key("Kind")]) && !is_pack {
         let kinds = Kind::ALL.into_iter().map(|k| k.name().to_owned()).collect();
         return words(kinds, CompletionKind::Word, "kind of document");
     }
@@ -135,10 +135,10 @@ fn proposals(project: &Project, source: &Source, text: &str, replace: Span) -> V
         return words(list, CompletionKind::Word, "word");
     }
     match (way.as_slice(), kind) {
-        ([Step::Key(key)], None) if !is_pack && *key == PROBE => {
+        ([CursorStep::Key(key)], None) if !is_pack && *key == PROBE => {
             words(vec!["Kind".to_owned()], CompletionKind::Field, "kind of the document")
         }
-        ([.., Step::Key("Type")], Some(Kind::Ability)) => match ugas_core::Rules::builder().build() {
+        ([.., CursorStep::Key("Type")], Some(Kind::Ability)) => match ugas_core::Rules::builder().build() {
             Ok(rules) => {
                 let kinds = rules.task_kinds().map(|(_, name, _)| name.to_owned()).collect();
                 words(kinds, CompletionKind::Word, "task")
@@ -171,25 +171,25 @@ fn defined(project: &Project, path: &Path, wanted: &Mention) -> BTreeMap<String,
 
 /// A step of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Step<'t> {
+enum CursorStep<'t> {
     Key(&'t str),
     Index(usize),
 }
 
 /// Returns the path to the probe.
-fn way_to(node: &Node) -> Option<Vec<Step<'_>>> {
+fn path_to(node: &Node) -> Option<Vec<CursorStep<'_>>> {
     match &node.value {
         NodeValue::Text(text) => text.contains(PROBE).then(Vec::new),
-        NodeValue::List(items) => items.iter().enumerate().find_map(|(i, n)| before(Step::Index(i), way_to(n))),
+        NodeValue::List(items) => items.iter().enumerate().find_map(|(i, n)| before(CursorStep::Index(i), path_to(n))),
         NodeValue::Map(entries) => entries.iter().find_map(|e| match e.key == PROBE {
-            true => Some(vec![Step::Key(&e.key)]),
-            false => before(Step::Key(&e.key), way_to(&e.value)),
+            true => Some(vec![CursorStep::Key(&e.key)]),
+            false => before(CursorStep::Key(&e.key), path_to(&e.value)),
         }),
         NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) => None,
     }
 }
 
-fn before<'t>(step: Step<'t>, way: Option<Vec<Step<'t>>>) -> Option<Vec<Step<'t>>> {
+fn before<'t>(step: CursorStep<'t>, way: Option<Vec<CursorStep<'t>>>) -> Option<Vec<CursorStep<'t>>> {
     way.map(|mut way| {
         way.insert(0, step);
         way
@@ -197,10 +197,10 @@ fn before<'t>(step: Step<'t>, way: Option<Vec<Step<'t>>>) -> Option<Vec<Step<'t>
 }
 
 /// Returns the map that contains the last key of a path.
-fn map_of<'t>(tree: &'t Node, way: &[Step<'_>]) -> Option<&'t Node> {
+fn map_of<'t>(tree: &'t Node, way: &[CursorStep<'_>]) -> Option<&'t Node> {
     way[..way.len().checked_sub(1)?].iter().try_fold(tree, |node, step| match step {
-        Step::Key(key) => node.get(key),
-        Step::Index(i) => node.at(*i),
+        CursorStep::Key(key) => node.get(key),
+        CursorStep::Index(i) => node.at(*i),
     })
 }
 
@@ -210,7 +210,7 @@ enum Expected {
 }
 
 /// Returns what is expected at the probe. Only its path is read, so that no other error is reported.
-fn expected(tree: &Node, way: &[Step<'_>], is_pack: bool) -> Option<Expected> {
+fn expected(tree: &Node, way: &[CursorStep<'_>], is_pack: bool) -> Option<Expected> {
     let text = narrowed(tree, way);
     let said: Vec<String> = if is_pack {
         let tree = &crate::read_trees("probe.json", &text).ok()?[0];
@@ -229,11 +229,11 @@ fn expected(tree: &Node, way: &[Step<'_>], is_pack: bool) -> Option<Expected> {
 }
 
 /// Returns the path to the probe as JSON: of each map only the next step and the keys that select its type.
-fn narrowed(node: &Node, way: &[Step<'_>]) -> String {
+fn narrowed(node: &Node, way: &[CursorStep<'_>]) -> String {
     let Some((step, rest)) = way.split_first() else { return format!("{PROBE:?}") };
     match step {
-        Step::Index(i) => format!("[{}]", node.at(*i).map_or("null".to_owned(), |n| narrowed(n, rest))),
-        Step::Key(key) => {
+        CursorStep::Index(i) => format!("[{}]", node.at(*i).map_or("null".to_owned(), |n| narrowed(n, rest))),
+        CursorStep::Key(key) => {
             let marks = node.entries().iter().filter(|e| ["Kind", "$schema", "Type"].contains(&e.key.as_str()));
             let marks = marks.filter(|e| e.key != *key).filter_map(|e| Some((e.key.as_str(), e.value.as_text()?)));
             let mut parts: Vec<String> = marks.map(|(key, text)| format!("{key:?}: {text:?}")).collect();

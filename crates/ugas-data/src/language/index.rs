@@ -9,7 +9,7 @@ use ugas_doc::{Doc, Kind};
 
 /// A place in a file, by line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Spot {
+pub struct SourceLocation {
     /// The file.
     pub file: Arc<str>,
     /// Line, from 1.
@@ -29,7 +29,7 @@ pub struct Use {
     pub key: String,
     /// The place where the name is written.
     #[serde(flatten)]
-    pub at: Spot,
+    pub at: SourceLocation,
 }
 
 /// A definition.
@@ -41,7 +41,7 @@ pub struct Definition {
     pub name: String,
     /// The place of the definition.
     #[serde(flatten)]
-    pub at: Spot,
+    pub at: SourceLocation,
     /// The index of the document in its file.
     pub document: usize,
     /// The description of the definition; placeholders are not replaced.
@@ -110,9 +110,9 @@ pub fn index(project: &Project, set: &DocSet) -> Vec<Definition> {
     all
 }
 
-fn spot(source: &Source, span: Span) -> Spot {
+fn spot(source: &Source, span: Span) -> SourceLocation {
     let (line, column) = source.place(span.start as usize);
-    Spot { file: source.name.clone(), line, column }
+    SourceLocation { file: source.name.clone(), line, column }
 }
 
 /// Returns the node of a definition: its entry in an attribute set or tag registry, or the whole document.

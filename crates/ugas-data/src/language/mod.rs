@@ -14,7 +14,7 @@ mod summary;
 
 pub use complete::{Completion, CompletionKind, complete};
 pub use hover::{Hover, hover};
-pub use index::{Definition, Spot, Use, index};
+pub use index::{Definition, SourceLocation, Use, index};
 pub use names::{Place, definitions, name_at, references};
 pub use rename::{Rename, RenameError, rename};
 pub use show::{About, about, defined_names, show};

@@ -18,7 +18,7 @@ pub(super) fn rename_in(
         let folder = source.path.parent().unwrap_or(Path::new(""));
         let mut packs = packs.map(|pack| plain(&folder.join(pack)));
         let stands =
-            |pack: PathBuf| homes.contains(&pack) || project.stands_on(&pack).iter().any(|p| homes.contains(p));
+            |pack: PathBuf| homes.contains(&pack) || project.required_packs(&pack).iter().any(|p| homes.contains(p));
         if !packs.any(stands) {
             continue;
         }

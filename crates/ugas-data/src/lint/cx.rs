@@ -2,7 +2,7 @@
 //! that let each rule run in one pass.
 
 use super::implies;
-use crate::assemble::{Assembled, Whole};
+use crate::assemble::{Assembled, AssembledDocument};
 use crate::locate::descend;
 use crate::names::Names;
 use crate::project::{DocSet, Project, Source};
@@ -90,7 +90,7 @@ impl<'p> LintCx<'p> {
         strict: bool,
     ) -> LintCx<'p> {
         let own: BTreeSet<usize> = set.own.iter().copied().collect();
-        let lint_doc = |d: &'p Whole<'p>| LintDoc {
+        let lint_doc = |d: &'p AssembledDocument<'p>| LintDoc {
             source: &project.sources()[d.file],
             tree: d.tree(),
             doc: &d.loaded.doc,

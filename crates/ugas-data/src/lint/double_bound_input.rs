@@ -20,9 +20,9 @@ also reports two abilities of one grant list with the same InputID, because such
 };
 
 /// The properties that distinguish the bindings of one action set.
-type Key<'b> = (&'b str, Vec<(u8, &'b str, Option<&'b str>)>, i32, Option<u64>, &'b [String]);
+type BindingKey<'b> = (&'b str, Vec<(u8, &'b str, Option<&'b str>)>, i32, Option<u64>, &'b [String]);
 
-fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<'b> {
+fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> BindingKey<'b> {
     let of = |i: &'b DeviceInput| (i.device as u8, i.input.as_str(), i.custom_device_name.as_deref());
     let mut chord: Vec<_> = inputs.iter().map(of).collect();
     chord.sort_unstable();
@@ -30,7 +30,7 @@ fn key<'b>(set: &'b str, b: &'b InputBinding, inputs: &'b [DeviceInput]) -> Key<
 }
 
 fn check(cx: &LintCx<'_>, report: &mut Report) {
-    let mut seen: BTreeMap<Key<'_>, Vec<(Option<Platform>, &str)>> = BTreeMap::new();
+    let mut seen: BTreeMap<BindingKey<'_>, Vec<(Option<Platform>, &str)>> = BTreeMap::new();
     for (d, m) in cx.each::<ugas_doc::InputMapping>() {
         for (i, b) in m.bindings.iter().enumerate().filter(|(_, b)| !b.inputs.is_empty()) {
             let others = seen.entry(key(&m.action_set, b, &b.inputs)).or_default();

@@ -74,7 +74,7 @@ fn a_cycle_of_scenes_is_reported_at_each_scene() {
     let b = "Kind: scene\nName: SC_B\nExtends: [SC_A]\n";
     let project = project(&[CAVE, ("a.yaml", a), ("b.yaml", b)]);
     let found: Vec<_> = found(&project).into_iter().map(|f| (f.0, f.1, f.2, f.3)).collect();
-    let cycle = |file: &str, column| ("scene-circle".to_owned(), file.to_owned(), 3, column);
+    let cycle = |file: &str, column| ("scene-cycle".to_owned(), file.to_owned(), 3, column);
     assert_eq!(found, [cycle("a.yaml", 20), cycle("b.yaml", 11)]);
     assert!(project.scene(&project.sets()[0], "SC_A").unwrap().is_err());
 }

@@ -2,7 +2,7 @@
 
 use super::Runner;
 use super::act::NEVER_SPAWNED;
-use crate::scenario::{AbilityVerb, Aim, Completion, Found, Name, Of, Pick, Stop};
+use crate::scenario::{AbilitySelector, AbilityVerb, Aim, Completion, Found, Name, Pick, Stop};
 use ugas_core::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, Answer, ControllerId, EventData, GrantId, Hit,
     NameKind, Op, Outcome, ParamId, ReadError, Refusal, SimTime, TagId, Target, Which,
@@ -69,7 +69,7 @@ impl Runner<'_> {
                 let (who, which) = match what {
                     None => (actor.as_ref().map_or(NEVER_SPAWNED, |n| self.who(&n.text)), None),
                     Some(pick) => {
-                        let of = Of { actor: actor.clone(), pick: pick.clone() };
+                        let of = AbilitySelector { actor: actor.clone(), pick: pick.clone() };
                         let (who, which) = self.which(&of)?;
                         (who, Some(which))
                     }
@@ -125,7 +125,7 @@ impl Runner<'_> {
         }
     }
 
-    fn revoke(&mut self, of: &Of) -> Result<(), Refusal> {
+    fn revoke(&mut self, of: &AbilitySelector) -> Result<(), Refusal> {
         let set = match &of.pick {
             // The oldest existing grant of the set.
             Pick::Set(name) => {
@@ -184,7 +184,7 @@ impl Runner<'_> {
     }
 
     /// Returns the actor and the ability of a verb.
-    pub(crate) fn which(&self, of: &Of) -> Result<(ControllerId, Which), Refusal> {
+    pub(crate) fn which(&self, of: &AbilitySelector) -> Result<(ControllerId, Which), Refusal> {
         let actor = of.actor.as_ref().map(|n| self.who(&n.text));
         let (who, which) = match &of.pick {
             Pick::Ability(name) => (actor, Which::Ability(self.ability_id(name))),
@@ -199,7 +199,7 @@ impl Runner<'_> {
     }
 
     /// Returns the first matching grant.
-    fn grant_of(&self, of: &Of) -> Result<(ControllerId, GrantId), Refusal> {
+    fn grant_of(&self, of: &AbilitySelector) -> Result<(ControllerId, GrantId), Refusal> {
         let (who, which) = self.which(of)?;
         let grants = self.sim.grants(who)?;
         let found = match which {

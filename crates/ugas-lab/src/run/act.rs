@@ -1,7 +1,7 @@
 //! Runs the verbs that change the sim.
 
 use super::ability::Handle;
-use super::look::filter_of;
+use super::path_value::filter_of;
 use super::{Applied, Runner};
 use crate::scenario::{ActorDef, ApplyVerb, ChangeTo, Name, RemoveVerb, RemoveWhat, Verb};
 use ugas_core::{

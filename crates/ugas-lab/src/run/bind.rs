@@ -1,10 +1,10 @@
 //! Resolves every name of a scenario before it runs. A misspelt name is an error at its place, with a suggestion.
 
-use super::look::resolve;
+use super::path_value::resolve;
 use super::world::World;
 use crate::scenario::{
-    AbilityVerb, Aim, ApplyVerb, ChangeTo, Found, Matcher, Name, Of, Partial, Pick, RemoveWhat, Scenario, Step, Verb,
-    did_you_mean, for_each_step,
+    AbilitySelector, AbilityVerb, Aim, ApplyVerb, ChangeTo, Found, Matcher, Name, Partial, Pick, RemoveWhat, Scenario,
+    Step, Verb, did_you_mean, for_each_step,
 };
 use std::collections::BTreeSet;
 use ugas_core::{MIN_PERIOD, NameKind, SimTime};
@@ -31,12 +31,12 @@ struct Binder<'a> {
 impl<'a> Binder<'a> {
     fn unknown(&mut self, noun: &str, name: &Name, help: Option<String>) {
         let message = format!("unknown {noun} {}", name.text);
-        let help = self.beside(name).or(help);
+        let help = self.document_outside_scenario(name).or(help);
         self.errors.push(ReadError { help, ..name.place.error(&self.scenario.file, message) });
     }
 
     /// Returns help if a document in the same file defines the name: a scenario only uses its packs and entities.
-    fn beside(&self, name: &Name) -> Option<String> {
+    fn document_outside_scenario(&self, name: &Name) -> Option<String> {
         let text = self.scenario.text.as_ref().filter(|text| text.contains(name.text.as_str()))?;
         let trees = ugas_data::read_trees(&self.scenario.file, text).ok()?;
         let mut documents = trees.iter().filter(|t| t.get("Scenario").is_none());
@@ -228,7 +228,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn of(&mut self, of: &Of, expects_unknown: bool) {
+    fn of(&mut self, of: &AbilitySelector, expects_unknown: bool) {
         of.actor.iter().for_each(|n| self.actor(n));
         self.pick(&of.pick, expects_unknown);
     }

@@ -1,7 +1,7 @@
 //! Expectations: values, streams and hashes.
 
 use super::Runner;
-use super::look::{Look, Of, OfActor, read, resolve};
+use super::path_value::{AttributePart, OfActor, PathValue, read, resolve};
 use super::streams::StreamEntry;
 use crate::scenario::{CountOf, Expectation, Found, Name, Partial, Place, Stream};
 use ugas_core::{AttributeId, NameKind, Refusal};
@@ -14,25 +14,25 @@ impl Runner<'_> {
     pub(crate) fn expect(&mut self, list: &[Expectation]) {
         for Expectation { path, matcher } in list {
             // Names were resolved before the run.
-            let Ok(look) = resolve(&self.world, self.scenario, &path.text) else {
+            let Ok(path_value) = resolve(&self.world, self.scenario, &path.text) else {
                 continue;
             };
-            let found = read(self, &look);
+            let found = read(self, &path_value);
             let message = match &found {
                 Ok(found) if matcher.holds(found) => continue,
                 Ok(found) => format!("expected {} to be {matcher}, found {found}", path.text),
                 Err(why) => format!("expected {} to be {matcher}, found {why}", path.text),
             };
-            let explanation = self.explanation(&look, found.ok().as_ref());
+            let explanation = self.explanation(&path_value, found.ok().as_ref());
             self.fail(path.place, message, explanation);
         }
     }
 
     /// Explains the value of an attribute; suggests a name for an unknown tag.
-    fn explanation(&self, look: &Look, found: Option<&Found>) -> Option<String> {
-        let Look::Actor { actor, what } = look else { return None };
+    fn explanation(&self, path_value: &PathValue, found: Option<&Found>) -> Option<String> {
+        let PathValue::Actor { actor, what } = path_value else { return None };
         match what {
-            OfActor::Attribute(id, Of::Current | Of::Base) => {
+            OfActor::Attribute(id, AttributePart::Current | AttributePart::Base) => {
                 found?;
                 if let Some(why) = self.hidden(actor, *id) {
                     return Some(why);

@@ -6,14 +6,14 @@ mod act;
 mod bind;
 mod expect;
 pub(crate) mod live;
-mod look;
 mod machines;
 mod names;
 mod note;
 pub(crate) mod parts;
+mod path_value;
 pub(crate) mod recorded;
 mod reload;
-pub(crate) mod rewind;
+pub(crate) mod rollback;
 mod streams;
 pub(crate) mod world;
 

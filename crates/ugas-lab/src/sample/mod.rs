@@ -110,7 +110,7 @@ impl Samples {
 pub fn sample(scenario: &Scenario, options: SampleOptions) -> Result<Samples, Vec<ReadError>> {
     let seed = options.seed.unwrap_or(scenario.seed);
     let runs = options.runs.max(1);
-    let mut table = Table::default();
+    let mut table = SampleTable::default();
     let mut failures = 0;
     for n in 0..runs {
         let run = RunOptions { seed: Some(seed.wrapping_add(u64::from(n))), ..RunOptions::default() };
@@ -145,7 +145,7 @@ fn too_much(scenario: &Scenario) -> ReadError {
 
 /// Sum, minimum, maximum and number of values seen.
 #[derive(Clone, Copy, Debug)]
-struct Cell {
+struct SampleCell {
     sum: f64,
     min: f64,
     max: f64,
@@ -153,15 +153,15 @@ struct Cell {
 }
 
 #[derive(Default)]
-struct Table {
+struct SampleTable {
     /// Actor and attribute, in the order they were first seen.
     columns: Vec<(String, String)>,
     index: BTreeMap<(String, AttributeId), usize>,
     times: Vec<SimTime>,
-    cells: Vec<Vec<Option<Cell>>>,
+    cells: Vec<Vec<Option<SampleCell>>>,
 }
 
-impl Table {
+impl SampleTable {
     fn cells(&self) -> usize {
         self.times.len() * self.columns.len().max(1)
     }
@@ -187,7 +187,7 @@ impl Table {
                     c.count += 1;
                 }
                 None => {
-                    *cell = Some(Cell { sum: value, min: value, max: value, count: 1 });
+                    *cell = Some(SampleCell { sum: value, min: value, max: value, count: 1 });
                 }
             }
         }
@@ -214,7 +214,7 @@ impl Table {
 /// Writes one run into the table. All runs sample the same times, so the index of a sample is its row. A single run
 /// skips rows that repeat the previous one.
 struct Recorder<'a> {
-    table: &'a mut Table,
+    table: &'a mut SampleTable,
     next: usize,
     pending: Option<(SimTime, Vec<Option<f64>>)>,
     thin: bool,
@@ -258,7 +258,7 @@ impl Recorder<'_> {
             return;
         };
         if self.thin && self.next >= 2 {
-            let alike = |row: &Vec<Option<Cell>>| {
+            let alike = |row: &Vec<Option<SampleCell>>| {
                 row.len() == values.len()
                     && row
                         .iter()

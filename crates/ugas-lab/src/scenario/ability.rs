@@ -24,7 +24,7 @@ pub(crate) enum Aim {
 
 /// An actor and one of its abilities.
 #[derive(Clone, Debug)]
-pub(crate) struct Of {
+pub(crate) struct AbilitySelector {
     /// The actor; `None` if a handle selects the ability, since a handle contains its actor.
     pub(crate) actor: Option<Name>,
     pub(crate) pick: Pick,
@@ -40,17 +40,17 @@ pub(crate) enum Stop {
 #[derive(Clone, Debug)]
 pub(crate) enum AbilityVerb {
     Grant { actor: Name, what: Pick, level: u32, input: Option<Name>, handle: Option<Name> },
-    Revoke(Of),
-    Activate { of: Of, aim: Aim, handle: Option<Name> },
-    Stop { how: Stop, of: Of },
+    Revoke(AbilitySelector),
+    Activate { of: AbilitySelector, aim: Aim, handle: Option<Name> },
+    Stop { how: Stop, of: AbilitySelector },
     Interrupt { actor: Option<Name>, what: Option<Pick> },
-    Validate { of: Of, ok: bool },
+    Validate { of: AbilitySelector, ok: bool },
     Event { to: Name, tag: Name, from: Option<Name>, magnitude: f64 },
     Press { actor: Name, input: Name, aim: Aim, handle: Option<Name> },
     Release { actor: Name, input: Name },
     Complete(Box<Completion>),
-    SetParam { of: Of, param: Name, value: f64 },
-    SetLevel { of: Of, level: u32 },
+    SetParam { of: AbilitySelector, param: Name, value: f64 },
+    SetLevel { of: AbilitySelector, level: u32 },
 }
 
 /// The host's answer to a task.
@@ -182,13 +182,13 @@ fn need_pick(f: &Fields<'_>, keys: &[&str]) -> Result<Pick, ReadError> {
     pick(f, keys)?.ok_or_else(|| f.reading.error(f.node, format!("write one of {}", keys.join(", "))))
 }
 
-fn of(f: &Fields<'_>, keys: &[&str]) -> Result<Of, ReadError> {
+fn of(f: &Fields<'_>, keys: &[&str]) -> Result<AbilitySelector, ReadError> {
     let pick = need_pick(f, keys)?;
     let actor = match pick {
         Pick::Handle(_) => f.name_if("Actor")?,
         Pick::Ability(_) | Pick::Input(_) | Pick::Set(_) => Some(f.name("Actor")?),
     };
-    Ok(Of { actor, pick })
+    Ok(AbilitySelector { actor, pick })
 }
 
 fn aim(f: &Fields<'_>) -> Result<Aim, ReadError> {
@@ -243,7 +243,7 @@ pub(crate) fn inputs_in<'a>(steps: &'a [Step], into: &mut Vec<&'a Name>) {
     for_each_step(steps, &mut |step| {
         let Verb::Ability(verb) = &step.verb else { return };
         if let AbilityVerb::Grant { input: Some(input), .. }
-        | AbilityVerb::Activate { of: Of { pick: Pick::Input(input), .. }, .. }
+        | AbilityVerb::Activate { of: AbilitySelector { pick: Pick::Input(input), .. }, .. }
         | AbilityVerb::Press { input, .. }
         | AbilityVerb::Release { input, .. } = verb
         {

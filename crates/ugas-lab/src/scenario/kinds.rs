@@ -12,9 +12,9 @@ pub(crate) enum Stream {
 }
 
 /// A kind and its fields, without the fields that every entry has.
-type Table = &'static [(&'static str, &'static [&'static str])];
+type KindFields = &'static [(&'static str, &'static [&'static str])];
 
-const TRACE: Table = &[
+const TRACE: KindFields = &[
     ("Refused", &["Refusal"]),
     ("AbilityState", &["Ability", "From", "To"]),
     ("AbilityRefused", &["Ability", "Refusal"]),
@@ -39,7 +39,7 @@ const TRACE: Table = &[
 pub(crate) const LATER_FACTS: &[&str] = &["Resource", "Combo", "Attack", "Hit", "Capability"];
 
 impl Stream {
-    fn table(self) -> Table {
+    fn table(self) -> KindFields {
         match self {
             Stream::Facts => FactKind::KINDS,
             Stream::Diagnostics => DiagnosticKind::KINDS,
@@ -197,7 +197,7 @@ pub(crate) const STEP_KEYS: &[&str] = &["Refused", "MayRefuse", "On"];
 
 #[cfg(test)]
 mod tests {
-    use super::{DiagnosticKind, FactKind, LATER_FACTS, LATER_VERBS, REFUSALS, Table, VERBS};
+    use super::{DiagnosticKind, FactKind, KindFields, LATER_FACTS, LATER_VERBS, REFUSALS, VERBS};
 
     /// Returns the part of the book's page under a heading.
     fn section<'p>(page: &'p str, heading: &str) -> &'p str {
@@ -229,7 +229,7 @@ mod tests {
         for kind in REFUSALS {
             row("## Refusals", kind);
         }
-        let tables: [(&str, Table); 2] =
+        let tables: [(&str, KindFields); 2] =
             [("## Facts", FactKind::KINDS), ("## Diagnostics and trace", DiagnosticKind::KINDS)];
         for (heading, table) in tables {
             for (kind, fields) in table {

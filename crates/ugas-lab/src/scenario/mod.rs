@@ -13,7 +13,7 @@ mod verbs;
 pub use fields::{Place, longest_time, parse_time};
 pub use network::{NetClient, Network};
 
-pub(crate) use ability::{AbilityVerb, Aim, Completion, Of, Pick, Stop, inputs_in};
+pub(crate) use ability::{AbilitySelector, AbilityVerb, Aim, Completion, Pick, Stop, inputs_in};
 pub(crate) use fields::{Name, did_you_mean};
 pub(crate) use kinds::Stream;
 pub(crate) use matcher::{Found, Matcher, is_word};

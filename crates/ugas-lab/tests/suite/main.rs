@@ -15,6 +15,6 @@ mod packs_synctest;
 mod packs_texts;
 mod parts;
 mod places;
-mod rewind;
+mod rollback;
 mod runner;
 mod scenarios;

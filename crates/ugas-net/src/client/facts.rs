@@ -96,7 +96,7 @@ fn identity(f: &Fact) -> Identity {
 
 /// A predicted fact that is neither confirmed nor undone yet.
 #[derive(Clone, Debug)]
-struct Entry {
+struct PredictedFact {
     tick: Tick,
     fact: Fact,
     /// Whether the fact is about an owned controller.
@@ -107,7 +107,7 @@ struct Entry {
     is_confirmed: bool,
 }
 
-impl Entry {
+impl PredictedFact {
     /// Returns whether the fact is about a remote actor and is confirmed by its hash.
     fn is_remote(&self) -> bool {
         !self.is_owned && self.hash.is_some()
@@ -117,7 +117,7 @@ impl Entry {
 /// Predicted facts that wait for the server's decision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingFacts {
-    list: VecDeque<Entry>,
+    list: VecDeque<PredictedFact>,
     /// Attributes of owned controllers that the server never sends.
     hidden: Vec<AttributeId>,
 }
@@ -140,7 +140,7 @@ impl PendingFacts {
             false
         };
         let hash = confirmation_hash(fact).filter(|_| !is_hidden);
-        self.list.push_back(Entry { tick, fact: *fact, is_owned, hash, is_confirmed: false });
+        self.list.push_back(PredictedFact { tick, fact: *fact, is_owned, hash, is_confirmed: false });
     }
 
     /// Emits the selected facts as undone. Returns the undone facts about remote actors.
@@ -247,7 +247,7 @@ impl PendingFacts {
     ) -> Vec<Fact> {
         let Resimulated { who, after, length, facts } = run;
         // Commands that the server has not processed are resimulated too, whatever their tick.
-        let is_mine = |e: &Entry| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
+        let is_mine = |e: &PredictedFact| e.fact.who == who && (e.tick > after || is_open(e.fact.root));
         let mut predicted: Vec<(Identity, Option<Tick>)> =
             self.list.iter().filter(|e| is_mine(e)).map(|e| (identity(&e.fact), None)).collect();
         let mut new_facts = Vec::new();

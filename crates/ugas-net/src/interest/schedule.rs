@@ -17,7 +17,7 @@ const POSE_BITS: usize = 184;
 
 /// The state of one actor at the client.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct ScheduledActor {
     who: ControllerId,
     is_relevant: bool,
     /// The tick at which the actor became relevant; acks of earlier ticks are ignored.
@@ -40,10 +40,10 @@ struct Entry {
     is_exact: bool,
 }
 
-impl Entry {
-    fn new(who: ControllerId, is_relevant: bool, entered: Tick) -> Entry {
+impl ScheduledActor {
+    fn new(who: ControllerId, is_relevant: bool, entered: Tick) -> ScheduledActor {
         let none = Tick(0);
-        Entry {
+        ScheduledActor {
             who,
             is_relevant,
             entered,
@@ -114,7 +114,7 @@ pub struct Schedule {
     /// The roster of the store that the entries match.
     roster: u64,
     /// Parallel to the ids of the store.
-    entries: Vec<Entry>,
+    entries: Vec<ScheduledActor>,
     candidates: Vec<Candidate>,
     /// The change count of the store up to which changes were read.
     read: u64,
@@ -197,8 +197,8 @@ impl Schedule {
             while let Some(removed) = old.next_if(|e| e.who < who) {
                 plan.left.extend(removed.is_relevant.then_some(removed.who));
             }
-            let known = old.next_if(|e| e.who == who).map(|e| Entry { is_listed: false, ..e });
-            self.entries.push(known.unwrap_or(Entry::new(who, false, Tick(0))));
+            let known = old.next_if(|e| e.who == who).map(|e| ScheduledActor { is_listed: false, ..e });
+            self.entries.push(known.unwrap_or(ScheduledActor::new(who, false, Tick(0))));
         }
         plan.left.extend(old.filter(|e| e.is_relevant).map(|e| e.who));
     }
@@ -282,7 +282,8 @@ impl Schedule {
         let is_own = request.viewer.owned.contains(&who);
         let is_relevant = is_own || interest.relevance.is_relevant(&request.viewer, who, position, was_relevant);
         if is_relevant != was_relevant {
-            *entry = Entry { is_listed: entry.is_listed, ..Entry::new(who, is_relevant, request.tick) };
+            *entry =
+                ScheduledActor { is_listed: entry.is_listed, ..ScheduledActor::new(who, is_relevant, request.tick) };
             if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
             self.list_at(at);
         }
@@ -353,7 +354,7 @@ impl Schedule {
     }
 
     /// Adds an actor to the list to visit. Returns its entry.
-    fn list_entry(&mut self, who: ControllerId) -> Option<&mut Entry> {
+    fn list_entry(&mut self, who: ControllerId) -> Option<&mut ScheduledActor> {
         let at = self.entries.binary_search_by_key(&who, |e| e.who).ok()?;
         self.list_at(at as u32);
         self.entries.get_mut(at)
@@ -416,7 +417,10 @@ impl Schedule {
     /// Sends the state of all actors again from this tick on, because the client could not read an update.
     pub fn resync(&mut self, tick: Tick) {
         for entry in &mut self.entries {
-            *entry = Entry { is_listed: entry.is_listed, ..Entry::new(entry.who, entry.is_relevant, tick) };
+            *entry = ScheduledActor {
+                is_listed: entry.is_listed,
+                ..ScheduledActor::new(entry.who, entry.is_relevant, tick)
+            };
         }
         (0..self.entries.len() as u32).for_each(|at| self.list_at(at));
     }

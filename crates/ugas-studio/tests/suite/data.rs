@@ -127,7 +127,7 @@ fn a_definition_lists_its_location_its_references_and_its_users() {
     assert!(uses(dead, "used_by", "GA_Fireball"));
     let burn = ask(&mut backend, json!({ "ask": "definition", "kind": "ability", "name": "GA_Fireball", "level": 1 }));
     let text = burn["text"].as_str().unwrap();
-    assert!(text.contains("then 5 a second for 4 seconds; costs 30 mana"), "{text}");
+    assert!(text.contains("then 5 per second for 4 seconds; costs 30 mana"), "{text}");
     assert!(burn["understood"].as_str().unwrap().starts_with("Kind: gameplay_ability\n"));
     let might = ask(&mut backend, json!({ "ask": "definition", "kind": "attribute", "name": "AttackPower" }));
     assert!(might["values"].as_array().unwrap().iter().any(|v| v[1] == 18.0), "{might}");

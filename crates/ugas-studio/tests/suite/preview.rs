@@ -159,7 +159,7 @@ fn a_client_previews_only_what_it_knows() {
     let foe = json!({ "Activate": { "ability": "GA_Strike", "who": "Brann", "target": "Pyra" } });
     let burn = json!({ "Apply": { "effect": "GE_Burn", "to": "Pyra" } });
     for (action, note) in
-        [(foe, "abilities of Brann are replicated to its owning client"), (burn, "a client does not apply effects")]
+        [(foe, "abilities of Brann are replicated to its owning client"), (burn, "clients do not apply effects")]
     {
         let answer = ask(&mut backend, json!({ "ask": "preview", "side": "You", "action": action }));
         let text = answer["preview"]["note"].as_str().or(answer["error"].as_str()).unwrap();

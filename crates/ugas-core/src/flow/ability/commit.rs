@@ -93,11 +93,11 @@ impl Flow<'_> {
 
     /// Moves the start of a cooldown back to the time of the request, if the op arrived late.
     fn back_date(&mut self, slot: usize, key: EffectKey) {
-        if self.back == SimTime::ZERO {
+        if self.back_dated_by == SimTime::ZERO {
             return;
         }
         let Some(at) = self.row(slot).find(key) else { return };
-        let earlier = self.back;
+        let earlier = self.back_dated_by;
         let row = self.row_mut(slot);
         if row.effects[at].end == SimTime::NEVER || row.effects[at].periodic().is_some() {
             return;

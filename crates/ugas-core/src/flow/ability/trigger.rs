@@ -56,18 +56,17 @@ impl TriggerCause {
 
     /// Returns whether the change fires a trigger. All triggers are matched by this function.
     pub(crate) fn fires(self, trigger: &TriggerDef, tags: &TagTable) -> bool {
-        match (*trigger, self) {
-            (TriggerDef::Event(of), TriggerCause::Event(tag)) => tags.is_under(tag, of),
-            (TriggerDef::TagAdded(t) | TriggerDef::TagPresent(t), TriggerCause::Tag { tag, added: true }) => tag == t,
-            (TriggerDef::Below(a, v), TriggerCause::Attribute { attribute, old, new }) => {
-                attribute == a && old >= v && new < v
+        match *trigger {
+            TriggerDef::Event(of) => matches!(self, TriggerCause::Event(tag) if tags.is_under(tag, of)),
+            TriggerDef::TagAdded(of) | TriggerDef::TagPresent(of) => {
+                matches!(self, TriggerCause::Tag { tag, added: true } if tag == of)
             }
-            (TriggerDef::Above(a, v), TriggerCause::Attribute { attribute, old, new }) => {
-                attribute == a && old <= v && new > v
-            }
-            (TriggerDef::EffectApplied(e), TriggerCause::EffectApplied(effect)) => effect == e,
-            (TriggerDef::Died, TriggerCause::Died) => true,
-            _ => false,
+            TriggerDef::Below(of, limit) => matches!(self, TriggerCause::Attribute { attribute, old, new }
+                if attribute == of && old >= limit && new < limit),
+            TriggerDef::Above(of, limit) => matches!(self, TriggerCause::Attribute { attribute, old, new }
+                if attribute == of && old <= limit && new > limit),
+            TriggerDef::EffectApplied(of) => matches!(self, TriggerCause::EffectApplied(effect) if effect == of),
+            TriggerDef::Died => matches!(self, TriggerCause::Died),
         }
     }
 }
@@ -107,16 +106,16 @@ impl Flow<'_> {
         let mut hits: Vec<(GrantId, usize)> = Vec::new();
         for g in self.row(slot).grants.iter().filter(|g| g.id.0 < cutoff.grants) {
             let Some(def) = self.ability(g.ability) else { continue };
-            let hit = def.triggers.iter().position(|t| self.sets_off(slot, t, row_event, g.id));
+            let hit = def.triggers.iter().position(|t| self.trigger_matches(slot, t, row_event, g.id));
             hits.extend(hit.map(|position| (g.id, position)));
         }
         for (grant, position) in hits {
             let (target, event, source) = self.aim_of(row_event);
-            self.set_off(slot, grant, position, target, event, source);
+            self.activate_triggered(slot, grant, position, target, event, source);
         }
     }
 
-    fn sets_off(&self, slot: usize, trigger: &TriggerDef, row_event: &RowEvent, grant: GrantId) -> bool {
+    fn trigger_matches(&self, slot: usize, trigger: &TriggerDef, row_event: &RowEvent, grant: GrantId) -> bool {
         match (*trigger, row_event) {
             (TriggerDef::TagPresent(t), RowEvent::Granted { grant: new }) => *new == grant && self.has(slot, t),
             _ => TriggerCause::of_notice(row_event).is_some_and(|cause| cause.fires(trigger, &self.rules.tags)),
@@ -145,7 +144,7 @@ impl Flow<'_> {
         }
     }
 
-    fn set_off(
+    fn activate_triggered(
         &mut self,
         slot: usize,
         grant: GrantId,
@@ -199,7 +198,7 @@ impl Flow<'_> {
             }
             let t = self.view().attempt(slot, at, &def, Target::None);
             if self.view().first_refusal(&t).is_ok() {
-                self.set_off(slot, grant, 0, Target::None, None, None);
+                self.activate_triggered(slot, grant, 0, Target::None, None, None);
             }
         }
     }

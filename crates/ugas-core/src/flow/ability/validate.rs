@@ -92,11 +92,11 @@ impl Flow<'_> {
         let is_predicted = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| a.start);
         if let (true, Some(asked)) = (is_predicted, asked) {
-            self.back = self.row(slot).clock.local(self.st.now) - asked;
+            self.back_dated_by = self.row(slot).clock.local(self.st.now) - asked;
         }
         // A refused commit has removed the activation and reported the reason.
         let _ = self.launch(slot, seq, &def);
-        self.back = SimTime::ZERO;
+        self.back_dated_by = SimTime::ZERO;
     }
 
     /// Handles the timeout of a validation.

@@ -102,7 +102,7 @@ impl<'r> Flow<'r> {
     pub(crate) fn spend_charges(&mut self, slot: usize, grant: usize, n: u32) {
         let Some(def) = self.charged(slot, grant) else { return };
         self.init_charges(slot, grant);
-        let asked = self.row(slot).clock.local(self.st.now - self.back);
+        let asked = self.row(slot).clock.local(self.st.now - self.back_dated_by);
         self.change_charges(slot, grant, |c| c.have = c.have.saturating_sub(n));
         self.run_charges(slot, grant, &def, asked);
         self.emit_charges(slot, grant);

@@ -150,8 +150,8 @@ impl Flow<'_> {
 
     /// Reports the results of combat: emits facts, calls hooks, and sends events to listeners.
     pub(crate) fn damage_facts(&mut self, via: Via) {
-        let blows = std::mem::take(&mut self.sc.combat_results);
-        for (position, b) in blows.iter().enumerate() {
+        let results = std::mem::take(&mut self.sc.combat_results);
+        for (position, b) in results.iter().enumerate() {
             let CombatResult { target, kind: damage, style, credit, raw, absorbed, overkill, .. } = *b;
             let amount = b.rest - overkill;
             self.fact(target, via, FactKind::Damage { damage, style, credit, amount, raw, absorbed, overkill });
@@ -161,7 +161,7 @@ impl Flow<'_> {
                 self.damage_event("Event.Damage.Dealt", target, credit, target, amount);
             }
         }
-        self.sc.combat_results = blows;
+        self.sc.combat_results = results;
         self.sc.combat_results.clear();
     }
 

@@ -28,7 +28,7 @@ impl Flow<'_> {
         if length <= SimTime::ZERO {
             return;
         }
-        let (asked, cause) = (self.st.now - self.back, self.cause.root);
+        let (asked, cause) = (self.st.now - self.back_dated_by, self.cause.root);
         let row = self.row_mut(slot);
         let (who, start) = (row.id, row.clock.local(asked));
         let root = row.play().activation(seq).map_or(cause, |a| a.root);

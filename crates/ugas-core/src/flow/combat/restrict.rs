@@ -65,7 +65,7 @@ impl View<'_> {
     /// Returns the controller whose rules apply as the source: the source itself, or its stored state if the source
     /// left the sim. `None` without a source.
     pub(crate) fn source_rules<'f>(&self, source: ControllerId, frozen: Option<&'f Frozen>) -> Option<RuleHolder<'f>> {
-        frozen.map(RuleHolder::Left).or_else(|| self.st.controllers.slot(source).map(RuleHolder::Row))
+        frozen.map(RuleHolder::Frozen).or_else(|| self.st.controllers.slot(source).map(RuleHolder::Row))
     }
 
     /// Returns the tags that restrictions match: an effect's own and granted tags, its school and the tags of its

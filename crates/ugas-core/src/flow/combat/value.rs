@@ -28,33 +28,33 @@ pub(crate) struct CombatEvent<'e> {
 pub(crate) enum RuleHolder<'f> {
     Row(usize),
     /// A source that left the sim, with the rules it had immediately before (ruling R-100).
-    Left(&'f Frozen),
+    Frozen(&'f Frozen),
 }
 
 /// The active effect that a rule belongs to.
 #[derive(Clone, Copy, Debug)]
 enum RuleEffect<'e> {
     Row(usize, &'e Effect),
-    Left(&'e Frozen, &'e FrozenEffect),
+    Frozen(&'e Frozen, &'e FrozenEffect),
 }
 
 impl RuleEffect<'_> {
     fn level(self) -> u32 {
         match self {
             RuleEffect::Row(_, e) => e.level(),
-            RuleEffect::Left(_, e) => e.level,
+            RuleEffect::Frozen(_, e) => e.level,
         }
     }
     fn stacks(self) -> u32 {
         match self {
             RuleEffect::Row(_, e) => e.stacks(),
-            RuleEffect::Left(_, e) => e.stacks,
+            RuleEffect::Frozen(_, e) => e.stacks,
         }
     }
     fn set_by_caller(&self) -> &[(KeyId, f64)] {
         match self {
             RuleEffect::Row(_, e) => e.extra().map_or(&[], |x| &x.set_by_caller),
-            RuleEffect::Left(_, e) => &e.set_by_caller,
+            RuleEffect::Frozen(_, e) => &e.set_by_caller,
         }
     }
 }
@@ -143,9 +143,9 @@ impl View<'_> {
                 let mut active = self.row(slot).effects.iter().filter(|e| !e.inhibited());
                 active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Row(slot, e), &def)))
             }
-            RuleHolder::Left(frozen) => {
+            RuleHolder::Frozen(frozen) => {
                 let mut active = frozen.effects.iter();
-                active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Left(frozen, e), &def)))
+                active.any(|e| self.def(e.def).is_some_and(|def| any(RuleEffect::Frozen(frozen, e), &def)))
             }
         }
     }
@@ -221,14 +221,14 @@ impl RuleReads<'_> {
     fn own(&self) -> ControllerId {
         match self.effect {
             RuleEffect::Row(slot, _) => self.view.row(slot).id,
-            RuleEffect::Left(..) => self.event.map_or(ControllerId::NONE, |e| e.source),
+            RuleEffect::Frozen(..) => self.event.map_or(ControllerId::NONE, |e| e.source),
         }
     }
     fn source(&self) -> ControllerId {
         match (self.event, self.effect) {
             (Some(event), _) => event.source,
             (None, RuleEffect::Row(_, e)) => e.source,
-            (None, RuleEffect::Left(..)) => ControllerId::NONE,
+            (None, RuleEffect::Frozen(..)) => ControllerId::NONE,
         }
     }
     /// Returns the last values of the source, if the source left the sim.
@@ -236,7 +236,7 @@ impl RuleReads<'_> {
         match (self.event, self.effect) {
             (Some(event), _) => event.frozen,
             (None, RuleEffect::Row(_, e)) => self.view.frozen_source(e),
-            (None, RuleEffect::Left(frozen, _)) => Some(frozen),
+            (None, RuleEffect::Frozen(frozen, _)) => Some(frozen),
         }
     }
     fn target(&self) -> ControllerId {
@@ -252,7 +252,7 @@ impl Reads for RuleReads<'_> {
         let who = match side {
             Side::Own => match self.effect {
                 RuleEffect::Row(..) => self.own(),
-                RuleEffect::Left(frozen, _) => return frozen.value(attribute),
+                RuleEffect::Frozen(frozen, _) => return frozen.value(attribute),
             },
             Side::Source => match self.frozen() {
                 Some(frozen) => return frozen.value(attribute),
@@ -268,7 +268,7 @@ impl Reads for RuleReads<'_> {
             Bearer::Own => {
                 return Some(match self.effect {
                     RuleEffect::Row(slot, _) => self.view.has(slot, tag),
-                    RuleEffect::Left(frozen, _) => frozen.has(&self.view.rules.tags, tag),
+                    RuleEffect::Frozen(frozen, _) => frozen.has(&self.view.rules.tags, tag),
                 });
             }
             Bearer::Source => match self.frozen() {

@@ -36,15 +36,15 @@ impl Flow<'_> {
     /// Replaces the granted tags. New tags are added before old tags are removed, so that a tag that is still granted
     /// does not toggle.
     fn migrate_tags(&mut self, slot: usize, new: &EffectDef, old: &EffectDef, via: Via) {
-        let come = surplus(&new.granted_tags, &old.granted_tags);
-        let go = surplus(&old.granted_tags, &new.granted_tags);
-        if come.is_empty() && go.is_empty() {
+        let added = surplus(&new.granted_tags, &old.granted_tags);
+        let removed = surplus(&old.granted_tags, &new.granted_tags);
+        if added.is_empty() && removed.is_empty() {
             return;
         }
         let mut flips = Vec::new();
-        come.iter().for_each(|&tag| self.tag_in(slot, tag, &mut flips));
-        go.iter().for_each(|&tag| self.tag_out(slot, tag, &mut flips));
-        self.tags_changed(slot, [&come, &go], &flips);
+        added.iter().for_each(|&tag| self.tag_in(slot, tag, &mut flips));
+        removed.iter().for_each(|&tag| self.tag_out(slot, tag, &mut flips));
+        self.tags_changed(slot, [&added, &removed], &flips);
         self.emit_flips(slot, &flips, via);
     }
 

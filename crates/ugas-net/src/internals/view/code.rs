@@ -50,7 +50,7 @@ pub struct ActorList {
 }
 
 impl ActorList {
-    /// Starts the next actor, whose section follows. Ids must rise.
+    /// Starts the next actor, whose section follows. Ids must increase.
     pub fn open(&mut self, who: ControllerId, out: &mut BitWriter) {
         let first = self.last.map_or(0, |last| last.0.saturating_add(1));
         debug_assert!(who.0 >= first, "actors are written by rising id");

@@ -15,10 +15,10 @@ use super::{config, flush, read, to_query, write};
 
 pub(crate) struct WebSocketClient {
     server: SocketAddr,
-    stage: Stage,
+    stage: ClientStage,
 }
 
-enum Stage {
+enum ClientStage {
     Connected(TcpStream),
     Handshake(MidHandshake<ClientHandshake<TcpStream>>),
     Open(Box<WebSocket<TcpStream>>),
@@ -31,33 +31,33 @@ impl WebSocketClient {
         let stream = TcpStream::connect_timeout(&server, connect_timeout)?;
         stream.set_nonblocking(true)?;
         stream.set_nodelay(true)?;
-        Ok(WebSocketClient { server, stage: Stage::Connected(stream) })
+        Ok(WebSocketClient { server, stage: ClientStage::Connected(stream) })
     }
 
     /// Starts the handshake with the connection request in the URL.
-    fn start_handshake(server: SocketAddr, stream: TcpStream, request: &[u8]) -> Stage {
+    fn start_handshake(server: SocketAddr, stream: TcpStream, request: &[u8]) -> ClientStage {
         let address = format!("ws://{server}/?{}", to_query(request));
-        let Ok(request) = address.into_client_request() else { return Stage::Closed };
+        let Ok(request) = address.into_client_request() else { return ClientStage::Closed };
         match client_with_config(request, stream, Some(config())) {
-            Ok((socket, _)) => Stage::Open(Box::new(socket)),
-            Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(handshake),
-            Err(HandshakeError::Failure(_)) => Stage::Closed,
+            Ok((socket, _)) => ClientStage::Open(Box::new(socket)),
+            Err(HandshakeError::Interrupted(handshake)) => ClientStage::Handshake(handshake),
+            Err(HandshakeError::Failure(_)) => ClientStage::Closed,
         }
     }
 
     /// Continues the handshake, or flushes the open connection.
     fn advance(&mut self) {
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Handshake(handshake) => match handshake.handshake() {
-                Ok((socket, _)) => Stage::Open(Box::new(socket)),
-                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(handshake),
-                Err(HandshakeError::Failure(_)) => Stage::Closed,
+        self.stage = match std::mem::replace(&mut self.stage, ClientStage::Closed) {
+            ClientStage::Handshake(handshake) => match handshake.handshake() {
+                Ok((socket, _)) => ClientStage::Open(Box::new(socket)),
+                Err(HandshakeError::Interrupted(handshake)) => ClientStage::Handshake(handshake),
+                Err(HandshakeError::Failure(_)) => ClientStage::Closed,
             },
-            Stage::Open(mut socket) => match flush(&mut socket) {
-                true => Stage::Open(socket),
-                false => Stage::Closed,
+            ClientStage::Open(mut socket) => match flush(&mut socket) {
+                true => ClientStage::Open(socket),
+                false => ClientStage::Closed,
             },
-            stage @ (Stage::Connected(_) | Stage::Closed) => stage,
+            stage @ (ClientStage::Connected(_) | ClientStage::Closed) => stage,
         };
     }
 }
@@ -66,29 +66,31 @@ impl ClientSocket for WebSocketClient {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>> {
         self.advance();
         let read = match &mut self.stage {
-            Stage::Connected(_) | Stage::Handshake(_) => Ok(None),
-            Stage::Open(socket) => read(socket, buffer),
-            Stage::Closed => Err(ErrorKind::ConnectionAborted.into()),
+            ClientStage::Connected(_) | ClientStage::Handshake(_) => Ok(None),
+            ClientStage::Open(socket) => read(socket, buffer),
+            ClientStage::Closed => Err(ErrorKind::ConnectionAborted.into()),
         };
         if read.is_err() {
-            self.stage = Stage::Closed;
+            self.stage = ClientStage::Closed;
         }
         read.map(|length| length.map(|length| (length, self.server)))
     }
 
     fn send(&mut self, _to: SocketAddr, packet: &[u8]) -> io::Result<()> {
-        match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Connected(stream) => self.stage = WebSocketClient::start_handshake(self.server, stream, packet),
+        match std::mem::replace(&mut self.stage, ClientStage::Closed) {
+            ClientStage::Connected(stream) => {
+                self.stage = WebSocketClient::start_handshake(self.server, stream, packet)
+            }
             // Netcode repeats its request until it is answered; the first one is in flight.
-            Stage::Handshake(handshake) => self.stage = Stage::Handshake(handshake),
-            Stage::Open(mut socket) => {
+            ClientStage::Handshake(handshake) => self.stage = ClientStage::Handshake(handshake),
+            ClientStage::Open(mut socket) => {
                 let sent = write(&mut socket, packet);
                 if sent.as_ref().err().is_none_or(|error| error.kind() == ErrorKind::WouldBlock) {
-                    self.stage = Stage::Open(socket);
+                    self.stage = ClientStage::Open(socket);
                 }
                 return sent;
             }
-            Stage::Closed => return Err(ErrorKind::ConnectionAborted.into()),
+            ClientStage::Closed => return Err(ErrorKind::ConnectionAborted.into()),
         }
         Ok(())
     }

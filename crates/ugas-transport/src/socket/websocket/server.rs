@@ -36,12 +36,12 @@ pub(crate) struct WebSocketServer {
 }
 
 struct Connection {
-    stage: Stage,
+    stage: ConnectionStage,
     age: Duration,
     is_player: bool,
 }
 
-enum Stage {
+enum ConnectionStage {
     Handshake(Box<MidHandshake<ServerHandshake<TcpStream, ConnectRequest>>>, ConnectRequest),
     Open { socket: Box<WebSocket<TcpStream>>, request: Option<Vec<u8>> },
     Closed,
@@ -97,7 +97,7 @@ impl WebSocketServer {
             let connect_request = ConnectRequest::default();
             let handshake = ServerHandshake::start(stream, connect_request.clone(), Some(config()));
             let connection = Connection {
-                stage: Stage::Handshake(Box::new(handshake), connect_request),
+                stage: ConnectionStage::Handshake(Box::new(handshake), connect_request),
                 age: Duration::ZERO,
                 is_player: false,
             };
@@ -112,7 +112,7 @@ impl WebSocketServer {
             match connection.receive(buffer) {
                 Ok(Some(length)) => return Some((length, who)),
                 Ok(None) => {}
-                Err(_) => connection.stage = Stage::Closed,
+                Err(_) => connection.stage = ConnectionStage::Closed,
             }
         }
         None
@@ -122,32 +122,34 @@ impl WebSocketServer {
 impl Connection {
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.stage {
-            Stage::Open { socket, request } => match request.take() {
+            ConnectionStage::Open { socket, request } => match request.take() {
                 Some(packet) => Ok(put(&packet, buffer)),
                 None => read(socket, buffer),
             },
-            Stage::Handshake(..) | Stage::Closed => Ok(None),
+            ConnectionStage::Handshake(..) | ConnectionStage::Closed => Ok(None),
         }
     }
 
     fn update(&mut self, elapsed: Duration) {
         self.age = self.age.saturating_add(elapsed);
-        self.stage = match std::mem::replace(&mut self.stage, Stage::Closed) {
-            Stage::Handshake(..) if self.age > HANDSHAKE_TIMEOUT => Stage::Closed,
-            Stage::Handshake(handshake, connect_request) => match handshake.handshake() {
+        self.stage = match std::mem::replace(&mut self.stage, ConnectionStage::Closed) {
+            ConnectionStage::Handshake(..) if self.age > HANDSHAKE_TIMEOUT => ConnectionStage::Closed,
+            ConnectionStage::Handshake(handshake, connect_request) => match handshake.handshake() {
                 Ok(socket) => {
                     self.age = Duration::ZERO;
-                    Stage::Open { socket: Box::new(socket), request: connect_request.0.get().cloned() }
+                    ConnectionStage::Open { socket: Box::new(socket), request: connect_request.0.get().cloned() }
                 }
-                Err(HandshakeError::Interrupted(handshake)) => Stage::Handshake(Box::new(handshake), connect_request),
-                Err(HandshakeError::Failure(_)) => Stage::Closed,
+                Err(HandshakeError::Interrupted(handshake)) => {
+                    ConnectionStage::Handshake(Box::new(handshake), connect_request)
+                }
+                Err(HandshakeError::Failure(_)) => ConnectionStage::Closed,
             },
-            Stage::Open { .. } if !self.is_player && self.age > JOIN_TIMEOUT => Stage::Closed,
-            Stage::Open { mut socket, request } => match flush(&mut socket) {
-                true => Stage::Open { socket, request },
-                false => Stage::Closed,
+            ConnectionStage::Open { .. } if !self.is_player && self.age > JOIN_TIMEOUT => ConnectionStage::Closed,
+            ConnectionStage::Open { mut socket, request } => match flush(&mut socket) {
+                true => ConnectionStage::Open { socket, request },
+                false => ConnectionStage::Closed,
             },
-            Stage::Closed => Stage::Closed,
+            ConnectionStage::Closed => ConnectionStage::Closed,
         };
     }
 }
@@ -159,7 +161,7 @@ impl ServerSocket for WebSocketServer {
         }
         let ended = &mut self.lost;
         self.connections.retain(|&who, connection| {
-            let is_open = !matches!(connection.stage, Stage::Closed);
+            let is_open = !matches!(connection.stage, ConnectionStage::Closed);
             if !is_open {
                 ended.push(who);
             }
@@ -181,12 +183,12 @@ impl ServerSocket for WebSocketServer {
 
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()> {
         let Some(connection) = self.connections.get_mut(&to) else { return Err(ErrorKind::ConnectionAborted.into()) };
-        let Stage::Open { socket: open, .. } = &mut connection.stage else {
+        let ConnectionStage::Open { socket: open, .. } = &mut connection.stage else {
             return Err(ErrorKind::ConnectionAborted.into());
         };
         let sent = write(open, packet);
         if sent.as_ref().is_err_and(|error| error.kind() != ErrorKind::WouldBlock) {
-            connection.stage = Stage::Closed;
+            connection.stage = ConnectionStage::Closed;
         }
         sent
     }
@@ -199,7 +201,7 @@ impl ServerSocket for WebSocketServer {
 
     fn close(&mut self, who: SocketAddr) {
         if let Some(mut connection) = self.connections.remove(&who)
-            && let Stage::Open { socket, .. } = &mut connection.stage
+            && let ConnectionStage::Open { socket, .. } = &mut connection.stage
         {
             let _ = socket.close(None);
             let _ = socket.flush();

@@ -13,7 +13,7 @@ pub(super) fn decode(
     limits: Limits,
     into: &mut Tokens,
 ) -> Result<(), WireError> {
-    let mut pass = Pass { stack, old, from, limits, into, depth: 0 };
+    let mut pass = DeltaDecoder { stack, old, from, limits, into, depth: 0 };
     let root = Model { is_old: true, at: 0 };
     let is_new = pass.from.bit()?;
     match (is_new, old.is_empty()) {
@@ -37,7 +37,7 @@ impl Model {
     }
 }
 
-struct Pass<'p, 'd> {
+struct DeltaDecoder<'p, 'd> {
     /// The selected members of each group being read.
     stack: &'p mut Vec<u32>,
     old: &'p Tokens,
@@ -49,7 +49,7 @@ struct Pass<'p, 'd> {
 
 const BAD_LIST: WireError = WireError::BadValue { what: "the elements of a list" };
 
-impl Pass<'_, '_> {
+impl DeltaDecoder<'_, '_> {
     fn model(&self, m: Model) -> Token {
         if m.is_old { self.old.at(m.at) } else { self.into.at(m.at) }
     }

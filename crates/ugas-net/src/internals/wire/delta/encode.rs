@@ -27,7 +27,7 @@ pub(super) fn encode(coder: &mut Coder, old: &Tokens, new: &Tokens, out: &mut Bi
         return out.bit(false);
     }
     out.bit(true);
-    let mut pass = Pass { coder, new, out };
+    let mut pass = DeltaEncoder { coder, new, out };
     if new.is_empty() {
         pass.escape(old, 0, None);
         pass.out.bits(NOTHING, KIND_BITS);
@@ -38,13 +38,13 @@ pub(super) fn encode(coder: &mut Coder, old: &Tokens, new: &Tokens, out: &mut Bi
     }
 }
 
-struct Pass<'c> {
+struct DeltaEncoder<'c> {
     coder: &'c mut Coder,
     new: &'c Tokens,
     out: &'c mut BitWriter,
 }
 
-impl Pass<'_> {
+impl DeltaEncoder<'_> {
     /// Writes a value that differs from the old one from token `same` on.
     fn change(&mut self, old: &Tokens, o: usize, n: usize, same: usize) {
         let (was, is) = (old.at(o), self.new.at(n));
@@ -307,22 +307,22 @@ struct ListEdit {
 }
 
 impl ListEdit {
-    fn old_at(&self, pass: &Pass, i: usize) -> usize {
+    fn old_at(&self, pass: &DeltaEncoder, i: usize) -> usize {
         pass.coder.stack[self.base + i] as usize
     }
 
-    fn new_at(&self, pass: &Pass, j: usize) -> usize {
+    fn new_at(&self, pass: &DeltaEncoder, j: usize) -> usize {
         pass.coder.stack[self.base + self.was + j] as usize
     }
 
-    fn match_of(&self, pass: &Pass, j: usize) -> Option<usize> {
+    fn match_of(&self, pass: &DeltaEncoder, j: usize) -> Option<usize> {
         let i = pass.coder.stack[self.base + self.was + self.is + j];
         (i != UNMATCHED).then_some(i as usize)
     }
 
     /// Writes which old elements were removed, which elements are new and which of the others changed; then the new and
     /// changed elements in the new order.
-    fn write(&self, pass: &mut Pass, old: &Tokens) {
+    fn write(&self, pass: &mut DeltaEncoder, old: &Tokens) {
         let base = pass.coder.changed.len();
         if self.is == 0 {
             return;
@@ -365,7 +365,7 @@ impl ListEdit {
         pass.coder.changed.truncate(base);
     }
 
-    fn elements(&self, pass: &mut Pass, old: &Tokens, base: usize) {
+    fn elements(&self, pass: &mut DeltaEncoder, old: &Tokens, base: usize) {
         let mut change = base;
         let end = pass.coder.changed.len();
         let (mut next, mut next_kept) = (0, 0);
@@ -395,7 +395,7 @@ impl ListEdit {
     }
 
     /// Writes a set that may be empty.
-    fn put_picked(&self, pass: &mut Pass, of: usize, base: usize) {
+    fn put_picked(&self, pass: &mut DeltaEncoder, of: usize, base: usize) {
         let picked = &pass.coder.changed[base..];
         if of > 0 {
             pass.out.bit(!picked.is_empty());

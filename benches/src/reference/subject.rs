@@ -1,14 +1,14 @@
 //! Implements the measured interface for the reference implementation.
 
 use super::fact::{Cause, EffectKey, Kind, NONE};
-use super::{Definition, Grant, Stick};
+use super::{Definition, Grant, Reference};
 use crate::plan::{Ask, DAMAGE, FRAME, Life, TAG_EFFECTS};
 use crate::subject::{Answer, Subject};
 
 /// The source of all effects.
 const SOURCE: u32 = 0;
 
-impl Stick {
+impl Reference {
     /// An instant effect on one target.
     #[inline(always)]
     pub(super) fn execute(&mut self, who: u32, definition: &Definition, cause: &Cause) {
@@ -26,13 +26,13 @@ impl Stick {
     }
 }
 
-impl Subject for Stick {
+impl Subject for Reference {
     type Key = (u32, EffectKey);
     type Tag = u16;
     const NAME: &'static str = super::NAME;
 
-    fn new(room: usize) -> Stick {
-        Stick::with_room(room)
+    fn new(room: usize) -> Reference {
+        Reference::with_room(room)
     }
 
     fn spawn_many(&mut self, count: usize) {
@@ -48,7 +48,7 @@ impl Subject for Stick {
         self.spawn(1);
         let grant = |ability| Grant { ability: ability as u32, level: 1, input: NONE, by: 0 };
         self.grants.push(std::array::from_fn(grant));
-        let cause = Stick::cause(0, who, self.ops, 0);
+        let cause = Reference::cause(0, who, self.ops, 0);
         tags.iter().for_each(|&tag| self.give_tag(who, tag, &cause));
     }
 
@@ -60,7 +60,7 @@ impl Subject for Stick {
     #[inline]
     fn apply_for(&mut self, who: u32, effect: u16, duration: i64) -> Self::Key {
         let root = self.next_op();
-        let cause = Stick::cause(effect, SOURCE, root, 0);
+        let cause = Reference::cause(effect, SOURCE, root, 0);
         if let Some(touched) = self.start(who, effect, duration, cause) {
             self.settle(who, touched, &cause);
         }
@@ -71,7 +71,7 @@ impl Subject for Stick {
     fn apply_all(&mut self, who: u32, effects: &[u16], keys: &mut Vec<Self::Key>) {
         let root = self.next_op();
         for (ordinal, &effect) in effects.iter().enumerate() {
-            let cause = Stick::cause(effect, SOURCE, root, ordinal as u32);
+            let cause = Reference::cause(effect, SOURCE, root, ordinal as u32);
             // The runtime tells what each application changed, so the batch may not settle once for all.
             if let Some(touched) = self.start(who, effect, self.own_duration(effect), cause) {
                 self.settle(who, touched, &cause);
@@ -94,14 +94,14 @@ impl Subject for Stick {
     fn hit(&mut self, who: u32) {
         let root = self.next_op();
         let definition = self.rules.definitions[DAMAGE];
-        self.execute(who, &definition, &Stick::cause(DAMAGE as u16, SOURCE, root, 0));
+        self.execute(who, &definition, &Reference::cause(DAMAGE as u16, SOURCE, root, 0));
     }
 
     #[inline]
     fn hit_many(&mut self, targets: &[u32]) {
         let root = self.next_op();
         let definition = self.rules.definitions[DAMAGE];
-        let cause = Stick::cause(DAMAGE as u16, SOURCE, root, 0);
+        let cause = Reference::cause(DAMAGE as u16, SOURCE, root, 0);
         self.facts.reserve(2 * targets.len());
         for &who in targets {
             self.execute(who, &definition, &cause);

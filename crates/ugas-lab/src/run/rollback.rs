@@ -44,7 +44,7 @@ pub struct RollbackReport {
 
 /// A part of a run between two cuts.
 #[derive(Clone, Copy, Debug)]
-enum Leg {
+enum RunSegment {
     To(SimTime),
     Do {
         entry: usize,
@@ -87,7 +87,7 @@ impl Scenario {
 }
 
 /// Returns the legs of a run: every verb, and time up to every fact, every timeline entry and halfway between.
-fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
+fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
     runner.play(RunOptions::default(), &mut |_| {});
     let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
     times.extend(scenario.timeline.iter().map(|m| m.at));
@@ -101,16 +101,16 @@ fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<Leg> {
     let mut times = times.into_iter().peekable();
     for (entry, m) in scenario.timeline.iter().enumerate() {
         while let Some(at) = times.next_if(|t| *t <= m.at) {
-            legs.push(Leg::To(at));
+            legs.push(RunSegment::To(at));
         }
-        legs.extend((0..m.steps.len()).map(|step| Leg::Do { entry, step }));
-        legs.push(Leg::Close(entry));
+        legs.extend((0..m.steps.len()).map(|step| RunSegment::Do { entry, step }));
+        legs.push(RunSegment::Close(entry));
     }
     legs
 }
 
 struct Work {
-    legs: Vec<Leg>,
+    legs: Vec<RunSegment>,
     base: Vec<LegOutcome>,
     out: RollbackReport,
 }
@@ -119,12 +119,12 @@ impl Work {
     fn run(&self, runner: &mut Runner<'_>, leg: usize) -> LegOutcome {
         let timeline = &runner.scenario.timeline;
         match self.legs[leg] {
-            Leg::To(at) => {
+            RunSegment::To(at) => {
                 let step = SimTime(at.0.max(1));
                 runner.advance(at, step, runner.scenario.place, &mut |_| {});
             }
-            Leg::Do { entry, step } => runner.run_steps(std::slice::from_ref(&timeline[entry].steps[step])),
-            Leg::Close(entry) => runner.close_windows(&timeline[entry].steps),
+            RunSegment::Do { entry, step } => runner.run_steps(std::slice::from_ref(&timeline[entry].steps[step])),
+            RunSegment::Close(entry) => runner.close_windows(&timeline[entry].steps),
         }
         let facts = bare(&std::mem::take(&mut runner.all_facts));
         LegOutcome { facts, hash: runner.sim.hash(), failures: runner.failures.len() }

@@ -2,11 +2,11 @@
 //! the cost, starts the cooldown and emits a fact. These abilities have no tasks, so they end immediately.
 
 use super::fact::{Cause, Kind, NONE};
-use super::{EffectKey, Stick, signature};
+use super::{EffectKey, Reference, signature};
 use crate::plan::{COOLDOWN, COOLING, COST, STUNNED};
 use crate::subject::Answer;
 
-impl Stick {
+impl Reference {
     /// Returns whether a controller has a tag. A bit mask rejects most absent tags quickly.
     #[inline]
     fn has(&self, who: u32, tag: u16) -> bool {
@@ -52,9 +52,9 @@ impl Stick {
     #[inline(never)]
     fn run(&mut self, who: u32, ability: u32, root: u64) {
         let cost = self.rules.definitions[COST];
-        self.execute(who, &cost, &Stick::cause(COST as u16, who, root, 1));
+        self.execute(who, &cost, &Reference::cause(COST as u16, who, root, 1));
         let cooldown = COOLDOWN as u16;
-        let cause = Stick::cause(cooldown, who, root, 2);
+        let cause = Reference::cause(cooldown, who, root, 2);
         self.start(who, cooldown, self.own_duration(cooldown), cause);
         let key = EffectKey { origin_id: root, ordinal: 0 };
         let cause = Cause { source: who, key, definition: NONE, root, link: 1 };

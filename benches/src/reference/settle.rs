@@ -2,7 +2,7 @@
 
 use super::fact::{Cause, Fact, Kind};
 use super::value::{Modifier, Operation};
-use super::{EffectKey, Rules, Stick};
+use super::{EffectKey, Reference, Rules};
 use crate::plan::ATTRIBUTES;
 
 /// `f64::max` must think of NaN, which never gets this far; this is one instruction.
@@ -17,7 +17,7 @@ fn at_most(value: f64, high: f64) -> f64 {
     if value > high { high } else { value }
 }
 
-impl Stick {
+impl Reference {
     /// One modifier as an instant or periodic execution: it changes base.
     #[inline(always)]
     pub(super) fn write_base(&mut self, who: u32, modifier: &Modifier, cause: &Cause) {

@@ -164,7 +164,7 @@ fn signature(tag: u16) -> u64 {
 pub(crate) const NAME: &str = "reference";
 
 /// The store.
-pub(crate) struct Stick {
+pub(crate) struct Reference {
     rules: Rules,
     rows: Vec<Row>,
     modifiers: Vec<Modifiers>,
@@ -183,9 +183,9 @@ pub(crate) struct Stick {
     facts: Vec<Fact>,
 }
 
-impl Stick {
-    fn with_room(room: usize) -> Stick {
-        Stick {
+impl Reference {
+    fn with_room(room: usize) -> Reference {
+        Reference {
             rules: Rules::new(),
             rows: Vec::with_capacity(room),
             modifiers: Vec::with_capacity(room),

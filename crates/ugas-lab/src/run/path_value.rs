@@ -11,7 +11,7 @@ use ugas_net::client::ProxyEffect;
 
 /// The value that a path refers to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Look {
+pub(crate) enum PathValue {
     SimTime,
     AllCues { tag: String },
     Actor { actor: String, what: OfActor },
@@ -20,7 +20,7 @@ pub(crate) enum Look {
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum OfActor {
-    Attribute(AttributeId, Of),
+    Attribute(AttributeId, AttributePart),
     Tag(String),
     TagExact(String),
     TagCount(String),
@@ -37,7 +37,7 @@ pub(crate) enum OfActor {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Of {
+pub(crate) enum AttributePart {
     Current,
     Base,
     Min,
@@ -86,14 +86,14 @@ const KEYWORDS: &[&str] = &[
 const LATER: &[&str] = &["ActionSets", "Queue", "Buffer", "Combo", "Attack", "Mode", "Capabilities"];
 
 /// Resolves a path.
-pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<Look, PathError> {
+pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<PathValue, PathError> {
     let lost = |message: String, help: Option<String>| Err(PathError { message, help });
     let (first, rest) = path.split_once('.').unwrap_or((path, ""));
     match (first, rest) {
-        ("Sim", "Time") => return Ok(Look::SimTime),
+        ("Sim", "Time") => return Ok(PathValue::SimTime),
         ("Sim", _) => return lost(format!("{path}: expected Sim.Time"), None),
         ("Cues", "") => return lost("Cues: expected a tag, as in Cues.GameplayCue.Burning".into(), None),
-        ("Cues", tag) => return Ok(Look::AllCues { tag: tag.to_owned() }),
+        ("Cues", tag) => return Ok(PathValue::AllCues { tag: tag.to_owned() }),
         ("Rejected", _) => return lost(format!("{path} is not supported in this release"), None),
         _ => {}
     }
@@ -109,7 +109,7 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
                 return lost(message, did_you_mean(rest, known));
             }
         };
-        return Ok(Look::Handle { handle: first.to_owned(), what });
+        return Ok(PathValue::Handle { handle: first.to_owned(), what });
     }
     if !scenario.actors.iter().any(|a| a.name.text == first) {
         let known = scenario.actors.iter().map(|a| a.name.text.as_str());
@@ -118,7 +118,7 @@ pub(crate) fn resolve(world: &World, scenario: &Scenario, path: &str) -> Result<
         return lost(format!("{path}: {first} is neither an actor nor the `As` name of a result"), help);
     }
     let what = of_actor(world, scenario, path, rest)?;
-    Ok(Look::Actor { actor: first.to_owned(), what })
+    Ok(PathValue::Actor { actor: first.to_owned(), what })
 }
 
 fn of_actor(world: &World, scenario: &Scenario, path: &str, rest: &str) -> Result<OfActor, PathError> {
@@ -195,13 +195,13 @@ fn of_effects(world: &World, path: &str, name: &str) -> Result<OfActor, PathErro
 
 fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathError> {
     if let Some(id) = world.rules.find_attribute(name) {
-        return Ok(OfActor::Attribute(id, Of::Current));
+        return Ok(OfActor::Attribute(id, AttributePart::Current));
     }
     let (attribute, of) = match name.rsplit_once('.') {
-        Some((attribute, "Base")) => (attribute, Of::Base),
-        Some((attribute, "Min")) => (attribute, Of::Min),
-        Some((attribute, "Max")) => (attribute, Of::Max),
-        _ => (name, Of::Current),
+        Some((attribute, "Base")) => (attribute, AttributePart::Base),
+        Some((attribute, "Min")) => (attribute, AttributePart::Min),
+        Some((attribute, "Max")) => (attribute, AttributePart::Max),
+        _ => (name, AttributePart::Current),
     };
     if let Some(id) = world.rules.find_attribute(attribute) {
         return Ok(OfActor::Attribute(id, of));
@@ -215,10 +215,10 @@ fn of_attribute(world: &World, path: &str, name: &str) -> Result<OfActor, PathEr
 }
 
 /// Reads the value of a path, or returns why the path has no value.
-pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
-    match look {
-        Look::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
-        Look::AllCues { tag } => {
+pub(crate) fn read(run: &Runner<'_>, path_value: &PathValue) -> Result<Found, String> {
+    match path_value {
+        PathValue::SimTime => Ok(Found::Number(run.sim.now().as_seconds())),
+        PathValue::AllCues { tag } => {
             let Some(tag) = run.world.rules.find_tag(tag) else {
                 return Ok(Found::Number(0.0));
             };
@@ -227,10 +227,10 @@ pub(crate) fn read(run: &Runner<'_>, look: &Look) -> Result<Found, String> {
             let playing = playing + run.seen.values().filter(|seen| seen.loops.contains(&tag)).count() as u64;
             Ok(Found::Number(playing as f64))
         }
-        Look::Actor { actor, what } => {
+        PathValue::Actor { actor, what } => {
             of_actor_now(run, actor, what).map_err(|r| format!("nothing: {}", run.describe(r)))
         }
-        Look::Handle { handle, what } => of_handle_now(run, handle, *what),
+        PathValue::Handle { handle, what } => of_handle_now(run, handle, *what),
     }
 }
 
@@ -245,10 +245,10 @@ fn of_actor_now(run: &Runner<'_>, actor: &str, what: &OfActor) -> Result<Found, 
     // A tag that nothing names has no id and counts as absent.
     let count = |n: u64| Found::Number(n as f64);
     Ok(match what {
-        OfActor::Attribute(id, Of::Current) => Found::Number(sim.get(who, *id)?),
-        OfActor::Attribute(id, Of::Base) => Found::Number(sim.base(who, *id)?),
-        OfActor::Attribute(id, Of::Min) => Found::Number(sim.bounds(who, *id)?.0),
-        OfActor::Attribute(id, Of::Max) => Found::Number(sim.bounds(who, *id)?.1),
+        OfActor::Attribute(id, AttributePart::Current) => Found::Number(sim.get(who, *id)?),
+        OfActor::Attribute(id, AttributePart::Base) => Found::Number(sim.base(who, *id)?),
+        OfActor::Attribute(id, AttributePart::Min) => Found::Number(sim.bounds(who, *id)?.0),
+        OfActor::Attribute(id, AttributePart::Max) => Found::Number(sim.bounds(who, *id)?.1),
         OfActor::Tag(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag(who, t))?),
         OfActor::TagExact(tag) => Found::Flag(rules.find_tag(tag).map_or(Ok(false), |t| sim.has_tag_exact(who, t))?),
         OfActor::TagCount(tag) => count(rules.find_tag(tag).map_or(Ok(0), |t| sim.tag_count(who, t))?),
