@@ -50,13 +50,13 @@ impl Workload {
         match self {
             Workload::SpawnBatch => "W1 spawn from a template, batch (ns)",
             Workload::SpawnSingle => "W1 spawn from a template, one by one (ns)",
-            Workload::Modifiers => "W2 add 8 timed, read 4, remove 4, read 4 (ns)",
-            Workload::ModifiersBatched => "W2 add 8 timed in a batch, read 4, remove 4, read 4 (ns)",
+            Workload::Modifiers => "W2 apply 8 timed effects, read 4, remove 4, read 4 (ns)",
+            Workload::ModifiersBatched => "W2 apply 8 timed effects in a batch, read 4, remove 4, read 4 (ns)",
             Workload::HitSingle => "W3 instant damage, one by one (ns)",
             Workload::HitBatched => "W3 instant damage, batch (ns)",
-            Workload::Step => "W4 per due item (ns)",
+            Workload::Step => "W4 one due item (ns)",
             Workload::TagQuery => "W5 tag query (ns)",
-            Workload::TagChange => "W5 add or remove a tag with an infinite effect (ns)",
+            Workload::TagChange => "W5 add or remove a tag through an infinite effect (ns)",
             Workload::Activate => "W6 activation attempt with cost and cooldown (ns)",
         }
     }

@@ -86,7 +86,7 @@ test("the predicted rate of fire stays while the round trip grows, the confirmed
   // Counted over ten seconds, one shot is six a minute.
   assert.ok(Math.abs(near.predicted - far.predicted) <= 6, JSON.stringify({ near, far }));
   assert.ok(far.confirmed <= near.confirmed - 12, JSON.stringify({ near, far }));
-  assert.match(await page.textContent("#twice"), /^modifier shown twice: 0 frames/);
+  assert.match(await page.textContent("#twice"), /^cooldown shown twice: 0 frames/);
 });
 
 // covers: OWN-10
@@ -364,7 +364,7 @@ test("a client shows hidden values as – and does not explain them", async (t) 
   assert.match(await page.textContent('#server [data-actor="Brann"][data-attribute="Mana"]'), /^\d/);
   await page.click('#you [data-actor="Brann"][data-attribute="Mana"]');
   await page.waitForSelector("#why");
-  assert.match(await page.textContent("#answer"), /–: not replicated to this client; only the server knows this value/);
+  assert.match(await page.textContent("#answer"), /–: not replicated to this client; explain the value on the server/);
   await page.click('#you [data-actor="Brann"][data-attribute="AttackPower"]');
   await until(page, () => /^18, replicated from the server/.test(document.getElementById("why").textContent));
   const text = await page.textContent("#answer");

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Run the demo, a duel over a network with latency, and show it in a browser
+    /// Run the demo, a duel over a network with latency, and serve it to a browser
     Demo(DemoArgs),
     /// Open a pack or a scenario in the studio to run, inspect and edit it
     Studio(StudioArgs),
@@ -39,7 +39,7 @@ pub(crate) enum Command {
     Init(InitArgs),
     /// Run scenarios and report failed expectations
     Test(TestArgs),
-    /// Print every attribute of a scenario over time
+    /// Run a scenario and print every attribute over time
     Sim(SimArgs),
     /// Explain how the value of an attribute is computed
     Explain(ExplainArgs),
@@ -51,7 +51,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     /// Write the JSON Schemas of the documents
     Schema(SchemaArgs),
-    /// Apply safe fixes and keep comments and key order
+    /// Apply the safe fixes of `ugas check`, and keep comments and key order
     Fix(FixArgs),
     /// Explain a finding id of `ugas check`, or list all finding ids
     ExplainLint(ExplainLintArgs),
@@ -71,7 +71,7 @@ pub(crate) enum Command {
 
 #[derive(Debug, clap::Args)]
 pub(crate) struct DemoArgs {
-    /// Draw the demo in the terminal instead of opening it in a browser
+    /// Draw the demo in the terminal instead of serving it to a browser
     #[arg(long)]
     pub(crate) tty: bool,
     /// Set the random seed
@@ -106,13 +106,13 @@ pub(crate) struct StudioArgs {
     pub(crate) page: PageArgs,
 }
 
-/// How the studio is opened in a browser.
+/// The port of the studio, and whether a browser is opened.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct PageArgs {
     /// Listen on this local port [default: 7700, or a free port if 7700 is in use]
     #[arg(long, value_name = "PORT")]
     pub(crate) port: Option<u16>,
-    /// Open the address in the default browser
+    /// Open the studio in the default browser
     #[arg(long)]
     pub(crate) open: bool,
 }
@@ -155,7 +155,7 @@ pub(crate) struct SimArgs {
     /// Select the output format
     #[arg(long, value_enum, default_value_t = SimFormat::Table)]
     pub(crate) format: SimFormat,
-    /// Run the scenario N times with consecutive seeds and print mean, minimum and maximum
+    /// Run the scenario N times with consecutive seeds and print the mean, minimum and maximum of every value
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) runs: u32,
     /// Set the first random seed [default: the seed of the scenario]
@@ -286,7 +286,7 @@ pub(crate) struct ShowArgs {
     /// File or folder with the documents
     #[arg(value_name = "PATH", default_value = ".")]
     pub(crate) path: PathBuf,
-    /// Show the numbers at this level
+    /// Set the level for values that depend on a level
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) level: u32,
 }
@@ -407,7 +407,7 @@ pub(crate) enum CheckFormat {
     Text,
     /// One JSON object
     Json,
-    /// SARIF 2.1.0, for code review and scanning services
+    /// SARIF 2.1.0, for code review and code scanning services
     Sarif,
 }
 

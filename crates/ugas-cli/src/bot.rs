@@ -1,5 +1,5 @@
 //! `ugas bot`: runs one client of a scenario. The bot connects, runs its client's entries of the timeline, and prints
-//! the hash of the state that the server confirmed.
+//! the hash of the last confirmed state of each actor that the client owns.
 
 use std::io;
 use std::time::Duration;
@@ -92,9 +92,12 @@ fn disconnect_reason(gone: CloseReason, args: &BotArgs, is_playing: bool) -> Str
         }
         (CloseReason::NoAnswer | CloseReason::Rejected | CloseReason::Expired, Some(_)) => {
             "a token is valid for one connection to the server that wrote it, and each start of `ugas serve` writes new \
-             tokens; use a token file of the running server, once"
+             tokens; use an unused token file of the running server"
         }
-        (CloseReason::ByServer, _) if !is_playing => "the scenario is already running, or another bot runs this client",
+        (CloseReason::ByServer, _) if !is_playing => {
+            "the scenario is already running, or another bot runs this client; restart `ugas serve`, or select another \
+             client with --as"
+        }
         _ => return gone.to_string(),
     };
     format!("{gone}\n    {help}")

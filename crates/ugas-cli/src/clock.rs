@@ -1,4 +1,4 @@
-//! The only module of the command line that reads a clock. `ugas serve`, `ugas bot` and `ugas demo` use this module.
+//! Reads the system clock. No other module of this crate reads a clock.
 #![allow(clippy::disallowed_methods, reason = "a host reads the clock and passes the time to the sim")]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

@@ -1,8 +1,8 @@
 //! The `ugas` command. It parses arguments, calls `ugas-lab`, `ugas-data` and `ugas-studio`, and prints the results.
 //!
-//! Exit codes: 0 for success, 1 if a test failed or a check found errors, 2 if an input could not be read or
-//! understood. The program writes results to stdout and errors to stderr. A closed pipe (`ugas … | head`) is not an
-//! error.
+//! Exit codes: 0 for success, 1 if a test, a check or a network session failed, 2 if an input is invalid or a file, a
+//! port or another resource could not be opened, read or written. The program writes results to stdout and errors to
+//! stderr. A closed pipe (`ugas … | head`) is not an error.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

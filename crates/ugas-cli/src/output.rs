@@ -1,6 +1,6 @@
-//! Lines, colours and exit codes. [`printable_line`] escapes control characters in every line, so that text from files
-//! cannot control the terminal. Write errors are returned, so that the program ends without a message when a pipe is
-//! closed.
+//! Writes lines, optionally coloured, and defines the exit codes. [`printable_line`] escapes control characters in
+//! every line, so that text from files cannot control the terminal. Write errors are returned, so that the program ends
+//! without a message when a pipe is closed.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::process::ExitCode;
@@ -11,9 +11,9 @@ use ugas_data::{ReadError, printable, printable_line};
 pub(crate) enum Exit {
     /// The command succeeded.
     Good,
-    /// A test failed, or a check found errors.
+    /// A test, a check or a network session failed.
     Failed,
-    /// An input could not be read or understood.
+    /// An input is invalid, or a file, a port or another resource could not be opened, read or written.
     Unreadable,
 }
 

@@ -1,4 +1,4 @@
-//! Findings as SARIF 2.1.0, the format that code review and scanning services read.
+//! Findings as SARIF 2.1.0, the format that code review and code scanning services read.
 
 use serde_json::{Value, json};
 use std::collections::BTreeSet;

@@ -167,7 +167,11 @@ impl Host<'_> {
         let is_connected = |name: &&str| self.connected.values().any(|other| other == name);
         let (silent, missing): (Vec<&str>, Vec<&str>) = self.names().into_iter().partition(is_connected);
         match missing.is_empty() {
-            false => format!("{} did not connect within {} s", missing.join(", "), wait.as_secs()),
+            false => format!(
+                "{} did not connect within {} s; start one `ugas bot` per client",
+                missing.join(", "),
+                wait.as_secs()
+            ),
             true => format!(
                 "not all of {} completed the handshake; check that all clients have the same version",
                 silent.join(", ")

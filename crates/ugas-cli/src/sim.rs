@@ -1,4 +1,4 @@
-//! `ugas sim`: prints attribute values over time. Other commands also use [`pick`] to select a scenario of a file.
+//! `ugas sim`: prints attribute values over time. [`pick`] selects a scenario of a file; other commands use it too.
 
 use crate::args::{SimArgs, SimFormat};
 use crate::output::{Exit, Out, complain, complain_about};
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
 /// Prints the facts of one run.
 fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result<Exit> {
     if args.runs > 1 {
-        complain("error: --format facts prints one run; remove --runs, or select a run with --seed");
+        complain("error: --format facts prints one run; remove --runs, and select the run with --seed");
         return Ok(Exit::Unreadable);
     }
     match facts(scenario, args.seed) {

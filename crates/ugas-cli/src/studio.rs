@@ -156,7 +156,7 @@ fn picture(session: &mut Session, out: &mut Out) -> io::Result<()> {
         let line = Line::from("shots per minute: ").coloured(Colour::Green, format!("{predicted:.0}"));
         let line = line.plain(" with a predicted cooldown, ").coloured(Colour::Red, format!("{confirmed:.0}"));
         out.line(line.plain(" with a cooldown confirmed by the server"))?;
-        out.line(format!("modifier shown twice: {} frames, missing: {} frames", summary.twice, summary.missing))?;
+        out.line(format!("cooldown shown twice: {} frames, missing: {} frames", summary.twice, summary.missing))?;
     }
     out.line("")?;
     out.text(&format!("{}\n", summary.why))

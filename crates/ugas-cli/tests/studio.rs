@@ -79,7 +79,7 @@ fn open_starts_a_browser_and_reports_when_it_cannot() {
 fn the_demo_is_drawn_in_a_terminal() {
     let (code, out, _) = ran(&["demo", "--tty", "--ticks", "600"]);
     assert_eq!(code, Some(0));
-    for part in ["tick 600", "Brann", "█", "shots per minute", "modifier shown twice: 0 frames"] {
+    for part in ["tick 600", "Brann", "█", "shots per minute", "cooldown shown twice: 0 frames"] {
         assert!(out.contains(part), "{part} is missing in\n{out}");
     }
     assert_eq!(ran(&["demo", "--tty", "--ticks", "600"]).1, out, "the same seed, the same picture");

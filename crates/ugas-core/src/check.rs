@@ -39,8 +39,8 @@ fn want(good: bool, what: &'static str) -> Result<(), &'static str> {
 impl RowValidator<'_> {
     /// Validates everything the flow relies on and recomputes derived values.
     ///
-    /// Records are destructured without `..`: an added field does not compile until it is validated, recomputed or
-    /// listed here as unrestricted.
+    /// Records are destructured without `..`: the code does not compile after a field is added, until the field is
+    /// validated, recomputed or listed here as unrestricted.
     pub(crate) fn row(&self, row: &mut Row) -> Result<(), &'static str> {
         self.scalars(row)?;
         self.grants(row)?;
@@ -113,7 +113,7 @@ impl RowValidator<'_> {
         let (mut tags, mut cues) = (BTreeMap::<TagId, u32>::new(), BTreeMap::<TagId, u32>::new());
         let (mut watching, mut immunities) = (0, 0);
         for tag in row.tags.innate(&rules.tags) {
-            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "no effect grants one of the tags")?;
+            want(row.effects.iter().any(|e| e.def == INITIAL_TAGS), "the tags do not match the effects")?;
             tags.insert(tag, 1);
         }
         for e in &mut row.effects {
@@ -132,11 +132,11 @@ impl RowValidator<'_> {
             *cues.entry(*tag).or_default() += 1;
         }
         (row.watching, row.immunities) = (watching, immunities);
-        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "no effect grants one of the tags")?;
+        want(row.tags.iter(&rules.tags).collect::<BTreeMap<_, _>>() == tags, "the tags do not match the effects")?;
         let held: BTreeMap<TagId, u32> = row.cues().iter().map(|&CueCount { tag, count }| (tag, count)).collect();
         want(
             held == cues && row.cues().windows(2).all(|w| w[0].tag < w[1].tag),
-            "no effect or ability has one of the cues",
+            "the cues do not match the effects and abilities",
         )
     }
 
@@ -210,7 +210,7 @@ impl RowValidator<'_> {
         want(captures.iter().all(|v| !v.is_infinite()), "an effect's captures are invalid")?;
         want(
             e.dropped().iter().all(|&i| (i as usize) < def.modifiers.len()),
-            "an effect's dropped modifiers do not exist",
+            "the index of a dropped modifier is out of range",
         )?;
         want(length_is_valid(e.length()) || e.length() == SimTime::NEVER, "an effect's duration is invalid")
     }

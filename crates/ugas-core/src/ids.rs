@@ -1,9 +1,10 @@
 //! Ids: small integers with one type per kind, so that the compiler rejects an id of the wrong kind. `kinds.rs` defines
 //! the id types of definitions.
 //!
-//! Building rules assigns each name a dense definition id. [`RulesBuilder::after`](crate::RulesBuilder::after) keeps
-//! the ids of older rules and assigns new ids only to new names. Effects and abilities that are defined at run time are
-//! part of the sim's state; their ids have [`RUNTIME_BIT`] set.
+//! When rules are built, every name gets an id: 0, 1, 2 and so on within its kind.
+//! [`RulesBuilder::after`](crate::RulesBuilder::after) keeps the ids of older rules and assigns new ids only to new
+//! names. Effects and abilities that are defined at run time are part of the sim's state; their ids have
+//! [`RUNTIME_BIT`] set.
 //!
 //! `Display` prints the kind and the number (`effect 3`). `describe` returns the name in the rules.
 
@@ -242,7 +243,7 @@ impl ActivationKey {
     pub const NONE: ActivationKey = ActivationKey { origin_id: u64::MAX, who: ControllerId::NONE, ordinal: u32::MAX };
 }
 
-/// The identity of a task that waits for the host's answer.
+/// The identity of a waiting task. The host passes it back with its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct TaskKey {

@@ -23,7 +23,8 @@ impl RowImage {
         self.inner.as_ref().map(|c| c.taken.at)
     }
 
-    /// Returns the canonical hash of the captured controller. `rules` must be the rules of the capture.
+    /// Returns the canonical hash of the captured controller, or `None` if the image is empty. `rules` must be the
+    /// rules of the sim that captured the image.
     pub fn hash(&self, rules: &Rules) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
@@ -60,8 +61,8 @@ impl RowJournal {
         })
     }
 
-    /// Removes a recorded op and the recorded actions of other controllers that the op caused. Call this function for
-    /// an op that the server rejected.
+    /// Removes a recorded op, and each recorded action of another controller that this op caused. Call this function
+    /// for an op that the server rejected.
     pub fn remove(&mut self, id: OpId) {
         self.inner.discard_op(id);
     }
@@ -98,14 +99,17 @@ impl Portable {
         self.at
     }
 
-    /// Sets the time at which the controller was extracted, if that time was sent separately.
+    /// Sets the time at which the controller was extracted. Call this function if the time was sent separately.
     pub fn set_at(&mut self, at: SimTime) {
         self.at = at;
     }
 
-    /// Removes data that a client does not need if it receives this controller every tick: the time, the links into the
-    /// sim's ring buffer of causes, the run-time definitions, and the latest origin id if no ability is in progress.
-    /// Run-time definitions are sent once, separately.
+    /// Removes data that a client does not need in every snapshot:
+    ///
+    /// - the time at which the controller was extracted;
+    /// - the links into the sim's ring buffer of causes;
+    /// - the run-time definitions, which the server sends once, separately;
+    /// - the latest origin id, if the controller has no activation, held input, global cooldown or ability set.
     pub fn strip(&mut self) {
         self.at = SimTime::ZERO;
         self.definitions.clear();

@@ -25,15 +25,16 @@ pub struct Limits {
     pub layouts: u32,
     /// The maximum number of stacks of one effect.
     pub stacks: u32,
-    /// The maximum length of a chain of effects in which each effect causes the next effect.
+    /// The maximum length of a chain of reactions in which each reaction causes the next reaction.
     pub chain_depth: u32,
-    /// The maximum number of reactions to one op, to one due execution or to one expiry.
+    /// The maximum number of reactions to one op, periodic execution, expiry or timer. Each task step counts as a
+    /// reaction.
     pub reactions: u32,
-    /// The maximum number of executions and expiries in one `advance_to` call. The next call runs the remaining
-    /// executions and expiries.
+    /// The maximum number of periodic executions, expiries and timers that one `advance_to` call runs. The next call
+    /// runs the remaining ones.
     pub due_per_advance: u64,
     /// The maximum number of facts stored until `take_facts` is called. If more facts are emitted, the sim drops the
-    /// oldest facts and emits a diagnostic.
+    /// older half of the facts and emits a diagnostic.
     pub facts: u32,
     /// The maximum number of diagnostics stored until `take_diagnostics` is called.
     pub diagnostics: u32,
@@ -47,8 +48,8 @@ pub struct Limits {
     pub activations_per_controller: u32,
     /// The maximum number of parameters of one grant. The same limit applies to the restrictions of one grant.
     pub params_per_grant: u32,
-    /// The maximum number of times that ongoing requirements may inhibit or restore one effect during one op or one due
-    /// time.
+    /// The maximum number of times that one effect may become inhibited or restored in the reactions to one op,
+    /// periodic execution, expiry or timer.
     pub flips: u32,
 }
 

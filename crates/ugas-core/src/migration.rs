@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use ugas_doc::Kind;
 
-/// The change of a document.
+/// How a document changed between the old and the new rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DocumentWhat {
     /// The document is new.
@@ -121,7 +121,8 @@ impl fmt::Display for Migration {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum ReloadError {
-    /// A name has a different id in the new rules, so ids stored in the sim and in the host would be invalid.
+    /// A name has a different id in the new rules, or no id, so ids stored in the sim and in the host would refer to
+    /// the wrong definitions.
     OtherIds {
         /// The kind of name: `effect`, `tag` and so on.
         kind: &'static str,
@@ -172,7 +173,7 @@ impl fmt::Display for ReloadError {
             ReloadError::Unstable { who } => {
                 write!(
                     f,
-                    "controller {}: each ended ability activates another ability; check OnCancel of its abilities",
+                    "controller {}: each ability that the reload ends activates another ability; check OnCancel",
                     who.0
                 )
             }

@@ -1,5 +1,6 @@
-//! Ops: the only way to change a sim. A key press, an AI decision, a network command, a scenario step and an API call
-//! all become ops. Ops are small, ordered and serializable. Replay, undo and prediction record ops.
+//! Ops: the gameplay changes that a host requests of a sim, as data. A key press, an AI decision, a network command, a
+//! scenario step and an API call all become ops. Ops are small and serializable. A sim runs them in the order in which
+//! they arrive. Replays and client prediction record ops.
 
 use crate::{
     AbilityId, AbilitySetId, ActivationKey, ActorId, ControllerId, EffectId, EffectKey, GrantId, KeyId, ParamId, Rate,
@@ -8,7 +9,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use ugas_doc::Doc;
 
-/// The host's data about a hit, such as the result of a trace.
+/// The host's data about a hit, such as the result of a line trace.
 ///
 /// ```
 /// let hit = ugas_core::Hit { distance: Some(20.0), ..Default::default() };
@@ -132,13 +133,13 @@ impl Spec {
         }
     }
 
-    /// Overrides the definition's duration with seconds or an exact [`SimTime`].
+    /// Overrides the definition's duration. The argument is a number of seconds or an exact [`SimTime`].
     pub fn lasting(mut self, duration: impl Into<SimTime>) -> Spec {
         self.extra().duration = Some(duration.into());
         self
     }
 
-    /// Overrides the definition's period with seconds or an exact [`SimTime`].
+    /// Overrides the definition's period. The argument is a number of seconds or an exact [`SimTime`].
     pub fn every(mut self, period: impl Into<SimTime>) -> Spec {
         self.extra().period = Some(period.into());
         self
@@ -168,7 +169,7 @@ impl Spec {
     }
 }
 
-/// The parts of a new controller.
+/// The parameters of a spawn: what the new controller consists of.
 ///
 /// ```
 /// use ugas_core::{SetId, SpawnSpec, TagId};
@@ -250,7 +251,7 @@ impl SpawnSpec {
     }
 }
 
-/// An ability to grant at spawn.
+/// An ability to grant, with its level and its input.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AbilityGrant {
     /// The ability.
@@ -310,7 +311,8 @@ pub enum EffectUpdate {
 pub struct EffectFilter {
     /// The definition of the effects.
     pub effect: Option<EffectId>,
-    /// Tags of which the effects must have or grant at least one. A descendant of a tag matches too.
+    /// The effects must have or grant at least one of these tags or a descendant of one. An empty list selects all
+    /// effects.
     pub with_any_tag: Vec<TagId>,
     /// The source of the effects.
     pub source: Option<ControllerId>,
@@ -344,14 +346,14 @@ pub enum Op {
     },
     /// Applies an effect.
     Apply(Spec),
-    /// Applies one effect to many targets. Each target is accepted or refused separately.
+    /// Applies one effect to many targets. Each application is accepted or refused separately.
     ApplyToMany {
         /// The spec. The target of the spec is ignored.
         spec: Spec,
         /// The targets.
         targets: Vec<ControllerId>,
     },
-    /// Applies many specs. Each spec is accepted or refused separately.
+    /// Applies many specs. Each application is accepted or refused separately.
     ApplyAll {
         /// The specs.
         specs: Vec<Spec>,
@@ -377,7 +379,7 @@ pub enum Op {
         /// The change.
         change: EffectUpdate,
     },
-    /// Changes every effect that matches a filter.
+    /// Changes every active effect that matches a filter.
     ChangeMatching {
         /// The controller.
         who: ControllerId,
@@ -536,7 +538,7 @@ pub enum Op {
         /// Whether the validation passed.
         ok: bool,
     },
-    /// Reports that the server rejected a predicted activation. Runs the ability's `OnMispredicted` list.
+    /// Reports that the server rejected a predicted activation. Runs the ability's task list `OnMispredicted`.
     Mispredicted {
         /// The controller.
         who: ControllerId,
@@ -681,9 +683,9 @@ pub enum Outcome {
     SpawnedMany(ControllerId, u32),
     /// An effect was applied, executed or queued.
     Applied(EffectKey),
-    /// The number of applications of a batch that were accepted.
+    /// The number of accepted applications in a batch.
     AppliedMany(u32),
-    /// The number of effects that matched the op's filter.
+    /// The number of active effects that matched the op's filter.
     Matched(u32),
     /// A run-time definition was compiled.
     Defined(DefId),
@@ -693,7 +695,8 @@ pub enum Outcome {
     GrantedSet(u64),
     /// An ability was activated, or its activation waits for validation.
     Activated(ActivationKey),
-    /// An input was pressed. The fields contain the activation, or the reason why no ability was activated.
+    /// An input was pressed. The fields contain the activation, or the reason why no ability was activated. Both are
+    /// `None` if no ability is bound to the input.
     Pressed {
         /// The first activation.
         activated: Option<ActivationKey>,

@@ -1,5 +1,5 @@
 //! Refusals. A refusal is the value that a refused op returns; it names the first check that failed. A refused op
-//! changes nothing.
+//! changes nothing, except that a refused commit cancels the activation.
 
 use crate::{
     AbilityId, ActivationKey, AttributeId, CalcId, ControllerId, EffectId, EffectKey, HookId, KeyId, NameKind, SetId,
@@ -16,15 +16,15 @@ pub enum BadValue {
     Stacks,
     /// A request to remove 0 stacks.
     RemoveCount,
-    /// A duration that is negative or too long.
+    /// A duration that is negative or too long, or a duration for an effect that has none.
     Duration,
-    /// A period below 1 ms.
+    /// A period that is below 1 ms or too long, or a period for an effect that is not periodic.
     Period,
     /// A clock rate outside 0 to 1000.
     Rate,
     /// A position, facing or origin that is not finite.
     Position,
-    /// A time before now, or too far in the future.
+    /// A time that is out of range, e.g. a resimulation stop before the image or after the current time.
     Time,
     /// A number that is not finite.
     Number,
@@ -59,7 +59,7 @@ pub enum LimitKind {
     Tasks,
     /// The number of inputs that are pressed on a controller at the same time.
     Held,
-    /// The number of task steps that one cause runs.
+    /// The number of task steps that run because of one cause.
     TaskSteps,
     /// The size in bytes of a coded ability's state.
     CodeState,
@@ -80,7 +80,7 @@ pub enum LimitKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The key or controller id refers to something that no longer exists.
+    /// The key or id refers to a controller, effect, grant, activation or task that does not exist.
     StaleHandle,
     /// The rules have no definition with this id.
     UnknownName {
@@ -124,10 +124,10 @@ pub enum Refusal {
         /// The definition of that effect.
         by: EffectId,
     },
-    /// A combat rule or a restriction of the grant forbids the op, the cast cannot be interrupted, or the effect would
-    /// write the base value of a derived attribute.
+    /// A combat rule or a restriction of the grant forbids the op. An interrupt is refused with this value if the cast
+    /// cannot be interrupted, and an application if it would write the base value of a derived attribute.
     Restricted,
-    /// The application condition or requirement is false.
+    /// The condition or requirement of the effect or ability is false.
     Condition,
     /// The roll of the application chance failed.
     Chance {
@@ -141,7 +141,7 @@ pub enum Refusal {
         /// The maximum number of stacks.
         limit: u32,
     },
-    /// A SetByCaller value is missing.
+    /// A set-by-caller value is missing.
     MissingSetByCaller {
         /// The key.
         key: KeyId,
@@ -178,7 +178,7 @@ pub enum Refusal {
         /// The hook.
         hook: HookId,
     },
-    /// A calculation read an attribute that it does not declare.
+    /// A calculation read an attribute that it does not declare, or wrote an attribute that the rules do not define.
     UndeclaredRead {
         /// The calculation.
         calculator: CalcId,
@@ -206,7 +206,7 @@ pub enum Refusal {
         /// The registered attribute set that already has the attribute.
         set: SetId,
     },
-    /// Another registered attribute set depends on the attribute set to remove.
+    /// Another registered attribute set depends on the set that would be removed.
     SetNeeded {
         /// The dependent attribute set.
         by: SetId,
@@ -216,7 +216,7 @@ pub enum Refusal {
         /// The effect.
         by: EffectKey,
     },
-    /// A controller with this id already exists.
+    /// A controller with this id exists, or existed before. Ids are never reused.
     IdTaken {
         /// The id.
         who: ControllerId,
@@ -226,11 +226,12 @@ pub enum Refusal {
         /// A controller that uses the definition.
         who: ControllerId,
     },
-    /// A controller needs at least one attribute set.
+    /// The controller would have no attribute set; it needs at least one.
     NoSets,
-    /// A run-time definition does not compile; `Sim::define` returns the reason.
+    /// A scenario step `Reload` was rejected, for example because a document does not compile. A sim does not return
+    /// this value; `Sim::define` returns a [`LoadError`](crate::LoadError).
     BadDefinition,
-    /// The snapshot or journal belongs to other rules or another controller, or the journal starts after the snapshot.
+    /// The image or journal belongs to other rules or another controller, or the journal starts after the image.
     Mismatch,
     /// The ability is not granted to the controller.
     NotGranted,
@@ -253,7 +254,7 @@ pub enum Refusal {
         /// The first blocking tag found.
         found: TagId,
     },
-    /// An active ability blocks the ability.
+    /// Another active ability blocks this ability.
     BlockedByAbility {
         /// The blocking ability.
         by: AbilityId,
@@ -305,7 +306,7 @@ pub enum Refusal {
         /// The remaining time; [`SimTime::NEVER`] if the cooldown does not expire.
         left: SimTime,
     },
-    /// The ability needs a target, but none was given.
+    /// The target is missing, does not exist or is dead, or a position for the range check is missing.
     NoTarget,
     /// The target is too far away.
     OutOfRange {
@@ -395,8 +396,8 @@ impl Refusal {
         )
     }
 
-    /// Returns the time until the failed check passes, measured on the controller's clock. Returns `None` if the check
-    /// does not depend on time.
+    /// Returns the remaining time of the failed check, measured on the controller's clock: the rest of the cast or
+    /// cooldown, or the time until the next charge. Returns `None` if the check does not depend on time.
     ///
     /// ```
     /// use ugas_core::{Refusal, SimTime};
@@ -460,7 +461,7 @@ pub enum InsertError {
     Limit(Refusal),
     /// A run-time definition of the portable controller does not compile.
     Definition(String),
-    /// The data is damaged: an index, a count or a number is invalid.
+    /// The controller data is invalid: for example, an index or a count is out of range.
     Damaged(&'static str),
 }
 
@@ -469,11 +470,11 @@ impl std::fmt::Display for InsertError {
         match self {
             InsertError::IdTaken(who) => write!(f, "controller {} already exists", who.0),
             InsertError::OtherRules { theirs, ours } => {
-                write!(f, "the data belongs to other rules: its hash is {theirs:016x}, expected {ours:016x}")
+                write!(f, "the controller data belongs to other rules: expected hash {ours:016x}, found {theirs:016x}")
             }
             InsertError::Limit(r) => write!(f, "{r}"),
             InsertError::Definition(what) => write!(f, "a run-time definition does not compile: {what}"),
-            InsertError::Damaged(what) => write!(f, "the data is damaged: {what}"),
+            InsertError::Damaged(what) => write!(f, "the controller data is invalid: {what}"),
         }
     }
 }

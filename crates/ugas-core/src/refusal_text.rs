@@ -36,7 +36,7 @@ impl Refusal {
             false => rules.map_or_else(|| e.to_string(), |r| e.describe(r)),
         };
         match *self {
-            Refusal::StaleHandle => "the controller, effect, grant or activation no longer exists".into(),
+            Refusal::StaleHandle => "the controller, effect, grant or activation does not exist".into(),
             Refusal::UnknownName { kind, id } => format!("the rules have no {kind} with id {id}"),
             Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
                 format!("the effect needs a source to read {}; set a source with Spec::from", attribute(a))
@@ -50,16 +50,19 @@ impl Refusal {
             Refusal::AuthoritativeOnly => "only the authoritative server can apply this effect".into(),
             Refusal::RequiredTags { missing } => format!("requires the tag {}", tag(missing)),
             Refusal::BlockedTags { found } => format!("blocked by the tag {}", tag(found)),
-            Refusal::SourceTags { tag: t } => format!("the source lacks the tag {} or must not have it", tag(t)),
+            Refusal::SourceTags { tag: t } => {
+                format!("the source lacks a required tag or has a blocked tag: {}", tag(t))
+            }
             Refusal::Immune { by, .. } => format!("the target is immune: {} is active", effect(by)),
             Refusal::Restricted => {
-                "a combat rule, a restriction or the definition of the cast or attribute forbids this op".into()
+                "a combat rule or restriction forbids it, the cast cannot be interrupted, or the attribute is derived"
+                    .into()
             }
-            Refusal::Condition => "the application condition is false".into(),
+            Refusal::Condition => "the condition is false".into(),
             Refusal::Chance { rolled, needed } => format!("the roll failed: {rolled:.4} is not below {needed}"),
             Refusal::Stacks { limit } => format!("the effect already has the maximum of {limit} stacks"),
             Refusal::MissingSetByCaller { key } => {
-                format!("needs the SetByCaller value {}", key_name(key))
+                format!("needs the set-by-caller value {}", key_name(key))
             }
             Refusal::NonFinite { attribute: Some(a) } => format!("the value for {} is not finite", attribute(a)),
             Refusal::NonFinite { attribute: None } => "a computed value is not finite".into(),
@@ -85,11 +88,13 @@ impl Refusal {
             Refusal::Dead { attribute: a } => format!("the controller is dead: {} is depleted", attribute(a)),
             Refusal::BlockedByTags { found } => format!("blocked by the owner's tag {}", tag(found)),
             Refusal::BlockedByAbility { by } => format!("blocked by the active ability {}", ability(by)),
-            Refusal::TargetTags { tag: t } => format!("the target lacks the tag {} or must not have it", tag(t)),
+            Refusal::TargetTags { tag: t } => {
+                format!("the target lacks a required tag or has a blocked tag: {}", tag(t))
+            }
             Refusal::Group { by } => format!("blocked by the active ability {} of the same group", ability(by)),
             Refusal::Query => "the activation query is false".into(),
             Refusal::NoTarget => {
-                "the ability needs a target that exists; with a range, owner and target also need a position".into()
+                "no valid target: it is missing or dead, or owner or target has no position for the range check".into()
             }
             Refusal::OutOfRange { distance, max } => {
                 format!("out of range: the target is {distance:.2} away, the maximum is {max}")
@@ -108,20 +113,20 @@ impl Refusal {
                 format!("the attribute set {} already defines {}", set(s), attribute(a))
             }
             Refusal::SetNeeded { by } => {
-                format!("the attribute set {} depends on the attribute set to remove", set(by))
+                format!("the attribute set {} depends on the set that would be removed", set(by))
             }
             Refusal::SetInUse { .. } => {
                 "an active effect modifies the attribute set; remove the effect first, or force the removal".into()
             }
-            Refusal::IdTaken { who } => format!("controller {} already exists", who.0),
+            Refusal::IdTaken { who } => format!("controller id {} is already taken", who.0),
             Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
             Refusal::NoSets => "a controller needs at least one attribute set".into(),
-            Refusal::BadDefinition => "the definition does not compile; Sim::define returns the reason".into(),
+            Refusal::BadDefinition => "the new documents were rejected".into(),
             Refusal::Mismatch => {
-                "the snapshot belongs to other rules or another controller, or its journal is too short".into()
+                "the image or journal belongs to other rules or another controller, or the journal is too short".into()
             }
             Refusal::PredictionWindowClosed => {
-                "the prediction window is full: wait until the server confirms earlier commands".into()
+                "the prediction window is full; wait until the server confirms earlier commands".into()
             }
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
         }
@@ -138,13 +143,13 @@ impl BadValue {
     fn describe(self) -> &'static str {
         match self {
             BadValue::Level => "the level must be at least 1",
-            BadValue::Stacks => "stacks must be at least 1 and at most the limit",
-            BadValue::RemoveCount => "remove at least 1 stack",
+            BadValue::Stacks => "the number of stacks must be from 1 to the limit",
+            BadValue::RemoveCount => "the number of stacks to remove must be at least 1",
             BadValue::Duration => "the duration must be between 0 s and about 100 years",
             BadValue::Period => "the period must be at least 1 ms",
             BadValue::Rate => "the clock rate must be between 0 and 1000",
             BadValue::Position => "the position must have three finite numbers",
-            BadValue::Time => "the time must not be before the current time",
+            BadValue::Time => "the time is out of range",
             BadValue::Number => "the number must be finite",
         }
     }

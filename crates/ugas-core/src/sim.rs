@@ -187,8 +187,8 @@ impl Sim {
         self.flow().run(id, &op)
     }
 
-    /// Runs an op under an id that a client assigned. Ids of client 0 are reserved for this sim's own ops and are
-    /// refused with [`Refusal::Authority`].
+    /// Runs an op under an id that a client assigned. Client 0 is reserved for this sim's own ops: an op with an id of
+    /// client 0 is refused with [`Refusal::Authority`].
     pub fn run_as(&mut self, id: OpId, op: &Op) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);
@@ -231,8 +231,8 @@ impl Sim {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
-    /// Applies an effect and returns the key of the application. An instant effect does not become active, so its key
-    /// only identifies the application in facts.
+    /// Applies an effect and returns the key of the application. An instant effect does not become active; its key
+    /// identifies the application in facts, but no active effect.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
         let target = TargetRow::of(&self.state.controllers, spec.target);
@@ -258,8 +258,8 @@ impl Sim {
         flow.apply_op(cause.root, spec)
     }
 
-    /// Applies one effect to many targets under one op. Each target is accepted or refused separately: `results` gets
-    /// one entry per target. Returns how many applications were accepted.
+    /// Applies one effect to many targets under one op. Each application is accepted or refused separately: `results`
+    /// gets one entry per target. Returns how many applications were accepted.
     pub fn apply_to_many(
         &mut self,
         spec: &Spec,
@@ -279,8 +279,8 @@ impl Sim {
         applied
     }
 
-    /// Applies many specs under one op. Each spec is accepted or refused separately: `results` gets one entry per spec.
-    /// Returns how many applications were accepted.
+    /// Applies many specs under one op. Each application is accepted or refused separately: `results` gets one entry
+    /// per spec. Returns how many applications were accepted.
     pub fn apply_all(&mut self, specs: &[Spec], results: &mut Vec<Result<EffectKey, Refusal>>) -> u32 {
         let id = self.next_op();
         let mut flow = self.flow();
@@ -318,14 +318,14 @@ impl Sim {
         result
     }
 
-    /// Advances the clock to a time and runs, in order, everything that is due by that time. Tasks that query the host
-    /// find nothing. A call with a time before now changes nothing.
+    /// Advances the clock to a time and runs, in order, everything that is due by that time. No host answers the
+    /// spatial queries of tasks, so these queries return nothing; see [`Sim::advance_with`]. A call with a time before
+    /// now or after [`SimTime::LONGEST`] changes nothing.
     pub fn advance_to(&mut self, time: SimTime) -> Progress {
         self.advance_with(time, &mut NoHost)
     }
 
-    /// Advances the clock like [`Sim::advance_to`]. Tasks that need an answer from the engine during the step query
-    /// `host`.
+    /// Advances the clock like [`Sim::advance_to`]. Tasks send their spatial queries to `host`.
     pub fn advance_with(&mut self, time: SimTime, host: &mut dyn Host) -> Progress {
         if time > SimTime::LONGEST || time < self.state.now {
             return Progress { reached: self.state.now, due: 0, finished: false };
@@ -393,7 +393,7 @@ impl Sim {
     }
 
     /// Resets the sim to an empty world with the same rules and seed. The sim keeps its allocated memory, so a reset is
-    /// cheaper than a new sim.
+    /// cheaper than the creation of a new sim.
     pub fn reset(&mut self) {
         self.state.now = SimTime::ZERO;
         self.state.seed = self.config.seed;
@@ -414,7 +414,7 @@ impl Sim {
         self.journals.clear();
     }
 
-    /// Sets the seed of the random stream, for the next draw and for later resets.
+    /// Sets the random seed. It applies to all later draws, and [`Sim::reset`] keeps it.
     pub fn reseed(&mut self, seed: u64) {
         self.config.seed = seed;
         self.state.seed = seed;

@@ -114,7 +114,7 @@ impl Sim {
         result
     }
 
-    /// Cancels activations. The call also succeeds if no activation is active.
+    /// Cancels activations. The call succeeds even if there is no activation to cancel.
     pub fn cancel(&mut self, who: ControllerId, which: Which) -> Result<(), Refusal> {
         self.run(Op::Cancel { who, which }).map(|_| ())
     }
@@ -156,7 +156,8 @@ impl Sim {
         self.run(Op::Restrict { who, grant, name, on }).map(|_| ())
     }
 
-    /// Presses an input. [`Outcome::Pressed`] contains the activation, or the reason why no ability was activated.
+    /// Presses an input. [`Outcome::Pressed`] contains the activation, or the reason why no ability was activated; both
+    /// fields are `None` if no ability is bound to the input.
     pub fn press(&mut self, who: ControllerId, input: InputId, target: Target) -> Result<Outcome, Refusal> {
         self.run(Op::Press { who, input, target })
     }

@@ -22,7 +22,7 @@ pub const FLICKS_PER_SECOND: i64 = 705_600_000;
 pub struct SimTime(pub i64);
 
 impl SimTime {
-    /// The start of a sim.
+    /// The time at which a sim starts; also the duration zero.
     pub const ZERO: SimTime = SimTime(0);
     /// A time that is never reached.
     pub const NEVER: SimTime = SimTime(i64::MAX);
@@ -53,7 +53,7 @@ impl SimTime {
         SimTime(ms * (FLICKS_PER_SECOND / 1000))
     }
 
-    /// Returns the time of `n` frames at `hz` frames per second.
+    /// Returns the duration of `n` frames at `hz` frames per second.
     pub const fn frames(n: i64, hz: i64) -> SimTime {
         SimTime(n * FLICKS_PER_SECOND / hz)
     }
@@ -110,7 +110,7 @@ impl Rate {
     /// The rate of a stopped clock, 0.
     pub const ZERO: Rate = Rate(0);
 
-    /// Creates a rate. Returns `None` if the factor is not between 0 and 1000.
+    /// Creates a rate from a factor. Returns `None` if the factor is not between 0 and 1000.
     pub fn new(rate: f64) -> Option<Rate> {
         ((0.0..=1000.0).contains(&rate)).then(|| Rate((rate * 65536.0).round_ties_even() as u32))
     }

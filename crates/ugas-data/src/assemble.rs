@@ -1,6 +1,6 @@
 //! Assembles the documents of a document set for the rules builder: names are qualified and patches are applied. The
 //! patches of a pack are applied after the patches of the packs that it requires. If two patches change one field and
-//! neither of their packs requires the other, the order is undefined and the conflict is reported.
+//! neither of their packs requires the other, the order of the patches is undefined and the conflict is reported.
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -148,8 +148,7 @@ impl Assembled<'_> {
         if self.work > MAX_PATCHING {
             if !self.findings.iter().any(|f| f.id == "limit") {
                 let message =
-                    "the patches of this set exceed the time limit; this patch and the following ones are not applied"
-                        .to_owned();
+                    "the patches exceed the time limit; this and the following patches are not applied".to_owned();
                 let help = "merge the patches of one definition into one patch, or replace the definition";
                 self.findings.push(source.finding("limit", Severity::Error, message, at.span).help(help));
             }
@@ -213,7 +212,7 @@ impl Assembled<'_> {
                         let finding = Diagnostic::new("bad-patch", Severity::Error, source.name.clone(), message);
                         source
                             .mark(finding, at.span)
-                            .help(format!("see {}:{}:{} with the patched value", error.file, error.line, error.column))
+                            .help(format!("the patch makes {}:{}:{} invalid", error.file, error.line, error.column))
                     });
                 }
             }

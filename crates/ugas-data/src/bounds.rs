@@ -11,7 +11,7 @@ pub(crate) enum Bound {
     Least(f64),
     /// An inclusive range.
     Within(f64, f64),
-    /// A list that is not empty.
+    /// The list must not be empty.
     NotEmpty,
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn fill(
         }
     };
     if points.len() > *room {
-        let message = format!("Csv: the tables that this file names have more than {MAX_POINTS} points");
+        let message = format!("Csv: the tables that this file names together have more than {MAX_POINTS} points");
         return Err(vec![at.error(&file, message)]);
     }
     *room -= points.len();
@@ -132,7 +132,7 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
             }
         }
         if points.len() > MAX_POINTS {
-            let limit = error(i + 1, 1, format!("a table has at most {MAX_POINTS} points"));
+            let limit = error(i + 1, 1, format!("the table has more than {MAX_POINTS} points"));
             errors.push(ReadError { code: Code::Limit, ..limit });
         }
         if errors.len() >= crate::limits::MAX_ERRORS_PER_DOCUMENT || points.len() > MAX_POINTS {

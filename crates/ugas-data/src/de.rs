@@ -148,7 +148,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
         match &self.node.value {
             NodeValue::Text(text) => self.located(visitor.visit_str(text)),
             NodeValue::Number(_) | NodeValue::Bool(_) => {
-                Err(self.expected("a text").helped(Some("write it in quotes".to_owned())))
+                Err(self.expected("a text").helped(Some("put the value in quotes".to_owned())))
             }
             NodeValue::Null | NodeValue::List(_) | NodeValue::Map(_) => Err(self.expected("a text")),
         }
@@ -254,7 +254,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'_> {
                 [Entry { key, value, .. }] => {
                     Choice { name: key, place: self.node, content: Some(value), masked: self.masked }
                 }
-                _ => return Err(self.expected(&format!("a map with one key of {}", variants.join(", ")))),
+                _ => return Err(self.expected(&format!("a map with one of the keys {}", variants.join(", ")))),
             },
             NodeValue::Null | NodeValue::Bool(_) | NodeValue::Number(_) | NodeValue::List(_) => {
                 return Err(self.expected(&format!("one of {}", variants.join(", "))));

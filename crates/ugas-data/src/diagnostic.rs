@@ -1,5 +1,5 @@
-//! Findings: a message with its place, a suggested action and an optional safe fix. Reading, building rules and lint
-//! rules report findings; text, JSON and SARIF output are generated from them.
+//! A finding is a message with a file and line, a suggested action and an optional safe fix. The reader, the rules
+//! builder and the lint rules report findings. Text, JSON and SARIF output is generated from findings.
 
 use crate::{Code, ReadError, Span};
 use serde::Serialize;
@@ -41,7 +41,7 @@ impl Severity {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Edit {
-    /// The replaced span; an empty span inserts the text.
+    /// The span that is replaced; with an empty span, the text is inserted.
     #[serde(flatten)]
     pub span: Span,
     /// The new text.
@@ -70,7 +70,7 @@ impl Edit {
     }
 }
 
-/// A safe fix of a finding: its edits change only what the finding is about.
+/// A safe fix of a finding: its edits change only the value that the finding is about.
 ///
 /// ```
 /// let fix = ugas_data::Fix { title: "write MaxHealth".into(), edits: vec![] };
@@ -173,7 +173,7 @@ impl Diagnostic {
         findings.dedup();
     }
 
-    /// Extends a line and column to the word at that place.
+    /// Extends the finding from its line and column to the whole word there.
     pub fn stretched(mut self, text: &str) -> Diagnostic {
         let start = byte_at(text, self.line, self.column);
         let rest = text[start..].lines().next().unwrap_or("");
@@ -205,7 +205,7 @@ impl Diagnostic {
         self
     }
 
-    /// Converts an error that occurred while reading.
+    /// Converts a read error to a finding.
     pub fn of_read_error(error: &ReadError) -> Diagnostic {
         let id = match error.code {
             Code::Unreadable => "unreadable",
@@ -228,7 +228,7 @@ impl Diagnostic {
     }
 }
 
-/// Returns the line and column (in characters) of a byte, both counted from 1.
+/// Returns the line and column of a byte offset, both counted from 1. The column counts characters.
 ///
 /// ```
 /// assert_eq!(ugas_data::place_of("a: 1\nbö: 2", 9), (2, 4));
@@ -242,8 +242,8 @@ pub fn place_of(text: &str, byte: usize) -> (u32, u32) {
     (line as u32, column as u32)
 }
 
-/// Returns the byte at a line and column, both counted from 1. A column beyond the end of the line gives the end of the
-/// line.
+/// Returns the byte offset of a line and column, both counted from 1. The column counts characters. For a column beyond
+/// the end of the line, the result is the end of the line.
 ///
 /// ```
 /// assert_eq!(ugas_data::byte_at("a: 1\nbö: 2", 2, 4), 9);

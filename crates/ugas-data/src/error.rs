@@ -1,4 +1,5 @@
-//! Errors that occur while reading. One type represents all causes, with the place and a suggested action.
+//! Errors that occur while reading. One type represents all errors. It contains the cause, the file and line, and a
+//! suggested action.
 
 use crate::limits::MAX_ERRORS;
 use crate::printable::printable_line;
@@ -36,7 +37,7 @@ pub enum Code {
 /// ```
 /// let errors = ugas_data::read_str("a.yaml", "Kind: curve\nName: 5\n").unwrap_err();
 /// assert_eq!(errors[0].to_string(), "a.yaml:2:7: Name: expected a text, found the number 5");
-/// assert_eq!(errors[0].help.as_deref(), Some("write it in quotes"));
+/// assert_eq!(errors[0].help.as_deref(), Some("put the value in quotes"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadError {

@@ -1,4 +1,4 @@
-//! The error of the deserializer. Each level of the tree adds its part of the path on the way up.
+//! The error of the deserializer. Each enclosing map or list adds its step to the path of the error.
 
 use crate::spelling::nearest;
 use crate::tree::quoted;
@@ -6,7 +6,7 @@ use crate::{Code, Node, ReadError};
 use serde::de::{self, Expected, Unexpected};
 use std::fmt;
 
-/// An error with a path that grows on the way up the tree.
+/// An error with the path to the value that caused it.
 #[derive(Debug)]
 pub(crate) struct DeError {
     message: Box<str>,
@@ -22,7 +22,7 @@ pub(crate) struct DeError {
 pub(crate) enum Cause {
     /// The value is invalid.
     Value,
-    /// The map has an unknown key; the second value is the suggested one.
+    /// The map has an unknown key; the second value is the suggested key.
     Extra(String, Option<&'static str>),
     /// The map lacks this key.
     Missing(&'static str),

@@ -139,7 +139,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-quantize",
         "`Quantize` has no valid range.",
-        "Write a finite `Min` below a finite `Max`, and 1 to 32 `Bits`.",
+        "Write a finite `Min` below a finite `Max`, and `Bits` from 1 to 32.",
     ),
     page(
         "bad-query",
@@ -235,7 +235,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "missing-default",
         "An attribute has no `DefaultBaseValue`.",
-        "Write the value that the attribute of a new controller has.",
+        "Write the base value that a new controller starts with.",
     ),
     page("missing-field", "A required field is missing.", "Write the field that the message names."),
     page(
@@ -254,7 +254,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "patch-conflict",
         "Two patches change the same field.",
-        "Remove one of the patches, or let one pack require the other. The patch of the requiring pack then applies.",
+        "Remove one patch, or let one pack require the other: the requiring pack's patch is then applied last.",
     ),
     page(
         "patch-not-applied",
@@ -289,12 +289,12 @@ static PAGES: &[FindingPage] = &[
     page(
         "too-long",
         "A task list, a calculation or a table exceeds its limit.",
-        "Split the list, calculation or table into several.",
+        "Split the list, calculation or table into smaller ones.",
     ),
     page("too-many-scenes", "A scene extends more scenes than the limit.", "Extend fewer scenes."),
     page(
         "undeclared-tag",
-        "A tag is used that no tag registry declares.",
+        "A document uses a tag that no tag registry declares.",
         "Declare the tag in a document of kind `gameplay_tag`, or correct the spelling.",
     ),
     undefined!("unknown-ability", "an ability"),
@@ -307,7 +307,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-calculation",
         "A document refers to a calculation that neither a document nor host code provides.",
-        "Write a document of kind `calculation`, or list the name under `Host.Calculations` of the pack.",
+        "Write a document of kind `calculation`, or list the name in pack.yaml under `Host.Calculations`.",
     ),
     page(
         "unknown-controller",
@@ -319,7 +319,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-hook",
         "A document refers to a hook that host code does not register.",
-        "Register the hook in code, and list the name under `Host.Hooks` of the pack.",
+        "Register the hook in code, and list the name in pack.yaml under `Host.Hooks`.",
     ),
     page(
         "unknown-input",
@@ -341,8 +341,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unknown-modifier-code",
-        "An input modifier names code that the pack's `Host` does not list.",
-        "List the name under `Host.Modifiers` of the pack, or correct the spelling.",
+        "An input modifier names host code that pack.yaml does not list under `Host`.",
+        "List the name in pack.yaml under `Host.Modifiers`, or correct the spelling.",
     ),
     page(
         "unknown-placeholder",
@@ -359,7 +359,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-task",
         "A document uses a task type that neither the runtime nor host code provides.",
-        "Correct the name, or list the name under `Host.Tasks` of the pack.",
+        "Correct the name, or list the name in pack.yaml under `Host.Tasks`.",
     ),
     page(
         "unreadable",
@@ -368,12 +368,12 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unsupported-field",
-        "The field is part of the format, but this release does not implement its behaviour.",
+        "The field is part of the format, but this release does not implement its behavior.",
         "Remove the field; a later release will support it.",
     ),
     page(
         "unsupported-kind",
-        "The document is of a kind whose behaviour this release does not implement.",
+        "The document is of a kind whose behavior this release does not implement.",
         "Remove the document; a later release will support its kind.",
     ),
     page(

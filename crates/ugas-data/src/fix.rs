@@ -1,5 +1,5 @@
-//! Applies the safe fixes of findings to texts. Comments, order and all other text are kept. A changed text is returned
-//! only if it parses to the old tree with exactly the intended changes.
+//! Applies the safe fixes of findings to the texts of files. Comments, key order and all other text are kept. A changed
+//! text is returned only if it parses to the old tree with exactly the intended changes.
 
 use crate::diagnostic::{Diagnostic, Edit};
 use crate::project::Project;
@@ -55,13 +55,13 @@ pub struct FileFix {
     pub text: String,
     /// The applied fixes, in the order of the file.
     pub changes: Vec<AppliedFix>,
-    /// The skipped fixes. Each of them would also have changed other values.
+    /// The skipped fixes, each of which would also have changed other values.
     pub refused: Vec<AppliedFix>,
 }
 
 impl Project {
-    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. A second
-    /// call for the fixed texts returns no fixes, unless there were more findings than the limit.
+    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. One call is
+    /// normally enough; a large project, or one with more findings than the limit, may need several calls.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

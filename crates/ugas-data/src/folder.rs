@@ -45,9 +45,9 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
 
 /// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and its subfolders, sorted by path.
 ///
-/// Hidden files and folders (a name that starts with a dot) are skipped. A link to a file outside the folder is an
-/// error. A link inside the folder is not followed, because its target is read anyway. `pack.yaml` must be well-formed
-/// but contains no documents.
+/// Hidden files and folders (their names start with a dot) are skipped. A symbolic link to a file outside the folder is
+/// an error. A symbolic link to a target inside the folder is not followed, because the target itself is read. A
+/// `pack.yaml` must be well-formed, but it is not read as a document.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-doc-{}", std::process::id()));

@@ -1,4 +1,4 @@
-//! Changes one value of a YAML text, for form editors. Comments, order, quotes and layout are kept. A result is
+//! Changes one value of a YAML text, for form editors. Comments, key order, quotes and layout are kept. A result is
 //! returned only if it parses to the intended tree; otherwise the text must be edited by hand.
 
 use crate::diagnostic::Edit;
@@ -16,7 +16,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]
 pub enum Step {
-    /// An index of a list.
+    /// An index into a list.
     At(usize),
     /// A key of a map.
     Key(String),
@@ -34,7 +34,7 @@ impl From<usize> for Step {
     }
 }
 
-/// Why a value could not be changed.
+/// The reason why a value could not be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FormError {
     /// The text cannot be read. The string is the first error.
@@ -59,7 +59,8 @@ impl fmt::Display for FormError {
 impl std::error::Error for FormError {}
 
 /// Sets, adds or removes one value of a document and returns the new text of the file. `None` removes the value.
-/// Documents are counted from 0. Missing parents are added. An index directly after the last element appends to a list.
+/// `document` is the index of the document in the file, from 0. Missing parents are added. An index one past the last
+/// element of a list appends the value to the list.
 ///
 /// ```
 /// use ugas_data::{NodeValue, set_value};
@@ -85,7 +86,7 @@ pub fn set_value(text: &str, document: usize, way: &[Step], value: Option<&NodeV
         Some(value) => (put(tree, way, value, text).ok_or_else(by_hand)?, changed(tree, way, value)),
         None => (take(tree, way, text).ok_or_else(by_hand)?, without(tree, way)),
     };
-    let meant = meant.ok_or_else(|| FormError::NoPlace(format!("the document has no place for {what}")))?;
+    let meant = meant.ok_or_else(|| FormError::NoPlace(format!("the document has no field or entry {what}")))?;
     let result = edit.apply(text).ok_or_else(by_hand)?;
     let after = read_trees("", &result).map_err(|_| by_hand())?;
     let stays = |i: usize| if i == document { &meant } else { &before[i] };

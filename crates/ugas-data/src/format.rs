@@ -1,6 +1,6 @@
-//! The formatter, which changes only white space: two columns of indentation per level, lists indented below their key,
-//! and one space after a dash, a colon and a comma. Comments, key order and the notation of values are kept. The result
-//! is parsed and compared with the original before it is returned.
+//! The formatter. It changes only white space: each level is indented by two columns, lists are indented below their
+//! key, and one space follows a dash, a colon and a comma. Comments, key order and the notation of values are kept. The
+//! result is parsed and compared with the original before it is returned.
 
 use crate::parse::parse;
 use crate::{Entry, Node, NodeValue, ReadErrors, Span};
@@ -61,13 +61,13 @@ fn without_space(text: &str) -> String {
 /// The indentation of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Line {
-    /// Unknown: a blank line, a comment or a separator.
+    /// Not determined by a value: a blank line, a comment or a separator.
     Free,
-    /// It starts at this column.
+    /// The line starts at this column.
     At(usize),
-    /// It moves with another line: a continued value.
+    /// The line continues a value and keeps its indentation relative to another line.
     With(usize),
-    /// As `With`, inside a text whose white space is significant.
+    /// Like `With`, for a line inside a text whose white space is significant.
     Verbatim(usize),
 }
 

@@ -1,4 +1,4 @@
-//! Placeholders for host code, with which documents can be checked and run without the host.
+//! Placeholders for host code, so that documents can be checked and run without the host.
 
 use crate::HostNames;
 use std::collections::BTreeSet;

@@ -1,4 +1,5 @@
-//! The kind of a document, from `Kind: <kind>` or the URL in `$schema`. URLs are only names; nothing is downloaded.
+//! The kind of a document, from `Kind: <kind>` or the URL in `$schema`. The URL only names the kind; nothing is
+//! downloaded.
 
 use crate::fault::did_you_mean;
 use crate::tree::quoted;
@@ -9,8 +10,8 @@ use ugas_doc::Kind;
 pub const UNSUPPORTED_KINDS: [&str; 8] =
     ["capability", "capability_set", "chooser", "combo_graph", "hitbox_set", "motion_pattern", "moveset", "rotation"];
 
-/// Returns the error for a document of one of [`UNSUPPORTED_KINDS`], which would otherwise be read and ignored (ruling
-///
+/// Returns the error for a document of one of [`UNSUPPORTED_KINDS`]. Such a document is rejected, because it would
+/// otherwise be read without any effect.
 pub(crate) fn unsupported(file: &str, kind: &str, node: &Node) -> ReadError {
     let at = node.get("Kind").or_else(|| node.get("$schema")).unwrap_or(node);
     let why = match kind {
@@ -58,7 +59,7 @@ impl KindName {
         Kind::from_name(name).map(KindName::Known).or_else(unsupported)
     }
 
-    /// Returns the name that files use for the kind.
+    /// Returns the name of the kind in files, such as `gameplay_effect`.
     pub fn name(self) -> &'static str {
         match self {
             KindName::Known(kind) => kind.name(),

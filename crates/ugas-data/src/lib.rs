@@ -1,9 +1,9 @@
 //! Reads, checks, formats and writes authored documents.
 //!
-//! The input is YAML 1.2 or JSON, with one or several documents in a file. The output consists of the plain types of
-//! `ugas-doc`, each with its file and line. Text is parsed once into a tree of [`Node`]s with line and column. Every
-//! typed value is read from that tree, so that an error points at the exact word to change. Input is not trusted: size,
-//! nesting and alias expansion are limited (see [`limits`]), and invalid data never causes a panic.
+//! The input is YAML 1.2 or JSON, with one or several documents in a file. The output consists of values of the plain
+//! types of `ugas-doc`, each with its file and line. Text is parsed once into a tree of [`Node`]s with line and column.
+//! Every typed value is read from that tree, so that an error points at the exact word to change. Input is not trusted:
+//! size, nesting and alias expansion are limited (see [`limits`]), and invalid data never causes a panic.
 //!
 //! Reading does not check references or game rules. The rules builder checks references and game rules: for example,
 //! whether a named effect exists and whether a period is valid.

@@ -1,4 +1,4 @@
-//! An index from bytes to lines and columns. The index finds a place without counting from the start of the file.
+//! An index from byte offsets to lines and columns. A lookup does not count from the start of the file.
 
 /// Bytes between two indexed places.
 const STEP: usize = 512;
@@ -20,7 +20,7 @@ impl Lines {
         Lines { marks }
     }
 
-    /// Returns the line and column (in characters), from 1, of a byte of the indexed text.
+    /// Returns the line and column (in characters), from 1, of a byte offset in the indexed text.
     pub(crate) fn place(&self, text: &str, byte: usize) -> (u32, u32) {
         let byte = byte.min(text.len());
         let at = (byte / STEP).min(self.marks.len().saturating_sub(1));

@@ -1,6 +1,6 @@
-//! Finds the exact place of an issue that the rules builder reports. The builder does not know the files: its messages
-//! start with a path in the document (`Executions[0].Params.Scale: …`). This module resolves the path to a span of the
-//! file.
+//! Finds the exact line and column of an issue that the rules builder reports. The builder does not know the files: its
+//! messages start with a path in the document (`Executions[0].Params.Scale: …`). This module resolves the path to a
+//! span in the file.
 
 use crate::diagnostic::{Diagnostic, Edit, Severity};
 use crate::kind::{KindName, kind_of};
@@ -15,8 +15,9 @@ use std::sync::Arc;
 use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
 
-/// Converts an issue of the rules builder to a finding at its exact place in the text. The place is in a document or in
-/// an entity of a scenario. Returns `None` if the origin of the issue is not in the text.
+/// Converts an issue of the rules builder to a finding with the exact line and column in the text. The issue may be
+/// about a document or about an inline entity of a scenario. Returns `None` if the text contains no document at the
+/// origin of the issue.
 ///
 /// ```
 /// use ugas_core::Rules;
@@ -172,7 +173,7 @@ impl<'i> IssueText<'i> {
 }
 
 fn host_help(list: &str) -> String {
-    format!("list it in pack.yaml under `Host: {{{list}: [..]}}` if host code provides it")
+    format!("if host code provides this name, list it in pack.yaml under `Host: {{{list}: [..]}}`")
 }
 
 struct LocatedName {

@@ -1,6 +1,6 @@
 //! Packs: folders of documents with a `pack.yaml` that names the pack and the packs that it requires. The folder of a
-//! required pack has the name of the pack and is in the same parent folder. A reference therefore cannot leave that
-//! folder.
+//! required pack has the name of the pack and is in the same parent folder. A `pack.yaml` therefore cannot refer to a
+//! pack outside that parent folder.
 
 use crate::assemble::assemble;
 use crate::folder::{PACK_FILE, files_in, link_out_of_folder, text_of};
@@ -69,7 +69,7 @@ pub struct PackFile {
     /// The number of distance units per metre.
     #[serde(default = "centimetres")]
     pub units_per_metre: f64,
-    /// The names that host code provides.
+    /// The names of the calculations, tasks and other code that the host provides.
     #[serde(default)]
     pub host: HostNames,
 }
@@ -89,7 +89,7 @@ pub struct Pack {
     pub folder: PathBuf,
     /// The contents of the `pack.yaml`; `None` if the folder has no such file.
     pub file: Option<PackFile>,
-    /// The documents of the pack, with qualified names and after all patches, including the patches of other packs.
+    /// The documents of the pack, with qualified names. All patches are applied, including the patches of other packs.
     pub documents: Documents,
 }
 
@@ -120,7 +120,7 @@ pub fn read_packs(folders: impl IntoIterator<Item = impl AsRef<Path>>) -> Result
 pub struct PackSet {
     /// The packs, required packs first.
     pub packs: Vec<Pack>,
-    /// The names that host code provides.
+    /// The names of the calculations, tasks and other code that the host provides.
     pub host: HostNames,
     project: Project,
     set: DocSet,
@@ -157,8 +157,8 @@ impl PackSet {
         self.packs.iter().flat_map(|p| &p.documents.docs)
     }
 
-    /// Converts an issue of the rules builder to a finding at its exact place. Returns `None` if the issue is not about
-    /// a document of the packs.
+    /// Converts an issue of the rules builder to a finding with the exact line and column. Returns `None` if the issue
+    /// is not about a document of the packs.
     pub fn place(&self, issue: &LoadIssue) -> Option<Diagnostic> {
         let origin = issue.origin.as_ref()?;
         self.project.source(&origin.file)?;
@@ -306,7 +306,9 @@ impl Reader {
         }
         let message = match read_pack_file(&beside) {
             Ok(Some(found)) if found.name == name => return self.pack(&beside),
-            Ok(Some(found)) => format!("Requires: the folder {} contains the pack {:?}", beside.display(), found.name),
+            Ok(Some(found)) => {
+                format!("Requires: the folder {} contains another pack, {:?}", beside.display(), found.name)
+            }
             Ok(None) => format!("Requires: the pack {name} does not exist"),
             Err(errors) => return self.errors.extend(errors),
         };

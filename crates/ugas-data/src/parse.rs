@@ -1,5 +1,5 @@
-//! Parses text into trees, one for each document. The events of the parser are folded with an explicit stack, without
-//! recursion, and every allocation is charged to a budget first.
+//! Parses text into trees, one for each document. The parser's events are processed with an explicit stack instead of
+//! recursion. The size of every value is checked against the limits before the value is stored.
 
 use crate::limits::{MAX_BYTES, MAX_DEPTH, MAX_ERRORS, MAX_NODES, MAX_NODES_OF_SMALL, MAX_TEXT, MAX_TEXT_OF_SMALL};
 use crate::tree::quoted;
@@ -258,7 +258,7 @@ impl Builder {
             | (Some("bool"), NodeValue::Bool(_))
             | (Some("int" | "float"), NodeValue::Number(_)) => Ok(plain),
             (Some(core @ ("null" | "bool" | "int" | "float")), _) => {
-                Err(self.error(Code::Syntax, line, column, format!("{} is not a value of !!{core}", quoted(text))))
+                Err(self.error(Code::Syntax, line, column, format!("{} is not a valid !!{core}", quoted(text))))
             }
             _ => Err(self.unknown_tag(tag, line, column)),
         }
@@ -305,7 +305,7 @@ impl Builder {
     }
 
     fn no_key(&self, line: u32, column: u32) -> ReadError {
-        self.error(Code::Syntax, line, column, "expected a key before this")
+        self.error(Code::Syntax, line, column, "expected a key before this value")
     }
 
     /// YAML 1.2 has no merge keys, and reading one as a field would hide the fields that it should add.

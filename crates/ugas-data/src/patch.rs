@@ -13,9 +13,9 @@ pub(crate) const PATCHED_LINE: u32 = 1 << 30;
 pub(crate) enum PatchStep {
     /// A key of a map.
     Key(String),
-    /// An index of a list.
+    /// An index into a list.
     Index(usize),
-    /// The entry of a list with this name or attribute.
+    /// The list entry whose `Name` or `Attribute` has this value.
     Named(String),
 }
 

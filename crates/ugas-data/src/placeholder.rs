@@ -1,5 +1,6 @@
-//! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. Players see an unknown placeholder as written, so
-//! unknown placeholders are reported. The finding is only a warning, because braces may have another purpose.
+//! Placeholders in descriptions: `Deals {GE_Fireball.Health} damage`. A game shows an unknown placeholder unchanged to
+//! its players, so unknown placeholders are reported. The finding is a warning and not an error, because braces may
+//! have another purpose.
 
 use crate::assemble::Assembled;
 use crate::diagnostic::{Diagnostic, Edit, Severity};

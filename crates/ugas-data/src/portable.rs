@@ -1,5 +1,6 @@
-//! Extensions of the specification. Every implementation of the specification can load a file without extensions. `ugas
-//! check --portable` and the marks in the JSON Schemas use the table in this file.
+//! Extensions of the specification. A file that uses no extensions can be loaded by every implementation of the
+//! specification. `ugas check --portable` and the key `x-ugas-extension` in the JSON Schemas use the table in this
+//! file.
 
 use crate::Project;
 use crate::diagnostic::{Diagnostic, Severity};

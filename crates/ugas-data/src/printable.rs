@@ -21,8 +21,8 @@ pub(crate) fn is_unprintable(c: char) -> bool {
         )
 }
 
-/// Escapes every character of a text that controls a terminal or its display, except line breaks and tabs. An escape
-/// such as `\u202e` is also valid inside a JSON string.
+/// Escapes the characters that control a terminal, reorder text or are invisible, except line breaks and tabs. An
+/// escape such as `\u202e` is also valid inside a JSON string.
 ///
 /// ```
 /// assert_eq!(ugas_data::printable("GE_\u{202e}nruB\u{1b}[31m\n"), "GE_\\u202enruB\\u001b[31m\n");
@@ -31,7 +31,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     escape(text, |c| c == '\n' || c == '\t')
 }
 
-/// Escapes like [`printable`], for text that must stay on one line: line breaks are escaped too.
+/// Escapes the same characters as [`printable`] and also line breaks, for text that must stay on one line.
 ///
 /// ```
 /// assert_eq!(ugas_data::printable_line("a.yaml\nerror: forged"), "a.yaml\\u000aerror: forged");

@@ -44,7 +44,8 @@ pub struct Source {
     pub path: PathBuf,
     /// The text of the file.
     pub text: Arc<str>,
-    /// The documents of the file. A document with errors contains the part that could be read.
+    /// The documents of the file. A document with invalid values has a tree but no typed document. A document with
+    /// syntax errors is missing.
     pub docs: Vec<SourceDoc>,
     /// The errors that occurred while reading the file.
     pub errors: Vec<ReadError>,
@@ -60,7 +61,7 @@ impl Source {
         self.mark(Diagnostic::new(id, severity, self.name.clone(), message), span)
     }
 
-    /// Returns the line and column, both from 1, of a byte.
+    /// Returns the line and column, both from 1, of a byte offset.
     pub(crate) fn place(&self, byte: usize) -> (u32, u32) {
         self.lines.place(&self.text, byte)
     }
@@ -138,7 +139,7 @@ impl Source {
         self.docs.push(SourceDoc { tree, kind, loaded });
     }
 
-    /// Returns the paths of the curve tables that its documents name.
+    /// Returns the paths of the curve tables (CSV files) that the documents of the file name.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -171,7 +172,7 @@ pub struct DocSet {
     pub own: Vec<usize>,
     /// The files of the required packs, as indices into the files of the project.
     pub required: Vec<usize>,
-    /// The names that host code provides.
+    /// The names of the calculations, tasks and other code that the host provides.
     pub host: HostNames,
 }
 
@@ -192,16 +193,16 @@ pub struct Project {
 }
 
 impl Project {
-    /// Reads a file, or every document file of a folder, and the required packs. Only files that cannot be read from
-    /// disk are errors; all other problems are reported by [`Project::check`].
+    /// Reads a file, or every document file of a folder, and the required packs. Returns an error only if a file cannot
+    /// be read from disk; [`Project::check`] reports all other problems.
     pub fn open(path: impl AsRef<Path>) -> Result<Project, ReadErrors> {
         let (project, errors) = Project::open_readable(path);
         ReadErrors::unless(errors, project)
     }
 
-    /// Opens a path like [`Project::open`], but opens a file of a pack together with its pack, because the names in the
-    /// file refer to the pack. If a pack was opened for a file, the second value is true, and findings may be about
-    /// other files.
+    /// Opens a path like [`Project::open`]. If the path is a file in a pack, opens the whole pack, because the names in
+    /// the file may be defined elsewhere in the pack. The second value is true if a pack was opened for a file;
+    /// findings may then be about other files.
     pub fn open_at_home(path: impl AsRef<Path>) -> Result<(Project, bool), ReadErrors> {
         let path = path.as_ref();
         let mut above = path.ancestors().skip(1).filter(|_| path.is_file());
@@ -259,7 +260,7 @@ impl Project {
         &self.sources
     }
 
-    /// Returns a file by name.
+    /// Returns the file with a name, if the project contains it.
     pub fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|s| &*s.name == name)
     }
@@ -367,8 +368,8 @@ impl Project {
     }
 
     /// Returns a scene of a document set, merged with the scenes that it extends, parents first. If the merged scene
-    /// has errors, returns the findings; a duplicate name is reported with both places. Returns `None` if the scene
-    /// does not exist.
+    /// has errors, returns the findings; for a duplicate name, the finding names both lines. Returns `None` if the
+    /// scene does not exist.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -451,7 +452,7 @@ impl Project {
         findings
     }
 
-    /// Returns the issues of the rules builder at their places, limited for each document and in total.
+    /// Converts the issues of the rules builder to findings, limited for each document and in total.
     pub(crate) fn place_all(&self, issues: &[LoadIssue], set: &DocSet, names: &Names) -> Vec<Diagnostic> {
         let mut counts: BTreeMap<(&str, u32), usize> = BTreeMap::new();
         let mut findings = Vec::new();
@@ -475,7 +476,7 @@ impl Project {
         findings
     }
 
-    /// Converts an issue of the rules builder to a finding at its exact place.
+    /// Converts an issue of the rules builder to a finding with the exact line and column.
     pub fn place(&self, issue: &LoadIssue, set: &DocSet) -> Diagnostic {
         self.place_with(issue, set, &Names::of(self))
     }
@@ -512,7 +513,7 @@ impl Project {
         }
     }
 
-    /// Returns an issue about a patched value at its place in the patch.
+    /// Returns the finding for an issue about a patched value, with the line and column in the patch.
     fn place_in_patch(&self, issue: &LoadIssue, patched: &Patched, target: &SourceDoc) -> Option<Diagnostic> {
         let source = self.source(&patched.file)?;
         let patch = source.docs.iter().rev().find(|d| d.tree.line <= patched.line)?;

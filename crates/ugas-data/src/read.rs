@@ -1,5 +1,5 @@
-//! Reads documents from text: the kind, the typed value and the place of each document. A document of a kind that this
-//! release does not support is an error.
+//! Reads documents from text: the kind, the typed value and the file and line of each document. A document of a kind
+//! that this release does not support is an error.
 
 use crate::de::from_node_without;
 use crate::kind::{KIND_KEYS, KindName, kind_of, unsupported};
@@ -21,7 +21,7 @@ use ugas_doc::{Doc, Kind, Origin};
 pub struct Loaded {
     /// The document.
     pub doc: Doc,
-    /// The place of the document. For an effect, the place includes the line of each modifier.
+    /// The file and line of the document. For an effect, the origin also contains the line of each modifier.
     pub origin: Origin,
 }
 
@@ -43,7 +43,8 @@ impl Documents {
     }
 }
 
-/// Reads all documents of a text. `file` is the file name in errors and origins. Every invalid document is reported.
+/// Reads all documents of a text. `file` is the file name in errors and origins. The result contains the errors of all
+/// documents, up to [`MAX_ERRORS`](crate::limits::MAX_ERRORS).
 ///
 /// ```
 /// let text = r#"{"Kind": "gameplay_effect", "Name": "GE_Hit", "DurationPolicy": "Instant"}"#;
@@ -69,7 +70,7 @@ pub fn read_str(file: &str, text: &str) -> Result<Documents, ReadErrors> {
     ReadErrors::unless(errors, documents)
 }
 
-/// Reads the document of a tree. `Kind` or `$schema` in the tree names the kind of the document.
+/// Reads a document from a tree. `Kind` or `$schema` in the tree names the kind of the document.
 ///
 /// ```
 /// use ugas_data::{doc_from_node, read_trees};
@@ -82,7 +83,7 @@ pub fn doc_from_node(file: &str, node: &Node) -> Result<Loaded, ReadError> {
     read_tree(&file.into(), node).map_err(|mut errors| errors.remove(0))
 }
 
-/// Reads the document of a tree, or returns all errors.
+/// Reads a document from a tree, or returns all errors.
 pub(crate) fn read_tree(file: &Arc<str>, node: &Node) -> Result<Loaded, Vec<ReadError>> {
     let mut origin = Origin::new(file.clone(), node.line);
     let kind = match kind_of(file, node).map_err(|e| vec![e])? {

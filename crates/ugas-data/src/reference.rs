@@ -12,7 +12,7 @@ macro_rules! examples {
     };
 }
 
-/// The files of the pack that the examples of the reference pages form.
+/// The files of the pack that contains the examples of the reference pages, as pairs of file name and text.
 ///
 /// ```
 /// let mut project = ugas_data::Project::default();

@@ -1,5 +1,5 @@
-//! Hot reload: builds new rules from changed files, with the same ids. If the files have errors, the old rules stay in
-//! use and findings are returned.
+//! Hot reload: builds new rules from changed files and keeps the ids of the old rules. If the files have errors, the
+//! old rules stay in use and findings are returned.
 //!
 //! A [`Reloader`] reads only changed files. A reloader does not run by itself: a host calls [`Reloader::poll`] between
 //! frames, and may use `Watch` (feature `watch`) to be notified of changes.
@@ -160,13 +160,14 @@ impl Reloader {
         &self.rules
     }
 
-    /// Returns the files as they were last read, valid or not.
+    /// Returns the files as they were last read, including files with errors.
     pub fn project(&self) -> &Project {
         &self.project
     }
 
     /// Checks whether files changed. Returns `None` if no file changed, new rules if the files are valid, and findings
-    /// if they have errors. With errors, [`Reloader::rules`] keeps the last rules.
+    /// if they have errors. If the files have errors, [`Reloader::rules`] still returns the rules of the last
+    /// successful build.
     pub fn poll(&mut self) -> Option<Result<Arc<Rules>, Vec<Diagnostic>>> {
         let mut changed = false;
         let old = std::mem::take(&mut self.project);

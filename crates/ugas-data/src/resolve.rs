@@ -9,7 +9,7 @@ use crate::symbol::{Mention, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::Kind;
 
-/// The limit of name comparisons for suggestions.
+/// The maximum number of name comparisons for suggestions.
 pub(crate) const COMPARISONS: usize = 1 << 20;
 
 /// The definitions of a document set, by kind.
@@ -88,7 +88,7 @@ fn look_up(
         return None;
     }
     let message = if let SymbolKind::Tag = what {
-        format!("{}: no registry declares {}", m.key, m.name)
+        format!("{}: no tag registry declares {}", m.key, m.name)
     } else {
         format!("{}: unknown {what} {}", m.key, m.name)
     };
@@ -105,9 +105,9 @@ fn host_modifier(m: &Mention, set: &DocSet, source: &Source) -> Diagnostic {
     let finding = source.finding("unknown-modifier-code", Severity::Error, message, m.span);
     let near = nearest(&m.name, set.host.modifiers.iter().map(String::as_str));
     let mut finding = at_name(finding, m, near);
-    finding
-        .help
-        .get_or_insert("list it in pack.yaml under `Host: {Modifiers: [..]}` if host code provides it".to_owned());
+    finding.help.get_or_insert(
+        "if host code provides this name, list it in pack.yaml under `Host: {Modifiers: [..]}`".to_owned(),
+    );
     finding
 }
 

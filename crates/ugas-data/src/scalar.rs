@@ -1,5 +1,5 @@
 //! Determines the types of unquoted scalars, according to the core schema of YAML 1.2, which includes JSON. Unlike in
-//! YAML 1.1, `yes` and `on` are texts and `0777` is the number 777.
+//! YAML 1.1, `yes` and `on` are strings and `0777` is the number 777.
 
 use crate::NodeValue;
 

@@ -1,5 +1,6 @@
 //! Merges a scene with the scenes that it extends: first the entries of the parents in order, then the entries of the
-//! scene itself. No entry replaces another entry, so a duplicate name is an error. The finding names both places.
+//! scene itself. No entry replaces another entry, so a duplicate name is an error. The finding names both files and
+//! lines.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::project::{DocSet, Project, Source, SourceDoc};
@@ -36,9 +37,9 @@ struct Scenes<'p> {
     families: BTreeMap<&'p str, Family<'p>>,
 }
 
-/// The limit of scenes in one family.
+/// The maximum number of scenes in one family.
 const MOST: usize = 64;
-/// The limit of findings for one scene.
+/// The maximum number of findings for one scene.
 const MOST_FINDINGS: usize = 20;
 
 /// A list of a scene, the key of the name of its entries, its noun, and the id of the finding about duplicates.
@@ -120,7 +121,7 @@ impl<'p> Scenes<'p> {
         if parents.iter().any(|p| self.is_of(p, name)) {
             let message = format!("{name}: extends itself through other scenes");
             let finding = self.at_extends(part, "scene-cycle", message, |parent| self.is_of(parent, name));
-            return vec![finding.help("remove one of them from `Extends`")];
+            return vec![finding.help("remove one of these scenes from `Extends`")];
         }
         let mut wrong = Vec::new();
         for (list, key, what, id) in NAMED {

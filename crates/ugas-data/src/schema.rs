@@ -1,5 +1,5 @@
 //! JSON Schemas of the documents, generated from the types of `ugas-doc`. This module adds bounds, the keys that name
-//! the kind, and marks on extensions of the specification.
+//! the kind, and the mark `x-ugas-extension` at each extension of the specification.
 
 use crate::bounds::{BOUNDS, Bound};
 use crate::portable::shape;

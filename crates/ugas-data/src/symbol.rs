@@ -1,7 +1,7 @@
 //! Finds the names in documents: definitions and references.
 //!
-//! One table lists which key contains names of which kind. Completion, go to definition, references, rename, lint rules
-//! about unused names and the places of errors all use this table.
+//! One table lists the keys that contain names, with the kind of these names. Completion, go to definition, references,
+//! rename, the lint rules about unused names and the code that locates errors all use this table.
 
 use crate::{Node, NodeValue, Span};
 use std::fmt;
@@ -90,11 +90,11 @@ pub struct Mention {
 enum KeyContent {
     /// One name, or a list of names.
     Name(SymbolKind),
-    /// An expression: attributes, tags in `has_tag`, curves in `curve`.
+    /// An expression, which may name attributes, tags (in `has_tag`) and curves (in `curve`).
     Expression,
     /// A tag query.
     Query,
-    /// A description with effects and attributes in braces.
+    /// A description, which may name effects and attributes in braces.
     Prose,
 }
 

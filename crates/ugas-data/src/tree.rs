@@ -1,4 +1,5 @@
-//! A tree of values with their places. Typed values are read from this tree, so that errors have exact places.
+//! A tree of values, each with its line, column and span. Typed values are read from this tree, so that an error can
+//! name the exact line and column.
 
 use std::fmt;
 
@@ -48,7 +49,7 @@ pub enum NodeValue {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number. It may be NaN or infinite; typed values reject such numbers.
+    /// A number. The number may be NaN or infinite; typed values reject such numbers.
     Number(f64),
     /// A text.
     Text(String),
@@ -109,7 +110,7 @@ impl Node {
         self.entries().iter().find(|e| e.key == key)
     }
 
-    /// Returns the entries of a map; empty for other values.
+    /// Returns the entries of a map, or an empty slice for other values.
     pub fn entries(&self) -> &[Entry] {
         match &self.value {
             NodeValue::Map(entries) => entries,
@@ -119,7 +120,7 @@ impl Node {
         }
     }
 
-    /// Returns the elements of a list; empty for other values.
+    /// Returns the elements of a list, or an empty slice for other values.
     pub fn items(&self) -> &[Node] {
         match &self.value {
             NodeValue::List(items) => items,

@@ -29,7 +29,8 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Watches files and folders, including subfolders. The error names the path that cannot be watched and the reason.
+    /// Watches files and folders, including subfolders. Returns an error with the path and the reason if a path cannot
+    /// be watched.
     pub fn new(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Watch, WatchError> {
         let (tell, changes) = channel();
         let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {

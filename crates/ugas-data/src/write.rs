@@ -12,7 +12,7 @@ struct Written<'a, T> {
     doc: &'a T,
 }
 
-/// Writes a document as YAML 1.2, with `Kind:` first. Reading the text gives the same document if its numbers are
+/// Writes a document as YAML 1.2, with `Kind:` first. Reading the text returns an equal document if all its numbers are
 /// finite.
 ///
 /// ```

@@ -27,8 +27,8 @@ pub struct AbilityTags {
     /// cannot be activated. Example: `BlockAbilitiesWithTags: [Ability.Type.Spell]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub block_abilities_with_tags: Vec<String>,
-    /// A list of the specification that combines two other lists. A tag in this list has the same effect as the tag in
-    /// both `CancelledByTags` and `CancelOtherAbilitiesWithTags`. Prefer the list with the intended direction. Example:
+    /// The specification gives this list two meanings. A tag in this list has the same effect as the tag in both
+    /// `CancelledByTags` and `CancelOtherAbilitiesWithTags`. Prefer one of these two lists. Example:
     /// `CancelAbilitiesWithTags: [State.Stunned]`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cancel_abilities_with_tags: Vec<String>,
@@ -73,8 +73,7 @@ pub struct AbilityTask {
     /// The seconds between two ticks of the task; with 0 the task ticks in every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick_interval: Option<f64>,
-    /// The tick priority. If the tick budget of a frame does not cover all tasks, tasks with a higher priority tick
-    /// first.
+    /// The tick priority. If not all tasks can tick in a frame, tasks with a higher priority tick first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// For `Sequence`, `Parallel`, `Race` and `Repeat`: the inner tasks. For `WaitGameplayEvent`: the tasks that run at
@@ -121,7 +120,7 @@ pub enum CommitPolicy {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum NetExecution {
-    /// On the owning client in prediction, and on the server, which confirms or rejects the activation.
+    /// On the owning client, as a prediction, and on the server, which confirms or rejects the activation.
     #[default]
     LocalPredicted,
     /// Only on the owning client.
@@ -141,7 +140,7 @@ pub enum NetExecution {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct AsyncValidation {
-    /// Whether the validation is requested.
+    /// Whether the activation needs the validation.
     #[serde(default)]
     pub required: bool,
     /// The kind of validation, such as `Inventory`. The host receives the kind with the request.
@@ -257,7 +256,7 @@ pub struct GlobalCooldown {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Charges {
-    /// The largest number of charges.
+    /// The maximum number of charges.
     pub max: u32,
     /// The charges that one activation costs, 1 by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -293,7 +292,7 @@ fn is_continue(value: &OnTargetLost) -> bool {
     *value == OnTargetLost::Continue
 }
 
-/// The cast or channel of an ability: its length, its ticks and what cancels it.
+/// The cast of an ability, or its channelled phase: the length, the ticks and what cancels it.
 ///
 /// ```
 /// assert_eq!(ugas_doc::Cast::default().length, 0.0);
@@ -316,8 +315,8 @@ pub struct Cast {
     /// Whether the cast can be interrupted; true by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
-    /// Whether the owner may move during the cast; true by default. `false` cancels the cast when the owner gains the
-    /// tag `State.Moving` or is moved.
+    /// Whether the owner may move during the cast; true by default. With `false`, the cast is cancelled when the owner
+    /// gains the tag `State.Moving` or is moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
     /// What happens when the target dies, is removed, leaves the range or fails the ability's target tag checks.
@@ -346,11 +345,11 @@ pub struct Ability {
     pub name: String,
     /// The tag lists.
     pub tags: AbilityTags,
-    /// The Instant effect that is applied as cost.
+    /// The Instant effect that is applied as the cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<String>,
-    /// The HasDuration effect that is applied as cooldown. The ability cannot be activated while the owner has one of
-    /// the effect's granted `Cooldown.*` tags. If the effect grants no `Cooldown.*` tag, each of its granted tags
+    /// The HasDuration effect that is applied as the cooldown. The ability cannot be activated while the owner has one
+    /// of the effect's granted `Cooldown.*` tags. If the effect grants no `Cooldown.*` tag, each of its granted tags
     /// blocks the activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown: Option<String>,
@@ -360,7 +359,7 @@ pub struct Ability {
     /// Display data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
-    /// The largest distance to the target at activation.
+    /// The maximum distance to the target at activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_range: Option<f64>,
     /// A validation that the host answers later.
@@ -379,7 +378,7 @@ pub struct Ability {
     /// The name of a registered host function that must return true at activation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub can_activate: Option<String>,
-    /// Whether another activation while the ability is active restarts the ability.
+    /// Whether an active ability restarts when it is activated again.
     pub retrigger: bool,
     /// Whether an activation that was refused when the input was pressed is tried again while the input is held.
     pub held_activation: bool,
@@ -409,14 +408,14 @@ pub struct Ability {
     pub client_may_cancel: Option<bool>,
     /// Whether the ability can be activated while the owner is dead.
     pub castable_while_dead: bool,
-    /// The global cooldown. A commit of the ability starts this cooldown. While the cooldown runs, the ability cannot
-    /// be activated.
+    /// The global cooldown that a commit of the ability starts. While the global cooldown runs, the ability cannot be
+    /// activated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub global_cooldown: Option<GlobalCooldown>,
     /// The charges of the ability.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub charges: Option<Charges>,
-    /// The cast or channel of the ability.
+    /// The cast of the ability, or its channelled phase.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cast: Option<Cast>,
     /// Tasks that run at each cast tick, on the server and on the owning client.

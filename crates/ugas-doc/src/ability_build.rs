@@ -35,7 +35,7 @@ impl AbilityTask {
         self
     }
 
-    /// Sets the seconds between ticks.
+    /// Sets the time between ticks, in seconds.
     pub fn every(mut self, seconds: f64) -> AbilityTask {
         self.tick_interval = Some(seconds);
         self
@@ -103,11 +103,11 @@ impl AbilityTask {
 }
 
 impl Trigger {
-    /// Creates a trigger on a gameplay event.
+    /// Creates a trigger that activates the ability when the owner receives a gameplay event.
     pub fn event(tag: impl Into<String>) -> Trigger {
         Trigger { event: Some(tag.into()), ..Trigger::default() }
     }
-    /// Creates a trigger on a tag that the owner gains.
+    /// Creates a trigger that activates the ability when the owner gains a tag.
     pub fn tag_added(tag: impl Into<String>) -> Trigger {
         Trigger { tag_added: Some(tag.into()), ..Trigger::default() }
     }
@@ -115,19 +115,19 @@ impl Trigger {
     pub fn tag_present(tag: impl Into<String>) -> Trigger {
         Trigger { tag_present: Some(tag.into()), ..Trigger::default() }
     }
-    /// Creates a trigger on an attribute that falls below a value.
+    /// Creates a trigger that activates the ability when an attribute of the owner falls below a value.
     pub fn below(attribute: impl Into<String>, value: f64) -> Trigger {
         Trigger { attribute: Some(attribute.into()), below: Some(value), ..Trigger::default() }
     }
-    /// Creates a trigger on an attribute that rises above a value.
+    /// Creates a trigger that activates the ability when an attribute of the owner rises above a value.
     pub fn above(attribute: impl Into<String>, value: f64) -> Trigger {
         Trigger { attribute: Some(attribute.into()), above: Some(value), ..Trigger::default() }
     }
-    /// Creates a trigger on an effect that is applied to the owner.
+    /// Creates a trigger that activates the ability when an effect is applied to the owner.
     pub fn effect_applied(effect: impl Into<String>) -> Trigger {
         Trigger { effect_applied: Some(effect.into()), ..Trigger::default() }
     }
-    /// Creates a trigger on the death of the owner.
+    /// Creates a trigger that activates the ability when the owner dies.
     pub fn died() -> Trigger {
         Trigger { died: true, ..Trigger::default() }
     }
@@ -249,7 +249,7 @@ impl Ability {
         self.cooldown = Some(effect.into());
         self
     }
-    /// Makes the ability commit by a `CommitAbility` task instead of before its first task.
+    /// Makes the ability commit when it runs a `CommitAbility` task, instead of before its first task.
     pub fn manual(mut self) -> Ability {
         self.commit_policy = CommitPolicy::Manual;
         self
@@ -269,7 +269,7 @@ impl Ability {
         self.can_activate = Some(name.into());
         self
     }
-    /// Sets the largest distance to the target.
+    /// Sets the maximum distance to the target at activation.
     pub fn range(mut self, range: f64) -> Ability {
         self.max_range = Some(range);
         self
@@ -294,7 +294,7 @@ impl Ability {
         self.global_cooldown = Some(GlobalCooldown { group: Some(group.into()), length: seconds });
         self
     }
-    /// Sets the largest number of charges and the seconds after which one charge is restored.
+    /// Sets the maximum number of charges and the time in seconds after which one charge is restored.
     pub fn charges(mut self, max: u32, cooldown: f64) -> Ability {
         self.charges = Some(Charges { max, cooldown, ..Charges::default() });
         self
@@ -304,12 +304,12 @@ impl Ability {
         self.cast = Some(Cast { length: seconds, ticks: Some(ticks), ..Cast::default() });
         self
     }
-    /// Sets the cast or channel.
+    /// Sets the cast with all its options.
     pub fn cast_as(mut self, cast: Cast) -> Ability {
         self.cast = Some(cast);
         self
     }
-    /// Requires a validation that the host answers later.
+    /// Makes the activation wait for a validation by the host.
     pub fn validated(mut self, kind: impl Into<String>, timeout_ms: Option<u32>) -> Ability {
         let kind = Some(kind.into());
         self.async_validation = Some(AsyncValidation { required: true, kind, timeout_ms, predicted: false });

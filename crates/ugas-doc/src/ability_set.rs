@@ -41,8 +41,8 @@ impl SetAbility {
     }
 }
 
-/// An `ability_set` document: abilities, effects and attribute sets that a weapon, a class or a form grants and
-/// revokes together.
+/// An `ability_set` document: abilities, effects and attribute sets that are granted and revoked together, for example
+/// with a weapon or a class.
 ///
 /// ```
 /// use ugas_doc::{AbilitySet, SetAbility};
@@ -60,7 +60,7 @@ pub struct AbilitySet {
     /// Attribute sets that are registered before the effects and abilities of this ability set are granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attribute_sets: Vec<String>,
-    /// Effects that are applied while the set is granted.
+    /// Effects that are applied when the set is granted and removed when the set is revoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
     /// Abilities that are granted with the set.

@@ -1,4 +1,4 @@
-//! Areas of effect. Documents can contain areas, but the rules builder rejects them until the runtime supports areas.
+//! Areas of effect. The runtime does not support areas yet: the rules builder rejects an effect with `Area`.
 
 use crate::Magnitude;
 use serde::{Deserialize, Serialize};
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum AreaShape {
-    /// Everything within the radius.
+    /// All targets within the radius.
     #[default]
     Sphere,
-    /// Everything within the radius and within the opening angle in front of the source.
+    /// All targets within the radius and within the opening angle in front of the source.
     Cone,
 }
 
@@ -79,7 +79,7 @@ pub struct Area {
     /// Half of a cone's opening angle, in degrees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub half_angle_deg: Option<f64>,
-    /// The largest number of targets; the nearest targets are chosen first.
+    /// The maximum number of targets; the nearest targets are chosen first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_targets: Option<u32>,
     /// Which targets are affected.

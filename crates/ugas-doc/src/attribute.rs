@@ -16,7 +16,7 @@ pub enum Category {
     /// A value that calculations read, such as Damage or Defense.
     #[default]
     Statistic,
-    /// An internal value that lists for players do not show.
+    /// An internal value that is not shown to players.
     Meta,
 }
 
@@ -221,8 +221,8 @@ pub struct Metadata {
 pub struct Attribute {
     /// The name, unique within a controller.
     pub name: String,
-    /// The base value at the registration of the set, clamped to the bounds. Required unless `DerivedFrom` supplies the
-    /// base value.
+    /// The base value when the attribute set is registered, clamped to the bounds. Required unless `DerivedFrom`
+    /// supplies the base value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_base_value: Option<f64>,
     /// What the attribute is used for.

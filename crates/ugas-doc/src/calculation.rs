@@ -166,7 +166,7 @@ impl<'de> Deserialize<'de> for Binding {
     }
 }
 
-/// A tag that a calculation adds to the context of its application; cues and combat rules can read the tag.
+/// A tag that a calculation adds to the context of the effect's application. Cues and combat rules can read the tag.
 ///
 /// ```
 /// let t = ugas_doc::ContextTag { tag: "Hit.Critical".into(), when: Some("crit".into()) };
@@ -221,7 +221,7 @@ pub struct CalculationResult {
 }
 
 impl CalculationResult {
-    /// Creates a result that adds to an attribute of the target.
+    /// Creates a result that adds a value to an attribute of the target.
     pub fn add(attribute: impl Into<String>, value: impl Into<Formula>) -> CalculationResult {
         CalculationResult {
             on: ResultOn::Target,
@@ -257,7 +257,7 @@ pub struct Calculation {
     /// Tags that are added to the context of the application.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub context_tags: Vec<ContextTag>,
-    /// For an execution: the writes, in order.
+    /// For an execution: the writes to attributes, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<CalculationResult>,
     /// For a magnitude: the value.
@@ -290,7 +290,7 @@ impl Calculation {
         self
     }
 
-    /// Adds a write.
+    /// Adds a write to an attribute.
     pub fn result(mut self, result: CalculationResult) -> Calculation {
         self.results.push(result);
         self

@@ -1,4 +1,4 @@
-//! Combat: effects that deal damage, heal or cause threat, and rules that change combat values.
+//! Combat: effects that deal damage, heal or cause threat, and combat rules that change these amounts, costs and times.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub enum CombatKind {
     Damage,
     /// Positive writes are healing.
     Healing,
-    /// Writes are threat, which is a value that AI reads.
+    /// The writes are threat, a value that the game's AI reads.
     Threat,
 }
 
@@ -105,10 +105,10 @@ pub struct Modify {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct CombatRule {
-    /// What the rule acts on: `CastLength`, `GlobalCooldown`, `CooldownLength`, `ResourceCost`, `MaxCharges`,
-    /// `ChargeCost`, `ChargesPerCooldown`, `DamageDone`, `DamageTaken`, `HealingDone`, `HealingTaken`, `Threat`,
-    /// `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event. `StatValue` and `ResourceDelta`
-    /// are not supported yet and are load errors.
+    /// The value or event that the rule changes or forbids: `CastLength`, `GlobalCooldown`, `CooldownLength`,
+    /// `ResourceCost`, `MaxCharges`, `ChargeCost`, `ChargesPerCooldown`, `DamageDone`, `DamageTaken`, `HealingDone`,
+    /// `HealingTaken`, `Threat`, `AbilityUse`, `Interrupt`, `BuffApplied`, or the tag of a gameplay event. `StatValue`
+    /// and `ResourceDelta` are not supported yet and are load errors.
     pub on: String,
     /// The rule applies only to these abilities.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

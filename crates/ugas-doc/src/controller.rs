@@ -1,4 +1,4 @@
-//! Controllers: an actor with its attribute sets, abilities, effects and tags at spawn.
+//! Controllers: actors with their attribute sets, abilities, effects and tags at spawn.
 
 use crate::{Document, Metadata};
 use serde::{Deserialize, Serialize};
@@ -133,7 +133,8 @@ pub struct ActiveEffect {
     /// The number of stacks, 1 or higher.
     #[serde(default = "one")]
     pub stacks: u32,
-    /// The time at which other tools applied the effect. The runtime ignores this time and uses `Duration`.
+    /// The time at which the effect was applied, as written by other tools. The runtime ignores this time and uses
+    /// `Duration`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "other tools")))]
     pub start_time: Option<f64>,
@@ -216,8 +217,8 @@ pub struct Controller {
     /// Which state is replicated, and to which clients.
     #[serde(default)]
     pub replication_mode: ControllerReplication,
-    /// Whether the controller is processed. An inactive controller activates no abilities, and its effects do not
-    /// advance.
+    /// Whether the controller is active in the sim. An inactive controller activates no abilities, and its effects do
+    /// not advance.
     #[serde(default = "yes", rename = "bIsActive")]
     pub is_active: bool,
     /// Display data.

@@ -3,8 +3,8 @@
 use crate::Document;
 use serde::{Deserialize, Serialize};
 
-/// A `curve` document: points in order of increasing X. Below the first point the curve has the first Y, above the last
-/// point the last Y.
+/// A `curve` document: points in order of increasing X. For an X before the first point, the result is the Y of the
+/// first point; for an X after the last point, the result is the Y of the last point.
 ///
 /// ```
 /// let c = ugas_doc::Curve::new("C_Damage", [(1.0, 10.0), (5.0, 50.0)]);
@@ -19,8 +19,8 @@ pub struct Curve {
     /// The points, in order of increasing X.
     #[serde(default)]
     pub points: Vec<CurvePoint>,
-    /// A CSV file in the folder of the document, or in a subfolder, that supplies the points instead of `Points`, with
-    /// one `X,Y` per line.
+    /// A CSV file that supplies the points instead of `Points`, with one `X,Y` per line. The file must be in the folder
+    /// of the document or in a subfolder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csv: Option<String>,
     /// How values between two points are computed.
@@ -78,7 +78,7 @@ pub enum Interpolation {
     /// A straight line between neighbouring points.
     #[default]
     Linear,
-    /// The value of the last point at or below X.
+    /// The Y of the last point whose X is less than or equal to the input.
     Step,
     /// A monotone cubic interpolation through the points.
     Cubic,

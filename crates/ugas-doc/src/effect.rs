@@ -69,7 +69,7 @@ pub enum Operation {
 pub struct Period {
     /// Seconds between executions, at least 0.001.
     pub period: f64,
-    /// Whether the effect also executes at application.
+    /// Whether the effect also executes when it is applied.
     #[serde(default)]
     pub execute_on_application: bool,
 }
@@ -93,7 +93,7 @@ pub struct Modifier {
     /// The amount.
     pub magnitude: Magnitude,
     /// For Multiply: the channel. The bonuses of one channel are added before they multiply the value. Without
-    /// `Channel` the modifier has a separate channel.
+    /// `Channel`, the modifier has its own channel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channel: Option<String>,
     /// The modifier applies only while the source has all of these tags.
@@ -140,7 +140,8 @@ impl Modifier {
 pub struct Execution {
     /// The name of a `calculation` document or of a calculator that the host registers.
     pub calculator_class: String,
-    /// Whether a client may run the calculation in prediction. `false` makes the effect server-only.
+    /// Whether a client may run the calculation when it predicts the effect. With `false`, clients do not predict the
+    /// effect.
     #[serde(default = "yes")]
     pub predictable: bool,
     /// Parameters that the calculation reads as `params.Name`.
@@ -155,7 +156,7 @@ impl Execution {
     }
 }
 
-/// An ability that an effect grants while the effect is active.
+/// An ability that an effect grants to its target.
 ///
 /// ```
 /// assert!(ugas_doc::GrantedAbilityEntry::new("GA_FlameStrike").remove_on_effect_removal);
@@ -303,7 +304,7 @@ pub struct Effect {
     /// The target must have all of these tags at application.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub application_required_tags: Vec<String>,
-    /// Abilities that the target has while the effect is active.
+    /// Abilities that the effect grants to the target.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub granted_abilities: Vec<GrantedAbilityEntry>,
     /// The cues that the effect triggers; their tags begin with `GameplayCue.`.
@@ -366,7 +367,7 @@ pub struct Effect {
     /// Combat rules that apply to the target while the effect is active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<CombatRule>,
-    /// Marks the effect's base writes as damage, healing or threat.
+    /// Marks the effect's writes to base values as damage, healing or threat.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub combat: Option<Combat>,
     /// Display data.
@@ -415,7 +416,7 @@ impl Effect {
         Effect { name: name.into(), ..Effect::default() }
     }
 
-    /// Creates an effect with a duration in seconds.
+    /// Creates an effect that is active for a number of seconds.
     pub fn lasting(name: impl Into<String>, duration: impl Into<Magnitude>) -> Effect {
         Effect {
             name: name.into(),
@@ -446,12 +447,12 @@ impl Effect {
         self.modify(Modifier::new(attribute, Operation::AddPost, magnitude))
     }
 
-    /// Adds a Multiply modifier in a separate channel.
+    /// Adds a Multiply modifier with its own channel.
     pub fn multiply(self, attribute: impl Into<String>, bonus: impl Into<Magnitude>) -> Effect {
         self.modify(Modifier::new(attribute, Operation::Multiply, bonus))
     }
 
-    /// Adds a Multiply modifier in a channel.
+    /// Adds a Multiply modifier to a named channel.
     pub fn multiply_in(
         self,
         attribute: impl Into<String>,

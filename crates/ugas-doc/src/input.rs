@@ -63,7 +63,8 @@ pub struct ActionTags {
     pub action_tags: Vec<String>,
 }
 
-/// An `input_action` document: something a player can do. Granted abilities refer to the action in `InputID`.
+/// An `input_action` document: a named action that a player triggers with an input, such as Fire or Jump. A granted
+/// ability names its action in `InputID`.
 ///
 /// ```
 /// let fire = ugas_doc::InputAction::new("Fire", ugas_doc::InputValue::Digital);
@@ -87,7 +88,8 @@ pub struct InputAction {
     /// The longest gap between two taps, in seconds.
     #[serde(default = "double_tap_window")]
     pub double_tap_window: f64,
-    /// Whether the action consumes the input, so that actions with a lower priority do not receive it.
+    /// Whether the action consumes the input, so that actions with a lower priority on the same device input do not
+    /// receive it.
     #[serde(default = "yes")]
     pub consume_input: bool,
     /// The tags of the action.
@@ -165,7 +167,7 @@ pub struct InputBuffer {
     pub enabled: bool,
     /// How long a press stays in the buffer, in seconds.
     pub buffer_window: f64,
-    /// The largest number of buffered presses.
+    /// The maximum number of buffered presses.
     pub max_buffer_size: u32,
 }
 
@@ -189,7 +191,8 @@ pub struct InputActionSet {
     pub name: String,
     /// The actions, at least one.
     pub actions: Vec<String>,
-    /// The priority. If several active sets contain the same action, the set with the highest priority receives it.
+    /// The priority. If several active sets contain the same action, only the set with the highest priority triggers
+    /// the action.
     #[serde(default)]
     pub priority: i32,
     /// When the set is active.
@@ -326,7 +329,7 @@ pub struct BindingTags {
     pub required_tags: Vec<String>,
 }
 
-/// One binding of a mapping: the inputs that drive an action.
+/// One binding of a mapping: the device inputs that trigger an action.
 ///
 /// ```
 /// let b = ugas_doc::InputBinding::new("Fire");
@@ -344,7 +347,7 @@ pub struct InputBinding {
     /// Digital inputs that form an axis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composite_inputs: Option<CompositeInputs>,
-    /// Modifiers of the raw value, in order.
+    /// The names of the input modifiers that process the raw value, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<String>,
     /// The priority. If several bindings of one action are satisfied, the binding with the highest priority is used.
@@ -430,11 +433,11 @@ pub enum ModifierType {
     AxisScale,
     /// Reorders axes.
     AxisSwizzle,
-    /// Scales the length of the value to a common radius.
+    /// Limits the length of the value to `MaxRadius`; the direction is kept.
     RadialScaling,
     /// Scales the length of the value to 1.
     Normalize,
-    /// Turns the value into pressed or not pressed, by a threshold.
+    /// Compares the value with a threshold to get pressed or not pressed.
     TriggerThreshold,
     /// Clamps the value to bounds.
     Clamp,
@@ -461,7 +464,7 @@ pub struct InputModifier {
     /// The parameters of the modifier type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Whether players see the parameters in the settings.
+    /// Whether players can change the parameters in the settings.
     #[serde(default)]
     pub user_configurable: bool,
     /// Display data.

@@ -36,7 +36,7 @@ macro_rules! for_each_kind {
             Effect { name: "gameplay_effect", defines: { noun: "effect", key: "Name", prefix: "GE_" } }
             /// `gameplay_ability`: an action of an actor.
             Ability { name: "gameplay_ability", defines: { noun: "ability", key: "Name", prefix: "GA_" } }
-            /// `gameplay_controller`: an actor with its sets, abilities, effects and tags.
+            /// `gameplay_controller`: an actor with its attribute sets, abilities, effects and tags.
             Controller {
                 name: "gameplay_controller",
                 defines: { noun: "controller", key: "OwnerActor.ActorID", prefix: "" }
@@ -47,9 +47,9 @@ macro_rules! for_each_kind {
             AbilitySet { name: "ability_set", defines: { noun: "ability set", key: "Name", prefix: "AS_" } }
             /// `timeline`: the events of a montage.
             Timeline { name: "timeline", defines: { noun: "timeline", key: "Name", prefix: "TL_" } }
-            /// `calculation`: an execution or a magnitude, as expressions.
+            /// `calculation`: an execution or a magnitude that is written as expressions.
             Calculation { name: "calculation", defines: { noun: "calculation", key: "Name", prefix: "" } }
-            /// `input_action`: something a player can do.
+            /// `input_action`: a named action that a player triggers with an input.
             InputAction { name: "input_action", defines: { noun: "input action", key: "Name", prefix: "" } }
             /// `input_action_set`: actions that are active together.
             InputActionSet { name: "input_action_set", defines: { noun: "input action set", key: "Name", prefix: "" } }
@@ -59,7 +59,7 @@ macro_rules! for_each_kind {
             InputModifier { name: "input_modifier", defines: { noun: "input modifier", key: "Name", prefix: "" } }
             /// `scene`: the controllers, regions and spawn points of a level.
             Scene { name: "scene", defines: { noun: "scene", key: "Name", prefix: "" } }
-            /// `patch`: changes of single fields of another definition.
+            /// `patch`: new values for single fields of another definition.
             Patch { name: "patch" }
         }
     };
@@ -133,7 +133,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Every kind, in the order in which lists show them.
+            /// Every kind, in display order.
             pub const ALL: [Kind; [$($name),*].len()] = [$(Kind::$kind),*];
 
             /// Returns the name used in files.
@@ -143,9 +143,9 @@ macro_rules! kinds {
                 }
             }
 
-            /// Returns how documents of the kind define names, or `None` if no document refers to them. Several
-            /// documents of such a kind may have the same name: tag registries are merged, and an action set has one
-            /// mapping per platform.
+            /// Returns how documents of the kind define names, or `None` if other documents never refer to documents of
+            /// the kind. Several documents of such a kind may have the same name: tag registries are merged, and an
+            /// action set has one mapping per platform.
             pub fn defines(self) -> Option<Defines> {
                 match self {
                     $(Kind::$kind => [$(Defines { $($field: $value),* })?].first().copied(),)*
@@ -238,7 +238,7 @@ impl Doc {
         self.document().attributes()
     }
 
-    /// Returns a one-line summary of the document for editors, if there is something to add to its description.
+    /// Returns a one-line summary of the document for editors, or `None` if the kind has no summary.
     pub fn summary(&self) -> Option<String> {
         self.document().summary()
     }

@@ -73,7 +73,7 @@ pub enum MagnitudeSource {
     Target,
 }
 
-/// The definition of a number of an effect. `Type` decides which other fields are used.
+/// The definition of a number that an effect uses. `Type` decides which other fields are used.
 ///
 /// ```
 /// use ugas_doc::Magnitude;
@@ -150,7 +150,7 @@ impl Magnitude {
         }
     }
 
-    /// Creates a magnitude that the caller sets on the spec.
+    /// Creates a magnitude whose value the caller sets on the spec.
     pub fn set_by_caller(tag: impl Into<String>) -> Magnitude {
         Magnitude { kind: MagnitudeType::SetByCaller, data_tag: Some(tag.into()), ..Magnitude::default() }
     }

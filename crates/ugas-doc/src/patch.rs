@@ -1,4 +1,4 @@
-//! Patches: changes of single fields of another pack's definition, without a copy of the definition.
+//! Patches: a patch changes single fields of another pack's definition, so that the definition need not be copied.
 
 use crate::{Document, Value};
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// A `patch` document: changes single fields of another pack's definition.
+/// A `patch` document: new values for single fields of another pack's definition.
 ///
 /// ```
 /// let patch = ugas_doc::Patch { target: "GE_Fireball".into(), ..Default::default() };

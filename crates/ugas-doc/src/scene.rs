@@ -33,7 +33,7 @@ pub struct Placement {
     /// Base values that replace the base values of the controller document.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub attribute_overrides: BTreeMap<String, f64>,
-    /// Whether the instance is spawned at the start.
+    /// Whether the instance is spawned when the scene is loaded.
     #[serde(default = "yes")]
     pub enabled: bool,
 }
@@ -77,7 +77,7 @@ pub enum RegionShape {
     Capsule,
 }
 
-/// Which controllers a region acts on.
+/// The tags that decide which controllers receive the tags of a region.
 ///
 /// ```
 /// assert!(ugas_doc::RegionFilter::default().require_tags.is_empty());
@@ -94,7 +94,7 @@ pub struct RegionFilter {
     pub exclude_tags: Vec<String>,
 }
 
-/// A part of the world. The host grants the tags of a region to the controllers inside it.
+/// A volume in the scene. The host grants the tags of the region to the controllers inside it.
 ///
 /// ```
 /// let lava = ugas_doc::Region::new("Lava", ugas_doc::RegionShape::Sphere);
@@ -126,7 +126,7 @@ pub struct Region {
     /// The other end of a capsule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p1: Option<[f64; 3]>,
-    /// Which controllers the region acts on.
+    /// The tags that decide which controllers receive the tags of the region.
     #[serde(default)]
     pub filter: RegionFilter,
     /// The tags that the host grants to controllers inside the region.
@@ -135,7 +135,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// Creates a region without a size.
+    /// Creates a region at the origin, without a size.
     pub fn new(name: impl Into<String>, shape: RegionShape) -> Region {
         Region {
             name: name.into(),
@@ -191,10 +191,10 @@ pub struct Scene {
     /// Scenes whose content is included before the content of this scene.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub extends: Vec<String>,
-    /// The controllers that are placed.
+    /// The controllers that are placed in the scene.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub placements: Vec<Placement>,
-    /// The regions. The host acts on regions; the runtime does not.
+    /// The regions. The runtime ignores regions; the host evaluates them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
     /// Places where the host may spawn controllers.

@@ -1,4 +1,4 @@
-//! JSON Schemas of the documents, generated from the types. Editors thus accept the same documents as the reader.
+//! JSON Schemas of the documents, generated from the types, so that editors accept the same documents as the reader.
 
 use crate::{Binding, Formula, Time};
 use schemars::generate::SchemaSettings;

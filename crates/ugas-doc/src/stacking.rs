@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Which applications share a stack.
+/// Which applications of the effect are combined.
 ///
 /// ```
 /// assert_eq!(ugas_doc::StackBy::default(), ugas_doc::StackBy::Target);
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum StackBy {
-    /// Each source has its own stack on a target.
+    /// Each source has its own instance and stack count on a target.
     Source,
-    /// All sources share one stack on a target.
+    /// All sources share one instance and stack count on a target.
     #[default]
     Target,
 }
@@ -47,7 +47,7 @@ pub enum PeriodOnStack {
     Reset,
 }
 
-/// What happens to a stack when its duration ends.
+/// What happens to the stacks when the duration ends.
 ///
 /// ```
 /// assert_eq!(ugas_doc::OnExpire::default(), ugas_doc::OnExpire::ClearAll);
@@ -74,10 +74,10 @@ pub enum OnExpire {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Stacking {
-    /// Which applications share a stack.
+    /// Which applications of the effect are combined.
     #[serde(default)]
     pub by: StackBy,
-    /// The largest number of stacks. Without `Limit`, the number of stacks is not limited.
+    /// The maximum number of stacks. Without `Limit`, the number of stacks is not limited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
     /// What a further application does to the duration.
@@ -89,10 +89,10 @@ pub struct Stacking {
     /// What happens when the duration ends.
     #[serde(default)]
     pub on_expire: OnExpire,
-    /// Effects that are applied when an application finds the stack full.
+    /// Effects that are applied when the effect is applied while its stack count is at `Limit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overflow_effects: Vec<String>,
-    /// Whether an application to a full stack is rejected.
+    /// Whether an application is refused while the stack count is at `Limit`.
     #[serde(default)]
     pub deny_overflow: bool,
 }

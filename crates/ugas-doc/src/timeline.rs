@@ -1,4 +1,4 @@
-//! Timelines: the events of a montage, from which a sim without an engine plays the montage.
+//! Timelines: the events of montages, so that a sim without an engine can play the montages.
 
 use crate::{Document, Metadata};
 use serde::de::{self, Deserializer, Visitor};
@@ -22,7 +22,7 @@ pub enum Time {
 }
 
 impl Time {
-    /// Parses frames such as `12f`.
+    /// Parses a number of frames such as `12f`.
     pub fn parse(text: &str) -> Option<Time> {
         let digits = text.strip_suffix('f')?;
         let whole = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -86,7 +86,7 @@ impl<'de> Deserialize<'de> for Time {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct TimelineWindow {
-    /// What the window is for, such as `Combo` or `Hitbox`.
+    /// The purpose of the window, such as `Combo` or `Hitbox`.
     #[serde(rename = "Type")]
     pub kind: String,
     /// The name of the hitbox.
@@ -132,7 +132,7 @@ pub struct SocketKey {
     pub position: [f64; 3],
 }
 
-/// The target that a timeline's answer contains.
+/// Which target a timeline's answer contains.
 ///
 /// ```
 /// assert_eq!(ugas_doc::AnswerTarget::default(), ugas_doc::AnswerTarget::Activation);
@@ -172,7 +172,7 @@ pub struct TimelineAnswer {
     pub fail: bool,
 }
 
-/// A `timeline` document: the events of a montage, from which a sim without an engine plays the montage.
+/// A `timeline` document: the events of a montage, so that a sim without an engine can play the montage.
 ///
 /// ```
 /// let t = ugas_doc::Timeline::new("TL_Cast", 0.6).montage("Anim_Cast").notify(0.4, "Event.Montage.CastPoint");
@@ -252,7 +252,7 @@ impl Timeline {
         self
     }
 
-    /// Adds an answer to a task type, sent this long after the task started.
+    /// Adds an answer to tasks of a type. The answer is sent when this time has passed since the start of the task.
     pub fn answer(mut self, task: impl Into<String>, after: impl Into<Time>, target: AnswerTarget) -> Timeline {
         self.answers.push(TimelineAnswer { task: task.into(), after: after.into(), target, fail: false });
         self

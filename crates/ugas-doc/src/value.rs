@@ -1,4 +1,4 @@
-//! Free-form values: parameters of tasks and calculations.
+//! Values without a fixed type, for the parameters of tasks and calculations.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// Returns the number, if the value is one.
+    /// Returns the number, if the value is a number.
     pub fn as_number(&self) -> Option<f64> {
         match self {
             Value::Number(n) => Some(*n),
@@ -38,7 +38,7 @@ impl Value {
         }
     }
 
-    /// Returns the string, if the value is one.
+    /// Returns the string, if the value is a string.
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Value::Text(t) => Some(t),

@@ -18,7 +18,7 @@ pub fn check_path(path: impl AsRef<Path>) -> Result<Vec<Diagnostic>, Vec<ReadErr
     check_path_with(path, false)
 }
 
-/// Checks like [`check_path`]. If `strict` is set, the strict lint rules are checked too.
+/// Checks like [`check_path`]. If `strict` is set, the strict lint rules run too.
 ///
 /// ```
 /// assert!(ugas_lab::check_path_with("no/such/place", true).is_err());

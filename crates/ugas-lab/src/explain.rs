@@ -6,12 +6,13 @@ use std::fmt;
 use ugas_core::{NameKind, SimTime};
 use ugas_data::ReadError;
 
-/// Why an attribute could not be explained.
+/// Why [`explain()`], [`why_not()`](crate::why_not()) or [`preview()`](crate::preview()) failed.
 #[derive(Clone, Debug)]
 pub enum ExplainError {
     /// The scenario cannot be run.
     Scenario(Vec<ReadError>),
-    /// A name is unknown, or the value cannot be read at that time. The text says why and may contain a suggestion.
+    /// A name is unknown, or the actor or its value does not exist at that time. The text names the reason and may
+    /// contain a suggestion.
     Unknown(String),
 }
 

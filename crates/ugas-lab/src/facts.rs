@@ -4,8 +4,8 @@ use crate::run::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use ugas_data::ReadError;
 
-/// Returns each fact of a run as one line with the time, the actor, the event and the cause. Actors have the names of
-/// the scenario.
+/// Returns each fact of a run as one line with the time, the actor, the event and the cause. Actors are named as in the
+/// scenario.
 ///
 /// ```
 /// let text = r#"

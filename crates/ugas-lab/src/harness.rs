@@ -16,7 +16,7 @@ const MOST_NAMED: usize = 40;
 pub(crate) enum Read {
     Scenario(Box<Scenario>),
     Broken(Report),
-    /// An authored document in a file with scenarios.
+    /// A document of another kind, such as an effect, in a file with scenarios.
     Other,
 }
 
@@ -41,7 +41,7 @@ fn read_one(file: &str, tree: &Node, text: &Arc<str>) -> Result<Read, Vec<ReadEr
             help: help
                 .map(|n| format!("did you mean {n:?}?"))
                 .or_else(|| Some("a scenario starts with `Scenario: <a sentence>`".to_owned())),
-            ..at.error(file, "the document is neither a scenario nor of a known kind")
+            ..at.error(file, "the document has neither `Scenario:` nor `Kind:`")
         }]);
     };
     Ok(match Scenario::from_node(file, tree) {
@@ -99,7 +99,8 @@ pub fn choose(scenarios: &[Scenario], wanted: &str) -> Result<usize, String> {
     })
 }
 
-/// Runs every scenario of a text. `name` is the file name in messages; the paths of packs are relative to it.
+/// Runs every scenario of a text. `name` is the path of the file in messages; paths of packs are relative to the folder
+/// of that file.
 ///
 /// ```
 /// let text = r#"
@@ -185,7 +186,7 @@ pub fn is_pack_file(path: &Path) -> bool {
     path.file_name().is_some_and(|n| n == "pack.yaml")
 }
 
-/// Returns the error that a path contains no scenarios.
+/// Returns the error for a path that contains no scenarios.
 pub fn nothing_at(path: &Path) -> ReadError {
     ReadError {
         code: Code::Invalid,

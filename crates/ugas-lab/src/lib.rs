@@ -1,10 +1,10 @@
 //! Reads, checks and runs scenarios.
 //!
-//! A scenario is a YAML document with actors, a timeline of verbs, and expectations. The same file is a regression
-//! test, a balance experiment and a demo. This crate reads scenarios ([`Scenario`]), runs them ([`run_str`],
-//! [`check_folder`]), samples attributes over time ([`sample()`]), explains values and refusals ([`explain()`],
-//! [`why_not()`]) and checks files without running them ([`check_path`]). The `ugas` command calls this crate. A game
-//! can run its scenarios in its own tests:
+//! A scenario is a YAML document with actors, a timeline of verbs, and expectations. The same file can be run as a
+//! regression test, sampled to balance values, and opened in the studio. This crate reads scenarios ([`Scenario`]),
+//! runs them ([`run_str`], [`check_folder`]), samples attributes over time ([`sample()`]), explains values and refusals
+//! ([`explain()`], [`why_not()`]) and checks files without running them ([`check_path`]). The `ugas` command calls this
+//! crate. A game can run its scenarios in its own tests:
 //!
 //! ```no_run
 //! # fn main() {

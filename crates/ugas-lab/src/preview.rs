@@ -33,7 +33,7 @@ pub enum PreviewOf<'a> {
 /// A preview, with the names that the scenario uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Previewed {
-    /// The previewed effect or ability.
+    /// The name of the previewed effect or ability.
     pub of: String,
     /// The kind and the message of the refusal; `None` if the effect or ability would succeed.
     pub refusal: Option<(&'static str, String)>,

@@ -24,7 +24,7 @@ use ugas_doc::{Ability, AbilityTask, Value};
 pub enum RejectReason {
     /// The client exceeded its packet rate.
     PacketRate,
-    /// A malformed datagram: too long, damaged, from an unknown peer, or with impossible acks.
+    /// An invalid datagram: too long, malformed, from an unknown peer, or with an ack of a packet that was never sent.
     Packet,
     /// A duplicate datagram, from the network or from a replay attack.
     Duplicate,
@@ -40,8 +40,8 @@ pub enum RejectReason {
     Future,
     /// The tick of the command is too far in the past.
     Past,
-    /// The key was used for another command or is older than the key of the last command that ran, or the client
-    /// requests `OnMispredicted` for a command that was not rejected.
+    /// The key was used for another command, is out of order, or has a Base that is too high. The reason is the same if
+    /// the client requests `OnMispredicted` for a command that was not rejected.
     Key,
     /// The client does not own the controller.
     Authority,
@@ -55,13 +55,14 @@ pub enum RejectReason {
     EffectClass,
     /// Only the server may apply the effect.
     AuthoritativeOnly,
-    /// The client applies an effect of an ability that is not active and committed.
+    /// The client applies an effect of an ability that is inactive or not committed, or changes the target of an
+    /// activation that has ended.
     Idle,
     /// The task is not waiting for an answer, or a client may not answer it.
     Task,
     /// The target policy rejects the position that the client moves to.
     Pose,
-    /// A number is not finite or out of range.
+    /// A number is out of range or not finite.
     Number,
     /// The command is late, and its ability was still on cooldown at the tick of the command.
     Early,
@@ -194,7 +195,7 @@ impl CommandValidator<'_> {
         Ok(request.op(level))
     }
 
-    /// Checks that the target that the first predicted tick of an ability chose exists and is in range. The sim runs
+    /// Checks the target that the first predicted tick of an ability chose: it must exist and be in range. The sim runs
     /// the other checks of the target when the ability runs.
     pub fn validate_first_aim(&self, command: &Command, aim: Target) -> Result<(), (RejectReason, Refusal)> {
         check_point(&aim)?;
@@ -343,7 +344,7 @@ pub(crate) fn check_numbers(request: &Request) -> Result<(), (RejectReason, Refu
     if is_valid { Ok(()) } else { Err(BAD_NUMBER) }
 }
 
-/// The effects that each ability may apply for a client: the effects that the ability's task lists name.
+/// The effects that each ability may apply at a client's request: the effects that the ability's task lists name.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedEffects {
     known: BTreeMap<AbilityId, BTreeSet<EffectId>>,
@@ -357,7 +358,7 @@ impl AllowedEffects {
         AllowedEffects { known: list.collect() }
     }
 
-    /// Returns whether the ability names the effect.
+    /// Returns whether the ability's task lists name the effect.
     pub fn allows(&self, sim: &Sim, ability: AbilityId, effect: EffectId) -> bool {
         match self.known.get(&ability) {
             Some(list) => list.contains(&effect),

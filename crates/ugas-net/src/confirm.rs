@@ -15,7 +15,7 @@ use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
 /// The maximum number of confirmations in one list of a packet.
 pub(crate) const MAX_CONFIRMATIONS: usize = 64;
 
-/// The bits of a confirmation hash.
+/// The number of bits of a confirmation hash.
 pub(crate) const CONFIRMATION_BITS: u32 = 24;
 
 /// Returns whether observers of a controller with this shape see a fact about it. The server does not confirm other

@@ -49,7 +49,7 @@ impl Player {
         &self.client
     }
 
-    /// Returns the mutable session of the client, to send commands and take facts.
+    /// Returns a mutable reference to the session of the client, to send commands and take facts.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -208,7 +208,7 @@ impl Harness {
         }
     }
 
-    /// Drops all datagrams that are sent to and from a client within this length of time.
+    /// Drops all datagrams that are sent to or from a client for this length of time.
     ///
     /// # Panics
     /// Panics if no client has that name.
@@ -224,7 +224,7 @@ impl Harness {
         &self.server
     }
 
-    /// Returns the mutable server, so that a test can run ops of the host.
+    /// Returns a mutable reference to the server, so that a test can run ops of the host.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -237,7 +237,7 @@ impl Harness {
         self.player(name).client()
     }
 
-    /// Returns a mutable client, to send commands and take facts.
+    /// Returns a mutable reference to a client, to send commands and take facts.
     ///
     /// # Panics
     /// Panics if no client has that name.
@@ -258,7 +258,7 @@ impl Harness {
         &self.players
     }
 
-    /// Returns all clients mutably, to change their links.
+    /// Returns all clients as a mutable slice, to change their links.
     pub fn players_mut(&mut self) -> &mut [Player] {
         &mut self.players
     }

@@ -1,14 +1,15 @@
 //! Replication and prediction for `ugas` sims: an authoritative server, predicting clients, and the datagrams between
 //! them.
 //!
-//! The server owns the state. A client predicts its own controllers with the same code. When the server's state
-//! arrives, the client compares it with the prediction. If they differ, the client rolls back and resimulates in the
-//! same tick.
+//! The server owns the state. A client predicts its own controllers with the same code as the server. When the server's
+//! state arrives, the client compares it with the prediction. If they differ, the client rolls back and resimulates in
+//! the same tick.
 //!
 //! - [`server::Server`] and [`client::Client`]: the sessions of the server and of a client;
 //! - [`client::Client::command`]: sends a [`message::Request`] of the player;
 //! - [`client::NetFacts`]: the facts of a client, each with its certainty;
-//! - [`harness::Harness`]: a server and its clients over a [`link::LinkProfile`] in virtual time, for tests of games;
+//! - [`harness::Harness`]: a server and its clients over simulated links ([`link::Link`]) in virtual time, for tests of
+//!   games;
 //! - [`authority::TargetPolicy`], [`interest::Relevance`]: traits with which a host extends target checks and interest
 //!   management.
 //!

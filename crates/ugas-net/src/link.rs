@@ -1,4 +1,5 @@
-//! A simulated link with a seed: latency, jitter, loss in bursts, reordering, duplication, bandwidth.
+//! A simulated link with latency, jitter, loss in bursts, reordering, duplication and limited bandwidth. A seed
+//! determines all random choices.
 //!
 //! A [`Link`] moves datagrams in one direction in virtual time. Its behaviour depends only on the profile, the seed and
 //! the calls, so a failing test is reproducible. A connection consists of two links, which may differ.
@@ -30,11 +31,11 @@ pub struct LinkProfile {
     /// The fraction of datagrams that are lost, from 0 to 1.
     pub loss: f64,
     /// The mean number of consecutive losses (Gilbert–Elliott model). Independent losses have the mean 1 / (1 − loss).
-    /// With a smaller value, losses are independent.
+    /// If the value is not above this mean, losses are independent.
     pub burst: f64,
     /// The fraction of datagrams that are duplicated.
     pub duplicate: f64,
-    /// The fraction of datagrams that are delayed by up to half the latency, so that later datagrams overtake them.
+    /// The fraction of datagrams that are delayed by up to half the latency, so that later datagrams may overtake them.
     pub reorder: f64,
     /// The bandwidth in bytes per second; `None` is unlimited.
     pub bandwidth: Option<u32>,
@@ -45,7 +46,7 @@ pub struct LinkProfile {
 }
 
 impl LinkProfile {
-    /// A link without latency and loss.
+    /// A link without latency or loss.
     pub const PERFECT: LinkProfile = LinkProfile {
         latency: SimTime::ZERO,
         jitter: SimTime::ZERO,
@@ -91,7 +92,8 @@ impl LinkProfile {
         LinkProfile::ALL.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, profile)| *profile)
     }
 
-    /// Returns one direction of a symmetric link with this round trip and jitter in milliseconds.
+    /// Returns the profile of one direction of a symmetric connection with this round trip time and jitter in
+    /// milliseconds.
     pub const fn round_trip(millis: i64, jitter: i64) -> LinkProfile {
         LinkProfile {
             latency: SimTime(SimTime::millis(millis).0 / 2),
@@ -114,7 +116,7 @@ pub struct LinkCounts {
     pub lost: u64,
     /// Datagrams duplicated.
     pub duplicated: u64,
-    /// Datagrams that were delayed and overtaken by later datagrams.
+    /// Datagrams that were delayed so that later datagrams may overtake them.
     pub reordered: u64,
     /// Datagrams dropped because they were longer than the MTU.
     pub too_long: u64,
@@ -152,7 +154,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Creates a link without datagrams.
+    /// Creates a link with no datagrams in flight.
     pub fn new(profile: LinkProfile, seed: u64) -> Link {
         let mut chance = Chance(seed);
         let bad = chance.happens(profile.loss);

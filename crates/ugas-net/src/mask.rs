@@ -39,7 +39,7 @@ pub enum Recipient {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mask {
-    /// One bit for each attribute of the attribute sets, in the order of the attribute sets and of their documents.
+    /// One bit for each attribute: in the order of the attribute sets, and within a set in the order of its document.
     pub attributes: BitSet,
     /// Whether active effects are sent.
     pub effects: bool,

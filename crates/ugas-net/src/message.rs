@@ -1,7 +1,7 @@
 //! The messages between client and server.
 //!
-//! A client can only send the requests in [`Request`]. Messages that must arrive use the reliable ordered stream.
-//! Commands and states are in the payloads of packets and are resent until acknowledged.
+//! The requests in [`Request`] are the only changes that a client can ask the server for. Messages that must arrive use
+//! the reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged.
 
 use crate::types::Tick;
 use serde::{Deserialize, Serialize};
@@ -96,8 +96,8 @@ pub enum Request {
         /// The position and facing.
         anchor: Anchor,
     },
-    /// Changes the target of an active ability to the target that its predicted tick chose. The client session sends
-    /// this request automatically.
+    /// Changes the target of an active ability to the target that a predicted tick of the ability chose on the client.
+    /// The client session sends this request automatically.
     Aim {
         /// The activation.
         key: ActivationKey,
@@ -160,8 +160,8 @@ impl Request {
         }
     }
 
-    /// Returns the op of the request, which is the same on client and server. An effect application has the level of
-    /// the ability's grant.
+    /// Returns the op of the request, which is the same on client and server. `level` is the level of the ability's
+    /// grant; an effect application uses it.
     pub fn op(&self, level: u32) -> Op {
         match self {
             Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
@@ -298,7 +298,8 @@ pub enum ToClient {
         /// The full state, followed by the confirmations for owned controllers, as in packets.
         state: Vec<u8>,
     },
-    /// More actors were removed than the server lists. The server sends the state of all present actors again.
+    /// More actors were removed than the server can list, so the client removes all remote actors. The server then
+    /// sends the state of all relevant actors again.
     AllRemoved {
         /// The client ignores states up to this tick.
         tick: Tick,

@@ -17,8 +17,8 @@ pub const TICK_LENGTHS: RangeInclusive<SimTime> = SimTime::millis(1)..=SimTime::
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PeerId(pub u32);
 
-/// The number of a step of the fixed clock. The commands of tick n run first, at the time at which tick n − 1 ended;
-/// then the sim advances by one tick length.
+/// The number of a tick, which is a time step of fixed length. The commands of tick n run first, at the time at which
+/// tick n − 1 ended; then the sim advances by one tick length.
 ///
 /// ```
 /// use ugas_core::SimTime;

@@ -1,5 +1,5 @@
-//! The demo in the browser: the backend of the studio as a wasm module. The module exports six functions whose
-//! parameters and results are numbers.
+//! The backend of the studio as a wasm module, which runs the demo in a browser without a server. The module exports
+//! six functions whose parameters and results are numbers.
 //!
 //! The module and its caller exchange text through two buffers in the module's memory. The caller writes a text to
 //! `input_buffer`, calls a function, and reads the answer from `output_buffer`. The functions take no pointers, so a
@@ -34,7 +34,7 @@ impl Module {
     }
 }
 
-/// Opens the duel with a seed. Returns 1 on success.
+/// Starts a new duel with this seed. Returns 1 on success and 0 on failure.
 #[unsafe(no_mangle)]
 pub extern "C" fn open(seed: u32) -> u32 {
     with(|module| {
@@ -43,7 +43,7 @@ pub extern "C" fn open(seed: u32) -> u32 {
     })
 }
 
-/// Returns the address of an input buffer of `length` bytes, at most 4 MiB.
+/// Resizes the input buffer to `length` bytes, at most 4 MiB, clears it, and returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn input_buffer(length: usize) -> *const u8 {
     with(|module| {
@@ -53,7 +53,7 @@ pub extern "C" fn input_buffer(length: usize) -> *const u8 {
     })
 }
 
-/// Advances the world by elapsed milliseconds.
+/// Advances the world by `millis` milliseconds of real time.
 #[unsafe(no_mangle)]
 pub extern "C" fn advance(millis: f64) {
     with(|module| {
@@ -63,7 +63,7 @@ pub extern "C" fn advance(millis: f64) {
     });
 }
 
-/// Answers the request in the input buffer. Returns the length of the answer.
+/// Answers the request in the first `length` bytes of the input buffer. Returns the length of the answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn ask(length: usize) -> usize {
     with(|module| {
@@ -76,8 +76,8 @@ pub extern "C" fn ask(length: usize) -> usize {
     })
 }
 
-/// Runs the scenarios of a text. Returns one line for each scenario: `holds` if all expectations are met or `fails`
-/// otherwise, then the final state hash and the name of the scenario.
+/// Runs every scenario in a YAML text. Returns one line for each scenario: `holds` if all expectations are met or
+/// `fails` otherwise, then the final state hash and the name of the scenario.
 ///
 /// ```
 /// let text = "Scenario: Nothing happens\nActors: {}\nTimeline: [{At: 1, Do: []}]\n";
@@ -93,7 +93,8 @@ pub fn outcomes(text: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Runs the scenarios in the input buffer with [`outcomes`]. Returns the length of the answer in the output buffer.
+/// Runs the scenarios in the first `length` bytes of the input buffer with [`outcomes`]. Returns the length of the
+/// answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn scenario(length: usize) -> usize {
     with(|module| {

@@ -48,7 +48,7 @@ function open(main, owner) {
     outcomeServer: h("p", { class: "outcome" }),
     predicted: h("div", { class: "big good", id: "shots-predicted" }),
     confirmed: h("div", { class: "big bad", id: "shots-confirmed" }),
-    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Shots per minute over the last minute" }),
+    plot: h("canvas", { class: "plain", role: "img", "aria-label": "Plot of the shots per minute during the last minute" }),
     twice: h("span", {}),
     net: h("p", { class: "quiet", id: "corrections" }),
     hint: h("span", { class: "quiet", id: "hint" }),
@@ -61,7 +61,7 @@ function open(main, owner) {
     traced: null,
   };
   main.replaceChildren(
-    h("p", { class: "lead" }, h("b", {}, "One fight, on your client and on the server. "), "If you increase the round trip, the predicted rate of fire stays the same and the confirmed rate drops. Click a number, an ability or an event to explain it."),
+    h("p", { class: "lead" }, h("b", {}, "One fight, on your client and on the server. "), "If you increase the round trip, the weapon with a predicted cooldown keeps its rate of fire, and the weapon that waits for the server’s confirmation slows down. Click a number, a greyed ability or an event to see its explanation."),
     h(
       "div",
       { class: "grid duel" },
@@ -75,7 +75,7 @@ function open(main, owner) {
         h("h2", {}, "Shots per minute over this link"),
         h("div", { class: "counters" }, h("div", {}, ui.predicted, h("small", {}, "cooldown predicted by the client")), h("div", {}, ui.confirmed, h("small", {}, "cooldown confirmed by the server"))),
         ui.plot,
-        h("p", { id: "twice", title: "Frames that showed a predicted modifier and its confirmation at the same time" }, ui.twice),
+        h("p", { id: "twice", title: "Frames that showed the predicted and the confirmed cooldown at the same time" }, ui.twice),
         ui.net,
       ),
       h("section", { class: "panel", "aria-label": "Server" }, h("div", { class: "stagehead" }, h("h2", {}, "The server ", h("span", { class: "quiet" }, "authoritative")), ui.behind), ui.right.el, ui.server, ui.outcomeServer),
@@ -164,7 +164,7 @@ function counters(frame, you) {
   if (last > frame.tick) shots = shots.filter((s) => s[0] <= frame.tick);
   if (frame.tick >= last + 6 || !shots.length) shots = [...shots.slice(-599), [frame.tick, predicted, confirmed]];
   plot();
-  fill(ui.twice, String(frame.twice), () => ["modifier shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
+  fill(ui.twice, String(frame.twice), () => ["cooldown shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
     const catchesUp = you.clock_rate > 1;
     fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster until its commands arrive in time.") : ""]);
@@ -209,7 +209,7 @@ function numbers(side, name, detail) {
 
 function abilities(side, name, detail) {
   const used = (detail?.abilities ?? []).filter((a) => a.input);
-  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "its abilities are replicated to its owning client only")];
+  if (detail?.abilities === null) return [h("span", { class: "quiet" }, "abilities are replicated to the owning client only")];
   return used.map((a) => ability(side, name, a));
 }
 
@@ -382,7 +382,7 @@ function filePanel() {
     worldText = got.text;
     edit.set(got.text);
     edit.mark([]);
-    findingsEl.replaceChildren(h("p", { class: "empty" }, "This is the text at the current tick."));
+    findingsEl.replaceChildren(h("p", { class: "empty" }, "pyra.yaml changed: the editor shows the version that is active at the current tick."));
   };
   return { el, load, refresh };
 }

@@ -61,7 +61,7 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction happens when the server’s state of a tick differs from the client’s prediction. A client cannot predict actions of other players. Until the client’s clock is far enough ahead of the server, its own commands arrive late and are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction happens when the server’s state of a tick differs from the client’s prediction. A client cannot predict actions of other players. Until the client’s clock is far enough ahead of the server, the client’s commands arrive late, and their predictions are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
         h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.rolledBack)),
       ),
     ),

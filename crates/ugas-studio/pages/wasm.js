@@ -7,7 +7,7 @@ export async function open() {
   const { instance } = await WebAssembly.instantiateStreaming(fetch("ugas.wasm"), {});
   const wasm = instance.exports;
   const seed = Number(new URLSearchParams(location.search).get("seed") ?? 7);
-  if (!wasm.open(seed >>> 0)) throw new Error("cannot create the world");
+  if (!wasm.open(seed >>> 0)) throw new Error("cannot start the demo; reload the page");
   let last = performance.now();
   // Milliseconds spent in steps since the last frame, the tick of that frame, and microseconds per step, smoothed.
   const figure = { spent: 0, tick: 0, step: 0 };

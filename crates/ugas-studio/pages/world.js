@@ -227,7 +227,7 @@ function values(detail, frame) {
           { "data-key": `${actor}.${a.name}` },
           h("td", {}, h("button", { class: "bare", "aria-pressed": String(ui.shown.has(a.name)), title: ui.shown.has(a.name) ? "Hide the plot" : "Show the plot", onclick: () => toggle(a.name) }, h("span", { class: ui.shown.has(a.name) ? "hot" : "" }, a.name))),
           h("td", { class: "n" }, h("button", { class: "number", "data-attribute": a.name, "aria-label": `${a.name} ${number(a.value)}: explain`, onclick: () => explain(a.name) }, number(a.value))),
-          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), disabled: a.base === null, title: a.base === null ? "Known to the server only" : undefined, onchange: (e) => write(a.name, e.target) })),
+          h("td", { class: "n" }, h("input", { "data-edit": a.name, "aria-label": `Base of ${a.name}`, inputmode: "decimal", size: 6, class: "tableinput", value: number(a.base), disabled: a.base === null, title: a.base === null ? "Not replicated to this client" : undefined, onchange: (e) => write(a.name, e.target) })),
         ),
       ),
     ),

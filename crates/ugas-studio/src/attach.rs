@@ -31,8 +31,8 @@ const NO_RECORDING: &str =
 pub struct AttachConfig {
     /// The loopback port; 0 selects a free port.
     pub port: u16,
-    /// The secret token in the URL; requests without the token are rejected. Generate the token with the random number
-    /// generator of the operating system.
+    /// The secret token in the URL; the web socket rejects pages without the token. Generate the token with the random
+    /// number generator of the operating system.
     pub token: String,
     /// Names and categories of controllers.
     pub names: Names,
@@ -43,10 +43,10 @@ pub struct AttachConfig {
 /// A command from a page of the studio.
 #[derive(Clone, Debug)]
 pub enum Command {
-    /// An action on a controller: apply an effect, activate an ability, press an input, send an event, write a value.
+    /// An action on a controller, for example applying an effect or activating an ability.
     Action(ResolvedAction),
-    /// New rules, built from changed documents. These rules do not contain code that the game registered; such a game
-    /// builds its own rules with [`ugas_data::Reloader::with_code`] instead.
+    /// New rules, built from changed documents. These rules contain no host code. A game that registers code must
+    /// instead build its own rules with [`ugas_data::Reloader::with_code`].
     Rules(Arc<Rules>),
     /// Pauses the game (`true`) or resumes it (`false`).
     Pause(bool),

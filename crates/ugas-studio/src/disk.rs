@@ -1,4 +1,4 @@
-//! The files of a world on disk: reads changes and saves edits.
+//! Reads changed files of a world from disk, and saves edits to disk.
 //!
 //! The studio writes a file only if the file belongs to the world, is below the opened path, and was not changed by
 //! another program since the studio read it. A file is replaced atomically.

@@ -62,7 +62,7 @@ pub(crate) fn explain_value(
         ClientExplanation::Full(e) => full(names, &e),
         ClientExplanation::ValueOnly { value, replicated } => unknown(replicated_value(value, replicated), Some(value)),
         ClientExplanation::Hidden => {
-            unknown("–: not replicated to this client; only the server knows this value".to_owned(), None)
+            unknown("–: not replicated to this client; explain the value on the server".to_owned(), None)
         }
     })
 }

@@ -6,7 +6,7 @@
 //! The files in `pages` are the user interface. The backend runs behind the web server of [`serve`], or in the browser
 //! as wasm.
 //!
-//! This crate contains no game rules and reads no clock: the host of the backend passes the elapsed time.
+//! This crate contains no game rules. Only [`serve`] reads a clock; the host of a backend passes the elapsed time.
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -28,7 +28,8 @@ enum DocScope {
 }
 
 impl Library {
-    /// Builds the rules of one pack of a project. If `pack` is `None`, builds the rules of the files outside packs.
+    /// Creates a library of one pack of a project and builds its rules. If `pack` is `None`, the library contains the
+    /// files outside packs.
     ///
     /// ```
     /// use ugas_studio::{Library, arena};
@@ -42,8 +43,8 @@ impl Library {
         Ok(Library { project, scope, rules })
     }
 
-    /// Reads the documents at a path: the pack in a folder, or files outside packs. This function does not build rules;
-    /// `rules` are the rules of a world that is already running.
+    /// Creates a library for a running world with the rules `rules`, which are not built again. Reads the documents at
+    /// a path: the pack in a folder, or files outside packs.
     pub fn of_running(rules: Arc<Rules>, path: &Path) -> Library {
         let (mut project, _) = Project::open_readable(path);
         keep_tables(&mut project);
@@ -82,7 +83,7 @@ impl Library {
         !matches!(self.scope, DocScope::Scenario)
     }
 
-    /// Returns the set of documents that are built together.
+    /// Returns the set of documents that are built together, or `None` if there are no documents.
     pub fn set(&self) -> Option<DocSet> {
         set_of(&self.project, &self.scope)
     }

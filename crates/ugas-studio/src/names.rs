@@ -34,13 +34,13 @@ impl Names {
         self.names.get(&who).cloned().unwrap_or_else(|| format!("#{}", who.0))
     }
 
-    /// Returns the controller with a name, if the controller exists in a sim. The name `#7` means the controller with
-    /// the id 7.
+    /// Returns the controller that has this name, if it exists in `sim`. The name `#7` means the controller with the id
+    /// 7.
     pub fn who(&self, sim: &Sim, name: &str) -> Option<ControllerId> {
         self.id(name).filter(|&who| sim.exists(who))
     }
 
-    /// Returns the controller with a name, without checking that the controller exists in a sim.
+    /// Returns the controller that has this name, without checking that it exists in a sim.
     pub(crate) fn id(&self, name: &str) -> Option<ControllerId> {
         let known = self.names.iter().find(|(_, n)| *n == name).map(|(who, _)| *who);
         known.or_else(|| name.strip_prefix('#')?.parse().ok().map(ControllerId))

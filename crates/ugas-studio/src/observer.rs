@@ -1,14 +1,14 @@
-//! The observer of a world: the server, which has the complete state, or a client, which has only the state that the
-//! server replicates to it.
+//! The machine whose state a page shows: the server, which has the complete state, or a client, which has only
+//! replicated and predicted state.
 //!
-//! Pages read the state of a client only through an [`Observer`], so that they never show a value that is not
-//! replicated to that client.
+//! Pages read the state of a client only through an [`Observer`], so that they never show a value that the client does
+//! not know.
 
 use ugas_core::{AttributeId, BoundDef, ControllerId, EffectState, ReadError, Sim, SimTime};
 use ugas_net::client::{Client, ClientExplanation, Knowledge};
 use ugas_net::internals::view::{Proxy, ProxyEffect};
 
-/// The sim of the server, or the sim of a client limited to the state that is replicated to the client.
+/// The sim of the server, or the sim of a client limited to the state that the client knows.
 #[derive(Clone, Copy)]
 pub(crate) enum Observer<'w> {
     /// The authoritative sim.

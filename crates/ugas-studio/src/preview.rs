@@ -1,5 +1,5 @@
 //! Previews of actions: the changes that applying an effect or activating an ability would make, limited to the changes
-//! that an observer can know.
+//! that the selected server or client can know.
 //!
 //! The sim computes the preview on a copy, so neither the world nor the recording changes. On a client, a value is
 //! `None` if the client cannot know it: the value of an attribute that is not replicated to the client, and every
@@ -88,7 +88,7 @@ pub(crate) fn preview(names: &Names, observer: Observer<'_>, action: &Action) ->
         return Ok(ActionPreview { note: Some(note), ..ActionPreview::default() });
     }
     let preview = sim.preview_op(&op);
-    let without_target = "without a target, the ability would not apply its effects on a target; enter a target";
+    let without_target = "without a target, the ability would not apply its effects to a target; enter a target";
     Ok(ActionPreview {
         refusal: preview.refusal.map(|r| PreviewRefusal { kind: r.kind(), text: r.describe(sim.rules()) }),
         note: (preview.refusal.is_none() && action.lacks_target(sim)).then(|| without_target.to_owned()),
@@ -102,7 +102,10 @@ fn not_predicted(names: &Names, observer: Observer<'_>, op: &Op) -> Option<Strin
         return Some("clients do not apply effects directly; select the server to preview the effect".to_owned());
     };
     if !observer.is_complete(who) {
-        return Some(format!("abilities of {} are replicated to its owning client only", names.name(who)));
+        return Some(format!(
+            "abilities of {} are replicated to its owning client only; select the server",
+            names.name(who)
+        ));
     }
     let sim = observer.sim();
     let policy = sim.ability_doc(ability).map(|doc| doc.net_execution);

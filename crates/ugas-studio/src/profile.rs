@@ -1,7 +1,7 @@
 //! Profiling of tasks: a host that measures time and collects the task records of a step.
 //!
-//! The runtime has no clock. The host provides a clock and receives a record for each task type that ticked in a frame.
-//! With the feature `tracing` the records can be emitted as events.
+//! The runtime has no clock. The host provides a clock and receives a record for each task type whose tasks ticked in a
+//! frame. With the feature `tracing` the records can be emitted as `tracing` events.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! Recording, seeking and forking.
 //!
 //! A world is deterministic: the same inputs at the same ticks give the same state. A recording consists of the list of
-//! inputs and a keyframe (a copy of the world) every few ticks. A seek restores the last keyframe before the tick and
-//! resimulates from that keyframe. A recording exists only in memory.
+//! inputs and a keyframe (a copy of the world) every few ticks. A seek restores the last keyframe at or before the
+//! requested tick and resimulates from that keyframe. A recording exists only in memory.
 
 /// The maximum number of keyframes. When a recording exceeds it, every second keyframe is dropped. A recording of ten
 /// minutes at 60 ticks per second has 450 keyframes, 80 ticks apart. The example `seek` prints the memory of the
@@ -91,8 +91,8 @@ impl<W: World> Recording<W> {
         &self.world
     }
 
-    /// Returns the world at the current tick as mutable, for queries that fill caches. The caller must not change the
-    /// state of the world.
+    /// Returns a mutable reference to the world at the current tick, for queries that fill caches. The caller must not
+    /// change the state of the world.
     pub fn world_mut(&mut self) -> &mut W {
         &mut self.world
     }
@@ -128,12 +128,12 @@ impl<W: World> Recording<W> {
         self.world.tick() >= self.end
     }
 
-    /// Returns the inputs by ascending tick.
+    /// Returns the recorded inputs, each with its tick, in the order of ticks.
     pub fn inputs(&self) -> &[(u32, W::Input)] {
         &self.inputs
     }
 
-    /// Advances one tick. If the current tick is before the end of the recording, its recorded inputs are applied.
+    /// Advances one tick. If the new tick is part of the recording, the inputs recorded at that tick are applied.
     pub fn step(&mut self) {
         self.world.step();
         let tick = self.world.tick();
@@ -147,8 +147,8 @@ impl<W: World> Recording<W> {
         }
     }
 
-    /// Applies an input at the current tick. If that tick is before the end of the recording, the input replaces the
-    /// timeline after that tick. An undo of the input restores the old timeline.
+    /// Applies an input at the current tick. If that tick is before the end of the recording, the recording after that
+    /// tick is dropped; undoing the input restores it.
     pub fn put(&mut self, input: W::Input) -> Result<(), String> {
         let mut tried = self.world.clone();
         tried.apply_input(&input)?;
@@ -196,9 +196,9 @@ impl<W: World> Recording<W> {
         world
     }
 
-    /// Undoes the last input and returns to the current tick. If the input replaced a timeline, that timeline is
-    /// restored. `seen` is called with the world at every resimulated tick, first at the tick of the undone input.
-    /// Returns false if there is no input to undo.
+    /// Undoes the last input, resimulates the recording without that input, and returns to the current tick. If the
+    /// input had dropped a part of the recording, that part is restored. `seen` is called with the world at every
+    /// resimulated tick, first at the tick of the undone input. Returns false if there is no input to undo.
     pub fn undo(&mut self, seen: &mut dyn FnMut(&W)) -> bool {
         let Some((at, _)) = self.inputs.pop() else { return false };
         let (now, mut end) = (self.world.tick(), self.end);

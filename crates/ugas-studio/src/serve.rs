@@ -1,7 +1,7 @@
-//! The web server of the studio. It listens only on the loopback address and requires a token in the URL.
+//! The web server of the studio. It listens only on the loopback address, and its web socket requires a token.
 //!
-//! Pages are built into the program, so no request reads a file. The web socket accepts only pages of this server that
-//! have the token. The server rejects pages of other origins and requests with another host name (DNS rebinding).
+//! Pages are built into the program, so no HTTP request reads a file. The web socket accepts only pages of this server
+//! that have the token. The server rejects pages of other origins and requests with another host name (DNS rebinding).
 #![allow(clippy::disallowed_methods, reason = "a host reads the clock and passes the time to the sim")]
 
 use crate::Backend;
@@ -71,7 +71,7 @@ pub(crate) type PendingRequest = (String, oneshot::Sender<String>);
 
 /// A message to the thread of the world.
 pub(crate) enum Inbound {
-    /// A request of a page.
+    /// A request from a page.
     Request(PendingRequest),
     /// The files of the world changed on disk.
     Disk,

@@ -13,19 +13,19 @@ pub struct Summary {
     pub tick: u32,
     /// The state hash of the server.
     pub hash: u64,
-    /// The name of the server and of each client, with the actors that it knows.
+    /// The server and each client: a name, and the actors that the machine knows.
     pub sides: Vec<(String, Vec<ActorSummary>)>,
-    /// Shots per minute with a predicted cooldown, and with a cooldown that the server must confirm.
+    /// Shots per minute of the shooter that predicts its cooldown, and of the shooter that waits for the server.
     pub shots: Option<[f64; 2]>,
-    /// Ticks in which a cooldown was shown twice.
+    /// The number of ticks in which the cooldown was shown twice.
     pub twice: u32,
-    /// Ticks in which an active cooldown was not shown.
+    /// The number of ticks in which the active cooldown was not shown.
     pub missing: u32,
     /// The round trip time in milliseconds.
     pub round_trip: u32,
     /// The packet loss, from 0 to 1.
     pub loss: f64,
-    /// The explanation of one attribute value.
+    /// The explanation of one attribute value with several modifiers; empty if there is none.
     pub why: String,
 }
 
@@ -34,11 +34,12 @@ pub struct Summary {
 pub struct ActorSummary {
     /// The name of the actor.
     pub name: String,
-    /// The health, or the first resource with an upper bound; `None` if the value is not replicated to this client.
+    /// The value of `Health`, or of the first resource with an upper bound if the actor has no `Health`. `None` if the
+    /// actor has no such resource, or if its value is not replicated to this client.
     pub health: Option<f64>,
     /// The upper bound of `health`.
     pub most: Option<f64>,
-    /// The ability that is being cast.
+    /// The ability that is being cast, with its progress in percent.
     pub cast: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A token bucket with integer arithmetic, which limits the rate of packets.
+//! A token bucket that limits the rate of packets, computed with integers.
 
 use std::time::Duration;
 

@@ -7,16 +7,17 @@ pub struct Counts {
     pub received: u64,
     /// Datagrams sent.
     pub sent: u64,
-    /// Datagrams from peers that were dropped because they were too long.
+    /// Received datagrams that were dropped because they were too long.
     pub too_long: u64,
-    /// Datagrams from peers that were dropped because the peer exceeded its rate.
+    /// Received datagrams that were dropped because their sender exceeded its rate limit.
     pub too_fast: u64,
     /// Packets that were malformed, forged or replayed, or had a wrong key, protocol or token.
     pub malformed: u64,
-    /// Packets from unknown addresses that exceeded the limit for such packets.
+    /// Packets that were dropped because the packets from unknown addresses exceeded their limit.
     pub unknown: u64,
-    /// Connection attempts with a valid token that were rejected: the server is full, or the token was used before.
+    /// Connection attempts with a valid token that were rejected: the server is full, the player is already connected,
+    /// or the token was used before.
     pub denied: u64,
-    /// Datagrams that were not sent because the peer reads too slowly.
+    /// Datagrams that were not sent because the send buffer was full.
     pub dropped: u64,
 }

@@ -23,7 +23,7 @@ pub enum TransportError {
         cause: io::Error,
     },
     /// The server cannot be reached.
-    #[error("cannot reach {address} over {kind}: {cause}; check that the server runs and that the port is correct")]
+    #[error("cannot reach {address} over {kind}: {cause}; check that the server is running and the port is correct")]
     Reach {
         /// The transport.
         kind: TransportKind,
@@ -40,7 +40,7 @@ pub enum TransportError {
         /// The error of the operating system.
         cause: io::Error,
     },
-    /// The listener was built without a socket.
+    /// The listener has no socket, or none for the requested transport.
     #[error("the listener has no socket; bind udp, websocket or webtransport before starting it")]
     NoSocket,
     /// The listener is bound to all interfaces (an unspecified address) and has no public address to write into its
@@ -59,7 +59,7 @@ pub enum TransportError {
         kind: TransportKind,
     },
     /// The configured number of peers exceeds the limit of the protocol.
-    #[error("a listener serves at most {most} peers, found {wanted}")]
+    #[error("a listener serves at most {most} peers, but {wanted} are configured")]
     TooManyPeers {
         /// The requested number of peers.
         wanted: usize,
@@ -89,7 +89,7 @@ pub enum TransportError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
     /// The datagram is too long.
-    #[error("a datagram of {length} bytes is longer than {MAX_DATAGRAM}")]
+    #[error("a datagram of {length} bytes exceeds the limit of {MAX_DATAGRAM}")]
     TooLong {
         /// Its length.
         length: usize,
@@ -100,8 +100,8 @@ pub enum SendError {
     /// The client is not connected.
     #[error("the client is not connected")]
     NotConnected,
-    /// The peer reads too slowly; the datagram is dropped.
-    #[error("the peer reads too slowly; the datagram is dropped")]
+    /// The send buffer is full; the datagram was dropped.
+    #[error("the send buffer is full; the datagram was dropped")]
     Full,
     /// The operating system reported an error.
     #[error("cannot send: {0}")]

@@ -7,12 +7,11 @@
 //! - over WebTransport, for browsers (feature `webtransport`).
 //!
 //! One listener serves UDP, WebSocket and WebTransport at the same time. All transports have the same interface
-//! ([`ServerTransport`], [`ClientTransport`]): unreliable datagrams of at most [`MAX_DATAGRAM`] bytes between
-//! authenticated peers.
+//! ([`ServerTransport`], [`ClientTransport`]) and send unreliable datagrams of at most [`MAX_DATAGRAM`] bytes.
 //!
 //! Authentication follows the netcode standard as implemented by `renetcode2`. A server or login service with the
 //! secret [`Key`] issues one [`Token`] per player and connection, and the server answers only peers with a valid token.
-//! This crate does not use the channels of `renet2`, because `ugas-net` has its own acks.
+//! This crate does not use the channels of `renet2`, because `ugas-net` has its own reliable stream.
 //!
 //! ```
 //! use std::time::Duration;
@@ -32,8 +31,8 @@
 //! ```
 //!
 //! Datagrams may be lost, duplicated or reordered; `ugas-net` handles all three. This crate reads no clock: the host
-//! passes the elapsed time to [`ServerTransport::poll`] and [`ClientTransport::poll`]. The only blocking call is
-//! [`Connector::connect`] over WebSocket.
+//! passes the elapsed time to [`ServerTransport::poll`] and [`ClientTransport::poll`]. No call blocks, except that
+//! [`Connector::connect`] and [`Connector::connect_open`] wait for the TCP connection of a WebSocket.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

@@ -1,5 +1,5 @@
 //! A transport between a server and clients in one process, for tests and single player. No datagram is lost in
-//! transit, duplicated or delayed; the limits are the same as over a network.
+//! transit, duplicated or delayed. The rate limits of [`Limits`] apply as over a network.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,7 +18,7 @@ use crate::transport::{ClientTransport, CloseReason, Event, ServerTransport, Sta
 /// buffer.
 const MAX_QUEUED: usize = 4_096;
 
-/// The server of an in-process game; [`connect`](Self::connect) creates its clients.
+/// The server side of the in-process transport; [`connect`](Self::connect) creates its clients.
 pub struct MemoryServer {
     limits: Limits,
     counts: Counts,
@@ -26,7 +26,7 @@ pub struct MemoryServer {
     peers: BTreeMap<PeerId, MemoryPeer>,
 }
 
-/// A client of an in-process game. The client may run on another thread than the server.
+/// The client side of the in-process transport. It may run on a different thread from the server.
 pub struct MemoryClient {
     channel: Arc<Mutex<Channel>>,
 }

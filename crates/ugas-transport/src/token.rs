@@ -1,5 +1,5 @@
 //! Authentication: the secret key of a server or login service, and the tokens that are issued with this key, one per
-//! player and connection. A token is stored as text.
+//! player and connection. A token is written and parsed as text.
 
 use std::fmt::{self, Write as _};
 use std::net::SocketAddr;
@@ -9,8 +9,8 @@ use std::time::Duration;
 use renetcode2::{ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, generate_random_bytes};
 use thiserror::Error;
 
-/// The maximum number of bytes of user data in a token. Netcode reserves one byte more, for the length of the user
-/// data.
+/// The maximum number of bytes of user data in a token. Netcode reserves 256 bytes, of which the first contains the
+/// length of the user data.
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 
 const HEADING: &str = "ugas connect token 1";
@@ -29,7 +29,7 @@ pub enum TransportKind {
 }
 
 impl TransportKind {
-    /// All kinds. The index of a kind is its socket number in tokens.
+    /// All kinds. The index of a kind in this array is the socket id in its tokens.
     pub const ALL: [TransportKind; 3] = [TransportKind::Udp, TransportKind::WebSocket, TransportKind::WebTransport];
 
     /// Returns the URL scheme, as in `udp://127.0.0.1:4000`.
@@ -97,7 +97,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// The player and server of a token.
+/// The player and the server that a token is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity<'a> {
     /// The number of the player. The server rejects a second connection with the same number while the first is open.
@@ -222,10 +222,10 @@ pub enum TokenError {
         /// The first line, or its beginning.
         found: String,
     },
-    /// The second line is not hexadecimal.
+    /// The second line is not an even number of hexadecimal digits, or is too long.
     #[error("expected an even number of hexadecimal digits, at most {}, found {found}", MAX_TOKEN_BYTES * 2)]
     Digits {
-        /// The second line.
+        /// What the second line contains instead.
         found: String,
     },
     /// The bytes do not form a token.
@@ -235,7 +235,7 @@ pub enum TokenError {
         cause: String,
     },
     /// The user data is too long.
-    #[error("user data of {length} bytes is longer than {MAX_USER_DATA}")]
+    #[error("user data of {length} bytes exceeds the limit of {MAX_USER_DATA}")]
     UserData {
         /// Its length.
         length: usize,

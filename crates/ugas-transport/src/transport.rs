@@ -26,7 +26,7 @@ pub enum CloseReason {
     ByClient,
     /// The server disconnected the client.
     ByServer,
-    /// No packet arrived for too long.
+    /// No packet arrived within the timeout ([`Token::TIMEOUT`](crate::Token::TIMEOUT)).
     TimedOut,
     /// The underlying connection was closed.
     ConnectionLost,
@@ -46,7 +46,7 @@ impl fmt::Display for CloseReason {
         f.write_str(match self {
             CloseReason::ByClient => "the client disconnected",
             CloseReason::ByServer => "the server ended the connection",
-            CloseReason::TimedOut => "no packet arrived for too long",
+            CloseReason::TimedOut => "the connection timed out",
             CloseReason::ConnectionLost => "the connection was lost",
             CloseReason::Rejected => {
                 "the server rejected the connection: it is full, or the token is invalid or in use"
@@ -54,7 +54,7 @@ impl fmt::Display for CloseReason {
             CloseReason::NoAnswer => {
                 "the server did not answer: it is not running, or does not accept the token, the key or the protocol"
             }
-            CloseReason::PortClosed => "no server listens on that port; check the port and that the server runs",
+            CloseReason::PortClosed => "no server listens on that port; check the port and that the server is running",
             CloseReason::Expired => "the token has expired; request a new one",
         })
     }

@@ -5,8 +5,8 @@ use ugas_core::{Fact, Facts, Params};
 /// Whether a fact of a batch is new, or reports the outcome of a prediction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
-    /// The fact is new: a sim emitted it, the client predicted it, the server reported it first, or it is local to the
-    /// client.
+    /// The fact is new: a sim emitted it, the client predicted it, the server reported it without a prediction, or it
+    /// is local to the client.
     Happened,
     /// The server confirmed the predicted fact. The fact was already dispatched when the client predicted it.
     Confirmed,

@@ -17,7 +17,8 @@ use crate::batch::{FactBatch, Occurrence};
 use std::collections::BTreeMap;
 use ugas_core::{ControllerId, CueType, EffectId, EffectKey, Fact, FactKind, ParamValue, Rules, Sim, SimTime, TagId};
 
-/// The context of a triggered cue.
+/// The context of a triggered cue. If no fact triggers the cue (e.g. in [`CueManager::join`]), `source`, `effect` and
+/// `key` are `None`, and `at` is the current time.
 pub struct CueContext<'a> {
     /// The cue's tag, which may be a descendant of the registered tag.
     pub tag: TagId,
@@ -37,7 +38,7 @@ pub struct CueContext<'a> {
     pub location: Option<[f64; 3]>,
     /// The effect's total duration, if the effect is active and not infinite.
     pub duration: Option<SimTime>,
-    /// The effect's level, or 1 if the effect is no longer active.
+    /// The effect's level, or 1 if no active effect triggered the cue.
     pub level: u32,
     /// The sim, from which the cue can read other values.
     pub sim: &'a Sim,
@@ -84,7 +85,7 @@ pub struct CueFigures {
     pub active: usize,
     /// The number of triggers without a registered cue.
     pub unknown: u64,
-    /// The number of mispredicted bursts that were cancelled.
+    /// The number of mispredicted bursts and loop executions that were cancelled.
     pub cancelled: u64,
 }
 
@@ -130,12 +131,13 @@ struct Playing {
     class: TagId,
 }
 
-/// Plays the registered cues that the facts of a step trigger. Each client has its own manager with its own cues. A
-/// headless server has no manager; see [`CueManager::for_host`].
+/// A registry of cues that plays the cues which the facts of a step trigger. Each client has its own manager with its
+/// own cues. A headless server has no manager; see [`CueManager::for_host`].
 ///
 /// The manager takes the facts of a sim and, with the feature `net`, the facts of a client session ([`FactBatch`]). A
 /// predicted cue plays when the client predicts it. When the server confirms the cue, the cue is not played again. If a
-/// cue was mispredicted, the manager removes a loop, and calls [`BurstCue::cancel`] for a burst.
+/// cue was mispredicted, the manager stops or restarts a loop to match the sim, and calls [`BurstCue::cancel`] for a
+/// burst.
 ///
 /// ```
 /// use std::{cell::Cell, rc::Rc};
@@ -324,7 +326,7 @@ impl<'c> CueManager<'c> {
         }
     }
 
-    /// Starts and stops loops of one controller so that they match the looping cues in its sim.
+    /// Starts and stops loops of one controller so that they match the loop cues in its sim.
     fn match_loops(&mut self, sim: &Sim, who: ControllerId) {
         self.set_loops(sim, who, sim.cues(who).unwrap_or_default());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ugas_core::{LoadError, LoadIssue, Rules, RulesBuilder, Severity};
 use ugas_data::{Diagnostic, Loaded, PackSet, ReadError, ReadErrors};
 
-/// Why documents could not be loaded. The message lists every error with file, line and suggestion.
+/// The reason why documents could not be loaded. The message lists every error with file, line and suggestion.
 pub enum LoadFailure {
     /// The folder or text contains no document.
     Empty(String),

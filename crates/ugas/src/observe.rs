@@ -25,7 +25,7 @@ pub struct Notice<'a> {
     pub fact: &'a Fact,
     /// The sim, with every change of the step applied.
     pub sim: &'a Sim,
-    /// Whether the fact reverses a misprediction; see [`Observers::dispatch`].
+    /// Whether the fact reverses a misprediction; see [`Observers::dispatch`]. Always true in [`Observers::on_undone`].
     pub is_correction: bool,
     id: ObserverId,
     leave: &'a mut Vec<ObserverId>,
@@ -103,7 +103,8 @@ impl<'c> Observers<'c> {
         self.register(Subject::Tag(tag), who, Box::new(callback))
     }
 
-    /// Registers a callback that runs when an effect is applied, executed, changed or removed.
+    /// Registers a callback that runs when an effect is applied, changed or removed, and when an execution runs or is
+    /// prevented by a combat rule.
     pub fn on_effect(
         &mut self,
         effect: EffectId,
@@ -184,7 +185,7 @@ impl<'c> Observers<'c> {
     /// confirms it. If a fact was mispredicted, observers get the reverse change with [`Notice::is_correction`] set.
     /// The reverse change is the corrected value of the attribute, the removal or addition of the tag or effect, or the
     /// end of the ability. A callback that tracks values through facts therefore ends up with the values of the sim. A
-    /// fact without a reverse change, such as an execution, is only passed to [`Observers::on_undone`].
+    /// fact without a reverse change, such as an execution, is passed only to [`Observers::on_undone`].
     ///
     /// `sim` must be the sim that the facts come from. For the facts of a client session, pass `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {

@@ -114,7 +114,7 @@ fn cooldown_of(action: &str) -> String {
     format!("{action} cooldown")
 }
 
-/// Why a call on a [`Running`] game failed.
+/// The reason why a call on a [`Running`] game failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ActionError {
     /// No attribute or action has this name.
@@ -218,7 +218,7 @@ impl Running {
         self.sim.take_facts(&mut self.facts);
     }
 
-    /// Returns the facts of the last [`Running::pass`], and of the actions between that call and the `pass` before it.
+    /// Returns the facts of the last [`Running::pass`] and of the actions before it, back to the previous `pass`.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use ugas_core::{EffectKey, KeyId, Refusal, Sim, Spec};
 
-/// A cheap, shared handle to a [`Spec`]. All clones refer to the same spec. Changing the spec does not affect earlier
-/// applications.
+/// A shared handle to a [`Spec`], cheap to clone. All clones refer to the same spec. Changing the spec does not affect
+/// earlier applications.
 ///
 /// ```
 /// use ugas::prelude::*;

@@ -1,5 +1,6 @@
-//! Conversion between editor positions and spans. An editor counts UTF-16 units in a line and identifies files by URI.
-//! A [`Project`](ugas_data::Project) counts bytes in a file and identifies files by path.
+//! Conversion between editor positions and spans. An editor position is a line and a column in UTF-16 code units, and
+//! an editor identifies files by URI. A span of a [`Project`](ugas_data::Project) consists of byte offsets, and a
+//! project identifies files by path.
 
 use lsp_types::{Position, Range, Uri};
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
 //! `ugas lsp`: the language server. The server translates protocol messages into calls of `ugas_data::language`.
 //!
-//! One thread answers all messages in order. After a change the server computes findings only when its message queue is
-//! empty, so that fast typing causes one check instead of one check per key press.
+//! One thread processes all messages in order. After a change the server computes findings only when no message has
+//! arrived for a short time, so that fast typing causes one check instead of one check per key press.
 
 mod convert;
 mod files;

@@ -194,10 +194,10 @@ fn removal_text(reason: RemoveReason) -> &'static str {
         RemoveReason::Expired => "expired",
         RemoveReason::Removed => "removed",
         RemoveReason::ByTag => "removed by a tag",
-        RemoveReason::Ongoing => "removed: its ongoing requirements failed",
+        RemoveReason::Ongoing => "removed: its ongoing requirements are not met",
         RemoveReason::Destroyed => "removed: its controller was destroyed",
         RemoveReason::Avatar => "removed: the avatar changed",
-        RemoveReason::Reload => "removed: the new rules do not define it",
+        RemoveReason::Reload => "removed by a reload",
     }
 }
 
@@ -207,7 +207,7 @@ fn change_text(change: EffectChange) -> &'static str {
         EffectChange::Duration => "duration changed",
         EffectChange::Period => "period changed",
         EffectChange::Stacks => "stacks changed",
-        EffectChange::SetByCaller => "SetByCaller value changed",
+        EffectChange::SetByCaller => "set-by-caller value changed",
         EffectChange::Merged => "merged with another application",
         EffectChange::Inhibited => "inhibited",
         EffectChange::Restored => "no longer inhibited",

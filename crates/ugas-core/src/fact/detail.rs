@@ -78,7 +78,7 @@ fn cut(text: &str, max: usize) -> &str {
     &text[..end]
 }
 
-/// An iterator over the named values of one fact. It ends at the first malformed byte.
+/// An iterator over the named values of one fact. It ends at the first malformed entry.
 #[derive(Clone, Copy, Debug)]
 pub struct Params<'a>(&'a [u8]);
 

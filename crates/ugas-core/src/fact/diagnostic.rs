@@ -1,4 +1,4 @@
-//! Diagnostics: reports of likely mistakes in the data. A diagnostic does not stop the sim.
+//! Diagnostics: reports of likely mistakes in documents. A diagnostic does not stop the sim.
 
 use super::field::event_kinds;
 use super::{Cause, FieldValue};
@@ -6,11 +6,11 @@ use crate::{AttributeId, ControllerId, EffectId, KeyId, Refusal, SimTime, TagId}
 use serde::{Deserialize, Serialize};
 
 event_kinds! {
-    /// The kind of a diagnostic: a likely mistake in the data that did not stop the sim.
+    /// The kind of a diagnostic: a likely mistake in a document that did not stop the sim.
     #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
     #[non_exhaustive]
     pub enum DiagnosticKind {
-        /// A tag should have been removed, but the controller does not have the tag.
+        /// The removal of a tag was skipped, because the controller does not have the tag.
         TagUnderflow {
             /// The tag.
             tag: TagId = "Tag",

@@ -1,4 +1,5 @@
-//! Access to the fields of facts and diagnostics by name. Tools use it to read all kinds in the same way.
+//! Access to the fields of facts and diagnostics by name. With it, tools can read facts and diagnostics of every kind
+//! in the same way.
 
 use super::Span;
 use crate::{

@@ -1,5 +1,5 @@
-//! The table of fact kinds. The name after `=` is the name of the field in scenarios and tools. Fields without a name
-//! are handles for code.
+//! The table of fact kinds. The name after `=` is the name of the field in scenarios and tools. Scenarios and tools
+//! cannot read fields without such a name; only code reads them.
 
 use super::field::event_kinds;
 use super::{CastStep, CueType, EffectChange, FieldValue, RemoveReason, Span, TaskResult};
@@ -42,7 +42,7 @@ event_kinds! {
             /// removed while a descendant is present.
             presence: bool = "Presence",
         },
-        /// An effect was applied. An instant effect was executed.
+        /// An effect was applied. If the effect is instant, it was also executed.
         EffectApplied {
             /// The level of the effect.
             level: u32 = "Level",
@@ -245,7 +245,7 @@ event_kinds! {
             /// How long the input was held.
             held: SimTime = "Held",
         },
-        /// Damage, healing or threat was dealt.
+        /// An effect caused damage, healing or threat.
         Damage {
             /// The kind of the event: damage, healing or threat.
             damage: CombatKind = "Type",

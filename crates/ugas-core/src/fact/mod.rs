@@ -1,7 +1,7 @@
-//! Facts: the events of a sim in one ordered log. Observers, cues, replication, the studio and the audit trail all read
-//! this log. A fact is plain data with a C layout.
+//! Facts: the events of a sim in one ordered log. Game code, cues, replication and the studio all read this log. A fact
+//! is plain data with a C layout.
 //!
-//! A sim has two more logs: the diagnostics (likely mistakes in the data) and the opt-in trace (lifecycle steps, state
+//! A sim has two more logs: the diagnostics (likely mistakes in documents) and the opt-in trace (lifecycle steps, state
 //! changes and refusals).
 
 mod describe;
@@ -84,7 +84,7 @@ impl Fact {
 pub struct Facts {
     /// The facts in order.
     pub list: Vec<Fact>,
-    /// The details of all facts: task parameters, event payloads and hit contexts.
+    /// The details of all facts: the parameters of task requests, the payloads of events, and the positions of cues.
     pub detail: Vec<u8>,
 }
 

@@ -90,13 +90,13 @@ pub enum TraceKind {
     },
 }
 
-/// The state of a task. A task that was not created yet is `Inactive` and has no trace entry.
+/// The state of a task. A task that has not been created yet is `Inactive` and has no trace entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u8)]
 pub enum TaskState {
-    /// The task is not created yet.
+    /// The task has not been created yet.
     Inactive,
-    /// The task is created but not started yet.
+    /// The task has been created, but has not started yet.
     Ready,
     /// The task acts, waits or ticks.
     Active,

@@ -42,7 +42,7 @@ words! {
 }
 
 words! {
-    /// The change of an active effect.
+    /// What changed in an active effect.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
     pub enum EffectChange {
@@ -70,11 +70,11 @@ words! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
     #[repr(u8)]
     pub enum CueType {
-        /// A one-shot cue.
+        /// A burst cue plays.
         Execute,
-        /// A looping cue starts.
+        /// A loop cue starts.
         Add,
-        /// A looping cue stops.
+        /// A loop cue stops.
         Remove,
     }
 }
@@ -86,7 +86,7 @@ words! {
     pub enum TaskResult {
         /// The task completed.
         Completed,
-        /// The ability ended before the task completed.
+        /// The ability, or the race that contains the task, ended before the task completed.
         Cancelled,
         /// The task failed.
         Failed,

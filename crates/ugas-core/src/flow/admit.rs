@@ -1,5 +1,5 @@
-//! Admission: all checks that can refuse an application. The checks change nothing and run in a fixed order. The first
-//! failed check is reported as the refusal.
+//! Admission: the checks that can refuse an application before its magnitudes are evaluated. The checks change nothing
+//! and run in a fixed order. The first failed check determines the refusal.
 
 use super::magnitude::{About, SITE_CHANCE};
 use super::{Flow, Via, View};

@@ -2,7 +2,7 @@
 //! application later, the previous state is restored. A refused application therefore changes nothing.
 //!
 //! The order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle,
-//! executions, tags, attribute facts, tag facts, grants, applied fact, cues, conditional effects, after-hooks,
+//! executions, tags, attribute facts, tag facts, grants, `EffectApplied` fact, cues, conditional effects, after-hooks,
 //! reactions.
 
 use super::magnitude::About;
@@ -96,9 +96,10 @@ impl Flow<'_> {
         self.begin(&def, spec, target, key)
     }
 
-    /// Makes an application the cause of the following changes, and returns the previous cause. An application of plain
-    /// values gets no link of its own in the chain of causes, because its facts already contain the effect and its key.
-    /// Exception: an ability on the target listens to effects. Fast path and slow path give the same chain.
+    /// Makes an application the cause of the following changes, and returns the previous cause. An application of
+    /// constant magnitudes gets no link of its own in the chain of causes, because its facts already contain the effect
+    /// and its key. Exception: an ability on the target listens to effects. Fast path and slow path give the same
+    /// chain.
     pub(crate) fn because_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
         if is_plain(def, spec) {
             return self.because_plain_applied(def, spec, target);
@@ -106,7 +107,8 @@ impl Flow<'_> {
         self.because(CauseWhat::Applied(def.id), spec.target, spec.source)
     }
 
-    /// Does what [`Flow::because_applied`] does, for an application that is known to contain only plain values and tags.
+    /// Does what [`Flow::because_applied`] does, for an application that is known to contain only constant magnitudes
+    /// and tags.
     #[inline(always)]
     pub(crate) fn because_plain_applied(&mut self, def: &EffectDef, spec: &Spec, target: usize) -> Cause {
         if self.row(target).alert & alert::EFFECT == 0 {
@@ -381,7 +383,8 @@ impl Flow<'_> {
         self.sc.units = units;
     }
 
-    /// Like [`Flow::put_mods`], for a new effect of plain values: no filters, no live magnitudes, no dropped modifiers.
+    /// Like [`Flow::put_mods`], for a new effect of constant magnitudes: no filters, no live magnitudes, no dropped
+    /// modifiers.
     #[inline]
     fn put_plain_mods(&mut self, def: &EffectDef, target: usize, seq: u64, stacks: u32, units: &[f64]) {
         let row = self.st.controllers.row_mut(target);
@@ -531,7 +534,7 @@ impl Flow<'_> {
     }
 }
 
-/// Returns whether definition and spec contain only plain values and tags.
+/// Returns whether definition and spec contain only constant magnitudes and tags.
 pub(crate) fn is_plain(def: &EffectDef, spec: &Spec) -> bool {
     def.simple && spec.extra.as_ref().is_none_or(|x| x.is_only_time())
 }

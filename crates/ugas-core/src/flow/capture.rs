@@ -18,18 +18,18 @@ pub(crate) enum JournalEvent {
     Op(OpId, Op),
     /// The state of another controller when the row read it.
     Source { source: ControllerId, known: Box<KnownController> },
-    /// Tags of another controller changed, and the row's filters and requirements were rechecked. Changes of the row's
-    /// own tags cause a recheck anyway, and a second recheck changes nothing.
+    /// Tags of another controller changed, and the row's filters and requirements were rechecked. The entry is also
+    /// recorded if the row's own tags changed; the resimulation then rechecks twice, which changes nothing.
     Recheck(Cause),
-    /// An attribute of another controller that a live modifier follows has changed.
+    /// The new value of an attribute of another controller that a live modifier of the row reads.
     Follow { source: ControllerId, attribute: AttributeId, value: f64, cause: Cause, via: Via },
     /// The target of this cast was lost.
     TargetLost { cast: u64, cause: Cause },
-    /// Another controller left the sim, with its last values, or returned to the sim.
+    /// Another controller left the sim (`frozen` contains its last values) or returned to the sim (`frozen` is `None`).
     Gone { source: ControllerId, frozen: Option<Box<Frozen>> },
     /// Frame work. Recorded because its order depends on all rows.
     Frame(FrameWork),
-    /// Another row acted on this row.
+    /// An action of another row on this row.
     ForeignAction(Box<ForeignActionEntry>),
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct ForeignActionEntry {
 /// An action of one row on another.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum ForeignAction {
-    /// An effect, with its origin id.
+    /// The application of an effect, with its origin id.
     Apply(Spec, u64),
     Event(EventData),
     Remove(RemoveDef),
@@ -65,11 +65,11 @@ pub(crate) enum ForeignAction {
 /// Frame work of one row.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FrameWork {
-    /// A task ticked, and the controllers that the host found for it.
+    /// A tick of a task, with the controllers that the host found for the task.
     Tick { seq: u64, found: Vec<ControllerId> },
-    /// A task was deferred.
+    /// A task that was deferred to a later frame.
     PassedOver(u64),
-    /// Held inputs were retried under this op.
+    /// A retry of the held inputs, with the op id of the retry.
     Retry(OpId),
 }
 

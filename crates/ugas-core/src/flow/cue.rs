@@ -1,5 +1,5 @@
-//! Cues. A one-shot cue emits a fact. A looping cue is counted per tag, over effects and abilities together: the loop
-//! starts when the count becomes 1 and stops when it becomes 0.
+//! Cues. A burst emits a fact. A loop is counted per tag, over effects and abilities together: the loop starts when the
+//! count becomes 1 and stops when it becomes 0.
 
 use super::{Flow, Via};
 use crate::fact::{ParamValue, put_param};
@@ -8,14 +8,14 @@ use crate::state::CueCount;
 use crate::{CueType, FactKind, Span, SpecExtra, TagId};
 
 impl Flow<'_> {
-    /// Counts an effect's looping cues.
+    /// Counts an effect's loop cues.
     pub(crate) fn hold_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         for &tag in &def.cues {
             self.cue_in(target, tag, extra, via);
         }
     }
 
-    /// Emits an effect's one-shot cues, after the effect was applied or executed.
+    /// Emits an effect's burst cues, after the effect was applied or executed.
     pub(crate) fn burst_cues(&mut self, def: &EffectDef, extra: Option<&SpecExtra>, target: usize, via: Via) {
         let who = self.row(target).id;
         for &tag in &def.cues {
@@ -41,14 +41,14 @@ impl Flow<'_> {
         self.log.keep(&bytes)
     }
 
-    /// Releases an effect's looping cues.
+    /// Decrements the counts of an effect's loop cues.
     pub(crate) fn release_cues(&mut self, def: &EffectDef, target: usize, via: Via) {
         for &tag in &def.cues {
             self.cue_out(target, tag, via);
         }
     }
 
-    /// Increments the count of a looping cue. The loop starts when the count becomes 1.
+    /// Increments the count of a loop cue. The loop starts when the count becomes 1.
     pub(crate) fn cue_in(&mut self, target: usize, tag: TagId, extra: Option<&SpecExtra>, via: Via) {
         let row = self.row_mut(target);
         let who = row.id;
@@ -62,7 +62,7 @@ impl Flow<'_> {
         }
     }
 
-    /// Decrements the count of a looping cue. The loop stops when the count becomes 0. Does nothing if the count is 0.
+    /// Decrements the count of a loop cue. The loop stops when the count becomes 0. Does nothing if the count is 0.
     pub(crate) fn cue_out(&mut self, target: usize, tag: TagId, via: Via) {
         let Ok(i) = self.row(target).cues().binary_search_by_key(&tag, |c| c.tag) else {
             return;

@@ -21,7 +21,10 @@ impl Flow<'_> {
             }],
         };
         if self.st.definitions.list.len() >= self.limits.definitions as usize {
-            return Err(issue("limit", format!("limit of {} run-time definitions reached", self.limits.definitions)));
+            return Err(issue(
+                "limit",
+                format!("the limit of {} run-time definitions is reached", self.limits.definitions),
+            ));
         }
         let number = self.st.definitions.next_id();
         let definition = compile(self.rules, doc, number).map_err(|e| match e {

@@ -1,4 +1,5 @@
-//! Dependencies between attributes of different rows. Each live magnitude is an edge in an acyclic graph of attributes.
+//! Dependencies between attributes through live magnitudes. Each live magnitude adds an edge from the attribute that it
+//! reads to the attribute that it modifies. The graph of all attributes of a sim has no cycle.
 
 use super::Flow;
 use crate::rules::EffectDef;

@@ -1,8 +1,8 @@
 //! The fast paths of applications and periodic executions.
 //!
-//! The fast paths handle the most common case: one plain value, written to one attribute that has no modifiers and that
-//! no other attribute depends on. The fast paths write the same state and emit the same facts as the slow path. If an
-//! application needs any other step, the fast path changes nothing and the slow path runs. Each row is borrowed once.
+//! The fast paths handle the most common case: one constant magnitude, written to one attribute that has no modifiers
+//! and that no other attribute depends on. The fast paths write the same state and emit the same facts as the slow
+//! path. If an application or execution needs any other step, the fast path changes nothing and the slow path runs.
 
 use super::write::{Window, operate};
 use super::{Flow, State, Via, stacked};
@@ -114,8 +114,8 @@ impl FastCommit<'_> {
     }
 }
 
-/// Writes one plain value. Returns the attribute before and after the write, or `None`, with nothing changed, if the
-/// slow path is needed.
+/// Writes one constant magnitude. Returns the attribute before and after the write, or `None`, with nothing changed, if
+/// the slow path is needed.
 #[inline(always)]
 fn write_plain_value(row: &mut Row, place: &WriteSlot, write: &PlainWrite) -> Option<(Attr, Attr)> {
     let slot = place.slot as usize;
@@ -204,8 +204,8 @@ impl<'r> Flow<'r> {
         FastApplication::new(spec, self.rules, self.limits, self.st.next_id)
     }
 
-    /// Runs the due execution of the plain periodic effect at index `at`. Returns false, with nothing changed, if the
-    /// slow path is needed.
+    /// Runs the due execution of the periodic effect at index `at`. Returns false, with nothing changed, if the slow
+    /// path is needed.
     #[inline(always)]
     pub(crate) fn execute_fast(&mut self, target: usize, at: usize, due: Due) -> bool {
         if !self.fast {

@@ -1,5 +1,5 @@
-//! The lifecycle of a controller: spawn, change of avatar, pause and destruction. The steps of each run in a fixed
-//! order.
+//! The lifecycle of a controller: spawn, change of avatar, pause and destruction. Each of these changes has a fixed
+//! order of steps.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};
@@ -216,8 +216,8 @@ impl Flow<'_> {
         own
     }
 
-    /// Spawns many controllers from one template. If the template has only plain values, the controllers are copies of
-    /// one prototype.
+    /// Spawns many controllers from one template. If the template adds no effects and no abilities, the other
+    /// controllers are copies of the first one.
     pub(crate) fn spawn_many(&mut self, template: TemplateId, count: u32) -> Result<ControllerId, Refusal> {
         let first = ControllerId(self.st.next_id);
         let room = self.limits.controllers as u64;

@@ -1,7 +1,8 @@
 //! Flow: the code that changes rows, in the order of data flow: op, apply, settle, react, advance. Only this module and
 //! the task types (`task`) change rows.
 //!
-//! A [`Flow`] borrows a sim's parts for one op or one due time, and stores the cause of the resulting facts.
+//! A [`Flow`] borrows a sim's parts for one op, or for the work that is due at one time, and stores the cause of the
+//! resulting facts.
 
 mod ability;
 mod admit;
@@ -163,7 +164,7 @@ pub(crate) struct Scratch {
     pub(crate) predicted_targets: PredictedTargets,
 }
 
-/// A sim's parts, borrowed for one op or one due time.
+/// A sim's parts, borrowed for one op or for the work that is due at one time.
 pub(crate) struct Flow<'a> {
     pub(crate) rules: &'a Rules,
     pub(crate) limits: &'a Limits,

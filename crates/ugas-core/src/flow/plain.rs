@@ -1,5 +1,5 @@
-//! The fast path of effects that have only plain values and tags. This fast path skips captures, hooks, cues and
-//! reactions.
+//! The fast path of effects whose magnitudes are constants and that grant only tags. Such an effect has no cues,
+//! calculations or conditional effects. The fast path is taken only if no hook is registered.
 
 use super::apply::Plan;
 use super::settle::Emit;
@@ -10,7 +10,7 @@ use crate::{DiagnosticKind, EffectKey, Refusal, SimTime, Spec};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
-    /// Applies an effect that has only plain values and tags.
+    /// Applies an effect whose magnitudes are constants and that grants only tags.
     #[inline]
     pub(crate) fn apply_simple(
         &mut self,

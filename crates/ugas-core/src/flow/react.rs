@@ -105,7 +105,7 @@ pub(crate) enum RowEvent {
         held: SimTime,
         before: u64,
     },
-    /// An ability was granted that may start without an activation op.
+    /// An ability that may start without an activation op was granted.
     Granted {
         grant: GrantId,
     },
@@ -114,7 +114,7 @@ pub(crate) enum RowEvent {
         key: ActivationKey,
         change: AbilityEvent,
     },
-    /// Something that blocked abilities ended: a cast, a restriction or the lack of an avatar.
+    /// An obstacle to activations was removed: a cast ended, a restriction ended, or the controller got an avatar.
     Freed,
     /// The controller is active again. The controller received no events while it was inactive.
     Resumed,

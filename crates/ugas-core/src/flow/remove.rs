@@ -1,5 +1,5 @@
 //! Removes effects. The order of one removal: modifiers, tags, settle, attribute facts, tag facts, revocation of
-//! abilities, removed fact, cues, conditional effects, reactions.
+//! abilities, `EffectRemoved` fact, cues, conditional effects, reactions.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};

@@ -1,6 +1,6 @@
 //! Ability sets: attribute sets, effects and abilities that are granted and revoked together (equipment, a class, a
-//! form). If one part is refused, no part is granted. The handle of a grant revokes exactly the parts that it granted.
-//! Parts that were already removed are skipped.
+//! form). If one part is refused, no part is granted. Revoking a granted ability set by its handle revokes exactly the
+//! parts that this grant added. Parts that were already removed are skipped.
 
 use super::{Flow, Via};
 use crate::state::{Row, SetGrant};

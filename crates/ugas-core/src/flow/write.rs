@@ -1,6 +1,6 @@
-//! Writes to base values. A write is limited to the range of base values that lead to a current value within the
-//! bounds, with all modifiers included. An increase never lowers the base value, and a decrease never raises it. Damage
-//! beyond the minimum is lost and does not reduce later healing.
+//! Writes to base values. A write clamps the base value so that the current value, computed with all modifiers, is
+//! within the bounds. An increase never lowers the base value, and a decrease never raises it. Damage beyond the
+//! minimum is lost and does not reduce later healing.
 
 use super::pipeline::Sums;
 use crate::rules::clamp;

@@ -81,14 +81,14 @@ pub struct CastView {
     pub timer: Timer,
     /// The total number of ticks, without the initial tick.
     pub ticks: u32,
-    /// The index of the last tick that ran.
+    /// The number of ticks that have run, without the initial tick.
     pub tick: u32,
 }
 
 impl Sim {
     /// Writes every activation check that fails now to `into`, in the order in which `activate` evaluates the checks.
     /// `into` is empty if the activation would succeed. If `which` selects several grants and none of them can be
-    /// activated, `into` contains the reasons of the first grant.
+    /// activated, `into` contains the reasons for the first grant.
     pub fn why_not(
         &self,
         who: ControllerId,
@@ -134,8 +134,8 @@ impl Sim {
         Err(first.unwrap_or(Refusal::NotGranted))
     }
 
-    /// Returns whether a granted ability could be activated now, without checking a target. The result is cached until
-    /// the controller changes.
+    /// Returns the first activation check that a granted ability fails now, and the time at which the ability will be
+    /// ready. The checks of the target are skipped. The result is cached until the controller changes.
     pub fn castable(&self, who: ControllerId, grant: GrantId) -> Result<Castable, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();

@@ -38,8 +38,9 @@ pub struct EffectView {
     /// The total duration, or `None` for infinite and queued effects.
     pub total: Option<SimTime>,
     /// The start and the end of the effect in sim time, computed with the current rate of the controller's clock. The
-    /// two times do not change from tick to tick, so they are replicated to observers. The end of an infinite effect,
-    /// the end on a stopped clock, and both times of a queued effect are [`SimTime::NEVER`].
+    /// two times do not change from tick to tick; observers receive them instead of the remaining time. The end is
+    /// [`SimTime::NEVER`] if the effect is infinite or the clock is stopped. Both times of a queued effect are
+    /// [`SimTime::NEVER`].
     pub span: (SimTime, SimTime),
     /// The number of periodic executions so far.
     pub executed: u32,

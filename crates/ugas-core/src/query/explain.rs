@@ -12,8 +12,8 @@ use ugas_doc::{Operation, Origin, Patched};
 pub enum ModifierState {
     /// The modifier contributes.
     Counts,
-    /// The modifier is an Override, and another Override has precedence. Or the attribute uses strongest-wins, and
-    /// another bonus or penalty is stronger.
+    /// The modifier does not contribute, because another Override has precedence, or because the attribute uses
+    /// strongest-wins and another bonus or penalty is stronger.
     Hidden,
     /// The modifier's effect is inhibited.
     Inhibited,
@@ -34,7 +34,7 @@ pub struct ModifierLine {
     pub magnitude: f64,
     /// The application.
     pub key: EffectKey,
-    /// The position of the application in the order of all applications on this controller.
+    /// The sequence number of the application. A later application on the same controller has a higher number.
     pub applied: u64,
     /// The definition.
     pub effect: EffectId,
@@ -286,7 +286,7 @@ impl fmt::Display for Explanation {
         }
         self.patches.iter().try_for_each(|p| write!(f, ", {p}"))?;
         if self.strongest {
-            write!(f, "\n  strongest only: of the Multiply modifiers the largest bonus and the largest penalty apply")?;
+            write!(f, "\n  strongest only: of the Multiply modifiers, only the largest bonus and penalty apply")?;
         }
         for l in &self.lines {
             let sign = match l.operation {
@@ -307,7 +307,7 @@ impl fmt::Display for Explanation {
                 write!(f, ", from controller {}", source.0)?;
             }
             if let Some((name, value)) = &l.follows {
-                write!(f, ", follows {name} {value}")?;
+                write!(f, ", reads {name} {value}")?;
             }
             if let Some(o) = &l.origin {
                 write!(f, ", {o}")?;

@@ -8,7 +8,7 @@ impl Sim {
         if known { Ok(()) } else { Err(ReadError::UnknownName { kind: NameKind::Tag, id: tag.0 }) }
     }
 
-    /// Returns whether the controller has the tag or a descendant of it. The cost does not depend on the number of
+    /// Returns whether the controller has the tag or a descendant of it. The run time does not depend on the number of
     /// tags.
     #[inline]
     pub fn has_tag(&self, who: ControllerId, tag: TagId) -> Result<bool, ReadError> {
@@ -20,13 +20,13 @@ impl Sim {
         Ok(self.tag_count(who, tag)? > 0)
     }
 
-    /// Returns how often the tag itself is granted. Descendants do not count.
+    /// Returns how many times the tag itself is granted. Descendants do not count.
     pub fn tag_count(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count(&self.rules().tags, tag) as u64)
     }
 
-    /// Returns how often the tag and its descendants are granted in total.
+    /// Returns how many times the tag and its descendants are granted in total.
     pub fn tag_count_all(&self, who: ControllerId, tag: TagId) -> Result<u64, ReadError> {
         self.known(tag)?;
         Ok(self.row(who)?.tags.count_all(&self.rules().tags, tag))
@@ -74,14 +74,14 @@ impl Sim {
         Ok(self.row(who)?.tags.len())
     }
 
-    /// Returns the number of active effects and abilities that play a looping cue. While the count is above zero, the
-    /// cue plays once.
+    /// Returns the number of active effects and abilities that play the loop cue `tag`. However high the count, the
+    /// host plays one instance of the cue.
     pub fn cue_count(&self, who: ControllerId, tag: TagId) -> Result<u32, ReadError> {
         let row = self.row(who)?;
         Ok(row.cues().binary_search_by_key(&tag, |c| c.tag).map_or(0, |i| row.cues()[i].count))
     }
 
-    /// Returns the looping cues that play on a controller.
+    /// Returns the loop cues that play on a controller.
     pub fn cues(&self, who: ControllerId) -> Result<Vec<TagId>, ReadError> {
         Ok(self.row(who)?.cues().iter().map(|c| c.tag).collect())
     }

@@ -49,10 +49,10 @@ impl Rules {
 }
 
 impl Sim {
-    /// Replaces the placeholders of a text like [`Rules::fill_text`], with the numbers for an owner at a level.
-    /// Attribute-based numbers use the current values of the owner's attributes. The placeholder `{Health}` is the
-    /// value of the owner's attribute `Health`. Random parts of a calculation, such as a critical hit, are not
-    /// included.
+    /// Replaces the placeholders of a text with the numbers of effects at a level for one owner. [`Rules::fill_text`]
+    /// lists the placeholders. Attribute-based numbers use the current values of the owner's attributes. In addition,
+    /// the placeholder `{Health}` is the value of the owner's attribute `Health`. Random parts of a calculation, such
+    /// as a critical hit, are not included.
     pub fn fill_text(&self, text: &str, level: u32, owner: ControllerId) -> FilledText {
         fill(text, |name| value(self.rules(), name, level, Some((self, owner))))
     }

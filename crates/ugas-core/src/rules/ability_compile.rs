@@ -251,7 +251,8 @@ impl Compiler<'_> {
                 self.error("bad-cooldown", format!("Cooldown: {name} must not be RunInSequence"));
             }
             if def.granted_tags.is_empty() {
-                let message = format!("Cooldown: {name} grants no tag, so it never blocks; grant a tag below Cooldown");
+                let message =
+                    format!("Cooldown: {name} grants no tag, so it never blocks; grant one such as Cooldown.Dash");
                 self.warn("cooldown-without-tag", message);
             }
         }
@@ -389,7 +390,7 @@ impl Compiler<'_> {
     fn cast_range(&mut self, doc: &Ability) {
         let Some((cast, range)) = doc.cast.as_ref().and_then(|c| Some((c, c.max_range?))) else { return };
         if !(range.is_finite() && range >= 0.0) {
-            self.error("bad-range", format!("Cast.MaxRange: {range} is out of range; write 0 or more"));
+            self.error("bad-range", format!("Cast.MaxRange: {range} is invalid; write 0 or more"));
         }
         if cast.on_target_lost == OnTargetLost::Continue {
             let message = "Cast.MaxRange: does nothing without OnTargetLost; write OnTargetLost: Cancel or Complete";

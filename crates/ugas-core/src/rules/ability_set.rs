@@ -47,7 +47,7 @@ impl Compiler<'_> {
                 let name = self.rules.effect_name(effect).unwrap_or("").to_owned();
                 self.warn(
                     "instant-in-set",
-                    format!("Effects: {name} is Instant, so it is not undone when the set is removed"),
+                    format!("Effects: {name} is Instant, so it is not undone when the set is revoked"),
                 );
             }
         }

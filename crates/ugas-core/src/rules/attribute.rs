@@ -46,7 +46,7 @@ pub struct AttributeDef {
     pub quantize: Option<Quantize>,
     /// How modifiers are aggregated.
     pub aggregation: Aggregation,
-    /// The reaction of the base value to a change of a referenced bound.
+    /// What happens when an attribute that is a bound of this attribute changes.
     pub on_bound_change: OnBoundChange,
     /// Whether the controller dies when the attribute reaches zero.
     pub death: bool,

@@ -1,4 +1,4 @@
-//! The builder of rules. It compiles documents and code into rules, or returns all errors.
+//! The builder of rules. It compiles documents, adds the registered code, and returns the rules or all errors.
 
 use super::calc::{AfterCx, Calc, CalcDef, Calculator, DamageCx, FnCalculator, HookCx, Read, ReadDef};
 use super::compile::Compiler;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use ugas_doc::{Doc, Effect, Origin};
 
-/// A builder of rules. It collects documents and code. [`RulesBuilder::build`] compiles them, or returns all errors.
+/// A builder of rules. It collects documents and code. [`RulesBuilder::build`] compiles the documents.
 ///
 /// ```
 /// use ugas_core::{Read, Rules};
@@ -179,7 +179,7 @@ impl RulesBuilder {
         self
     }
 
-    /// Compiles all documents and code into rules, or returns all errors.
+    /// Compiles all documents, adds the registered code, and returns the rules or all errors.
     pub fn build(mut self) -> Result<Arc<Rules>, LoadError> {
         let mut c = Compiler::new(self.before.as_deref());
         let initial = Doc::from(Effect::infinite(INITIAL_TAGS_NAME));

@@ -19,8 +19,8 @@ pub enum CaptureTime {
     OnApplication,
 }
 
-/// An attribute that a calculator reads. Every read must be declared, because the rules derive dependencies, lints and
-/// predictability from the declarations.
+/// An attribute that a calculator reads. Every read must be declared, because the runtime derives the dependencies of
+/// an effect from the declarations.
 ///
 /// ```
 /// use ugas_core::{CaptureTime, Read};
@@ -127,7 +127,7 @@ pub(crate) struct CalcResult {
     pub(crate) value: f64,
 }
 
-/// A reference to an attribute inside a calculation: the attribute's id, or its name as in the declared [`Read`].
+/// A reference to an attribute in host code: the attribute's id, or its name.
 pub trait ReadKey: Copy {
     /// Returns the attribute's id, if the rules define the attribute.
     fn attribute(self, rules: &Rules) -> Option<AttributeId>;
@@ -289,7 +289,7 @@ pub struct HookCx<'a> {
 }
 
 impl HookCx<'_> {
-    /// Returns the spec that is about to be applied.
+    /// Returns the spec of the application.
     pub fn spec(&self) -> &Spec {
         self.spec
     }
@@ -330,7 +330,7 @@ pub struct AfterCx<'a> {
 }
 
 impl AfterCx<'_> {
-    /// Returns the context with the spec, the source and the target after the application.
+    /// Returns the spec, and read access to the source and the target in their state after the application.
     pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }

@@ -23,7 +23,7 @@ use std::sync::Arc;
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Next {
-    /// A time span on the owner's clock.
+    /// The end of a time span on the owner's clock.
     After(SimTime),
     /// A gameplay event with this tag or a descendant of it.
     Event(TagId),
@@ -135,8 +135,8 @@ pub(crate) enum AbilityAction {
     Commit,
 }
 
-/// The context of a coded ability. The ability uses it to read tags and attributes and to request changes. Only effects
-/// can change tags and attributes.
+/// The context of a coded ability. The ability uses it to read tags and attributes and to request changes. The
+/// requested changes are made, in order, when the call returns. Only effects can change tags and attributes.
 ///
 /// ```compile_fail
 /// fn cheat(cx: &mut ugas_core::AbilityCx<'_>, tag: ugas_core::TagId) {
@@ -223,7 +223,7 @@ impl AbilityCx<'_> {
     pub fn send(&mut self, tag: TagId, target: ControllerId, magnitude: f64) {
         self.acts.push(AbilityAction::Send { tag, target, magnitude });
     }
-    /// Triggers a one-shot cue on the owner.
+    /// Triggers a burst cue on the owner.
     pub fn cue(&mut self, tag: TagId) {
         self.acts.push(AbilityAction::Cue(tag));
     }
@@ -241,9 +241,9 @@ impl AbilityCx<'_> {
         self.draw.draw += 1;
         number
     }
-    /// Commits an ability whose commit policy is Manual. If the commit is refused, the ability continues without a
-    /// commit until it returns [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call makes
-    /// the commit impossible, the ability is cancelled and later requests of the call are dropped.
+    /// Commits an ability whose commit policy is Manual. If the commit is refused, the ability stays active without
+    /// being committed; it can return [`Next::End`] or [`Next::Cancel`]. If a change requested earlier in the same call
+    /// makes the commit impossible, the ability is cancelled and later requests of the call are dropped.
     pub fn commit(&mut self) -> Result<(), Refusal> {
         (self.commits)()?;
         self.acts.push(AbilityAction::Commit);

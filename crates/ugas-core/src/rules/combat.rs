@@ -130,14 +130,13 @@ impl Compiler<'_> {
         }
         let what = what?;
         if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
-            let message =
-                format!("{place}.Attribute: {} is not about one attribute, so the rule would never apply", r.on);
+            let message = format!("{place}.Attribute: {} is not about one attribute; remove Attribute", r.on);
             self.error("bad-rule", message);
         }
         if r.stacks && what == RuleWhat::Restrict {
             self.error(
                 "bad-rule",
-                format!("{place}.Stacks: the number of stacks does not change a restriction; remove it"),
+                format!("{place}.Stacks: the number of stacks does not change a restriction; remove Stacks"),
             );
         }
         Some(RuleDef { on, abilities, tags, attribute, when, what, stacks: r.stacks })
@@ -157,7 +156,7 @@ impl Compiler<'_> {
         }
         let near = suggestion(nearest(name, NAMES.iter().map(|(n, _)| *n)));
         let known = NAMES.map(|(n, _)| n).join(", ");
-        let help = if near.is_empty() { format!("; those are {known}, or the tag of an event") } else { near };
+        let help = if near.is_empty() { format!("; write one of {known}, or the tag of an event") } else { near };
         self.error("bad-rule", format!("{place}.On: unknown value or event {name}{help}"));
         None
     }

@@ -55,7 +55,7 @@ impl Compiler<'_> {
         }
         self.error(
             "bad-tag",
-            format!("{name:?} is not a tag: write segments like State.Debuff, each A-Z then letters and digits"),
+            format!("{name:?} is not a tag: write segments such as State.Debuff: A-Z, then letters or digits"),
         );
     }
 
@@ -66,8 +66,10 @@ impl Compiler<'_> {
             };
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
-                let message =
-                    format!("{} is declared twice with different AllowMultiple; the first is used", entry.tag);
+                let message = format!(
+                    "{} is declared twice with different values of AllowMultiple; the first is used",
+                    entry.tag
+                );
                 self.warn("tag-conflict", message);
                 continue;
             }
@@ -104,7 +106,7 @@ impl Compiler<'_> {
             true => String::new(),
             false => suggestion(self.rules.tags.nearest_declared(name)),
         };
-        self.warn("undeclared-tag", format!("no registry declares {name}{near}"));
+        self.warn("undeclared-tag", format!("no tag registry declares {name}{near}"));
         Some(self.rules.to_mut().tags.intern(name))
     }
 

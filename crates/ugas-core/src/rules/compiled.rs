@@ -15,8 +15,8 @@ use std::sync::Arc;
 use ugas_doc::Ability;
 
 impl Rules {
-    /// Returns everything that the runtime reads of the documents, one definition per line, for tests and tools. The
-    /// text does not contain metadata, comments and file positions, so a change of these does not change the text.
+    /// Returns everything that the runtime reads from the documents, one definition per line, for tests and tools. The
+    /// text contains no metadata, comments or file positions, so a change to one of them does not change the text.
     ///
     /// ```
     /// use ugas_core::Rules;

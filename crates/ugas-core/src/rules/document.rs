@@ -1,7 +1,7 @@
 //! The trait that compiles each kind of document into the rules.
 //!
-//! Each kind is implemented in the file that compiles it. Kinds that only the host reads are implemented in
-//! [`super::host_read`].
+//! Each kind of document implements the trait in the file that compiles the kind. [`super::host_read`] contains the
+//! implementations for kinds that only the host reads.
 
 use super::compile::Compiler;
 use crate::NameKind;
@@ -11,7 +11,7 @@ use ugas_doc::{Doc, Document, Effect, Origin, for_each_kind};
 /// compilation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Curves: expressions of attributes and calculations contain them.
+    /// Curves, which expressions of attributes and calculations use.
     Curves,
     /// Attributes, tags and documents that the host reads.
     Sets,
@@ -19,7 +19,7 @@ pub(super) enum Phase {
     Calculations,
     /// Effects refer to calculations.
     Effects,
-    /// Timelines answer tasks of abilities.
+    /// Timelines contain the answers that are compiled into the tasks of abilities.
     Timelines,
     /// Abilities refer to effects and timelines.
     Abilities,

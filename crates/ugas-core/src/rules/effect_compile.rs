@@ -182,7 +182,7 @@ impl Compiler<'_> {
             return None;
         }
         if seconds == 0.0 {
-            let message = "Duration: 0 s ends the effect when it is applied; write its length, or Instant";
+            let message = "Duration: 0 s ends the effect when it is applied; write a longer duration, or use Instant";
             self.warn("bad-duration", message.into());
         }
         Some(duration)
@@ -191,13 +191,13 @@ impl Compiler<'_> {
     fn period(&mut self, doc: &Effect) -> Option<SimTime> {
         let p = doc.period?;
         if doc.duration_policy == DurationPolicy::Instant {
-            self.error("bad-period", "Period: an Instant effect happens once and has no Period".into());
+            self.error("bad-period", "Period: an Instant effect executes once; remove Period".into());
             return None;
         }
         if p.period == 0.0 {
             self.warn(
                 "zero-period",
-                "Period.Period: a Period of 0 is not periodic; write its length, or remove Period".into(),
+                "Period.Period: with 0 s, the effect is not periodic; write at least 0.001 s, or remove Period".into(),
             );
             return None;
         }

@@ -51,7 +51,7 @@ impl fmt::Display for LoadIssue {
 /// `Display`, so that a `main` function that returns this error prints a readable message.
 #[derive(Clone, PartialEq)]
 pub struct LoadError {
-    /// The issues (errors and warnings) in document order.
+    /// The issues (errors and warnings) in the order in which the compiler found them.
     pub issues: Vec<LoadIssue>,
 }
 

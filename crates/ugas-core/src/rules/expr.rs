@@ -13,7 +13,7 @@ pub(crate) enum Side {
     Own,
     /// The instigator.
     Source,
-    /// The controller that the effect is applied to.
+    /// The controller that the effect is applied to, or the target of the ability.
     Target,
 }
 
@@ -25,7 +25,7 @@ pub(crate) trait Reads {
     fn tag(&mut self, bearer: Bearer, tag: TagId) -> Option<bool>;
     /// Returns a local of the scope.
     fn local(&mut self, local: Local) -> Option<f64>;
-    /// Returns whether a random number falls below `chance`. Only calculations have a random stream.
+    /// Returns whether a random number falls below `chance`. Only calculations can draw random numbers.
     fn roll(&mut self, _chance: f64) -> Option<bool> {
         None
     }
@@ -90,7 +90,7 @@ pub(super) enum Code {
     Min,
     Max,
     Pow,
-    /// Value, lower bound, upper bound.
+    /// The operands are the value, the lower bound and the upper bound.
     Clamp,
     Abs,
     Floor,

@@ -34,7 +34,7 @@ impl RulesDocument for Patch {
 
     fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
         let message = format!(
-            "the patch of {} was not applied: patches are applied when a folder of packs is read; read the pack's folder",
+            "the patch of {} was not applied: only loading from a folder applies patches; load the folder of the pack",
             self.target
         );
         c.error("patch-not-applied", message);

@@ -1,5 +1,5 @@
-//! Interned names. The id of a name is its position in the table. Ids are never reused, so a name keeps its id when
-//! rules are rebuilt.
+//! Interned names. The id of a name is its position in the table. Names are never removed, so rules that are built on a
+//! copy of the table keep all ids.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -66,7 +66,7 @@ impl Compiler<'_> {
                 return Ok(alias);
             }
             if self.is_fixed() {
-                return Err(format!("no document of the rules uses the form {name}; write {short}"));
+                return Err(format!("a run-time definition cannot add the name {name}; write {short}"));
             }
             let rules = self.rules.to_mut();
             let alias = AttributeId(rules.attributes.intern(name));

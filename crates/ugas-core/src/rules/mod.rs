@@ -213,9 +213,9 @@ impl Rules {
         RulesBuilder::new()
     }
 
-    /// Returns a hash of all compiled definitions and the ids of all names. Rules with equal hashes behave identically,
-    /// and each can load state that was saved with the other. Rules that are built with [`RulesBuilder::after`] can
-    /// have other ids, and therefore another hash, than rules that are built from the same documents without it.
+    /// Returns a hash of all compiled definitions and the ids of all names. Rules with equal hashes and the same host
+    /// code behave identically, and each can load state that was saved with the other. The hash does not include host
+    /// code. [`RulesBuilder::after`] keeps old ids, so it can change the hash that the same documents give.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }
@@ -311,8 +311,8 @@ impl Rules {
             e.executions.iter().all(|x| x.predictable && calc(x.calculator))
         })
     }
-    /// Returns whether only the authoritative sim may apply an effect. This is the case if the effect has the tag
-    /// `Gameplay.Effect.AuthoritativeOnly` or if one of its calculations cannot be predicted.
+    /// Returns whether only the authoritative sim may apply an effect. This is the case if the effect has or grants the
+    /// tag `Gameplay.Effect.AuthoritativeOnly`, or if one of its executions is marked as not predictable.
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
     }

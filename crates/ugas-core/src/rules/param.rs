@@ -1,4 +1,5 @@
-//! The reader of task parameters. Each read has a type and reports errors with the path of the parameter.
+//! The reader of task parameters. Each function reads a parameter as one type. An error contains the path of the
+//! parameter.
 
 use super::code::{ErasedTask, TaskCode};
 use super::compile::Compiler;

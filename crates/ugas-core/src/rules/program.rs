@@ -1,7 +1,7 @@
 //! Task lists as code: one flat program per ability. The position of an active ability is an address in the program, so
 //! a capture of the ability takes a few bytes.
 //!
-//! Layout of the composites (`a`, `b` are children, addresses rise to the right):
+//! Layout of the composites (`a` and `b` are children; addresses increase to the right):
 //! - Sequence: `a b`
 //! - Branch: `Branch{otherwise: E} then… Jump(J) E: else… J:`
 //! - Repeat: `Loop{reg, count, end: J} body… Repeat{reg, back: body} J:`
@@ -47,7 +47,7 @@ impl Default for Entries {
 pub(crate) enum Inst {
     Task(Box<TaskDef>),
     Jump(u16),
-    /// Continues with the next instruction if the test is true, otherwise at `otherwise`.
+    /// Continues with the next instruction if the test is true; jumps to `otherwise` if it is false.
     Branch {
         test: Test,
         otherwise: u16,
@@ -58,7 +58,7 @@ pub(crate) enum Inst {
         count: u32,
         end: u16,
     },
-    /// Decrements the register and jumps back unless it is 0.
+    /// Decrements the register, and jumps to `back` unless the register is then 0.
     Repeat {
         reg: u8,
         back: u16,

@@ -34,7 +34,7 @@ pub(crate) enum Local {
     Level,
     /// `stacks`: the number of stacks of the effect.
     Stacks,
-    /// `sbc.X`: a value set by the caller.
+    /// `sbc.X`: a set-by-caller value.
     Caller(KeyId),
     /// `param.X`: a parameter of the granted ability, or of the event.
     Param(ParamId),
@@ -56,12 +56,12 @@ pub(crate) enum Local {
     Found,
     /// `hit.distance`: the distance of the hit; 0 without a hit.
     Distance,
-    /// `distance()`: between source and target, or between an ability's owner and its target; unknown if one of them has
-    /// no position.
+    /// `distance()`: the distance between source and target, or between an ability's owner and its target; unknown if
+    /// one of them has no position.
     TargetDistance,
-    /// A value named by `Let`, by its index.
+    /// A `Let` value, by its index.
     Bound(u16),
-    /// `params.X`: a parameter of the execution, by its index among those the calculation reads.
+    /// `params.X`: a parameter of the execution, by its index among the parameters that the calculation reads.
     Given(u16),
 }
 
@@ -153,7 +153,7 @@ impl Scope {
         bearers: &[Bearer::Own, Bearer::Source, Bearer::Target, Bearer::Hit],
     };
 
-    /// Returns whether there is a random stream.
+    /// Returns whether an expression may draw random numbers.
     pub(crate) fn rolls(&self) -> bool {
         self.rolls
     }

@@ -27,7 +27,7 @@ pub fn tag_segments(name: &str) -> Option<impl Iterator<Item = &str>> {
     (name.len() <= MAX_NAME && name.split('.').all(good)).then(|| name.split('.'))
 }
 
-/// Returns the parents of a tag name, nearest first.
+/// Returns the ancestors of a tag name, nearest first.
 ///
 /// ```
 /// let parents: Vec<_> = ugas_core::tag_parents("State.Debuff.Stunned").collect();
@@ -262,11 +262,11 @@ pub enum TagQuery {
     Has(TagId),
     /// The tag itself is present.
     HasExact(TagId),
-    /// At least one query is true. An empty list is false.
+    /// At least one query is true. With an empty list, the result is false.
     Any(Vec<TagQuery>),
-    /// All queries are true. An empty list is true.
+    /// All queries are true. With an empty list, the result is true.
     All(Vec<TagQuery>),
-    /// No query is true. An empty list is true.
+    /// No query is true. With an empty list, the result is true.
     None(Vec<TagQuery>),
 }
 
@@ -288,7 +288,7 @@ impl TagQuery {
         let q = p.any()?;
         p.space();
         if p.at < text.len() {
-            return Err(format!("column {}: expected & | or the end, found {:?}", p.at + 1, &text[p.at..]));
+            return Err(format!("column {}: expected &, | or the end, found {:?}", p.at + 1, &text[p.at..]));
         }
         Ok(q)
     }

@@ -35,7 +35,7 @@ pub enum TaskCategory {
     Animation,
     /// The task runs other tasks.
     Composite,
-    /// The task runs code of the host, which decides when it completes.
+    /// Host code runs the task and decides when the task completes.
     Custom,
 }
 

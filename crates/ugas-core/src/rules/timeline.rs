@@ -96,7 +96,7 @@ impl Compiler<'_> {
                 None => {
                     let near = suggestion(nearest(&a.task, host_answered_tasks()));
                     let all = || host_answered_tasks().collect::<Vec<_>>().join(", ");
-                    let help = if near.is_empty() { format!("; those are {}", all()) } else { near };
+                    let help = if near.is_empty() { format!("; write one of {}", all()) } else { near };
                     let message =
                         format!("Answers[{i}].Task: {} is not a task that the engine completes{help}", a.task);
                     self.error("unknown-task", message);

@@ -17,33 +17,35 @@ impl Compiler<'_> {
 
     pub(crate) fn refuse_in_effect(&mut self, doc: &Effect) {
         if doc.area.is_some() {
-            self.unsupported("Area", "an effect acts on one target; remove it and apply the effect to each target");
+            self.unsupported("Area", "an effect acts on one target; remove Area and apply the effect to each target");
         }
     }
 
     pub(crate) fn refuse_in_ability(&mut self, doc: &Ability) {
         if doc.automatic {
-            let why =
-                "a held input does not activate an ability repeatedly; remove it and send Press again from the host";
+            let why = "a held input does not activate an ability repeatedly; remove Automatic and send Press again";
             self.unsupported("Automatic", why);
         }
     }
 
     pub(crate) fn refuse_in_timeline(&mut self, doc: &Timeline) {
         if doc.attack.is_some() {
-            self.unsupported("Attack", "a timeline is found by its Montage or its Ability; remove it");
+            self.unsupported("Attack", "a timeline is found by its Montage or its Ability; remove Attack");
         }
         if !doc.windows.is_empty() {
-            self.unsupported("Windows", "the runtime has no windows; remove them and send events with Notifies");
+            self.unsupported("Windows", "the runtime has no windows; remove Windows and send events with Notifies");
         }
         if !doc.sockets.is_empty() {
-            self.unsupported("Sockets", "the runtime does not read the positions of sockets; remove them");
+            self.unsupported("Sockets", "the runtime does not read the positions of sockets; remove Sockets");
         }
     }
 
     pub(crate) fn refuse_in_controller(&mut self, doc: &Controller) {
         if doc.team.is_some() {
-            self.unsupported("Team", "the runtime does not compare teams; remove it and write the tag into OwnedTags");
+            self.unsupported(
+                "Team",
+                "the runtime does not compare teams; remove Team and write the tag into OwnedTags",
+            );
         }
     }
 

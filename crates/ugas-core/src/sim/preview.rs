@@ -1,10 +1,9 @@
-//! Previews: compute the result that an application, a batch or an activation would have. A preview does not change the
-//! sim.
+//! Previews: the result that an application, a batch or an activation would have, computed without changing the sim.
 //!
-//! A preview runs the op with the same code on a copy of the rows that the op reads. A row is the state of one
-//! controller. The first copy contains the rows that the op names, and the rows whose live magnitudes read those rows.
-//! If the op reads another row, the preview is repeated with a copy that includes that row. An op that visits all rows,
-//! such as an area effect, runs on a copy of all rows.
+//! A preview runs the op on a copy of the rows that the op reads, with the code that also runs real ops. A row is the
+//! state of one controller. The first copy contains the rows that the op names, and the rows whose live magnitudes read
+//! those rows. If the op reads another row, the preview is repeated with a copy that includes that row. An op that
+//! visits all rows, such as an area effect, runs on a copy of all rows.
 
 use super::Sim;
 use crate::flow::{Log, Scratch, State};
@@ -20,8 +19,8 @@ const MOST_COPIES: usize = 8;
 /// The result that an op would have.
 #[derive(Clone, Debug, Default)]
 pub struct Preview {
-    /// The refusal, if the op would be refused. A refused op changes nothing. In a batch, the accepted parts are
-    /// applied even if another part is refused.
+    /// The refusal, if the op would be refused. A refused op changes nothing. A batch is never refused as a whole: each
+    /// part has its own result in `parts`.
     pub refusal: Option<Refusal>,
     /// The result of each part of a batch, in order.
     pub parts: Vec<Result<(), Refusal>>,
@@ -48,7 +47,7 @@ pub struct RowPreview {
     pub effects_added: Vec<EffectView>,
     /// Effects that would end.
     pub effects_removed: Vec<EffectView>,
-    /// Effects whose level, stacks, state or remaining time would change, each as it is before and after the op.
+    /// Effects whose level, stacks, source, state or times would change, as pairs (before the op, after the op).
     pub effects_changed: Vec<(EffectView, EffectView)>,
     /// Whether the controller would be destroyed. The `after` values then equal the `before` values.
     pub destroyed: bool,
@@ -251,7 +250,7 @@ impl Sim {
     }
 }
 
-/// Returns whether the level, stacks, state or remaining time of an effect differs.
+/// Returns whether the level, stacks, source, state or times of an effect differ.
 fn is_different(old: &EffectView, new: &EffectView) -> bool {
     let shown = |e: &EffectView| (e.level, e.stacks, e.source, e.remaining, e.total, e.executed, e.next_execution);
     let waits = |e: &EffectView| (e.state == EffectState::Inhibited, e.state == EffectState::Queued);

@@ -18,21 +18,21 @@ impl Sim {
         &self.log.facts
     }
 
-    /// Moves the facts into `into` by swapping buffers, without allocating. The sim can be used while the caller reads
-    /// the facts.
+    /// Moves the facts into `into` by swapping buffers, without allocating. The old content of `into` is dropped. The
+    /// sim can be used while the caller reads the facts.
     pub fn take_facts(&mut self, into: &mut Facts) {
         into.list.clear();
         into.detail.clear();
         std::mem::swap(&mut self.log.facts, into);
     }
 
-    /// Moves the diagnostics into `into` by swapping buffers.
+    /// Moves the diagnostics into `into` by swapping buffers. The old content of `into` is dropped.
     pub fn take_diagnostics(&mut self, into: &mut Vec<Diagnostic>) {
         into.clear();
         std::mem::swap(&mut self.log.diagnostics, into);
     }
 
-    /// Moves the trace into `into` by swapping buffers.
+    /// Moves the trace into `into` by swapping buffers. The old content of `into` is dropped.
     pub fn take_trace(&mut self, into: &mut Vec<Trace>) {
         into.clear();
         std::mem::swap(&mut self.log.trace, into);

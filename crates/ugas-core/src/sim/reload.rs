@@ -16,15 +16,15 @@ impl Sim {
     ///
     /// - If a default changed, a base value that equals the old default bit for bit is set to the new default. Other
     ///   base values are kept. Attributes that were added to an attribute set start at their default. Attributes that
-    ///   were removed from an attribute set are removed from its controllers. Bounds, derived values and current values
-    ///   are recomputed.
+    ///   were removed from an attribute set are removed from the controllers that have the set. Bounds, derived values
+    ///   and current values are recomputed.
     /// - Active effects keep their times and captured values. If a magnitude changed, all magnitudes of the effect are
     ///   evaluated again with current values. A duration or period that the new definition adds starts at the time of
     ///   the reload. A duration or period that the new definition lacks is dropped. Granted tags, cues and abilities,
     ///   requirements and immunities are those of the new definition.
     /// - Effects, grants, ability sets and attribute sets that the new rules do not define are removed. Effects that
-    ///   could not be applied under the new rules are removed too. The facts of these removals have the reason
-    ///   `Reload`. Templates and granted ability sets are not applied again.
+    ///   could not be applied under the new rules are removed too. The `EffectRemoved` facts have the reason `Reload`.
+    ///   Templates and granted ability sets are not applied again.
     /// - An activation continues if its task lists compile to the same steps and its timelines are unchanged. Otherwise
     ///   the activation is cancelled under the old rules, so that its `OnCancel` list can clean up.
     ///

@@ -103,8 +103,8 @@ impl Remote<'_> {
         })
     }
 
-    /// Returns what the triggers of an ability do in response to a fact, for abilities that run outside this sim. The
-    /// triggers are matched by the same function that the sim itself uses.
+    /// Returns what the triggers of an ability do in response to a fact, for abilities that run in another sim, such as
+    /// the `LocalOnly` abilities of a client. The sim matches the triggers of its own abilities with the same function.
     pub fn triggered_by(&self, ability: AbilityId, fact: &Fact) -> Option<TriggerAction> {
         let def = self.sim.state.definitions.ability(&self.sim.rules, ability)?;
         let cause = TriggerCause::of_fact(fact)?;
@@ -121,9 +121,9 @@ impl Remote<'_> {
         })
     }
 
-    /// Checks whether an active ability may use a target that a predicting client chose. The ability must have an
-    /// `OnPredictedTick` list that chooses targets, otherwise the target is refused with [`Refusal::Authority`]. The
-    /// target must also pass the target checks of an activation.
+    /// Checks whether an active ability may use a target that a predicting client chose. The ability must be
+    /// `LocalPredicted` and have an `OnPredictedTick` list that chooses targets. Otherwise, the target is refused with
+    /// [`Refusal::Authority`]. The target must also pass the target checks of an activation.
     pub fn check_aim(&self, key: ActivationKey, target: Target) -> Result<(), Refusal> {
         let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
         let running = view.row(slot).play().activations.iter().find(|a| a.key(key.who) == key);
@@ -166,14 +166,14 @@ impl RemoteMut<'_> {
         self.sim.config.role = role;
     }
 
-    /// Moves the targets that predicted activations chose since the last call into `into`. The client must send these
-    /// targets to the server.
+    /// Replaces the content of `into` with the targets that predicted activations chose since the last call. The client
+    /// must send these targets to the server.
     pub fn take_aims(&mut self, into: &mut Vec<(ActivationKey, Target)>) {
         into.clear();
         std::mem::swap(&mut self.sim.log.aims, into);
     }
 
-    /// Moves the controllers whose state changed since the last call into `into`, including new controllers, in order
+    /// Replaces the content of `into` with the controllers that changed or were created since the last call, in order
     /// of id. The first call returns all controllers. A change that was reverted between two calls is not reported.
     pub fn take_changed(&mut self, into: &mut Vec<ControllerId>) {
         into.clear();
@@ -191,8 +191,9 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Sets the seed of a client's random stream. Everything that the client's ops cause draws from this stream, so
-    /// sims with the same seed draw the same numbers. Client 0 is the sim itself. A call for client 0 changes nothing.
+    /// Sets the seed of a client's random stream. The client's ops and their reactions draw their random numbers from
+    /// this stream, so sims with the same seed draw the same numbers. Client 0 is the sim itself. A call for client 0
+    /// changes nothing.
     pub fn set_client_seed(&mut self, client: u16, seed: u64) {
         if client == 0 {
             return;
@@ -209,8 +210,8 @@ impl RemoteMut<'_> {
         self.sim.state.client_seeds.retain(|s| s.0 != client);
     }
 
-    /// Runs an op that a client requested `ago` before now. Cooldowns, charges and global cooldowns that the op starts
-    /// count from the time of the request.
+    /// Runs an op that a client requested `ago` before now. Cooldowns, recharges and global cooldowns that the op
+    /// starts count from the time of the request.
     pub fn run_late(&mut self, id: OpId, op: &Op, ago: SimTime) -> Result<Outcome, Refusal> {
         if id.client() == 0 {
             return Err(Refusal::Authority);

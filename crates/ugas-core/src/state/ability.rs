@@ -188,7 +188,7 @@ pub(crate) struct Activation {
     pub(crate) hit: Option<Box<Hit>>,
     /// How long the last awaited input was held, in seconds.
     pub(crate) held: f64,
-    /// Looping cues that the activation added.
+    /// Loop cues that the activation added.
     pub(crate) cues: Vec<TagId>,
     /// State of a coded ability.
     pub(crate) code: Vec<u8>,

@@ -28,7 +28,7 @@ pub enum CauseWhat {
     Reload,
 }
 
-/// One step of a cause chain.
+/// One link in a chain of causes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CauseLink {
     /// The event that is the cause.

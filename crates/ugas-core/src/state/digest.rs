@@ -1,5 +1,5 @@
-//! Hashes any serializable value with a serializer that writes into a hash, without allocating. The same value has the
-//! same hash on every machine.
+//! A serializer that hashes any serializable value without allocating. The same value has the same hash on every
+//! machine.
 
 use crate::rng::fold;
 use serde::Serialize;
@@ -38,7 +38,7 @@ struct DigestError;
 
 impl std::fmt::Display for DigestError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("a value cannot be written")
+        f.write_str("a value cannot be hashed")
     }
 }
 impl std::error::Error for DigestError {}

@@ -101,7 +101,8 @@ pub(crate) struct EffectExtras {
     pub(crate) units: Box<[f64]>,
     /// Modifiers that were dropped because their attribute set was removed by force.
     pub(crate) dropped: Vec<u16>,
-    /// The state of the source immediately before the source left the sim (ruling R-100).
+    /// The state of the source immediately before it left the sim, which the effect reads from then on. `None` if the
+    /// source is in the sim or the effect does not read it.
     pub(crate) frozen: Option<Box<Frozen>>,
 }
 

@@ -1,7 +1,7 @@
 //! The canonical hash of a row: equal states have equal hashes, whatever changes led to them.
 //!
-//! Every record is destructured without `..`, so that an added field does not compile until it is hashed or listed here
-//! as not hashed. The tests change each field and check that the hash changes.
+//! Every record is destructured without `..`, so that the code does not compile after a field is added, until the field
+//! is hashed or listed here as not hashed. The tests change each field and check that the hash changes.
 
 use super::ability::{Charge, Grant, GrantMore};
 use super::digest::digest;
@@ -15,12 +15,13 @@ use crate::{Anchor, AttributeId, Hit, SetId, SimTime, Spec, SpecExtra};
 #[cfg(test)]
 mod tests;
 
-/// The stored magnitudes and captured values of effects that are hashed. The resulting modifiers are always hashed.
+/// Which stored magnitudes and captured values of effects are hashed. The resulting modifiers are always hashed.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum HashDetail {
-    /// Nothing, because without the definition it is unknown which values belong to a hidden attribute.
+    /// No values. The hash function does not read definitions, so it does not know which values belong to a hidden
+    /// attribute.
     Nothing,
-    /// Set-by-caller values and magnitudes, but not values captured from other controllers.
+    /// Set-by-caller values and magnitudes, but no captured values.
     Given,
     /// All stored magnitudes and captured values.
     All,
@@ -36,8 +37,7 @@ impl Row {
         self.hash_of(sets, table, HashDetail::All, |_| false)
     }
 
-    /// Like [`Row::compute_hash`], without some attributes and without values that effects captured from other
-    /// controllers.
+    /// Like [`Row::compute_hash`], without some attributes and without values that effects captured.
     pub(crate) fn hash_without(&self, layout: &Layout, table: &TagTable, hidden: &[AttributeId]) -> u64 {
         let kept = if hidden.is_empty() { HashDetail::Given } else { HashDetail::Nothing };
         self.hash_of(&layout.sets, table, kept, |slot| hidden.contains(&layout.slots[slot].attribute))

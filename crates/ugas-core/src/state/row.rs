@@ -7,7 +7,7 @@ use crate::time::Clock;
 use crate::{ActorId, Anchor, ControllerId, EffectKey, GrantId, SimTime, TagId};
 use serde::{Deserialize, Serialize};
 
-/// The number of effects and abilities that have added a looping cue.
+/// The number of effects and abilities that have added a loop cue.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CueCount {
     pub(crate) tag: TagId,

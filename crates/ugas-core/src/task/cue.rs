@@ -1,4 +1,4 @@
-//! ExecuteCue plays a one-shot cue. AddCue starts a looping cue. RemoveCue stops a looping cue that the ability added.
+//! ExecuteCue plays a burst cue. AddCue starts a loop cue. RemoveCue stops a loop cue that the ability added.
 
 use super::TaskType;
 use crate::TagId;
@@ -31,7 +31,7 @@ impl TaskType for AddCue {
         f.need_tag("Cue").map(Self)
     }
 
-    /// Starts a looping cue that stops when the activation ends.
+    /// Starts a loop cue that stops when the activation ends.
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
         let Some(a) = flow.row_mut(at.slot).play_mut().activation_mut(at.thread.of) else { return Step::Next };
         if !a.cues.contains(&self.0) {

@@ -318,7 +318,7 @@ pub(crate) fn built_in(name: &str) -> Option<(TaskKindId, &'static BuiltIn)> {
     Some((TaskKindId(at as u32), &BUILT_IN[at]))
 }
 
-/// Returns the names of the task types that wait for an answer of the engine or of a timeline.
+/// Returns the names of the task types that wait for an answer from the engine or from a timeline.
 ///
 /// ```
 /// assert!(ugas_core::host_answered_tasks().any(|name| name == "WaitTargetData"));

@@ -1,4 +1,5 @@
-//! PlayMontage: asks the engine to play a montage. A sim with timelines plays the montage's timeline itself.
+//! PlayMontage: asks the engine to play a montage. If timelines are enabled (`SimConfig::timelines`), the sim also
+//! plays the montage's timeline.
 
 use super::TaskType;
 use crate::flow::{Flow, Step, TaskAt};

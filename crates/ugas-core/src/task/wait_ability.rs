@@ -1,4 +1,5 @@
-//! WaitAbilityActivated, WaitAbilityCommitted and WaitAbilityEnded: wait for a step of another ability of the owner.
+//! WaitAbilityActivated, WaitAbilityCommitted and WaitAbilityEnded: wait until another activation of the owner starts,
+//! commits or ends.
 
 use super::TaskType;
 use crate::flow::{AbilityEvent, Flow, RowEvent, Step, TaskAt, Wait, Waiting};

@@ -1,5 +1,5 @@
-//! Completion. The text is read again with an invalid word at the cursor. The resulting error lists what is valid at
-//! the cursor: the kind of name, or the fields and values of the document type.
+//! Completion. The file is read again with an invalid word at the cursor. The resulting error shows what is valid at
+//! the cursor: a name of a certain kind, or certain fields or values.
 
 use crate::folder::PACK_FILE;
 use crate::names::Names;
@@ -16,7 +16,7 @@ pub enum CompletionKind {
     Name(SymbolKind),
     /// A field of a map.
     Field,
-    /// A value of a fixed list.
+    /// One of a fixed list of values.
     Word,
 }
 
@@ -29,14 +29,14 @@ pub struct Completion {
     pub kind: CompletionKind,
     /// A short description.
     pub detail: String,
-    /// The span that the text replaces.
+    /// The span of the file that `text` replaces.
     pub replace: Span,
 }
 
 /// A word that no document contains. It starts like an attribute, so that expressions accept it.
 const PROBE: &str = "Qz0UgasProbe0zQ";
 
-/// The limit of bytes that are read for one completion.
+/// The maximum number of bytes that are read for one completion.
 const MAX_TRIED: usize = 1 << 20;
 
 /// Returns the completions at a byte offset of a file, in alphabetical order.

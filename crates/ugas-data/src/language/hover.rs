@@ -1,5 +1,4 @@
-//! Hover texts. For the value of an attribute, the controllers of the document set are spawned in a sim, which computes
-//! the value.
+//! Hover texts. To compute the value of an attribute, the controllers of the document set are spawned in a sim.
 
 use super::summary::{attribute, loaded, tooltip};
 use super::{host_calculations, name_at, number, set_of};
@@ -18,7 +17,7 @@ pub struct Hover {
     pub span: Span,
 }
 
-/// The limit of controllers shown for one attribute.
+/// The maximum number of controllers shown for one attribute.
 const MOST: usize = 5;
 
 /// Returns the hover text at a byte offset of a file.
@@ -105,7 +104,7 @@ fn of_tag(project: &Project, set: &DocSet, name: &str) -> String {
     let mut parts = vec![format!("**{name}** tag")];
     match entry {
         Some(entry) => parts.extend(entry.description.clone()),
-        None => parts.push("not declared in a registry".to_owned()),
+        None => parts.push("not declared in a tag registry".to_owned()),
     }
     parts.join("\n\n")
 }

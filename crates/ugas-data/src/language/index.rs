@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::{Doc, Kind};
 
-/// A place in a file, by line and column.
+/// A file, line and column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SourceLocation {
     /// The file.
@@ -18,7 +18,8 @@ pub struct SourceLocation {
     pub column: u32,
 }
 
-/// A reference between two definitions. Each of the two lists the other definition.
+/// A reference between two definitions. Both definitions list the reference, each with the name of the other
+/// definition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Use {
     /// The kind of the other definition; `None` for a document without a name.
@@ -27,7 +28,7 @@ pub struct Use {
     pub name: String,
     /// The key under which the name is written.
     pub key: String,
-    /// The place where the name is written.
+    /// The file, line and column of the reference.
     #[serde(flatten)]
     pub at: SourceLocation,
 }
@@ -39,7 +40,7 @@ pub struct Definition {
     pub kind: SymbolKind,
     /// The name of the definition, with the namespace of its pack.
     pub name: String,
-    /// The place of the definition.
+    /// The file, line and column of the definition.
     #[serde(flatten)]
     pub at: SourceLocation,
     /// The index of the document in its file.
@@ -52,7 +53,7 @@ pub struct Definition {
     pub used_by: Vec<Use>,
 }
 
-/// Returns all definitions of a document set: first the definitions in its own files, in the order of the files.
+/// Returns all definitions of a document set: first those in its own files, then those in the files of required packs.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};

@@ -1,5 +1,6 @@
 //! Editor features for a project: hover, completion, go to definition, references and rename. The features are pure
-//! functions of a [`Project`] and a byte offset in one of its files. The language server implements the protocol.
+//! functions of a [`Project`] and a byte offset in one of its files. The language server, not this module, implements
+//! the Language Server Protocol.
 //!
 //! The functions also work on incomplete text: they use the part of an invalid document that could be read.
 

@@ -1,11 +1,11 @@
-//! Finds the name at a place in a file, and all places of a name.
+//! Finds the name at a byte offset of a file, and all occurrences of a name.
 
 use crate::names::Names;
 use crate::{Mention, Project, Span, SymbolKind};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// A span of a file.
+/// A file and a span in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The file.
@@ -47,8 +47,8 @@ pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str)
     places(project, &names, &seen, |m| m.definition && m.kind == kind && is_under(&m.name, name))
 }
 
-/// Returns every occurrence of a name, including its definitions, in all document sets that share a definition with the
-/// document set of the file. The same name in an unrelated pack is a different definition.
+/// Returns every occurrence of a name, including its definitions. The result contains the occurrences in every document
+/// set that shares the definition with the file. The same name in an unrelated pack is a different definition.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};

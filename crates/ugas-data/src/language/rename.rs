@@ -1,5 +1,5 @@
-//! Renames a definition in every file. The edited documents are read and checked first. A rename that would change the
-//! meaning of a document is rejected.
+//! Renames a definition in every file. The edited documents are read and checked before the edits are returned. A
+//! rename that would change the meaning of a document is rejected.
 
 use super::names::{is_under, name_in, scope};
 use super::scenario;
@@ -20,7 +20,7 @@ pub struct Rename {
     pub edits: BTreeMap<PathBuf, Vec<Edit>>,
 }
 
-/// The error for a rejected rename. The text is the reason.
+/// The error for a rejected rename, with the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RenameError(pub String);
 
@@ -32,8 +32,8 @@ impl fmt::Display for RenameError {
 
 impl std::error::Error for RenameError {}
 
-/// Renames the definition at a byte offset of a file, also in scenarios that use its pack. Renaming a tag also renames
-/// its children.
+/// Returns the edits that rename the name at a byte offset of a file, including the edits of scenarios that use the
+/// pack of the definition. Renaming a tag also renames its child tags.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -145,7 +145,7 @@ fn unfit(kind: SymbolKind, new: &str) -> Option<String> {
 }
 
 impl Rename {
-    /// Returns the project with the edits.
+    /// Returns a copy of the project with the edits applied.
     pub fn applied(&self, project: &Project) -> Project {
         let mut after = project.clone();
         for (path, edits) in &self.edits {

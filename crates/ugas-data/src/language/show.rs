@@ -1,4 +1,4 @@
-//! A page about a definition: its place, a summary, its description, the document as parsed, and its references.
+//! A page about a definition: its file and line, a summary, its description, the parsed document and its references.
 
 use super::hover::{computed, controllers, is_of};
 use super::names::scope;
@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use ugas_doc::{Doc, Kind};
 
-/// The limit of pages for one name.
+/// The maximum number of pages for one name.
 const MAX_PAGES: usize = 8;
 
-/// Returns a page for each definition of a name, at most eight, with the numbers at `level`. The namespace in `name` is
-/// optional.
+/// Returns a page for each definition of a name, with the values at `level`. The result has at most eight pages. The
+/// namespace in `name` is optional.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -61,16 +61,16 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
     out
 }
 
-/// A definition with computed values.
+/// The computed description and values of a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct About {
     /// A one-line summary of the definition.
     pub summary: Option<String>,
-    /// The description of the definition, with the numbers at the level.
+    /// The description of the definition, with its placeholders replaced by the values at the level.
     pub text: Option<String>,
-    /// The placeholders whose value depends on the owning controller or is unknown.
+    /// The placeholders that were not replaced, because their value is unknown or depends on the controller.
     pub missing: Vec<String>,
-    /// The description with the numbers of each controller, as pairs of the controller's name and the text.
+    /// The description with the values of each controller, as pairs of the controller's name and the text.
     pub of_owners: Vec<(String, String)>,
     /// The value of an attribute on each controller, as triples of the controller's name, the value and its
     /// explanation.

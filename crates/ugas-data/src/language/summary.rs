@@ -1,20 +1,21 @@
-//! Fills numbers into the descriptions of definitions.
+//! Replaces the placeholders in the descriptions of definitions with numbers.
 
 use crate::{Loaded, Project};
 use std::sync::Arc;
 use ugas_core::{FilledText, Rules, Sim, SimConfig, SpawnSpec};
 use ugas_doc::{Ability, Attribute, Doc, DocumentKind};
 
-/// The description of a definition, with numbers filled in.
+/// The description of a definition, with its placeholders replaced by numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tooltip {
     /// The key for translations, such as `GA_Fireball.Description`.
     pub key: String,
-    /// The text with the numbers filled in, and the numbers as separate values for texts in other languages.
+    /// The text with its placeholders replaced, and the numbers as separate values for translated texts.
     pub filled: FilledText,
 }
 
-/// Returns the description of a document with the numbers at `level`, or `None` if the document has no description.
+/// Returns the description of a document with its placeholders replaced by the values at `level`, or `None` if the
+/// document has no description.
 ///
 /// ```
 /// use ugas_data::{Project, language};
@@ -37,11 +38,11 @@ pub fn tooltip(rules: &Rules, doc: &Doc, level: u32) -> Option<Tooltip> {
     Some(Tooltip { key: format!("{}.Description", doc.name()), filled: rules.fill_text(text, level) })
 }
 
-/// The limit of owners.
+/// The maximum number of owners.
 const MOST: usize = 5;
 
-/// Returns the description with the numbers of each controller that has the ability, or of all controllers if it is not an
-/// ability.
+/// Returns the description with the values of each controller that has the ability, or of every controller if the
+/// document is not an ability.
 pub(super) fn tooltips_of_owners(
     rules: &Arc<Rules>,
     controllers: &[&str],

@@ -32,7 +32,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             _ => None,
         };
         let message = "CancelAbilitiesWithTags means both CancelledByTags and CancelOtherAbilitiesWithTags".to_owned();
-        let help = meant.map_or("write the list that is meant".to_owned(), |field| format!("write {field}"));
+        let help = meant.map_or("write only the list that you mean".to_owned(), |field| format!("write {field}"));
         let rename = |field: &str| {
             let span = entry.span;
             (format!("write {field}"), vec![Edit { span, text: field.to_owned() }])

@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     why: "Channels group Multiply modifiers. Add, AddPost and Override ignore the field: an Override replaces the whole \
 value, not the factor of a channel.",
     example: "Modifiers:\n  - {Attribute: Grip, Operation: Override, Magnitude: {Type: ScalableFloat, Value: 1}, Channel: Surface}",
-    fix: "Remove `Channel`; `ugas fix` does this without changing behaviour. To change only the channel, write a Multiply.",
+    fix: "Remove `Channel`; `ugas fix` does this without changing behavior. To change only the factor, use Multiply.",
     check: CheckedBy::Lint(check),
 };
 
@@ -24,10 +24,10 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let modifier = d.at(&format!("Modifiers[{i}]"));
             let Some(entry) = modifier.entry("Channel") else { continue };
             let span = crate::Span { start: entry.span.start, end: entry.value.span.end };
-            let message = format!("Channel is ignored by {:?}", m.operation);
+            let message = format!("{:?} ignores Channel", m.operation);
             let edit = remove_entry(modifier, "Channel", &d.source.text);
             let fix = edit.map(|edit| ("remove Channel".to_owned(), vec![edit]));
-            report.add_with_fix(d, span, message, "remove it, or write a Multiply to change only the channel", fix);
+            report.add_with_fix(d, span, message, "remove Channel, or use Multiply to change only the factor", fix);
         }
     }
 }

@@ -45,9 +45,11 @@ fn walk(d: &LintDoc<'_>, node: &Node, report: &mut Report) {
             let blocks = |n: &&Node| n.as_text().is_some_and(|b| implies(name, b));
             let Some(blocker) = barred_list.items().iter().find(blocks).and_then(Node::as_text) else { continue };
             let message = match *wanted {
-                "GrantedTags" => format!("GrantedTags {name} matches {barred} {blocker}: the effect inhibits itself"),
+                "GrantedTags" => {
+                    format!("{name} in GrantedTags matches {blocker} in {barred}: the effect inhibits itself")
+                }
                 _ if name == blocker => format!("{name} is in both {wanted} and {barred}"),
-                _ => format!("{wanted} {name} is a child of {blocker} in {barred}, so the two contradict each other"),
+                _ => format!("{name} in {wanted} is a child of {blocker} in {barred}: the lists contradict each other"),
             };
             report.add(d, tag.span, message, "remove the tag from one of the two lists");
         }

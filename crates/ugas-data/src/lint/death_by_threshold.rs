@@ -1,4 +1,4 @@
-//! Death that is triggered by a threshold above 0.
+//! Triggers on low health that are used in place of a trigger on death.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -11,8 +11,8 @@ pub(super) static RULE: Rule = Rule {
     strict: false,
     summary: "effects that apply each other in a cycle",
     why: "Effects under `OnApplied` (or `OnExecuted` of an Instant effect) are applied at the same time. A cycle of \
-such effects ends only at the limit of reactions, which is reported as a diagnostic. A cycle through `OnExpired` takes \
-time and is valid.",
+such effects ends only when the limit of reactions is reached, which is reported as a diagnostic. A cycle through \
+`OnExpired` takes time and is valid.",
     example: "Kind: gameplay_effect\nName: GE_A\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_B]}\n---\n\
 Kind: gameplay_effect\nName: GE_B\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_A]}",
     fix: "Remove one effect from the cycle, or apply it with `OnExpired` of an effect that has a duration.",

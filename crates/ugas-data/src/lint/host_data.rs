@@ -1,4 +1,4 @@
-//! Fields that look like behaviour but are only data for the host.
+//! Fields that seem to define behavior of the runtime, but are only data for the host.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::bounds::walk;
@@ -39,7 +39,7 @@ const FIELDS: [(Kind, &str, &str); 11] = [
     (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the spawned controller is the source of the effect"),
 ];
 
-/// Returns whether a value differs from the default behaviour of the runtime.
+/// Returns whether a value differs from the default behavior of the runtime.
 fn asks(node: &Node) -> bool {
     !matches!(&node.value, NodeValue::Null | NodeValue::Bool(false)) && node.as_text() != Some("OnPressed")
 }

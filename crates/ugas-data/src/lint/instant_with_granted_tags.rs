@@ -21,6 +21,6 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
     for (d, _) in instant.filter(|(_, e)| !e.granted_tags.is_empty()) {
         let span = d.tree.entry("GrantedTags").map_or_else(|| d.name_span(), |e| e.span);
         let message = "an Instant effect is never active, so it grants no tags".to_owned();
-        report.add(d, span, message, "give it a duration, or move the tags to EffectTags if they classify the effect");
+        report.add(d, span, message, "give the effect a duration, or move tags that classify the effect to EffectTags");
     }
 }

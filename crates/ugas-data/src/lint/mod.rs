@@ -53,7 +53,7 @@ use ugas_core::Rules;
 /// Where a rule is checked.
 #[derive(Clone, Copy)]
 pub(crate) enum CheckedBy {
-    /// The rules builder, which warns with the id of the rule.
+    /// The rules builder, whose warnings have the id of the rule.
     Builder,
     /// This function.
     Lint(fn(&LintCx<'_>, &mut Report)),

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "multiply-as-factor",
     severity: Severity::Warning,
     strict: false,
-    summary: "a Multiply of 1 or more, which is a bonus and not a factor",
+    summary: "a Multiply magnitude of 1 or more, where the author probably meant a factor",
     why: "Multiply takes a signed bonus: 0.25 is +25 %, and 1.5 is +150 %, two and a half times the value. An author who \
 writes 1.5 usually means 1.5 times the value.",
     example: "Modifiers:\n  - {Attribute: Damage, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 1.5}}",

@@ -28,7 +28,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 report.add(d, m.span, message, &format!("rename it to {prefix}{name}"));
             } else if m.kind == SymbolKind::Attribute && !name.starts_with(|c: char| c.is_ascii_uppercase()) {
                 let message = format!("the name of the attribute {} does not start with a capital letter", name);
-                report.add(d, m.span, message, "start it with a capital letter, as in MaxHealth");
+                report.add(d, m.span, message, "start the name with a capital letter, as in MaxHealth");
             }
         }
     }

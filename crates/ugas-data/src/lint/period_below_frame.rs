@@ -11,8 +11,9 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a period shorter than a frame at 60 frames per second",
-    why: "Periods are exact, so a period of 5 ms executes three or four times in a frame. The additional executions \
-cost time for every target and are not visible. Usually the author wrote milliseconds instead of seconds.",
+    why: "Periods are exact, so an effect with a period of 5 ms executes three or four times in a frame. The \
+additional executions cost time for every target and are not visible. Such a short period is usually a mistake in \
+the unit.",
     example: "Period: {Period: 0.005}",
     fix: "Write a longer period with a larger magnitude; periods are in seconds.",
     check: CheckedBy::Lint(check),

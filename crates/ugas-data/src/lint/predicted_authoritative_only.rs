@@ -25,7 +25,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let barred = cx.effect(name).and_then(|(_, e)| e.executions.iter().find(|x| !x.predictable));
             if let Some(execution) = barred {
                 let calc = &execution.calculator_class;
-                let message = format!("the ability is predicted, but {calc} of {name} only runs on the server");
+                let message = format!("the ability is predicted, but {calc} of {name} runs only on the server");
                 report.add(
                     d,
                     node.span,

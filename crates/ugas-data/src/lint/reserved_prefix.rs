@@ -27,7 +27,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             let granted = matches!(m.key.as_str(), "GrantedTags" | "ActivationOwnedTags" | "OwnedTags");
             if m.kind == SymbolKind::Tag && granted {
                 if m.name.starts_with("GameplayCue.") {
-                    let message = format!("{} is a cue tag, but it is granted as a state", m.name);
+                    let message = format!("{} is a cue tag, but it is granted as a state tag", m.name);
                     report.add(d, m.span, message, "put it under GameplayCues, or use a tag below State");
                 } else if m.name.starts_with("Cooldown.") && m.key == "GrantedTags" && !cools {
                     let message = format!("{} is granted by an effect that no ability uses as Cooldown", m.name);

@@ -1,4 +1,4 @@
-//! Times that are not whole frames in a document with a frame rate.
+//! Times that are not a whole number of frames, in a document with a frame rate.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

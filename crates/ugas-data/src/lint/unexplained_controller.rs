@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     id: "unexplained-controller",
     severity: Severity::Warning,
     strict: false,
-    summary: "a CurrentValue that differs from the value that the base value and effects of the controller give",
+    summary: "a CurrentValue that differs from the value computed from the base value and the active effects",
     why: "The runtime computes current values from base values and active effects when a controller is spawned. It \
 only compares the value in the document with the result. A difference means that a base value or an effect is wrong or \
 missing.",

@@ -8,7 +8,7 @@ pub(super) static RULE: Rule = Rule {
     id: "zero-magnitude",
     severity: Severity::Warning,
     strict: false,
-    summary: "a modifier that adds 0 or multiplies by a bonus of 0",
+    summary: "a modifier that adds 0, or a Multiply with a bonus of 0",
     why: "Adding 0 changes nothing, and a Multiply of 0 is a bonus of 0 %, not a factor of 0. To set a value to 0, write an \
 Override of 0.",
     example: "Modifiers:\n  - {Attribute: Speed, Operation: Multiply, Magnitude: {Type: ScalableFloat, Value: 0}}",

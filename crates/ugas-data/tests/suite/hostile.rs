@@ -73,10 +73,10 @@ fn unsupported_yaml_features_are_refused_with_a_message() {
         ("a: &a [*a]\n", "the alias is inside the value it refers to"),
         ("a: !weapon 1\n", "the tag \"!weapon\" is not supported"),
         ("a: !weapon {b: 1}\n", "the tag \"!weapon\" is not supported"),
-        ("a: !!int text\n", "\"text\" is not a value of !!int"),
+        ("a: !!int text\n", "\"text\" is not a valid !!int"),
         ("? [a, b]\n: 1\n", "expected a key, found a list or a map"),
         ("&a a: 1\n*a : 2\n", "an alias cannot be a key"),
-        (": 1\n", "expected a key before this"),
+        (": 1\n", "expected a key before this value"),
     ] {
         let error = refused(text);
         assert_eq!((error.code, error.message.as_str()), (Code::Syntax, message), "{text}");

@@ -1,8 +1,8 @@
-//! Runs a scenario with `Network:`: its server, its clients and simulated links, in virtual time and with the seed of
-//! the scenario, so that a run is reproducible.
+//! Runs a scenario with `Network:`: its server and its clients over simulated links. Time is virtual and random numbers
+//! depend only on the seed, so a run is reproducible.
 //!
 //! All machines use the server's clock: every machine runs a step at the first server tick at or after the time of the
-//! step. A command of a client reaches the server later, as in a game.
+//! step. A command of a client reaches the server after the latency of its link, as in a game.
 
 use super::parts::{ClientPart, PartError, ServerPart};
 use super::{RunOptions, Runner};

@@ -1,4 +1,4 @@
-//! Queries of the sim about abilities.
+//! Queries about abilities, tasks and the details of facts.
 
 use super::Runner;
 use crate::scenario::Found;

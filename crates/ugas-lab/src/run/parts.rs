@@ -96,7 +96,7 @@ pub struct ClientPart<'s> {
 }
 
 impl Scenario {
-    /// Returns the server part. To add a client, call [`Server::connect`] of [`ServerPart::server_mut`] with the
+    /// Returns the server part. To add a client, call [`Server::connect`] on [`ServerPart::server_mut`] with the
     /// controllers that [`ServerPart::owned_by`] returns.
     ///
     /// Returns an error if the scenario has the verbs `Link`, `Disconnect` or `Reconnect`, because these verbs need
@@ -141,7 +141,7 @@ impl Scenario {
         Ok(part)
     }
 
-    /// Returns the client part with this name.
+    /// Returns the part of the client that has this name.
     pub fn client_part(&self, name: &str) -> Result<ClientPart<'_>, PartError> {
         let network = self.network.as_ref().ok_or(PartError::NoNetwork)?;
         if network.client(name).is_none() {
@@ -216,7 +216,7 @@ impl<'s> ServerPart<'s> {
         &self.server
     }
 
-    /// Returns the mutable server session, to add connections and to send and receive datagrams.
+    /// Returns a mutable reference to the server session, to add connections and to send and receive datagrams.
     pub fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
@@ -277,8 +277,8 @@ impl<'s> ServerPart<'s> {
         }
     }
 
-    /// Returns the actors of a client with the hashes of their state at the last complete tick, without attributes that
-    /// are hidden from the owning client.
+    /// Returns the actors of a client with the hashes of their state at the last complete tick. The hashes exclude
+    /// attributes that are hidden from the owning client.
     pub fn hashes(&self, client: &str) -> Vec<(String, u64)> {
         let network = self.runner.scenario.network.as_ref();
         let owns = network.and_then(|n| n.client(client)).map_or(&[][..], |client| &client.owns);
@@ -348,7 +348,7 @@ impl ClientPart<'_> {
         &self.client
     }
 
-    /// Returns the mutable client session, to send and receive datagrams.
+    /// Returns a mutable reference to the client session, to send and receive datagrams.
     pub fn client_mut(&mut self) -> &mut Client {
         &mut self.client
     }
@@ -419,7 +419,7 @@ impl ClientPart<'_> {
     /// Returns the name and the failures of the client. Each verb that has not run is a failure.
     pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
         for (_, step) in std::mem::take(&mut self.due) {
-            let message = "the verb did not run: the prediction window was closed";
+            let message = "the verb did not run: the prediction window was full";
             self.runner.fail(step.place, message.to_owned(), None);
         }
         (self.name, self.runner.failures)
@@ -449,7 +449,7 @@ impl ClientPart<'_> {
             } else {
                 let request = self.request(&step.verb);
                 match request.and_then(|request| self.client.command(request)) {
-                    // The prediction window is closed: the verb waits.
+                    // The prediction window is full: the verb waits.
                     Err(Refusal::PredictionWindowClosed) if step.refused.is_none() => return,
                     outcome => self.runner.judge(step, outcome.map(|_| ()), &[]),
                 }

@@ -50,7 +50,7 @@ enum RunSegment {
         entry: usize,
         step: usize,
     },
-    /// The end of a `Do` list, where windows of facts close.
+    /// The end of a `Do` list, where the facts that its expectations checked are discarded.
     Close(usize),
 }
 
@@ -174,7 +174,7 @@ impl Work {
         let mut runner = Runner { sim, ..saved.clone() };
         for leg in at..at + k {
             if self.run(&mut runner, leg) != self.base[leg] {
-                return self.differs(&runner, at, leg - at, &format!("rolled back by {k}"));
+                return self.differs(&runner, at, leg - at, &format!("rolled back by {k} steps"));
             }
         }
     }

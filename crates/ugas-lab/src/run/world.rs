@@ -172,9 +172,9 @@ impl World {
 /// Why the world of a scenario could not be built.
 #[derive(Clone, Debug)]
 pub(crate) enum BuildError {
-    /// An error of reading, or an unknown name.
+    /// A read error, or an unknown name.
     Read(ReadError),
-    /// An issue of the rules builder.
+    /// A finding of the rules builder.
     Found(Diagnostic),
 }
 

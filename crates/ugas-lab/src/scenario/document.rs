@@ -18,7 +18,8 @@ const RESERVED: &[&str] = &["Sim", "Cues", "Rejected"];
 const MAX_COVERS: usize = 6;
 
 impl Scenario {
-    /// Parses a scenario. `file` is the file name in messages; the paths of packs are relative to it.
+    /// Parses a scenario. `file` is the path of the file in messages; paths of packs are relative to the folder of that
+    /// file.
     pub fn from_node(file: &str, node: &Node) -> Result<Scenario, Vec<ReadError>> {
         let mut errors = Vec::new();
         let scenario = parse(file, node, &mut errors);

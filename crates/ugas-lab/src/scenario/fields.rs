@@ -1,4 +1,5 @@
-//! Typed access to the maps of a scenario file. Errors have the place of the value, and unknown keys get a suggestion.
+//! Typed access to the maps of a scenario file. An error contains the place of the invalid value, and an error about an
+//! unknown key suggests a similar key.
 
 use ugas_core::SimTime;
 use ugas_data::{Code, Entry, Node, NodeValue, ReadError, nearest};
@@ -77,7 +78,7 @@ impl<'a> Reading<'a> {
     pub(crate) fn text(self, what: &str, node: &Node) -> Result<String, ReadError> {
         node.as_text().map(str::to_owned).ok_or_else(|| ReadError {
             help: matches!(node.value, NodeValue::Number(_) | NodeValue::Bool(_))
-                .then(|| "write it in quotes".to_owned()),
+                .then(|| "put the value in quotes".to_owned()),
             ..self.error(node, format!("{what}: expected a text, found {}", node.describe()))
         })
     }

@@ -12,7 +12,7 @@ pub(crate) enum Found {
     Number(f64),
     Text(String),
     Vector([f64; 3]),
-    /// Several kinds that all match.
+    /// Several kinds; an expectation of any of them matches.
     AnyOf(Vec<String>),
     Map(Vec<(String, Found)>),
 }

@@ -81,7 +81,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
             | Verb::ExpectHash { .. }
     );
     if let Some(node) = refused.or(may_refuse).filter(|_| !can_be_refused) {
-        return Err(reading.error(node, format!("{} cannot be refused", entry.key)));
+        return Err(reading.error(node, format!("{} cannot be refused; remove this key", entry.key)));
     }
     Ok(step)
 }

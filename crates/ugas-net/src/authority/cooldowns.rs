@@ -18,7 +18,7 @@ const MAX_ENDS: usize = 16_384;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum CooldownKind {
-    /// A tag was removed, which may be a cooldown tag.
+    /// A tag was removed; it may be a cooldown tag.
     Tag(TagId),
     /// The global cooldown of a group ended.
     Group(GroupId),

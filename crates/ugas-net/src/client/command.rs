@@ -22,7 +22,8 @@ impl Client {
         (wanted.clamp(least, cap).0 / tick).max(1) as u32
     }
 
-    /// Returns whether the client predicts commands: the last confirmed tick must be within the prediction window.
+    /// Returns whether the client can predict commands, that is, whether the last confirmed tick is within the
+    /// prediction window.
     pub fn can_predict(&self) -> bool {
         let first = self.rows.iter().filter_map(|r| r.last_confirmed.as_ref()).map(|s| s.0).min();
         self.is_within(first.unwrap_or(self.newest_tick))
@@ -43,7 +44,7 @@ impl Client {
     ///
     /// While the prediction window is closed ([`Client::can_predict`]), the client sends releases and cancels without
     /// predicting them. For every other request this method returns [`Refusal::PredictionWindowClosed`]; repeat the
-    /// request when the window is open again.
+    /// request when the window is open again. The refusal is the same while too many commands wait for their verdicts.
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);

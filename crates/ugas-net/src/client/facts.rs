@@ -32,7 +32,7 @@ pub enum Certainty {
 /// reported has the time at which the client received it.
 ///
 /// Each fact can be read only together with its certainty, because code that reacts to every fact of a list would react
-/// twice to a predicted fact. `CueManager` and `Observers` of the crate `ugas` take all facts as one value.
+/// twice to a predicted fact. `CueManager` and `Observers` of the crate `ugas` take a whole `NetFacts`.
 #[derive(Clone, Debug, Default)]
 pub struct NetFacts {
     /// The facts. Confirmed and undone facts have no named values, because the predicted fact had the same values.

@@ -61,8 +61,8 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
     /// The longest time that the client may predict beyond the last confirmed state; at most half a second. While the
-    /// window is exceeded, commands return [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed), see
-    /// [`Client::command`].
+    /// window is exceeded, [`Client::command`] refuses most requests with
+    /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed).
     pub prediction_window: SimTime,
     /// A correction that changes an attribute by more than this fraction of the larger of the two values is reported as
     /// a [`ValueCorrection`].
@@ -148,7 +148,8 @@ pub struct ClientCounts {
     pub outdated: u64,
     /// Commands refused because the prediction window was closed.
     pub window_closed: u64,
-    /// Skipped updates of remote actors, because the client has [`ClientConfig::max_proxies`] remote actors already.
+    /// Updates of remote actors that were skipped because the client already had [`ClientConfig::max_proxies`] remote
+    /// actors.
     pub skipped_proxies: u64,
 }
 
@@ -267,7 +268,7 @@ impl Client {
         }
     }
 
-    /// Returns the predicted world of this client.
+    /// Returns the sim of this client: its predicted controllers and the proxies of remote actors.
     pub fn sim(&self) -> &Sim {
         &self.sim
     }
@@ -377,8 +378,8 @@ impl Client {
 
     // Time --------------------------------------------------------------------------------------------------------
 
-    /// Advances the local time and simulates the ticks that are due, without a host for tasks. Returns the number of
-    /// simulated ticks.
+    /// Advances the local time and simulates the ticks that are due, without a host that answers tasks. Returns the
+    /// number of simulated ticks.
     pub fn update(&mut self, elapsed: SimTime) -> u32 {
         self.update_with(elapsed, &mut NoHost)
     }

@@ -1,5 +1,6 @@
 //! Adds and removes owned controllers. A client predicts a controller from its first full state until the server
-//! removes the controller. A removed controller stays in the list of owned controllers, so that it can return.
+//! removes the controller. The client keeps an empty history for a removed controller, so that the controller can
+//! return.
 
 use super::Client;
 use super::facts::Certainty;

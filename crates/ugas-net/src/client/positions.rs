@@ -1,5 +1,5 @@
-//! Positions of remote actors. Positions have a separate channel and arrive more often than other state. The sim has
-//! the newest position, which range checks use; rendering uses an interpolated position.
+//! Positions of remote actors. Positions are sent separately from other state and arrive more often. The sim has the
+//! newest position, which range checks use; rendering uses an interpolated position.
 
 use super::Client;
 use crate::types::Tick;
@@ -47,8 +47,8 @@ impl Client {
         self.sim.now() - self.positions.lead.unwrap_or(SimTime::ZERO) - self.config.interpolation_delay
     }
 
-    /// Returns where to render a controller: at the predicted position of an owned controller, or at a position of a
-    /// remote actor that is interpolated between received positions.
+    /// Returns the anchor at which to render a controller: the predicted anchor of an owned controller, or the
+    /// interpolated anchor of a remote actor.
     pub fn render_anchor(&self, who: ControllerId) -> Option<Anchor> {
         match self.owned.contains(&who) {
             true => self.sim.anchor(who).ok().flatten(),

@@ -1,7 +1,7 @@
 //! Packets from the server.
 //!
-//! The client reads the complete part of a packet about owned controllers before it applies any of it, because a
-//! verdict and the state in the same packet belong together.
+//! The client reads everything about owned controllers in a packet before it applies any of it, because a verdict and
+//! the state in the same packet belong together.
 
 use super::clock_sync::ClockSync;
 use super::history::OwnedHistory;

@@ -1,4 +1,4 @@
-//! Remote actors: proxy rows of this sim with their replicated state and the predictions on top of it.
+//! Remote actors: proxy rows of the client's sim, with their replicated state and the changes that the client predicts.
 
 use super::Client;
 use super::facts::Certainty;

@@ -41,7 +41,7 @@ pub struct ScheduleRequest<'a> {
     pub viewer: Viewer<'a>,
     /// The tick whose state is sent.
     pub tick: Tick,
-    /// How long a tick is.
+    /// The tick length.
     pub length: SimTime,
     /// The client's round trip time.
     pub round_trip: SimTime,
@@ -54,7 +54,7 @@ pub struct ScheduleRequest<'a> {
     pub lossy: bool,
 }
 
-/// An actor in a packet.
+/// The planned update of one actor in a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlannedUpdate {
     /// The actor.
@@ -64,7 +64,7 @@ pub struct PlannedUpdate {
     pub since: Tick,
 }
 
-/// The actors of a packet. The lists are sorted by id, and their memory is reused.
+/// The plan of a packet: the actors whose updates it contains. The lists are sorted by id, and their memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPlan {
     /// Actors whose state is written.

@@ -34,9 +34,9 @@ pub type Rates = RangeInclusive<u32>;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RateTable {
-    /// The rates of players' characters, sent to clients with low latency.
+    /// The rates of players' characters for clients with low latency.
     pub player: Rates,
-    /// The rates of players' characters, sent to clients with high latency ([`HIGH_LATENCY`]).
+    /// The rates of players' characters for clients with high latency ([`HIGH_LATENCY`]).
     pub player_slow: Rates,
     /// The rates of important actors.
     pub important: Rates,
@@ -99,7 +99,7 @@ pub struct Bandwidth {
 }
 
 impl Bandwidth {
-    /// Creates a bandwidth with bytes per second and a burst limit.
+    /// Creates a bandwidth of `per_second` bytes per second with bursts of at most `most` bytes.
     pub fn new(per_second: u32, most: u32) -> Bandwidth {
         Bandwidth { per_second, most, saved: most as i64 * FLICKS_PER_SECOND }
     }
@@ -115,12 +115,12 @@ impl Bandwidth {
         self.saved = self.saved.saturating_add(earned).min(self.most as i64 * FLICKS_PER_SECOND);
     }
 
-    /// Returns the bytes that may be sent now.
+    /// Returns the number of bytes that may be sent now.
     pub fn left(&self) -> usize {
         (self.saved / FLICKS_PER_SECOND).max(0) as usize
     }
 
-    /// Accounts for sent bytes. Bytes beyond [`Bandwidth::left`] become a debt.
+    /// Accounts for sent bytes. Bytes beyond [`Bandwidth::left`] reduce the later budget.
     pub fn spend(&mut self, bytes: usize) {
         let spent = i64::try_from(bytes).unwrap_or(i64::MAX).saturating_mul(FLICKS_PER_SECOND);
         self.saved = self.saved.saturating_sub(spent);

@@ -32,7 +32,7 @@ pub enum RelevanceUpdate {
     /// change.
     OnChange,
     /// At the same times as [`RelevanceUpdate::OnChange`], and additionally once in this many ticks. Use this variant
-    /// for a relevance that depends on other inputs than its arguments. Each tick evaluates a part of the actors.
+    /// for a relevance that depends on inputs other than its arguments. Each tick evaluates a part of the actors.
     Every(u32),
 }
 
@@ -81,8 +81,8 @@ pub struct DistanceRelevance {
 }
 
 impl DistanceRelevance {
-    /// Creates a relevance with a distance to enter and a distance to leave. The distance to leave is raised to the
-    /// distance to enter if it is smaller.
+    /// Creates a relevance: an actor becomes relevant within the distance `enter` and irrelevant beyond the distance
+    /// `leave`. If `leave` is smaller than `enter`, `enter` is used for both.
     pub fn new(enter: f64, leave: f64) -> DistanceRelevance {
         let leave = leave.max(enter);
         DistanceRelevance { enter_squared: enter * enter, leave_squared: leave * leave }
@@ -114,7 +114,7 @@ pub trait Priority: Send + Sync {
     }
 }
 
-/// A priority that sends owned controllers and targets first, then the other actors by distance.
+/// A priority that is highest for owned controllers, then for targets, and then higher for near than for far actors.
 ///
 /// ```
 /// use ugas_core::ControllerId;

@@ -368,7 +368,7 @@ impl Schedule {
         }
     }
 
-    /// Records that a position written from this tick was lost.
+    /// Records that a position update was lost; `since` is the tick of the update before it.
     pub fn on_pose_lost(&mut self, who: ControllerId, since: Tick) {
         if let Some(entry) = self.list_entry(who) {
             entry.pose_since = entry.pose_since.min(since);
@@ -396,12 +396,12 @@ impl Schedule {
         }
     }
 
-    /// Evaluates the relevance of all actors with the next packet.
+    /// Requests a new evaluation of the relevance of all actors for the next packet.
     pub fn reevaluate(&mut self) {
         self.evaluates_all = true;
     }
 
-    /// Returns whether the client lacks a change of an actor at a tick.
+    /// Returns whether the client may lack a change of an actor up to this tick.
     pub fn is_missing(&self, store: &ReplicationStore, who: ControllerId, tick: Tick) -> bool {
         let entry = self.entries.binary_search_by_key(&who, |e| e.who).ok().and_then(|at| self.entries.get(at));
         let (Some(entry), Ok(at)) = (entry, store.ids().binary_search(&who)) else { return false };
@@ -414,7 +414,8 @@ impl Schedule {
         entry.is_some_and(|e| e.is_relevant)
     }
 
-    /// Sends the state of all actors again from this tick on, because the client could not read an update.
+    /// Schedules the state of all actors to be sent again from this tick on, because the client could not read an
+    /// update.
     pub fn resync(&mut self, tick: Tick) {
         for entry in &mut self.entries {
             *entry = ScheduledActor {

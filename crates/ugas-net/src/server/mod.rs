@@ -73,8 +73,8 @@ pub struct ServerConfig {
     pub commands_per_tick: u32,
     /// The maximum number of datagrams per tick that the server sends to one client.
     pub datagrams_per_tick: u32,
-    /// The number of bytes per second that the server sends to one client. Verdicts and owned controllers are always
-    /// sent; remote actors use the remaining bandwidth.
+    /// The bandwidth that the server uses for one client, in bytes per second. Verdicts and owned controllers are
+    /// always sent; remote actors use the remaining bandwidth.
     pub bytes_per_second: u32,
     /// Whether the server releases the held inputs of a client when the client disconnects.
     pub release_inputs: bool,
@@ -109,7 +109,7 @@ pub enum ConnectError {
     #[error("controller {} does not exist; spawn it before its player connects", .0.0)]
     UnknownController(ControllerId),
     /// A controller belongs to another client.
-    #[error("controller {} is owned by another client; a controller has one owner", .0.0)]
+    #[error("controller {} is owned by another client; disconnect that client first", .0.0)]
     AlreadyOwned(ControllerId),
     /// The client would own more controllers than allowed.
     #[error("a client may own at most {MAX_OWNED} controllers, found {0}")]
@@ -130,12 +130,12 @@ impl RejectionCounts {
         *self.list.entry(reason).or_default() += 1;
     }
 
-    /// Returns the count of a reason.
+    /// Returns the number of rejections for a reason.
     pub fn of(&self, reason: RejectReason) -> u64 {
         self.list.get(&reason).copied().unwrap_or(0)
     }
 
-    /// Returns all reasons with their counts.
+    /// Returns the reasons that have occurred, with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (RejectReason, u64)> {
         self.list.iter().map(|(reason, n)| (*reason, *n))
     }
@@ -233,7 +233,7 @@ impl Server {
         &self.sim
     }
 
-    /// Returns the mutable authoritative sim, so that the host can run ops between ticks.
+    /// Returns a mutable reference to the authoritative sim, so that the host can run ops between ticks.
     pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.sim
     }
@@ -274,7 +274,8 @@ impl Server {
         self.interest.rates = rates;
     }
 
-    /// Sets the number of bytes per second that the server sends to one client. This value overrides the config.
+    /// Sets the bandwidth that the server uses for one client, in bytes per second. This value overrides
+    /// [`ServerConfig::bytes_per_second`].
     pub fn set_bandwidth(&mut self, peer: PeerId, per_second: u32) {
         if let Some(p) = self.peers.get_mut(&peer) {
             p.views.set_bandwidth(bandwidth(per_second));
@@ -327,8 +328,8 @@ impl Server {
         })
     }
 
-    /// Returns the sum of packets in flight, waiting commands, verdicts and unread bytes that are kept. Tests use this
-    /// number to check memory bounds.
+    /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands and
+    /// verdicts, plus the number of unread bytes. Tests use this number to check memory bounds.
     pub fn retained(&self) -> usize {
         self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
     }

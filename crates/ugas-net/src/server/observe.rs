@@ -99,8 +99,8 @@ impl ObserverStream {
         self.stream_bandwidth.spend(reliable.min(self.stream_bandwidth.left()));
     }
 
-    /// Returns the bytes of the next packet that the reliable stream may use. The stream always has half of the
-    /// bandwidth, so that it makes progress.
+    /// Returns the number of bytes of the next packet that the reliable stream may use. The stream always has half of
+    /// the bandwidth, so that it makes progress.
     pub(crate) fn stream_share(&self) -> usize {
         match self.starved_packets {
             0 => self.bandwidth.left().max(self.stream_bandwidth.left()),

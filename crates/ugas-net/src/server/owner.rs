@@ -27,7 +27,7 @@ pub(crate) enum Written {
     Status,
     /// Its state.
     State,
-    /// Nothing: the state was too long for the packet. It is kept as the newest baseline.
+    /// Nothing, because the state was too long for the packet. The state is kept as the newest baseline.
     TooLong,
 }
 

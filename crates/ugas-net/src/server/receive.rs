@@ -1,4 +1,4 @@
-//! Packets from clients: validated, counted, kept until their tick.
+//! Receives packets from clients: validates them, counts rejections, and keeps commands until their tick.
 
 use super::numbers::Number;
 use super::owner::Owned;

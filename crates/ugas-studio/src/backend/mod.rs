@@ -44,7 +44,7 @@ pub type SessionFactory = Box<dyn Fn(u64) -> Result<Session, String> + Send>;
 /// A function that opens a session with options.
 type OpenSession = Box<dyn Fn(&OpenOptions) -> Result<Session, String> + Send>;
 
-/// A session, its recording, and the answers to requests about them.
+/// A running session with its recording, which answers the requests of pages.
 ///
 /// ```
 /// use ugas_studio::{Backend, session::Session};
@@ -143,7 +143,7 @@ impl Backend {
         self
     }
 
-    /// Sets the function that counts allocations for the statistics. It returns the count of the calling thread.
+    /// Sets the function that returns how many allocations the calling thread has made, for the statistics.
     pub fn with_counter(mut self, counter: fn() -> u64) -> Backend {
         self.counter = Some(counter);
         self
@@ -160,8 +160,8 @@ impl Backend {
         self.disk.as_ref().map_or(Vec::new(), Disk::watched_paths)
     }
 
-    /// Advances the world by elapsed milliseconds. `clock` returns microseconds and is used to measure the duration of
-    /// a step.
+    /// Advances the world by `millis` milliseconds of real time. `clock` returns microseconds and is used to measure
+    /// the duration of a step.
     pub fn advance(&mut self, millis: f64, clock: &mut dyn FnMut() -> f64) {
         if !self.running || !millis.is_finite() {
             return;
@@ -272,7 +272,7 @@ impl Backend {
     /// Opens a session and runs it to a tick with the given inputs.
     fn open(&mut self, options: OpenOptions, tick: u32, inputs: Vec<(u32, Input)>) -> Result<(), String> {
         if tick > MAX_LINK_TICK {
-            return Err(format!("tick {tick} is beyond the limit of a link, {MAX_LINK_TICK}"));
+            return Err(format!("tick {tick} of the link is above the limit {MAX_LINK_TICK}"));
         }
         // A link may come from an untrusted source.
         if inputs.iter().any(|(_, input)| matches!(input, Input::Files { .. })) {

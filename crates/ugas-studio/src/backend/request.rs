@@ -1,11 +1,11 @@
-//! The requests of pages in JSON.
+//! The requests that pages send as JSON.
 
 use crate::session::{Action, Input};
 use serde::Deserialize;
 use serde_json::Value;
 use ugas_data::{Step, SymbolKind};
 
-/// A request of a page, grouped by subject.
+/// A request from a page, grouped by subject.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
     /// A request about the world and the recording.
@@ -56,7 +56,8 @@ pub(crate) struct FrameRequest {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum WorldRequest {
-    /// Request for the data that a page needs once. With `opens`, a duel first runs until both fighters are alive.
+    /// Request for the data that a page needs once. With `opens`, a duel first skips its first seconds and any time in
+    /// which a fighter is dead.
     Hello {
         #[serde(default)]
         opens: bool,
@@ -97,14 +98,15 @@ pub(crate) enum WorldRequest {
     Causes {
         serial: u64,
     },
-    /// Request for the newest events up to the current tick, of these actors or of all actors.
+    /// Request for the newest events up to the current tick, of the actors in `about` or of all actors.
     History {
         #[serde(default)]
         about: Option<Vec<String>>,
     },
     Figures,
     Permalink,
-    /// Opens a session at its start or at a tick. Missing options keep the values of the current session.
+    /// Opens a new session and runs it to a tick with the given inputs. A missing seed or scenario is taken from the
+    /// current session.
     Open {
         #[serde(default)]
         seed: Option<u64>,
@@ -129,7 +131,7 @@ pub(crate) enum DataRequest {
     Check { file: String, text: String },
     /// Request for all definitions with their references.
     Definitions,
-    /// Request for one definition with its numbers.
+    /// Request for one definition with its description and its values at a level.
     Definition {
         kind: SymbolKind,
         name: String,

@@ -167,7 +167,7 @@ pub enum ResolvedAction {
 }
 
 impl ResolvedAction {
-    /// Runs the action. The error is the refusal.
+    /// Runs the action. The error says why the action was refused.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         self.execute(sim).map(|_| ())
     }

@@ -29,7 +29,7 @@ pub struct Keys {
     /// Pressed inputs, by name.
     #[serde(default)]
     pub inputs: Vec<String>,
-    /// Whether the hero is returned to the AI.
+    /// Whether the person returns the hero to the AI.
     #[serde(default)]
     pub leave: bool,
 }

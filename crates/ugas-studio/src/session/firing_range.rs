@@ -1,5 +1,5 @@
 //! Two shooters fire at one target over equal links. One predicts its cooldown; the other waits until the server
-//! confirms that the cooldown has ended. Their rates of fire show the effect of prediction.
+//! confirms that the cooldown has ended. The difference between their rates of fire is the effect of prediction.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use ugas_net::message::Request;
 const WINDOW: u32 = 10 * super::RATE;
 const NAMES: [&str; 2] = ["Predicting", "Confirming"];
 
-/// The number of ticks in which the client of the first shooter showed its cooldown wrongly. Both counts stay 0 if the
-/// confirmed cooldown replaces the predicted cooldown within one tick.
+/// Counts of the ticks in which the first shooter's client showed the cooldown twice or not at all. Both counts stay 0
+/// if the confirmed cooldown replaces the predicted cooldown within one tick.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WrongFrames {
-    /// Ticks in which the cooldown was shown twice, as predicted and as confirmed.
+    /// The number of ticks in which the cooldown was shown twice, as predicted and as confirmed.
     pub twice: u32,
-    /// Ticks in which the cooldown was not shown although it was active.
+    /// The number of ticks in which the cooldown was not shown although it was active.
     pub missing: u32,
 }
 
@@ -152,13 +152,14 @@ impl FiringRange {
         self.wrong.missing += u32::from(count == 0 && runs);
     }
 
-    /// Returns shots per minute over the last ten seconds, with a predicted and with a confirmed cooldown.
+    /// Returns shots per minute over the last ten seconds: of the shooter that predicts its cooldown, then of the
+    /// shooter that waits for the server.
     pub fn shots_per_minute(&self) -> [f64; 2] {
         let seconds = f64::from((self.net.tick().0 - self.begun).clamp(1, WINDOW)) / f64::from(super::RATE);
         [0, 1].map(|at| self.shooters[at].shots.len() as f64 * 60.0 / seconds)
     }
 
-    /// Returns the number of ticks in which the cooldown was shown wrongly.
+    /// Returns the number of ticks in which the cooldown was shown twice or not at all.
     pub fn wrong_frames(&self) -> WrongFrames {
         self.wrong
     }

@@ -268,7 +268,7 @@ impl Session {
         &self.names
     }
 
-    /// Returns the controller with a name.
+    /// Returns the controller that has this name.
     pub fn who(&self, name: &str) -> Option<ControllerId> {
         self.names.who(self.sim(), name)
     }

@@ -31,7 +31,9 @@ impl Session {
     fn of_one(all: &[Scenario], at: usize, seed: Option<u64>) -> Result<Session, String> {
         let scenario = &all[at];
         let run = scenario.record(seed).map_err(|errors| listed(&errors))?;
-        let Some(first) = run.snapshots.first().cloned() else { return Err("the scenario has no timeline".to_owned()) };
+        let Some(first) = run.snapshots.first().cloned() else {
+            return Err("the scenario has no `Timeline:`".to_owned());
+        };
         let library = Library::of_scenario(first.rules().clone(), scenario);
         let mut names = Names::from(run.names.clone());
         let categories = scenario.categories();
@@ -46,8 +48,8 @@ impl Session {
         Ok(session)
     }
 
-    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. Documents open
-    /// with their first scene; if they have no scene, each controller is spawned once.
+    /// Opens a path: a scenario of a file, the pack in a folder, or the documents of a file. A pack or a file of
+    /// documents starts with its first scene; without a scene, each controller is spawned once.
     pub fn of_path(path: &Path, choice: &OpenOptions) -> Result<Session, String> {
         match if path.is_file() { ugas_lab::load_file(path) } else { Ok(Vec::new()) } {
             Ok(scenarios) if !scenarios.is_empty() => {

@@ -15,7 +15,7 @@ pub struct ActionOutcome {
 }
 
 impl Action {
-    /// Runs the action and describes its outcome. The error is the refusal.
+    /// Runs the action and describes its outcome. The error says why the action was refused.
     ///
     /// ```
     /// use ugas_core::{Rules, Sim, SimConfig};
@@ -135,7 +135,7 @@ fn name_of(sim: &Sim, key: ActivationKey) -> Option<String> {
 fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> ActionOutcome {
     match lacks_target(sim, ability, target) {
         true => ActionOutcome {
-            text: format!("{text} without a target: the ability did not apply its effects on a target; enter a target"),
+            text: format!("{text} without a target: the ability did not apply its effects to a target; enter a target"),
             no_effect: true,
         },
         false => ActionOutcome { text, no_effect: false },

@@ -43,7 +43,7 @@ impl Script {
         &self.listed.names
     }
 
-    /// Returns the index of this scenario.
+    /// Returns the index of this scenario in [`Script::names`].
     pub fn index(&self) -> usize {
         self.listed.at
     }

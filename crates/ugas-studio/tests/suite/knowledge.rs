@@ -52,7 +52,7 @@ fn a_hidden_value_is_not_shown_as_its_default() {
     assert_eq!((&mana["value"], &mana["base"]), (&Value::Null, &Value::Null));
     let why = explain(&mut backend, json!("You"), "Brann", "Mana");
     assert_eq!(why["value"], Value::Null);
-    assert_eq!(why["text"], "–: not replicated to this client; only the server knows this value");
+    assert_eq!(why["text"], "–: not replicated to this client; explain the value on the server");
     let frame = ask(&mut backend, json!({ "ask": "frame" }));
     let bar = |side: usize| {
         let brann = frame["sides"][side]["actors"].as_array().unwrap().iter().find(|a| a["name"] == "Brann").unwrap();

@@ -24,7 +24,7 @@ const OWN_LIFETIME: Duration = Duration::from_secs(300);
 pub struct ConnectorConfig {
     /// The current time since the Unix epoch. [`ClientTransport::poll`] advances this time.
     pub now: Duration,
-    /// The timeout for opening a WebSocket connection, which is the only blocking call.
+    /// The maximum time to wait for the TCP connection of a WebSocket.
     pub connect_timeout: Duration,
 }
 
@@ -129,7 +129,7 @@ impl ClientTransport for Connector {
         Ok(())
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "any other error kind")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other error kinds are handled alike")]
     fn send(&mut self, datagram: &[u8]) -> Result<(), SendError> {
         check_length(datagram)?;
         if self.state() != State::Connected {
@@ -207,7 +207,7 @@ fn open(
             let socket = crate::socket::websocket::WebSocketClient::connect(server, connect_timeout).map_err(cannot)?;
             Ok(Box::new(socket))
         }
-        #[allow(unreachable_patterns, reason = "which transports are built is a matter of features")]
+        #[allow(unreachable_patterns, reason = "the cargo features decide which transports are built")]
         _ => {
             let _ = (cannot, connect_timeout);
             Err(TransportError::NotBuilt { kind })

@@ -26,15 +26,15 @@ const MAX_PEERS: usize = 1_024;
 pub enum Auth {
     /// Only peers with a token that was issued with this key.
     Key(Key),
-    /// Every peer, under any name. Use this variant only for development: packets are encrypted with a publicly known
-    /// key.
+    /// Every peer, with any client number and user data. Use this variant only for development: packets are encrypted
+    /// with a publicly known key.
     Open,
 }
 
 /// The configuration of a [`Listener`].
 #[derive(Clone, Debug)]
 pub struct ListenerConfig {
-    /// The protocol number of the game. The server does not answer peers whose token has another number.
+    /// The protocol number of the game. The server does not answer peers whose token has another protocol number.
     pub protocol: u64,
     /// The peers that may connect.
     pub auth: Auth,
@@ -42,9 +42,9 @@ pub struct ListenerConfig {
     pub limits: Limits,
     /// The current time since the Unix epoch. [`ServerTransport::poll`] advances this time.
     pub now: Duration,
-    /// The lifetime of tokens, in seconds. The server rejects a token that expires earlier than this many seconds after
-    /// the start of the server, because such a token may have been used with an earlier run of the server. A login
-    /// service must therefore issue tokens with at least this lifetime.
+    /// The lifetime of tokens, in seconds. The server rejects a token that expires within this many seconds after the
+    /// start of the server, because the token may have been used before a restart. A login service must therefore issue
+    /// tokens with at least this lifetime.
     pub token_lifetime: u16,
 }
 
@@ -118,7 +118,8 @@ impl Listener {
         self.sockets[kind as usize].as_ref()?.certificate
     }
 
-    /// Issues a token for this server. The token is valid from now on; [`Identity`] explains the arguments.
+    /// Issues a token for this server. The token is valid from now on for [`ListenerConfig::token_lifetime`];
+    /// [`Identity`] explains the arguments.
     pub fn issue(&self, kind: TransportKind, client: u64, user_data: &[u8]) -> Result<Token, TransportError> {
         let address = self.address(kind).ok_or(TransportError::NoSocket)?;
         let who = Identity { client, user_data, kind, address };
@@ -429,7 +430,7 @@ fn open(kind: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened
             let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
             Ok((Box::new(socket), bound, Some(certificate)))
         }
-        #[allow(unreachable_patterns, reason = "which transports are built is a matter of features")]
+        #[allow(unreachable_patterns, reason = "the cargo features decide which transports are built")]
         _ => {
             let _ = (cannot, peers);
             Err(TransportError::NotBuilt { kind })

@@ -1,8 +1,8 @@
 //! A check of packets before they are decoded.
 //!
-//! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic: a sequence of nine bytes or
-//! more, a packet that ends before its authentication tag, and a sequence near the largest number. An attacker can send
-//! all of them with a forged sender address, so this module rejects them.
+//! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic: a packet with a sequence
+//! number of nine bytes or more, a packet that ends before its authentication tag, and a packet with a sequence number
+//! near `u64::MAX`. An attacker can send all of them with a forged sender address, so this module rejects them.
 
 /// The shortest packet of any kind.
 const MIN_LENGTH: usize = 18;
@@ -11,7 +11,8 @@ const TAG_BYTES: usize = 16;
 const REQUEST_LENGTH: usize = 1 + 13 + 8 + 8 + 24 + 1_024;
 const KINDS: u8 = 7;
 const MAX_SEQUENCE_BYTES: usize = 8;
-/// The largest valid sequence: a larger sequence would overflow the replay window. Real sequences are far smaller.
+/// The largest valid sequence number: a larger one would overflow the replay window. Real sequence numbers are far
+/// smaller.
 const MAX_SEQUENCE: u64 = u64::MAX - 1_024;
 
 /// Returns whether a packet is well-formed, so that decoding it cannot panic.

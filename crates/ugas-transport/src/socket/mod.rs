@@ -1,5 +1,4 @@
-//! Sockets that send and receive the encrypted packets of netcode. A connection-based socket also reports when one of
-//! its connections ended.
+//! Sockets that send and receive the packets of netcode. The WebSocket server also reports connections that ended.
 
 use std::io;
 use std::net::SocketAddr;
@@ -25,7 +24,7 @@ pub(crate) trait ServerSocket: Send {
     /// Reads the next packet, if one has arrived.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>>;
 
-    /// Sends a packet. `WouldBlock` means that the packet was dropped because the peer reads too slowly.
+    /// Sends a packet. `WouldBlock` means that the packet was dropped because the send buffer is full.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
 
     /// Records that netcode accepted the token of this address and sent a challenge.
@@ -43,7 +42,7 @@ pub(crate) trait ClientSocket: Send {
     /// Reads the next packet with its sender, if one has arrived. After an error the socket cannot be used.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>>;
 
-    /// Sends a packet. `WouldBlock` means that the packet was dropped because the peer reads too slowly.
+    /// Sends a packet. `WouldBlock` means that the packet was dropped because the send buffer is full.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
 
     /// Returns whether the operating system reported that the server's port is closed. The report may be wrong or

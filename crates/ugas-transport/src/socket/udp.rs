@@ -29,7 +29,7 @@ impl Udp {
 
     /// Reads the next packet. Sets `is_port_closed` if the system reports that an earlier packet was sent to a closed
     /// port.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "any other error kind")]
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other error kinds are handled alike")]
     fn next(&self, buffer: &mut [u8], is_port_closed: &mut bool) -> io::Result<Option<(usize, SocketAddr)>> {
         for _ in 0..MAX_SKIPPED_ERRORS {
             match self.0.recv_from(buffer) {

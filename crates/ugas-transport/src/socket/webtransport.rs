@@ -1,5 +1,5 @@
-//! WebTransport for browsers, with the implementation of `renet2`: QUIC with a self-signed certificate, on a private
-//! runtime. A browser accepts the certificate by its hash, for two weeks.
+//! WebTransport for browsers, with the implementation of `renet2`: QUIC with a self-signed certificate, on its own
+//! `tokio` runtime. The certificate is valid for two weeks; a browser accepts it by its hash.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;

@@ -1,4 +1,4 @@
-//! Ending abilities for a reason other than their own tasks: an op, a tag, another ability or death.
+//! Ends abilities from outside their own tasks: by an op, a tag, another ability or death.
 
 use super::super::{EventCutoff, Flow};
 use super::EndHow;

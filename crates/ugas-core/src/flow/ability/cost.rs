@@ -1,4 +1,4 @@
-//! Checks of cost and cooldown: plans the writes of an activation and compares them with the owner's values, without
+//! Checks of cost and cooldown: computes the cost of an activation and compares it with the owner's values, without
 //! spending anything.
 
 use super::super::magnitude::About;

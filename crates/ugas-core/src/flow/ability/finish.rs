@@ -75,7 +75,7 @@ impl Flow<'_> {
         self.end(slot, owned, RemoveReason::Removed, None);
     }
 
-    /// Stops the looping cues that the activation added.
+    /// Stops the loop cues that the activation added.
     fn drop_cues(&mut self, slot: usize, seq: u64) {
         let Some(a) = self.row(slot).play().activation(seq).filter(|a| !a.cues.is_empty()) else { return };
         let cues: Vec<TagId> = a.cues.clone();

@@ -1,5 +1,5 @@
-//! Targets chosen by a predicting client. Only an `OnPredictedTick` list may choose a target. The authoritative sim
-//! accepts the target only if the ability allows the choice and the target checks pass.
+//! Targets chosen by a predicting client. A client may choose a target only in an `OnPredictedTick` list. The
+//! authoritative sim accepts the target only if the ability has such a list and the target checks pass.
 
 use super::super::{Flow, View};
 use super::check::{ActivationAttempt, OF_TARGET};

@@ -1,5 +1,6 @@
-//! Charges: stored uses of an ability, which recharge cooldowns restore. The duration of a recharge is fixed when the
-//! recharge starts. The next recharge starts exactly when the previous one ends, with a duration computed at that time.
+//! Charges: stored uses of an ability. Each recharge restores one or more charges. The duration of a recharge is fixed
+//! when the recharge starts. The next recharge starts exactly when the previous one ends, with a duration computed at
+//! that time.
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};

@@ -27,7 +27,8 @@ pub(crate) struct CombatEvent<'e> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RuleHolder<'f> {
     Row(usize),
-    /// A source that left the sim, with the rules it had immediately before (ruling R-100).
+    /// A source that left the sim. Its effects on other controllers keep the combat rules that it had immediately
+    /// before it left.
     Frozen(&'f Frozen),
 }
 

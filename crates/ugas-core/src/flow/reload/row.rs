@@ -1,4 +1,5 @@
-//! Migration of a row to the layout of the new rules: values by attribute, tags by their new ranks.
+//! Migration of a row to the layout of the new rules: moves each value to the new slot of its attribute, and each tag
+//! to its new rank.
 
 use super::super::Flow;
 use super::retire::left;

@@ -60,12 +60,12 @@ impl Flow<'_> {
         Via { source: self.row(slot).id, ..Via::NOTHING }
     }
 
-    /// Starts a looping cue of an activation.
+    /// Starts a loop cue of an activation.
     pub(crate) fn hold_cue(&mut self, slot: usize, tag: TagId) {
         self.cue_in(slot, tag, None, self.own_via(slot));
     }
 
-    /// Stops a looping cue of an activation, unless an effect or another activation also has the cue.
+    /// Stops a loop cue of an activation, unless an effect or another activation also has the cue.
     pub(crate) fn release_cue(&mut self, slot: usize, tag: TagId) {
         self.cue_out(slot, tag, self.own_via(slot));
     }

@@ -1,4 +1,5 @@
-//! The start of a task. An action runs immediately. A waiting task completes immediately or stores a record.
+//! The start of a task. An action runs immediately. A task that can wait ends immediately if its condition is already
+//! met or can never be met. Otherwise it stores a record and waits.
 
 use super::{LATE, TaskAt};
 use crate::flow::Flow;

@@ -44,8 +44,8 @@ impl Sim {
     /// Only this controller changes. Values of other controllers come from the journal, and actions on other
     /// controllers are suppressed. An image that was imported from another sim creates the controller if the sim does
     /// not have it. Returns [`Refusal::Mismatch`] if the image or the journal belongs to other rules or another
-    /// controller. Returns [`Refusal::BadValue`] if the stops are not in order, or a stop is before the image or later
-    /// than now.
+    /// controller, or if the journal starts after the image. Returns [`Refusal::BadValue`] if the stops are not in
+    /// order, or a stop is before the image or later than now.
     pub fn resimulate(
         &mut self,
         from: &RowImage,

@@ -1,8 +1,9 @@
 //! Snapshots without the attributes that must not be replicated to a client.
 //!
-//! Active effects also store data that reveals a hidden value: the amounts they add to the attribute, set-by-caller
-//! values, and values they captured from the attribute. A redacted snapshot omits all of this data, so that none of its
-//! bytes depends on a hidden value. Tags and visible attributes that the rules derive from a hidden value stay visible.
+//! The data of active effects can reveal the value of a hidden attribute: the amounts that they add to the attribute,
+//! their set-by-caller values, and the values that they captured from the attribute. A redacted snapshot omits this
+//! data, so that none of its bytes depends on a hidden value. Tags and visible attributes that the rules derive from a
+//! hidden value stay visible.
 
 use super::Remote;
 use crate::image::Portable;
@@ -20,9 +21,9 @@ struct Redaction<'a> {
 
 impl Remote<'_> {
     /// Returns a snapshot of a controller with some attributes hidden. In the snapshot, hidden attributes have their
-    /// authored values. The amounts that effects add to hidden attributes, and the values that effects captured from
-    /// hidden attributes, are left out. `knows` returns whether an attribute of another controller that an effect
-    /// captured is replicated to the receiver.
+    /// initial values. The amounts that effects add to hidden attributes, and the values that effects captured from
+    /// hidden attributes, are left out. `knows` returns whether an attribute of another controller is replicated to the
+    /// receiver. If it is not, values that effects captured from that attribute are left out too.
     pub fn snapshot_without(
         &self,
         who: ControllerId,
@@ -90,7 +91,8 @@ impl Remote<'_> {
     }
 
     /// Returns the canonical hash of a controller without its hidden attributes. The hash also leaves out the amounts
-    /// that effects add to hidden attributes, and all values that effects captured. A controller and its copy from
+    /// that effects add to hidden attributes, and all values that effects captured. If at least one attribute is
+    /// hidden, all set-by-caller values and stored magnitudes are left out too. A controller and its copy from
     /// [`Remote::snapshot_without`] have the same hash.
     pub fn hash_without(&self, who: ControllerId, hidden: &[AttributeId]) -> Result<u64, Refusal> {
         let row = self.sim.row(who)?;

@@ -1,9 +1,9 @@
-//! The header of a datagram: its number and tick, and acks of the peer's packets.
+//! The header of a datagram: its packet number, its tick, and acks of the peer's packets.
 //!
-//! A header usually has seven bytes: one byte of flags, and two bytes each for number, tick and ack. The ack is
-//! followed by 32 bits; each group of eight bits is written as a byte only if not all of its bits are set. Number and
-//! tick are shortened to their low 16 bits once the peer has acknowledged a recent packet. Until then they are written
-//! in full, so that the short form is never ambiguous.
+//! A header usually has seven bytes: one byte of flags, and two bytes each for the packet number, the tick and the ack.
+//! The ack has a mask of the 32 packets before it; a byte of the mask is written only if not all of its bits are set.
+//! The packet number and the tick are truncated to their low 16 bits once the peer has acknowledged a recent packet.
+//! Until then they are written in full, so that the short form is never ambiguous.
 
 use super::CarrierError;
 use crate::types::{MAX_DATAGRAM, Tick};

@@ -26,7 +26,7 @@ use sent::Sent;
 
 /// The longest reliable message.
 pub const MAX_MESSAGE: usize = 64 * 1024;
-/// The bytes of a fragment of a reliable message.
+/// The maximum number of bytes in a fragment of a reliable message.
 pub const FRAGMENT: usize = 480;
 /// The maximum number of fragments in flight.
 pub const WINDOW: u64 = 256;
@@ -39,13 +39,14 @@ pub struct PacketNumber(pub u64);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Receipt(u64);
 
-/// Limits and timeouts of one end of a connection. The two ends may differ.
+/// Limits and timeouts of one end of a connection. The two ends may have different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConnectionConfig {
-    /// The maximum size, in bytes, of sent reliable messages that wait for an ack. Each fragment counts 32 extra bytes.
+    /// The maximum total size, in bytes, of reliable messages that wait to be sent or acknowledged. Each fragment
+    /// counts 32 extra bytes.
     pub max_unacked_bytes: usize,
-    /// The maximum size, in bytes, of received reliable messages that the session has not read. Each message counts 32
-    /// extra bytes.
+    /// The maximum total size, in bytes, of received reliable messages that the session has not read. Each message
+    /// counts 32 extra bytes.
     pub max_unread_bytes: usize,
     /// The maximum number of bytes of reliable fragments in one datagram. The rest of the datagram is for the payload.
     pub reliable_bytes_per_datagram: usize,
@@ -122,7 +123,7 @@ pub enum CarrierError {
     },
     /// A packet of a newer tick was received before; this one is out of date.
     #[error(
-        "packet {number} of tick {tick} is out of date: packet {newest_number} of tick {newest_tick} arrived before"
+        "packet {number} of tick {tick} is out of date: packet {newest_number} of tick {newest_tick} arrived earlier"
     )]
     Stale {
         /// The packet.
@@ -159,7 +160,7 @@ pub enum CarrierError {
 pub struct CarrierCounts {
     /// Datagrams received.
     pub read: u64,
-    /// Malformed datagrams: too long, truncated, empty sections or unknown flags.
+    /// Malformed datagrams: too long, truncated, with an empty section, or with unknown flags.
     pub malformed: u64,
     /// Duplicate datagrams.
     pub duplicate: u64,
@@ -281,13 +282,14 @@ impl Carrier {
         self.outbox.first() >= message.0
     }
 
-    /// Returns the size, in bytes, of sent reliable messages that wait for an ack. Each fragment counts 32 extra bytes.
+    /// Returns the total size, in bytes, of reliable messages that wait to be sent or acknowledged. Each fragment
+    /// counts 32 extra bytes.
     pub fn queued(&self) -> usize {
         self.outbox.retained()
     }
 
-    /// Limits the bytes of reliable fragments per datagram to less than the configured limit, for payloads that need
-    /// the space.
+    /// Limits the bytes of reliable fragments per datagram to `most`, for payloads that need the space. The configured
+    /// limit still applies.
     pub fn set_share(&mut self, most: usize) {
         self.share = most.min(self.config.reliable_bytes_per_datagram);
     }
@@ -343,8 +345,8 @@ impl Carrier {
 
     /// Reads a datagram.
     ///
-    /// A duplicate or a packet of an earlier tick than the newest is rejected and not acknowledged, so its sender
-    /// resends the content. After an error only [`Carrier::counts`] has changed.
+    /// A duplicate is rejected. A packet whose tick is earlier than the newest received tick is rejected and not
+    /// acknowledged, so its sender resends the content. After an error only [`Carrier::counts`] has changed.
     pub fn read<'d>(&mut self, now: SimTime, datagram: &'d [u8]) -> Result<Opened<'d>, CarrierError> {
         let opened = self.open(now, datagram);
         match &opened {
@@ -486,8 +488,8 @@ impl Carrier {
         self.last_received_at
     }
 
-    /// Returns the bytes of received fragments and messages that are kept: at most `max_unread_bytes` of the config,
-    /// plus one message and the window.
+    /// Returns the number of bytes of received fragments and messages that are kept: at most `max_unread_bytes` of the
+    /// config, plus one message and the window.
     pub fn retained(&self) -> usize {
         self.inbox.retained()
     }

@@ -1,8 +1,8 @@
 //! Own packets in flight: when they were sent, which fragments they contain, and whether they arrived.
 //!
-//! A peer rejects packets of an earlier tick than the newest one it received. An ack therefore also shows which packets
-//! are lost: the packets of an earlier tick that the ack does not contain. A loss is known after one round trip,
-//! without a timeout.
+//! A peer rejects a packet whose tick is earlier than the newest tick it received. An ack therefore also shows which
+//! packets are lost: the packets of an earlier tick that the ack does not contain. A loss is known after one round
+//! trip, without a timeout.
 
 use std::collections::VecDeque;
 

@@ -7,13 +7,14 @@ use ugas_core::{EffectKey, TagId};
 /// A burst cue.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Burst {
-    /// The key of the effect application. For a cue of an ability, the origin id is that of the op that caused it.
+    /// The key of the effect application. For a cue of an ability, the origin id of the key is the id of the op that
+    /// caused the cue.
     pub key: EffectKey,
     /// The cue.
     pub cue: TagId,
     /// The ordinal of this burst among the bursts of the same cue and application.
     pub ordinal: u32,
-    /// Its hit position, rounded to 1/64.
+    /// Its hit position, rounded to 1/64 of a unit.
     pub position: Option<[f64; 3]>,
     /// The tick of the burst.
     pub at: Tick,

@@ -1,4 +1,4 @@
-//! The encoding of sections. The writer and the reader of each part are next to each other.
+//! The encoding of sections. The functions that write and read a part are next to each other in this file.
 //!
 //! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A
 //! section starts with a prefix code for its content: attributes only, tags only, any combination, or a full section.
@@ -53,7 +53,7 @@ impl ActorList {
     /// Starts the next actor, whose section follows. Ids must increase.
     pub fn open(&mut self, who: ControllerId, out: &mut BitWriter) {
         let first = self.last.map_or(0, |last| last.0.saturating_add(1));
-        debug_assert!(who.0 >= first, "actors are written by rising id");
+        debug_assert!(who.0 >= first, "actors must be written in order of id");
         match who.0.saturating_sub(first) {
             0 => out.bits(0b01, 2),
             gap => {
@@ -385,7 +385,7 @@ fn put_key(out: &mut BitWriter, key: EffectKey) {
 
 fn get_key(from: &mut BitReader, target: ControllerId) -> Result<EffectKey, WireError> {
     let origin_id = if !from.bit()? {
-        get_uint_to(from, (1 << 48) - 1, "an op of the server")?
+        get_uint_to(from, (1 << 48) - 1, "the id of a server op")?
     } else if !from.bit()? {
         let client = get_uint_to(from, u16::MAX as u64, "a client's number")? as u16;
         let base = get_uint_to(from, u32::MAX as u64, "an input frame")? as u32;

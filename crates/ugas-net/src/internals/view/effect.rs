@@ -1,4 +1,4 @@
-//! An active effect of a remote actor.
+//! An active or queued effect of a remote actor.
 
 use super::marks::Item;
 use ugas_core::{EffectId, EffectKey, EffectState, EffectView, SimTime};

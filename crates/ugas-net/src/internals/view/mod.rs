@@ -3,7 +3,8 @@
 //! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the
 //! tick of its last change. There are no snapshots per client. An update contains the absolute value of every field
 //! that changed after the last tick that the client received. After a lost packet, the next update starts from an older
-//! tick. Written sections are reused for other clients.
+//! tick. The encoded update of one actor is called a section; the server writes a section once and reuses it for other
+//! clients.
 //!
 //! The client keeps a [`Proxy`] per remote actor. Each field has its own tick, so packets may arrive in any order.
 //!

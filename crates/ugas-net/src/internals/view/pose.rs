@@ -1,4 +1,4 @@
-//! Positions of actors. Positions have a separate channel, since they change more often than other state and are
+//! Positions of actors. Positions are sent separately from other state, since they change more often and are
 //! interpolated. Positions are rounded to 1/64 of a unit, facings to 1/127.
 
 use super::code::{get_position, put_position, steps, units};
@@ -34,7 +34,7 @@ impl Pose {
     /// The default facing, +Z.
     const DEFAULT_FACING: [i8; 3] = [0, 0, FACING_STEPS as i8];
 
-    /// Returns the position and facing in units.
+    /// Returns the rounded position and facing as an anchor.
     pub fn anchor(&self) -> Anchor {
         Anchor { position: units(self.position), facing: self.facing.map(|v| v as f64 / FACING_STEPS) }
     }

@@ -89,7 +89,7 @@ impl Proxies {
         self.refused
     }
 
-    /// Returns whether actors were skipped and at least an eighth of the slots is free now.
+    /// Returns whether actors were skipped and more than an eighth of the slots is free now.
     pub fn has_free_slots(&self) -> bool {
         !self.skipped.is_empty() && self.list.len() + self.most / 8 < self.most
     }
@@ -99,7 +99,7 @@ impl Proxies {
         self.list.get(self.find(who).ok()?)
     }
 
-    /// Returns a mutable proxy, to record predicted bursts.
+    /// Returns a mutable reference to a proxy, to record predicted bursts.
     pub fn get_mut(&mut self, who: ControllerId) -> Option<&mut Proxy> {
         let at = self.find(who).ok()?;
         self.list.get_mut(at)
@@ -140,9 +140,9 @@ impl Proxies {
         self.removed.push(RemovedProxy { who, at, history });
     }
 
-    /// Reads the section of an actor at a tick and adds the changes to the list. The section of a recently removed
-    /// actor is skipped. The section of an unknown actor cannot be read, and neither can the rest of its packet; the
-    /// session then requests the state of all remote actors again. After an error part of the section may have been
+    /// Reads the section of an actor at a tick and appends its changes to `changes`. The section of a recently removed
+    /// actor is skipped. A partial section of an unknown actor cannot be read, and neither can the rest of its packet;
+    /// the session then requests the state of all remote actors again. After an error part of the section may have been
     /// applied.
     pub fn read(
         &mut self,

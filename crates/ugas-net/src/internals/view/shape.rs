@@ -58,18 +58,18 @@ impl Shape {
         self.fields.iter().any(|f| f.attribute == attribute)
     }
 
-    /// Returns the bits of an attribute index.
+    /// Returns the number of bits of an attribute index.
     pub(super) fn index_bits(&self) -> u32 {
         width(self.fields.len())
     }
 }
 
-/// Returns the bits of an index below `count`.
+/// Returns the number of bits of an index below `count`.
 fn width(count: usize) -> u32 {
     count.saturating_sub(1).checked_ilog2().map_or(0, |w| w + 1)
 }
 
-/// The shapes for some rules, each created once, and the bit widths of ids.
+/// The shapes of controllers under given rules, each created once, and the bit widths of ids.
 ///
 /// ```
 /// use ugas_core::Rules;

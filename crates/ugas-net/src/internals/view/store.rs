@@ -82,8 +82,8 @@ impl ReplicationStore {
 
     // Controllers -------------------------------------------------------------------------------------------------
 
-    /// Adds a controller, or changes its mode, at the current tick, before a section of it is written. Returns whether
-    /// the controller is replicated.
+    /// Adds a controller at the current tick, or changes its mode. Must be called before a section of the controller is
+    /// written. Returns whether the controller is replicated.
     pub fn add(
         &mut self,
         sim: &Sim,
@@ -176,14 +176,15 @@ impl ReplicationStore {
         self.roster
     }
 
-    /// Returns the number of visible changes and moves so far.
+    /// Returns a counter that rises with each visible change and each move.
     pub fn change_count(&self) -> u64 {
         self.first_change + self.changes.len() as u64
     }
 
     /// Returns the indices into [`ReplicationStore::ids`] of the controllers that changed or moved since the change
-    /// count was `count`, unordered and possibly repeated. Returns `None` if that was before the last tick or if
-    /// controllers were added or removed since; 0 is before all changes.
+    /// count was `count`, unordered and possibly repeated. Returns `None` if the changes since then are no longer
+    /// recorded, because `count` was read before the last tick or controllers were added or removed since. A `count` of
+    /// 0 always returns `None`.
     pub fn changes_after(&self, count: u64) -> Option<&[u32]> {
         self.changes.get(usize::try_from(count.checked_sub(self.first_change)?).ok()?..)
     }
@@ -301,7 +302,8 @@ impl ReplicationStore {
         self.section(who, since).map_or(0, |memo| memo.bits)
     }
 
-    /// Returns how many bits would be written, by index into [`ReplicationStore::ids`].
+    /// Returns how many bits [`ReplicationStore::write`] would write for the controller at an index into
+    /// [`ReplicationStore::ids`].
     pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
         self.section_at(at, since).map_or(0, |memo| memo.bits)
     }

@@ -16,7 +16,7 @@ use thiserror::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WireError {
     /// The data ends inside a value.
-    #[error("the data ends early: {needed} more bits were expected, {left} are left")]
+    #[error("the data ends early: expected {needed} more bits, found {left}")]
     Truncated {
         /// The bits that the value needs.
         needed: u64,
@@ -133,7 +133,7 @@ impl BitWriter {
         }
     }
 
-    /// Copies a range of bits from other data. Fails without writing anything if the data is shorter.
+    /// Copies a range of bits from other data. Fails without writing anything if the data ends before the range does.
     ///
     /// ```
     /// use ugas_net::internals::wire::bits::BitWriter;
@@ -286,8 +286,8 @@ impl<'d> BitReader<'d> {
         self.at = self.at.next_multiple_of(8);
     }
 
-    /// Appends the next `count` bytes, which need not be aligned, to a list. Fails without appending if there are
-    /// fewer.
+    /// Appends the next `count` bytes, which need not be aligned, to a list. Fails without appending if fewer bytes are
+    /// left.
     pub fn bytes(&mut self, count: usize, into: &mut Vec<u8>) -> Result<(), WireError> {
         self.need((count as u64).saturating_mul(8))?;
         into.reserve(count);

@@ -1,10 +1,10 @@
 //! The delta between two token lists, in bits.
 //!
 //! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists in
-//! one pass. Equal members are left out of the list of changed members. An integer is written as its difference, a
-//! float as a difference of decimals, or as one bit if it equals the float before it. The elements of lists are matched
-//! by an identity: their first leaf that is not a float, since ids come first. A removed element therefore does not
-//! shift the others. A new element is written as a delta to the element it replaces or follows.
+//! one pass. Equal members are not written. An integer is written as the difference to its old value. A float is
+//! written as a difference of decimals, or as one bit if it equals the float before it in the list. The elements of
+//! lists are matched by an identity: their first leaf that is not a float, since ids come first. A removed element
+//! therefore does not shift the others. A new element is written as a delta to the element it replaces or follows.
 //!
 //! Where writer and reader know that a value changed, the code for "no change" is not needed. In such a place this code
 //! means that the value has another kind and follows in full.
@@ -96,21 +96,21 @@ impl Coder {
     }
 }
 
-/// Writes a delta once, see [`Coder::encode`].
+/// Writes a delta with a new [`Coder`]; see [`Coder::encode`].
 pub fn encode(old: &Tokens, new: &Tokens, out: &mut BitWriter) {
     Coder::default().encode(old, new, out);
 }
 
-/// Reads a delta once, see [`Coder::decode`].
+/// Reads a delta with a new [`Coder`]; see [`Coder::decode`].
 pub fn decode(old: &Tokens, from: &mut BitReader, limits: Limits, into: &mut Tokens) -> Result<(), WireError> {
     Coder::default().decode(old, from, limits, into)
 }
 
-/// The bits of a kind.
+/// The number of bits of a kind.
 const KIND_BITS: u32 = 4;
 /// The code for no value, instead of a kind.
 const NOTHING: u64 = 15;
-/// The bits of a character.
+/// The number of bits of a character.
 const CHAR_BITS: u32 = 21;
 
 /// Returns the float right before the next token: the base and the current value of an attribute are usually equal.

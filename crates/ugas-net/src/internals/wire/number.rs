@@ -257,7 +257,7 @@ pub fn get_f64(from: &mut BitReader, before: f64) -> Result<f64, WireError> {
     Ok(of_units(units(before, places).wrapping_add(change), places))
 }
 
-/// Writes a time exactly. The end of a tick near `base` takes few bits, "never" takes two.
+/// Writes a time exactly. The end of a tick near `base` takes few bits; "never" takes two bits.
 ///
 /// ```
 /// use ugas_core::SimTime;
@@ -310,14 +310,14 @@ pub struct Quantizer {
 }
 
 impl Quantizer {
-    /// Creates a quantizer with 1 to 32 bits. Returns `None` if the bounds or their distance are not finite, or if
-    /// `min` is not below `max`.
+    /// Creates a quantizer. Returns `None` if the bounds or their distance are not finite, if `min` is not below `max`,
+    /// or if `bits` is not from 1 to 32.
     pub fn new(min: f64, max: f64, bits: u32) -> Option<Quantizer> {
         let is_valid = min < max && (max - min).is_finite() && min.is_finite() && (1..=32).contains(&bits);
         is_valid.then_some(Quantizer { min, max, bits })
     }
 
-    /// Returns the bits of a code.
+    /// Returns the number of bits of a code.
     pub fn bits(&self) -> u32 {
         self.bits
     }

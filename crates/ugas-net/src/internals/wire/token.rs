@@ -1,10 +1,10 @@
 //! Any serialisable value as a flat list of tokens.
 //!
-//! The state of a controller has many types. A hand-written delta would have to be updated with each change of these
-//! types. Instead a value is flattened: each number, flag or text is one token, and each group starts with a token that
-//! contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one list relative to the
-//! other. Field names are left out, since client and server have the same types. A type with optional fields
-//! (`skip_serializing_if`) cannot be read back.
+//! The state of a controller consists of values of many types. A hand-written delta would have to be updated with each
+//! change of these types. Instead a value is flattened: each number, flag or text is one token, and each group starts
+//! with a token that contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one list
+//! relative to the other. Field names are left out, since client and server have the same types. A type with fields
+//! that serde may skip (`skip_serializing_if`) cannot be read back.
 //!
 //! ```
 //! use ugas_net::internals::wire::token::Tokens;
@@ -20,7 +20,7 @@ mod write;
 use serde::{Serialize, de::DeserializeOwned};
 use thiserror::Error;
 
-/// The deepest nesting of values.
+/// The maximum nesting depth of a value.
 pub const MAX_DEPTH: usize = 64;
 
 /// Why a value could not be converted to tokens or back.
@@ -30,7 +30,7 @@ pub enum TokenError {
     #[error("{0}")]
     Value(String),
     /// The value is nested too deeply.
-    #[error("the value nests more than {MAX_DEPTH} deep")]
+    #[error("the value is nested more than {MAX_DEPTH} levels deep")]
     TooDeep,
     /// The value is too long for 32-bit lengths.
     #[error("the value has more than four billion parts or bytes")]
@@ -103,7 +103,7 @@ impl Kind {
             Kind::Some => "a present value",
             Kind::Bool => "a flag",
             Kind::Unsigned | Kind::Signed => "an integer",
-            Kind::Float | Kind::Float32 => "a fraction",
+            Kind::Float | Kind::Float32 => "a float",
             Kind::Char => "a character",
             Kind::Str => "a text",
             Kind::Bytes => "bytes",

@@ -2,8 +2,9 @@
 //! is in the URL (`/?creq=…`), so that the server can check it before the WebSocket is open. The browser client of
 //! `renet2` does the same.
 //!
-//! `renet2` has a WebSocket server on an asynchronous runtime. This server is used instead because it limits the
-//! resources that an unknown peer can occupy: the number and age of unopened connections, and the length of a message.
+//! `renet2` has a WebSocket server on an asynchronous runtime. This module has its own server, because it must limit
+//! the resources that an unknown peer can occupy: the number and age of connections without a player, and the length of
+//! a message.
 
 mod client;
 mod server;

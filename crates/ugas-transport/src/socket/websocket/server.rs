@@ -1,5 +1,5 @@
-//! The WebSocket server. Each connection starts with a handshake under a deadline and is open until netcode or the peer
-//! closes it.
+//! The WebSocket server. Each connection starts with a handshake that has a time limit, and stays open until netcode,
+//! the peer or a timeout closes it.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -59,7 +59,7 @@ impl Callback for ConnectRequest {
                 Ok(response)
             }
             None => {
-                let mut rejection = ErrorResponse::new(Some("expected a request to connect in the query\n".into()));
+                let mut rejection = ErrorResponse::new(Some("expected a connection request in the query\n".into()));
                 *rejection.status_mut() = StatusCode::BAD_REQUEST;
                 Err(rejection)
             }

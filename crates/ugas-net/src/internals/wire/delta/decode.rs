@@ -193,7 +193,7 @@ impl DeltaDecoder<'_, '_> {
         self.from.bytes(len, &mut self.into.bytes)?;
         let is_text = self.into.bytes.get(from..).is_some_and(|b| str::from_utf8(b).is_ok());
         if kind == Kind::Str && !is_text {
-            return Err(WireError::BadValue { what: "a text, which is not UTF-8" });
+            return Err(WireError::BadValue { what: "a text that is not UTF-8" });
         }
         self.push(kind, (from as u64) << 32 | len as u64)
     }

@@ -3,7 +3,7 @@
 use super::super::bits::{BitReader, BitWriter, WireError};
 use super::super::number::{get_uint, put_uint};
 
-/// Returns the bits that distinguish `choices` values.
+/// Returns the number of bits that distinguish `choices` values.
 fn width(choices: usize) -> u32 {
     usize::BITS - choices.saturating_sub(1).leading_zeros()
 }

@@ -86,11 +86,11 @@ impl<'de> Deserializer<'de> for &mut Reader<'de> {
             Kind::Float32 => visitor.visit_f32(f32::from_bits(token.bits as u32)),
             Kind::Char => {
                 let found = u32::try_from(token.bits).ok().and_then(char::from_u32);
-                visitor.visit_char(found.ok_or_else(|| unexpected(token, "a character of Unicode"))?)
+                visitor.visit_char(found.ok_or_else(|| unexpected(token, "a Unicode character"))?)
             }
             Kind::Str => {
                 let text = str::from_utf8(self.from.stored(token));
-                visitor.visit_borrowed_str(text.map_err(|_| unexpected(token, "a text in UTF-8"))?)
+                visitor.visit_borrowed_str(text.map_err(|_| unexpected(token, "UTF-8 text"))?)
             }
             Kind::Bytes => visitor.visit_borrowed_bytes(self.from.stored(token)),
             Kind::Seq | Kind::Tuple => self.group(token.count(), |m| visitor.visit_seq(m)),
