@@ -106,7 +106,7 @@ pub(crate) struct StudioArgs {
     pub(crate) page: PageArgs,
 }
 
-/// The port of the studio, and whether a browser is opened.
+/// The local port of the studio, and whether `ugas` opens the studio in a browser.
 #[derive(Debug, Default, clap::Args)]
 pub(crate) struct PageArgs {
     /// Listen on this local port [default: 7700, or a free port if 7700 is in use]
@@ -183,10 +183,10 @@ pub(crate) struct ExplainArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Actor that has the attribute
+    /// Explain an attribute of this actor
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Attribute to explain
+    /// Explain the value of this attribute
     #[arg(long, value_name = "X")]
     pub(crate) attribute: String,
     /// Run the scenario up to and including this time, then explain the value. Write seconds (1.5), frames (12f) or
@@ -203,13 +203,13 @@ pub(crate) struct WhyNotArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Actor that activates the ability
+    /// Check an ability of this actor
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Ability to check
+    /// Check whether this ability can be activated
     #[arg(long, value_name = "G")]
     pub(crate) ability: String,
-    /// Target of the activation
+    /// Check the activation on this target
     #[arg(long, value_name = "A")]
     pub(crate) target: Option<String>,
     /// Run the scenario up to and including this time, then check the ability. Write seconds (1.5), frames (12f) or
@@ -227,25 +227,25 @@ pub(crate) struct PreviewArgs {
     /// Scenario file
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Actor that receives the effect or activates the ability
+    /// Apply the effect to this actor, or activate the ability of this actor
     #[arg(long, value_name = "A")]
     pub(crate) actor: String,
-    /// Effect to preview
+    /// Preview the application of this effect
     #[arg(long, value_name = "E")]
     pub(crate) effect: Option<String>,
-    /// Source actor of the effect
+    /// Use this actor as the source of the effect [default: no source]
     #[arg(long, value_name = "A", requires = "effect")]
     pub(crate) from: Option<String>,
-    /// Level of the effect
+    /// Set the level of the effect
     #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
     pub(crate) level: u32,
-    /// Stacks of the effect
+    /// Apply this many stacks of the effect
     #[arg(long, value_name = "N", default_value_t = 1, requires = "effect")]
     pub(crate) stacks: u32,
-    /// Ability to preview
+    /// Preview the activation of this ability
     #[arg(long, value_name = "G")]
     pub(crate) ability: Option<String>,
-    /// Target of the activation
+    /// Activate the ability on this target
     #[arg(long, value_name = "A", requires = "ability")]
     pub(crate) target: Option<String>,
     /// Run the scenario up to and including this time, then preview the change. Write seconds (1.5), frames (12f) or
@@ -262,7 +262,7 @@ pub(crate) struct PreviewArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PreviewFormat {
-    /// The value of every attribute before and after, and the changed tags and effects
+    /// The value of every attribute before and after the change, and the changed tags and effects
     Table,
     /// One JSON object
     Json,
@@ -314,7 +314,7 @@ pub(crate) struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) tokens: Option<PathBuf>,
     /// Accept clients without a token if they send the name of a client in the scenario. Use this option only in local
-    /// tests and trusted networks
+    /// tests and on trusted networks
     #[arg(long)]
     pub(crate) insecure: bool,
     /// Set the random seed, so that every run produces the same random numbers. Without --seed, the server derives the
@@ -335,7 +335,7 @@ pub(crate) struct BotArgs {
     /// Scenario file that the server runs
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Name of the client to run
+    /// Run the client with this name in the scenario
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: String,
     /// Connect with a token file written by the server; the file contains the server's address

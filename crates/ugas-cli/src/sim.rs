@@ -49,7 +49,10 @@ pub(crate) fn run(args: &SimArgs, out: &mut Out) -> io::Result<Exit> {
 /// Prints the facts of one run.
 fn print_facts(args: &SimArgs, scenario: &Scenario, out: &mut Out) -> io::Result<Exit> {
     if args.runs > 1 {
-        complain("error: --format facts prints one run; remove --runs, and select the run with --seed");
+        complain(&format!(
+            "error: --format facts prints one run, but --runs is {}; remove --runs and select the run with --seed",
+            args.runs
+        ));
         return Ok(Exit::Unreadable);
     }
     match facts(scenario, args.seed) {

@@ -194,7 +194,7 @@ impl OpId {
     pub fn new(client: u16, base: u32, sub: u16) -> OpId {
         OpId((client as u64) << 48 | (base as u64) << 16 | sub as u64)
     }
-    /// Returns the client that sent the op; 0 is the server.
+    /// Returns the number of the client that sent the op. 0 is the server or a single-player sim.
     pub fn client(self) -> u16 {
         (self.0 >> 48) as u16
     }
@@ -213,7 +213,7 @@ impl OpId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct EffectKey {
-    /// The op that caused the application, or a hash of the parent effect's key and the trigger.
+    /// The id of the op that caused the application, or a hash of the parent effect's key and the trigger.
     pub origin_id: u64,
     /// The controller that the effect is applied to.
     pub target: ControllerId,
@@ -230,7 +230,7 @@ impl EffectKey {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[repr(C)]
 pub struct ActivationKey {
-    /// The op that caused the activation, or a hash of the cause.
+    /// The id of the op that caused the activation, or a hash of the cause.
     pub origin_id: u64,
     /// The controller that owns the ability.
     pub who: ControllerId,

@@ -30,9 +30,10 @@ impl RowImage {
         Some(c.row.compute_hash(&c.layout.sets, &rules.tags))
     }
 
-    /// Returns a hash that leaves out the attributes in `hidden`, the modifiers of these attributes, and all values
-    /// that effects captured. If `hidden` is not empty, the hash also leaves out set-by-caller values and stored
-    /// magnitudes. `Remote::hash_without` of the same state returns the same hash.
+    /// Returns a hash of the captured controller, or `None` if the image is empty. The hash leaves out the attributes
+    /// in `hidden`, the modifiers of these attributes, and all values that effects captured. If `hidden` is not empty,
+    /// the hash also leaves out set-by-caller values and stored magnitudes. `Remote::hash_without` of the same state
+    /// returns the same hash.
     pub fn hash_without(&self, rules: &Rules, hidden: &[AttributeId]) -> Option<u64> {
         let c = self.inner.as_ref()?;
         Some(c.row.hash_without(&c.layout, &rules.tags, hidden))
@@ -61,8 +62,8 @@ impl RowJournal {
         })
     }
 
-    /// Removes a recorded op, and each recorded action of another controller that this op caused. Call this function
-    /// for an op that the server rejected.
+    /// Removes an op from the journal, together with the actions of other controllers on this controller that the op
+    /// caused. Call this function for an op that the server rejected.
     pub fn remove(&mut self, id: OpId) {
         self.inner.discard_op(id);
     }
@@ -109,7 +110,8 @@ impl Portable {
     /// - the time at which the controller was extracted;
     /// - the links into the sim's ring buffer of causes;
     /// - the run-time definitions, which the server sends once, separately;
-    /// - the latest origin id, if the controller has no activation, held input, global cooldown or ability set.
+    /// - the latest [`origin_id`](crate::EffectKey::origin_id) on the controller, if the controller has no activation,
+    ///   held input, global cooldown or ability set.
     pub fn strip(&mut self) {
         self.at = SimTime::ZERO;
         self.definitions.clear();

@@ -1,5 +1,5 @@
-//! Encodes documents inside other data as JSON text. Documents need a self-describing format, and the wire formats are
-//! not self-describing.
+//! Encodes documents inside other data as JSON text. A document can be deserialized only from a self-describing format,
+//! and the formats of network messages are not self-describing.
 
 use serde::{Deserialize, Deserializer, Serializer, de, ser};
 use ugas_doc::Doc;

@@ -11,9 +11,9 @@ use std::fmt;
 macro_rules! for_each_name_kind {
     ($then:ident) => {
         $then! {
-            /// An attribute by name: `Health`, or `Vitals.Health` with the name of its attribute set. Attributes of the
-            /// same name in different attribute sets share the id of the short name. The form `Vitals.Health` selects
-            /// the attribute only on controllers that have the attribute set `Vitals`.
+            /// An attribute by name: `Health`, or `Vitals.Health` with the name of its attribute set. If several
+            /// attribute sets define an attribute `Health`, the name `Health` has one id for all of them. The form
+            /// `Vitals.Health` selects the attribute only on controllers that have the attribute set `Vitals`.
             Attribute {
                 id: AttributeId, a: "an", noun: "attribute",
                 table: attributes, find: find_attribute, get: attribute, name: attribute_name

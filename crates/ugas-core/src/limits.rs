@@ -48,8 +48,8 @@ pub struct Limits {
     pub activations_per_controller: u32,
     /// The maximum number of parameters of one grant. The same limit applies to the restrictions of one grant.
     pub params_per_grant: u32,
-    /// The maximum number of times that one effect may become inhibited or restored in the reactions to one op,
-    /// periodic execution, expiry or timer.
+    /// The maximum number of times that one effect may become inhibited or stop being inhibited in the reactions to one
+    /// op, periodic execution, expiry or timer.
     pub flips: u32,
 }
 

@@ -311,7 +311,7 @@ pub enum EffectUpdate {
 pub struct EffectFilter {
     /// The definition of the effects.
     pub effect: Option<EffectId>,
-    /// The effects must have or grant at least one of these tags or a descendant of one. An empty list selects all
+    /// The effects must have or grant at least one of these tags or of their descendants. An empty list selects all
     /// effects.
     pub with_any_tag: Vec<TagId>,
     /// The source of the effects.

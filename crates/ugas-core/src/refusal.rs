@@ -24,7 +24,7 @@ pub enum BadValue {
     Rate,
     /// A position, facing or origin that is not finite.
     Position,
-    /// A time that is out of range, e.g. a resimulation stop before the image or after the current time.
+    /// A time that is out of range, e.g. a resimulation stop before the time of the image or after the current time.
     Time,
     /// A number that is not finite.
     Number,
@@ -124,8 +124,8 @@ pub enum Refusal {
         /// The definition of that effect.
         by: EffectId,
     },
-    /// A combat rule or a restriction of the grant forbids the op. An interrupt is refused with this value if the cast
-    /// cannot be interrupted, and an application if it would write the base value of a derived attribute.
+    /// A combat rule or a restriction of the grant forbids the op. Also returned for an interrupt of a cast that cannot
+    /// be interrupted. Also returned for an application that would write the base value of a derived attribute.
     Restricted,
     /// The condition or requirement of the effect or ability is false.
     Condition,
@@ -396,8 +396,8 @@ impl Refusal {
         )
     }
 
-    /// Returns the remaining time of the failed check, measured on the controller's clock: the rest of the cast or
-    /// cooldown, or the time until the next charge. Returns `None` if the check does not depend on time.
+    /// Returns the time until the failed check can pass, measured on the controller's clock: the remaining time of the
+    /// cast or cooldown, or the time until the next charge. Returns `None` if the check does not depend on time.
     ///
     /// ```
     /// use ugas_core::{Refusal, SimTime};

@@ -1,5 +1,5 @@
-//! The messages of refusals. A message states what failed, the values and what to do. It contains names from the rules,
-//! or ids if no rules are given.
+//! The messages of refusals. A message states which check failed, with the values that were compared, and what to do.
+//! It contains names from the rules, or ids if no rules are given.
 
 use crate::refusal::{BadValue, LimitKind, Refusal};
 use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
@@ -55,7 +55,7 @@ impl Refusal {
             }
             Refusal::Immune { by, .. } => format!("the target is immune: {} is active", effect(by)),
             Refusal::Restricted => {
-                "a combat rule or restriction forbids it, the cast cannot be interrupted, or the attribute is derived"
+                "a combat rule or restriction forbids the op, the cast is not interruptible, or an attribute is derived"
                     .into()
             }
             Refusal::Condition => "the condition is false".into(),
@@ -116,14 +116,14 @@ impl Refusal {
                 format!("the attribute set {} depends on the set that would be removed", set(by))
             }
             Refusal::SetInUse { .. } => {
-                "an active effect modifies the attribute set; remove the effect first, or force the removal".into()
+                "an active effect modifies an attribute of the set; remove the effect, or force the removal".into()
             }
             Refusal::IdTaken { who } => format!("controller id {} is already taken", who.0),
             Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
             Refusal::NoSets => "a controller needs at least one attribute set".into(),
             Refusal::BadDefinition => "the new documents were rejected".into(),
             Refusal::Mismatch => {
-                "the image or journal belongs to other rules or another controller, or the journal is too short".into()
+                "the image or journal is from other rules or another controller, or the journal starts too late".into()
             }
             Refusal::PredictionWindowClosed => {
                 "the prediction window is full; wait until the server confirms earlier commands".into()
@@ -143,10 +143,10 @@ impl BadValue {
     fn describe(self) -> &'static str {
         match self {
             BadValue::Level => "the level must be at least 1",
-            BadValue::Stacks => "the number of stacks must be from 1 to the limit",
+            BadValue::Stacks => "the number of stacks must be from 1 to the stack limit",
             BadValue::RemoveCount => "the number of stacks to remove must be at least 1",
-            BadValue::Duration => "the duration must be between 0 s and about 100 years",
-            BadValue::Period => "the period must be at least 1 ms",
+            BadValue::Duration => "the effect must have a duration, between 0 s and about 100 years",
+            BadValue::Period => "the effect must have a period, at least 1 ms",
             BadValue::Rate => "the clock rate must be between 0 and 1000",
             BadValue::Position => "the position must have three finite numbers",
             BadValue::Time => "the time is out of range",

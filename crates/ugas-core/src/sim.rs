@@ -38,7 +38,7 @@ pub struct Progress {
     /// The time that the sim reached. It is earlier than the requested time if the limit
     /// [`due_per_advance`](crate::Limits) was reached.
     pub reached: SimTime,
-    /// The number of processed due entries, such as periodic executions and expiries.
+    /// The number of due entries that were processed, such as periodic executions and expiries.
     pub due: u64,
     /// Whether the requested time was reached.
     pub finished: bool,
@@ -231,8 +231,8 @@ impl Sim {
         !self.config.slow_path && !self.log.tracing && self.journals.is_empty() && !self.rules.hooks.any()
     }
 
-    /// Applies an effect and returns the key of the application. An instant effect does not become active; its key
-    /// identifies the application in facts, but no active effect.
+    /// Applies an effect and returns the key of the application. An instant effect does not become active. Its key
+    /// appears in facts, but [`Sim::remove`] and other functions that need an active effect refuse the key.
     #[inline]
     pub fn apply(&mut self, spec: &Spec) -> Result<EffectKey, Refusal> {
         let target = TargetRow::of(&self.state.controllers, spec.target);

@@ -1,6 +1,6 @@
 //! Assembles the documents of a document set for the rules builder: names are qualified and patches are applied. The
-//! patches of a pack are applied after the patches of the packs that it requires. If two patches change one field and
-//! neither of their packs requires the other, the order of the patches is undefined and the conflict is reported.
+//! patches of a pack are applied after the patches of the packs that it requires. If two patches change the same field
+//! and neither of their packs requires the other, their order is undefined and the conflict is reported.
 
 use crate::csv;
 use crate::diagnostic::{Diagnostic, Edit, Severity};
@@ -124,7 +124,7 @@ impl Assembled<'_> {
                 let message = format!("the attribute {} is already defined at {}:{line}", m.name, earlier.name);
                 let finding = Diagnostic::new("duplicate-name", Severity::Error, source.name.clone(), message);
                 let help =
-                    "give one of the packs a `Namespace:`, or let one require the other if the attribute is the same";
+                    "give one pack a `Namespace:`; if both packs mean the same attribute, let one require the other";
                 self.findings.push(source.mark(finding, m.span).help(help));
             }
         }

@@ -1,5 +1,5 @@
 //! Bounds that types cannot express: a minimum, a range, a list that must not be empty, a field that another field
-//! requires. The same table is used when documents are read and when schemas are written.
+//! requires. The reader of documents and the JSON Schemas use one table of these bounds.
 
 use crate::{Node, NodeValue, ReadError};
 use ugas_doc::{Kind, MagnitudeType};

@@ -74,7 +74,7 @@ fn table_beside(path: &Path, csv: &str) -> Result<PathBuf, (String, String)> {
     let home = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     match (home.canonicalize(), table.canonicalize()) {
         (Ok(home), Ok(real)) if !real.starts_with(&home) => {
-            Err((format!("{} is a link to a file outside the folder of the document", quoted(csv)), inside()))
+            Err((format!("{} is a symbolic link to a file outside the folder of the document", quoted(csv)), inside()))
         }
         (Ok(_), Ok(_)) => Ok(table),
         _ => Err((

@@ -28,7 +28,7 @@ pub enum Code {
     UnknownKind,
     /// The kind of the document is known, but this release does not support it.
     UnsupportedKind,
-    /// A value is invalid: unknown or missing field, wrong type, unknown name.
+    /// The document has an unknown or missing field, a value of the wrong type, or an unknown name.
     Invalid,
 }
 

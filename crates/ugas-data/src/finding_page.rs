@@ -1,6 +1,6 @@
 //! Pages for the findings of `ugas check` that do not come from lint rules: errors from reading files, from building
-//! rules and from checking a whole project. Every id has a page, so that `ugas explain-lint <id>` works for every
-//! finding.
+//! rules and from checking a whole project. Every id of a finding has a page, so that `ugas explain-lint <id>` works
+//! for every finding.
 
 use crate::lint::lint_rule;
 
@@ -21,7 +21,7 @@ impl FindingPage {
     }
 }
 
-/// Returns the page of a finding by its id. The id may belong to a lint rule or to an error.
+/// Returns the page of a finding by its id. The id may belong to a lint rule or to any other finding.
 ///
 /// ```
 /// assert!(ugas_data::finding_page("undeclared-tag").unwrap().starts_with("# undeclared-tag\n"));
@@ -220,11 +220,11 @@ static PAGES: &[FindingPage] = &[
     page(
         "instant-in-set",
         "An ability set applies an Instant effect.",
-        "Use an effect that is not Instant: an Instant effect is not undone when the set is revoked.",
+        "Use an effect that is not Instant: an Instant effect is not undone when the ability set is revoked.",
     ),
     page(
         "invalid",
-        "A value is invalid: an unknown or missing field, a wrong type, or an unknown name.",
+        "A document has an unknown or missing field, a value of the wrong type, or an unknown name.",
         "Follow the message. It names what was expected and, for a misspelt name, the nearest valid name.",
     ),
     page(
@@ -283,8 +283,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "tag-conflict",
-        "Two registries declare the same tag with different options.",
-        "Use the same options in both, or declare the tag once.",
+        "A tag is declared twice with different values of `AllowMultiple`.",
+        "Write the same `AllowMultiple` in both declarations, or declare the tag once.",
     ),
     page(
         "too-long",
@@ -324,7 +324,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-input",
         "A definition that is added at run time names an input that the rules do not contain.",
-        "Name the input in a document before the rules are built.",
+        "Name the input in a document from which the rules are built.",
     ),
     undefined!("unknown-input-action", "an input action"),
     undefined!("unknown-input-action-set", "an input action set"),
@@ -332,7 +332,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-key",
         "A definition that is added at run time names a SetByCaller key that the rules do not contain.",
-        "Name the key in a document before the rules are built.",
+        "Name the key in a document from which the rules are built.",
     ),
     page(
         "unknown-kind",
@@ -383,7 +383,7 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unused-field",
-        "A field has no effect for this kind of definition.",
+        "The runtime ignores a field in this kind of definition.",
         "Remove the field, or change the policy that makes it unused.",
     ),
     page(

@@ -55,13 +55,14 @@ pub struct FileFix {
     pub text: String,
     /// The applied fixes, in the order of the file.
     pub changes: Vec<AppliedFix>,
-    /// The skipped fixes, each of which would also have changed other values.
+    /// The skipped fixes. Each of them would have changed more than the value that its finding is about.
     pub refused: Vec<AppliedFix>,
 }
 
 impl Project {
-    /// Returns, for each file with fixes, its text with all safe fixes applied and the list of those fixes. One call is
-    /// normally enough; a large project, or one with more findings than the limit, may need several calls.
+    /// Returns, for each file with fixes, the fixed text, the applied fixes and the skipped fixes. One call is normally
+    /// enough. A large project, or one with more findings than the [`limits`](crate::limits) allow, may need
+    /// several calls.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

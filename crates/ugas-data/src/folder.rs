@@ -1,5 +1,5 @@
-//! Reads files and folders. A folder is read in sorted order, so that the same files give the same documents on every
-//! machine. Files outside the folder are not read.
+//! Reads files and folders. The files of a folder are read in the order of their paths, so that the same files give the
+//! same documents on every machine. Files outside the folder are not read.
 
 use crate::limits::{MAX_BYTES, MAX_FILES, MAX_POINTS};
 use crate::read::{Documents, check_map, read_str};
@@ -45,9 +45,9 @@ fn read_at(path: &Path, file: &str, text: &str) -> Result<Documents, ReadErrors>
 
 /// Reads all documents of all `.yaml`, `.yml` and `.json` files in a folder and its subfolders, sorted by path.
 ///
-/// Hidden files and folders (their names start with a dot) are skipped. A symbolic link to a file outside the folder is
-/// an error. A symbolic link to a target inside the folder is not followed, because the target itself is read. A
-/// `pack.yaml` must be well-formed, but it is not read as a document.
+/// Hidden files and folders (their names start with a dot) are skipped. A symbolic link to a file or folder outside the
+/// folder is an error. A symbolic link to a target inside the folder is not followed, because the target itself is
+/// read. A `pack.yaml` must be well-formed, but it is not read as a document.
 ///
 /// ```
 /// let folder = std::env::temp_dir().join(format!("ugas-data-doc-{}", std::process::id()));
@@ -171,7 +171,7 @@ fn leads_out(link: &Path, canonical_root: &Path) -> Option<ReadError> {
     match fs::canonicalize(link) {
         Ok(target) if target.starts_with(canonical_root) => None,
         Ok(_) => {
-            let message = "the link points outside the folder and is not followed";
+            let message = "the symbolic link points outside the folder and is not followed";
             let help = Some("copy its target into the folder, or remove the link".to_owned());
             Some(ReadError { help, ..ReadError::of_file(&file, Code::Unreadable, message) })
         }

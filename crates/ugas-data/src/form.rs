@@ -1,5 +1,6 @@
-//! Changes one value of a YAML text, for form editors. Comments, key order, quotes and layout are kept. A result is
-//! returned only if it parses to the intended tree; otherwise the text must be edited by hand.
+//! Changes one value of a YAML text, for form editors. Comments, key order, quotes and layout are kept. A changed text
+//! is returned only if it parses to the intended tree. Otherwise an error is returned, and the text must be edited by
+//! hand.
 
 use crate::diagnostic::Edit;
 use crate::fix::{remove_entry, same};

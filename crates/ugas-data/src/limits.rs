@@ -11,15 +11,15 @@ pub const MAX_DEPTH: usize = 64;
 /// The maximum number of values in one file, with aliases expanded. This limit stops alias bombs.
 pub const MAX_NODES: usize = 1 << 20;
 
-/// The constant part of a second limit on the values in one file, with aliases expanded: this number plus four values
-/// per byte of the file. This limit stops alias bombs in small files.
+/// A stricter limit for small files, which stops alias bombs: with aliases expanded, a file may have at most this
+/// number of values plus four values per byte of the file.
 pub const MAX_NODES_OF_SMALL: usize = 10_000;
 
 /// The maximum length of all texts in one file together, with aliases expanded, in bytes.
 pub const MAX_TEXT: usize = 2 * MAX_BYTES;
 
-/// The constant part of a second limit on the texts in one file, with aliases expanded, in bytes: this number plus four
-/// bytes per byte of the file.
+/// A stricter limit for small files: with aliases expanded, the texts in a file may have at most this number of bytes
+/// plus four bytes per byte of the file.
 pub const MAX_TEXT_OF_SMALL: usize = 1 << 18;
 
 /// The number of errors after which the reading of a file stops.
@@ -36,10 +36,10 @@ pub const MAX_POINTS: usize = 100_000;
 /// patched documents and with the number of fields that are compared.
 pub const MAX_PATCHING: usize = 256 << 20;
 
-/// The maximum number of rules builder findings that are reported for one document.
+/// The maximum number of findings of the rules builder that are reported for one document.
 pub const MAX_FINDINGS_PER_DOCUMENT: usize = 100;
 
-/// The maximum number of rules builder findings that are reported for one document set.
+/// The maximum number of findings of the rules builder that are reported for one document set.
 pub const MAX_FINDINGS: usize = 10_000;
 
 /// The maximum number of packs that one pack may require directly.

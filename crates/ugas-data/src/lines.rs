@@ -1,4 +1,4 @@
-//! An index from byte offsets to lines and columns. A lookup does not count from the start of the file.
+//! An index from byte offsets to lines and columns. A lookup does not count lines from the start of the file.
 
 /// Bytes between two indexed places.
 const STEP: usize = 512;

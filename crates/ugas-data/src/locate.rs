@@ -16,8 +16,8 @@ use ugas_core::LoadIssue;
 use ugas_doc::{Kind, Patched};
 
 /// Converts an issue of the rules builder to a finding with the exact line and column in the text. The issue may be
-/// about a document or about an inline entity of a scenario. Returns `None` if the text contains no document at the
-/// origin of the issue.
+/// about a document or about an inline entity of a scenario. Returns `None` if no document or inline entity starts at
+/// the line of the issue.
 ///
 /// ```
 /// use ugas_core::Rules;

@@ -1,5 +1,5 @@
 //! Masks invalid values, so that one run reports all errors of a document. A derived `serde` type stops at its first
-//! error. The invalid value is then masked, and the document is read again.
+//! error. The invalid value is then masked: the document is read again without it.
 
 use crate::Node;
 use crate::fault::{Cause, DeError};

@@ -1,6 +1,6 @@
 //! Packs: folders of documents with a `pack.yaml` that names the pack and the packs that it requires. The folder of a
-//! required pack has the name of the pack and is in the same parent folder. A `pack.yaml` therefore cannot refer to a
-//! pack outside that parent folder.
+//! required pack has the name of the pack and is next to the folder of the requiring pack. A `pack.yaml` therefore
+//! cannot refer to packs in other places.
 
 use crate::assemble::assemble;
 use crate::folder::{PACK_FILE, files_in, link_out_of_folder, text_of};
@@ -45,7 +45,7 @@ pub struct HostNames {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct PackFile {
-    /// The name of the pack. If another pack requires this pack, the folder of this pack must have the same name.
+    /// The name of the pack. If another pack requires this pack, the folder of this pack must have this name.
     pub name: String,
     /// The version of the pack.
     #[serde(default)]
@@ -78,7 +78,8 @@ fn centimetres() -> f64 {
     100.0
 }
 
-/// A folder of documents with its `pack.yaml`. A folder without that file is a pack with default values.
+/// A folder of documents with its `pack.yaml`. A folder without a `pack.yaml` is a pack without a name, a namespace and
+/// required packs.
 ///
 /// ```
 /// assert!(ugas_data::Pack::default().file.is_none());
@@ -152,7 +153,8 @@ impl PackSet {
         ReadErrors::unless(errors, PackSet { packs, host, project, set })
     }
 
-    /// Returns the documents of the packs with qualified names, in the order of packs, files and lines.
+    /// Returns the documents of all packs, in the order of packs, files and lines. The names in the documents are
+    /// qualified.
     pub fn docs(&self) -> impl Iterator<Item = &Loaded> {
         self.packs.iter().flat_map(|p| &p.documents.docs)
     }

@@ -310,7 +310,7 @@ impl Builder {
 
     /// YAML 1.2 has no merge keys, and reading one as a field would hide the fields that it should add.
     fn merge_key(&self, line: u32, column: u32) -> ReadError {
-        let help = "write the fields out, or put the shared value under one key and use an alias there";
+        let help = "write the fields in each map, or use an alias such as `*name` as the whole value of a key";
         ReadError {
             help: Some(help.to_owned()),
             ..self.error(Code::Syntax, line, column, "merge keys (`<<`) are not supported")
@@ -322,9 +322,9 @@ impl Builder {
     }
 
     fn unknown_tag(&self, tag: &Tag, line: u32, column: u32) -> ReadError {
-        let mut error =
-            self.error(Code::Syntax, line, column, format!("the tag {} is not supported", quoted(&tag.original())));
-        error.help = Some("remove the tag; the field of a value determines its type".to_owned());
+        let message = format!("the YAML tag {} is not supported", quoted(&tag.original()));
+        let mut error = self.error(Code::Syntax, line, column, message);
+        error.help = Some("remove the YAML tag; the field determines the type of its value".to_owned());
         error
     }
 

@@ -170,7 +170,7 @@ fn entry_of(items: &[Node], step: &PatchStep, place: &str) -> Result<usize, Stri
     let mut found = names.iter().enumerate().filter(|(_, n)| *n == wanted || short(n) == *wanted).map(|(i, _)| i);
     match (found.next(), found.next()) {
         (Some(index), None) => Ok(index),
-        (Some(_), Some(_)) => Err(format!("{place} has several entries {wanted}; write the index, as in [0]")),
+        (Some(_), Some(_)) => Err(format!("{place} has several entries named {wanted}; write an index such as [0]")),
         _ => {
             let shorts: Vec<String> = names.iter().map(|n| short(n)).collect();
             let near = nearest(wanted, shorts.iter().map(String::as_str));

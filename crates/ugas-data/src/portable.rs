@@ -1,6 +1,5 @@
 //! Extensions of the specification. A file that uses no extensions can be loaded by every implementation of the
-//! specification. `ugas check --portable` and the key `x-ugas-extension` in the JSON Schemas use the table in this
-//! file.
+//! specification. `ugas check --portable` and the JSON Schemas (key `x-ugas-extension`) use the table in this file.
 
 use crate::Project;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -203,7 +202,7 @@ pub(crate) fn shape(name: &str) -> Option<&'static [(&'static str, &'static str)
 }
 
 impl Project {
-    /// Returns a finding for every field and kind that extends the specification.
+    /// Returns a finding for every use of a field or kind that extends the specification.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

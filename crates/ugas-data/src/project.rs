@@ -139,7 +139,7 @@ impl Source {
         self.docs.push(SourceDoc { tree, kind, loaded });
     }
 
-    /// Returns the paths of the curve tables (CSV files) that the documents of the file name.
+    /// Returns the paths of the curve tables (CSV files) to which the documents of the file refer.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();
@@ -168,9 +168,9 @@ impl Source {
 pub struct DocSet {
     /// The folder of the pack; `None` for files outside packs.
     pub folder: Option<PathBuf>,
-    /// The files of the pack itself, or the files outside packs, as indices into the files of the project.
+    /// The files of the pack itself, or the files outside packs, as indices into [`Project::sources`].
     pub own: Vec<usize>,
-    /// The files of the required packs, as indices into the files of the project.
+    /// The files of the required packs, as indices into [`Project::sources`].
     pub required: Vec<usize>,
     /// The names of the calculations, tasks and other code that the host provides.
     pub host: HostNames,
@@ -260,7 +260,7 @@ impl Project {
         &self.sources
     }
 
-    /// Returns the file with a name, if the project contains it.
+    /// Returns the file whose name in messages is `name`, if the project contains it.
     pub fn source(&self, name: &str) -> Option<&Source> {
         self.sources.iter().find(|s| &*s.name == name)
     }

@@ -43,7 +43,7 @@ impl Documents {
     }
 }
 
-/// Reads all documents of a text. `file` is the file name in errors and origins. The result contains the errors of all
+/// Reads all documents of a text. `file` is the file name in errors and origins. On failure, returns the errors of all
 /// documents, up to [`MAX_ERRORS`](crate::limits::MAX_ERRORS).
 ///
 /// ```

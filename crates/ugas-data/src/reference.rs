@@ -44,7 +44,7 @@ const INTRO: &str = "# Reference
 These pages list every document kind with every field. They are generated from the JSON Schemas (`ugas schema --reference`).
 The examples form one pack, which the tests check.
 
-The runtime acts on every field, unless the description of the field has one of the first two marks:
+The description of a field may have marks. The runtime acts on every field without one of the first two marks:
 
 - *Data for …*: the runtime does not act on the field; the named program does.
 - *Not supported yet*: the rules builder rejects a document with the field and reports the reason.

@@ -1,7 +1,7 @@
 //! Finds the names in documents: definitions and references.
 //!
-//! One table lists the keys that contain names, with the kind of these names. Completion, go to definition, references,
-//! rename, the lint rules about unused names and the code that locates errors all use this table.
+//! One table lists the keys whose values contain names, with the kind of these names. Completion, go to definition,
+//! references, rename, the lint rules about unused names and the code that locates errors all use this table.
 
 use crate::{Node, NodeValue, Span};
 use std::fmt;

@@ -20,8 +20,8 @@ impl Project {
         self.tables.insert(path.into(), text.into());
     }
 
-    /// Reads the tables of a document file from disk and keeps them in memory. A table that cannot be read is dropped;
-    /// reading the document reports the error.
+    /// Reads the tables of a document file from disk and keeps them in memory. A table that cannot be read is removed
+    /// from memory; the error is reported when the document is read.
     ///
     /// ```
     /// let mut project = ugas_data::Project::default();

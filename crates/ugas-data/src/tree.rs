@@ -30,7 +30,8 @@ impl Span {
         text.get(self.start as usize..self.end as usize)
     }
 
-    /// Returns whether a cursor at this byte touches the span: the byte is inside the span or directly after it.
+    /// Returns whether a cursor at the byte offset `at` touches the span: the offset is inside the span or directly
+    /// after it.
     pub fn touches(self, at: usize) -> bool {
         (self.start as usize..=self.end as usize).contains(&at)
     }

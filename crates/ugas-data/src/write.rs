@@ -12,8 +12,8 @@ struct Written<'a, T> {
     doc: &'a T,
 }
 
-/// Writes a document as YAML 1.2, with `Kind:` first. Reading the text returns an equal document if all its numbers are
-/// finite.
+/// Writes a document as YAML 1.2, with `Kind:` first. Reading the text returns a document equal to `doc`, if all
+/// numbers of `doc` are finite.
 ///
 /// ```
 /// use ugas_doc::{Doc, Effect};

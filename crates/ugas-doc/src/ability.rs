@@ -73,7 +73,8 @@ pub struct AbilityTask {
     /// The seconds between two ticks of the task; with 0 the task ticks in every frame.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick_interval: Option<f64>,
-    /// The tick priority. If not all tasks can tick in a frame, tasks with a higher priority tick first.
+    /// The tick priority. If more tasks are due in a frame than the task budget of the sim allows, tasks with a higher
+    /// priority tick first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// For `Sequence`, `Parallel`, `Race` and `Repeat`: the inner tasks. For `WaitGameplayEvent`: the tasks that run at
@@ -316,7 +317,7 @@ pub struct Cast {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interruptible: Option<bool>,
     /// Whether the owner may move during the cast; true by default. With `false`, the cast is cancelled when the owner
-    /// gains the tag `State.Moving` or is moved.
+    /// gains the tag `State.Moving` or its position changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub while_moving: Option<bool>,
     /// What happens when the target dies, is removed, leaves the range or fails the ability's target tag checks.

@@ -57,10 +57,11 @@ impl SetAbility {
 pub struct AbilitySet {
     /// The name, unique in the project.
     pub name: String,
-    /// Attribute sets that are registered before the effects and abilities of this ability set are granted.
+    /// Attribute sets that are registered before the effects of this ability set are applied and its abilities are
+    /// granted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attribute_sets: Vec<String>,
-    /// Effects that are applied when the set is granted and removed when the set is revoked.
+    /// Effects that are applied when the ability set is granted and removed when it is revoked.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
     /// Abilities that are granted with the set.

@@ -89,8 +89,8 @@ pub enum CaptureMoment {
     OnApplication,
 }
 
-/// When a calculation captures the attributes that it reads. An attribute that is not listed is captured at each
-/// execution.
+/// When a calculation captures the attributes that it reads. An attribute that is in neither `Source` nor `Target` is
+/// captured at each execution.
 ///
 /// ```
 /// assert!(ugas_doc::Capture::default().source.is_empty());

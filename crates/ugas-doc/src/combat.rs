@@ -1,4 +1,5 @@
-//! Combat: effects that deal damage, heal or cause threat, and combat rules that change these amounts, costs and times.
+//! Combat: effects that deal damage, heal or cause threat, and combat rules. A combat rule changes amounts of damage,
+//! healing or threat, or the costs and times of abilities.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +20,8 @@ pub enum CombatKind {
     Threat,
 }
 
-/// How damage, healing or threat is delivered. Combat rules read the style as `event.Direct`, `event.Periodic` and
-/// `event.Area`.
+/// How damage, healing or threat is delivered. In the expressions of a combat rule, `event.Direct`, `event.Periodic`
+/// and `event.Area` are 1 if the event has that style, and 0 otherwise.
 ///
 /// ```
 /// assert_eq!(ugas_doc::CombatStyle::default(), ugas_doc::CombatStyle::Direct);
@@ -129,7 +130,8 @@ pub struct CombatRule {
     /// Whether the rule forbids the action or event in `On`. A rule has either `Modify` or `Restrict: true`.
     #[serde(default)]
     pub restrict: bool,
-    /// Whether the change is multiplied by the effect's number of stacks.
+    /// Whether the change is multiplied by the effect's stack count. With 3 stacks, a factor of 0.9 (10 % less) becomes
+    /// 0.7 (30 % less).
     #[serde(default)]
     pub stacks: bool,
 }

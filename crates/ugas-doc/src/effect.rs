@@ -217,7 +217,7 @@ pub enum PeriodInhibition {
     CatchUp,
 }
 
-/// One immunity: an incoming effect that matches every list of the entry is rejected.
+/// One immunity: an incoming effect is rejected if it matches every list of the entry. Empty lists are ignored.
 ///
 /// ```
 /// let fire = ugas_doc::ImmunityEntry { effect_tags: vec!["DamageType.Fire".into()], ..Default::default() };

@@ -286,7 +286,7 @@ pub struct DeviceInput {
     pub custom_device_name: Option<String>,
 }
 
-/// Digital inputs that form an axis together.
+/// Digital inputs that together form a value of one to three axes.
 ///
 /// ```
 /// assert!(ugas_doc::CompositeInputs::default().up.is_none());
@@ -344,7 +344,7 @@ pub struct InputBinding {
     /// The device inputs. Several inputs form a chord: all of them must be pressed at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<DeviceInput>,
-    /// Digital inputs that form an axis.
+    /// Digital inputs that together form a value of one to three axes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub composite_inputs: Option<CompositeInputs>,
     /// The names of the input modifiers that process the raw value, in order.
@@ -437,7 +437,7 @@ pub enum ModifierType {
     RadialScaling,
     /// Scales the length of the value to 1.
     Normalize,
-    /// Compares the value with a threshold to get pressed or not pressed.
+    /// Converts the value to pressed or not pressed by comparing it with `PressThreshold`.
     TriggerThreshold,
     /// Clamps the value to bounds.
     Clamp,

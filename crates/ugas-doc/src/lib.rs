@@ -4,9 +4,9 @@
 //! of this crate have the fields and names of the specification, so that a value built in code equals a value read from
 //! YAML. Reading files is the task of `ugas-data`; checking and compiling documents is the task of `ugas-core`.
 //!
-//! The runtime reads every field, with two exceptions that the schemas mark. A field marked `x-ugas-metadata` is data
-//! for other programs. A field marked `x-ugas-unsupported` is not supported yet: the rules builder rejects it and
-//! reports the reason.
+//! The runtime reads every field, except fields that have one of two marks in the schemas. A field marked
+//! `x-ugas-metadata` is data for other programs. A field marked `x-ugas-unsupported` is not supported yet: the rules
+//! builder rejects it and reports the reason.
 //!
 //! ```
 //! use ugas_doc::{Attribute, AttributeSet, Effect, Magnitude};

@@ -29,8 +29,7 @@ macro_rules! magnitude_types {
                 }
             }
 
-            /// Returns the fields of [`Magnitude`] that the type requires, by their names in files. One of the fields
-            /// is enough.
+            /// Returns the fields of [`Magnitude`] of which the type requires at least one, by their names in files.
             pub fn required(self) -> &'static [&'static str] {
                 match self {
                     $(MagnitudeType::$kind => &[$($field),+],)*

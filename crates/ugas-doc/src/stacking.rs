@@ -89,7 +89,7 @@ pub struct Stacking {
     /// What happens when the duration ends.
     #[serde(default)]
     pub on_expire: OnExpire,
-    /// Effects that are applied when the effect is applied while its stack count is at `Limit`.
+    /// Effects that are applied at each further application of this effect while its stack count is at `Limit`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overflow_effects: Vec<String>,
     /// Whether an application is refused while the stack count is at `Limit`.

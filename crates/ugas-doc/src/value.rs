@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A plain YAML or JSON value. Maps are sorted by key, so that equal values compare equal.
+/// A plain YAML or JSON value. Maps are sorted by key, so that the order of the keys in a file does not affect
+/// comparisons.
 ///
 /// ```
 /// use ugas_doc::Value;

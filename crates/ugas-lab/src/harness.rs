@@ -1,5 +1,5 @@
-//! The test harness, which runs scenarios from text, files and folders. A game can run its scenarios with it in its own
-//! tests.
+//! The test harness, which runs scenarios from text, files and folders. A game can use this module in its tests to run
+//! its scenarios.
 
 use crate::files::{files_at, text_of};
 use crate::report::{Report, Results};

@@ -48,7 +48,7 @@ pub struct Previewed {
 pub struct PreviewedActor {
     /// Its name.
     pub actor: String,
-    /// Every attribute: its name, its current value before, and its current value after.
+    /// Every attribute: its name, and its current value before and after the change.
     pub attributes: Vec<(String, f64, f64)>,
     /// Tags that the actor would gain.
     pub tags_added: Vec<String>,

@@ -3,8 +3,9 @@
 //!
 //! A client shows the predicted changes of its commands at once. Replicated values do not reveal whether those changes
 //! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
-//! server therefore confirms each change with its tick and a short hash that client and server compute. A change
-//! without a confirmation did not happen. The server confirms only changes that the client may see.
+//! server therefore confirms each change: it sends the tick and a short hash of the change, which the client compares
+//! with the hashes of its predictions. A change without a confirmation did not happen. The server confirms only changes
+//! that the client may see.
 
 use crate::types::Tick;
 use crate::view::Shape;

@@ -4,8 +4,8 @@
 //! with given profiles, and steps the server, the clients and the links tick by tick. One seed determines all loss and
 //! delay, so a failure is reproducible.
 //!
-//! In a step the server receives, runs its tick and sends. Half a tick later the clients receive, update and send. This
-//! offset models clocks that are not aligned.
+//! In a step the server receives datagrams, runs its tick and sends datagrams. Half a tick later the clients receive
+//! datagrams, update and send datagrams. This offset models clocks that are not aligned.
 
 use ugas_core::{ControllerId, Host, NoHost, SimTime};
 
@@ -188,7 +188,7 @@ impl Harness {
         }
     }
 
-    /// Runs ticks until a condition is true, but at most `most` ticks. Returns the number of ticks, or `None` if the
+    /// Runs ticks until a condition is true, but at most `most` ticks. Returns how many ticks ran, or `None` if the
     /// condition did not become true.
     pub fn run_until(&mut self, most: u32, mut holds: impl FnMut(&Harness) -> bool) -> Option<u32> {
         for tick in 0..most {

@@ -2,8 +2,8 @@
 //!
 //! A client receives the actors that are relevant to it ([`Relevance`]), at the rate of their kind ([`RateTable`]), by
 //! priority ([`Priority`]) and within its bandwidth ([`Bandwidth`]). The priority of an actor that does not fit into a
-//! packet rises until the actor is sent. For each client, the server keeps a schedule of all actors: which state of the
-//! actor the client has, and the current priority of the actor.
+//! packet rises until the actor is sent. For each client, the server keeps a schedule, which contains for each actor
+//! the tick of the state that the client has, and the current priority.
 
 pub(crate) mod plan;
 mod rate;

@@ -15,7 +15,7 @@
 //!
 //! The crate opens no socket, reads no clock and starts no thread: the host passes datagrams and elapsed time to the
 //! sessions. A test can therefore run a complete session in virtual time ([`link`], [`harness`]), and any transport can
-//! move the datagrams.
+//! be used to send the datagrams.
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 

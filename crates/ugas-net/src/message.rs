@@ -1,7 +1,7 @@
 //! The messages between client and server.
 //!
-//! The requests in [`Request`] are the only changes that a client can ask the server for. Messages that must arrive use
-//! the reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged.
+//! A client can ask the server only for the changes that are listed in [`Request`]. Messages that must arrive use the
+//! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged.
 
 use crate::types::Tick;
 use serde::{Deserialize, Serialize};

@@ -338,7 +338,7 @@ function plot() {
 function filePanel() {
   const file = "arena/pyra.yaml";
   const edit = editor({ id: "yaml", "aria-label": "pyra.yaml" });
-  const findingsEl = h("div", { id: "findings", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid text is applied as you type."));
+  const findingsEl = h("div", { id: "findings", "aria-live": "polite" }, h("p", { class: "empty" }, "A valid change takes effect as you type."));
   let timer;
   // The last text that the world uses.
   let worldText = "";
@@ -357,7 +357,7 @@ function filePanel() {
       findings = [{ message: answer.error, line: 0, severity: "error" }];
     }
     edit.mark(findings.filter((f) => f.severity === "error").map((f) => f.line));
-    findingsEl.replaceChildren(...findings.slice(0, 5).map((f) => h("div", { class: `finding ${f.severity}` }, f.line ? `line ${f.line}: ` : "", f.message, f.help ? h("b", {}, ` ${f.help}`) : "")), h("p", { class: "quiet" }, "The world continues with the last valid text."));
+    findingsEl.replaceChildren(...findings.slice(0, 5).map((f) => h("div", { class: `finding ${f.severity}` }, f.line ? `line ${f.line}: ` : "", f.message, f.help ? h("b", {}, ` ${f.help}`) : "")), h("p", { class: "quiet" }, "The world keeps running with the last valid rules."));
   });
   edit.text.addEventListener("input", () => {
     clearTimeout(timer);

@@ -13,7 +13,7 @@ pub struct Summary {
     pub tick: u32,
     /// The state hash of the server.
     pub hash: u64,
-    /// The server and each client: a name, and the actors that the machine knows.
+    /// The server and each client: its name, and the actors that it knows.
     pub sides: Vec<(String, Vec<ActorSummary>)>,
     /// Shots per minute of the shooter that predicts its cooldown, and of the shooter that waits for the server.
     pub shots: Option<[f64; 2]>,
@@ -25,7 +25,7 @@ pub struct Summary {
     pub round_trip: u32,
     /// The packet loss, from 0 to 1.
     pub loss: f64,
-    /// The explanation of one attribute value with several modifiers; empty if there is none.
+    /// The explanation of one attribute value with several modifiers; empty if no value has several modifiers.
     pub why: String,
 }
 

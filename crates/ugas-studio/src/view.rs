@@ -17,9 +17,10 @@ pub(crate) struct Side {
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
     pub(crate) refused: u64,
-    /// Percent by which the client's clock runs faster, until the client predicts as far ahead as its link requires.
+    /// Percent by which the client's clock runs faster (positive) or slower (negative), until the client is as far
+    /// ahead of the server as its link requires.
     pub(crate) clock_rate: f64,
-    /// Round trip in milliseconds and packet loss of the client's link.
+    /// The round trip time in milliseconds and the packet loss, from 0 to 0.9, of the client's link.
     pub(crate) link: (u32, f64),
     pub(crate) actors: Vec<Actor>,
 }

@@ -1,4 +1,4 @@
-//! A token bucket that limits the rate of packets, computed with integers.
+//! A token bucket: it limits the rate of packets and computes only with integers.
 
 use std::time::Duration;
 

@@ -13,7 +13,7 @@ pub struct Counts {
     pub too_fast: u64,
     /// Packets that were malformed, forged or replayed, or had a wrong key, protocol or token.
     pub malformed: u64,
-    /// Packets that were dropped because the packets from unknown addresses exceeded their limit.
+    /// Packets from unknown addresses that were dropped because all unknown addresses together exceeded their limit.
     pub unknown: u64,
     /// Connection attempts with a valid token that were rejected: the server is full, the player is already connected,
     /// or the token was used before.

@@ -29,7 +29,7 @@ pub enum TransportKind {
 }
 
 impl TransportKind {
-    /// All kinds. The index of a kind in this array is the socket id in its tokens.
+    /// All kinds. The index of a kind in this array is the socket id in every token for this kind.
     pub const ALL: [TransportKind; 3] = [TransportKind::Udp, TransportKind::WebSocket, TransportKind::WebTransport];
 
     /// Returns the URL scheme, as in `udp://127.0.0.1:4000`.
@@ -135,7 +135,7 @@ impl Token {
     /// The time without packets after which a connection ends.
     pub const TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Issues a token for this protocol that is valid for `lifetime`, starting at `now` (since the Unix epoch).
+    /// Issues a token for this protocol that is valid for `lifetime`, starting at `now`, the time since the Unix epoch.
     pub fn issue(
         key: &Key,
         protocol: u64,

@@ -11,7 +11,8 @@ use crate::error::{SendError, TransportError};
 /// An event of a server transport.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event<'a> {
-    /// A peer connected. The bytes are the user data of its token, for example a name or an account; at most 255 bytes.
+    /// A peer connected. The bytes are the user data in the token of the peer, for example a name or an account; at
+    /// most 255 bytes.
     Connected(PeerId, &'a [u8]),
     /// A peer disconnected; its number is not reused.
     Disconnected(PeerId, CloseReason),

@@ -85,7 +85,7 @@ pub struct CueFigures {
     pub active: usize,
     /// The number of triggers without a registered cue.
     pub unknown: u64,
-    /// The number of mispredicted bursts and loop executions that were cancelled.
+    /// The number of mispredicted bursts, and of mispredicted periodic executions of loops, that were cancelled.
     pub cancelled: u64,
 }
 
@@ -174,8 +174,8 @@ pub struct CueManager<'c> {
 }
 
 impl<'c> CueManager<'c> {
-    /// Returns the manager that `make` builds, or `None` for a headless host. A headless host does not call `make`, so
-    /// it loads no assets.
+    /// Returns the manager that `make` builds, or `None` for a headless host. For a headless host, `make` is not
+    /// called, so no assets are loaded.
     pub fn for_host(headless: bool, make: impl FnOnce() -> CueManager<'c>) -> Option<CueManager<'c>> {
         (!headless).then(make)
     }

@@ -26,7 +26,7 @@ from_rules! {
     TemplateId, template;
 }
 
-/// Every name that the rules do not define, each with the nearest defined name.
+/// The names that were looked up but that the rules do not define, each with the most similar defined name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MissingNames(pub Vec<UnknownName>);
 

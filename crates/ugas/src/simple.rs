@@ -70,14 +70,14 @@ impl Game {
         self
     }
 
-    /// Adds an action that multiplies an attribute by `1 + share` for a duration in seconds. A share of 0.5 is a bonus
-    /// of 50 %.
+    /// Adds an action that multiplies an attribute by `1 + share` for a duration of `seconds`. A share of 0.5 is a
+    /// bonus of 50 %.
     pub fn buff(mut self, name: &str, attribute: &str, share: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).multiply(attribute, share));
         self
     }
 
-    /// Adds an action that changes an attribute by `by` once every `every` seconds, for a duration in seconds.
+    /// Adds an action that changes an attribute by `by` once every `every` seconds, for a duration of `seconds`.
     pub fn over_time(mut self, name: &str, attribute: &str, by: f64, every: f64, seconds: f64) -> Game {
         self.effects.push(Effect::lasting(name, seconds).every(every).add(attribute, by));
         self
@@ -218,7 +218,9 @@ impl Running {
         self.sim.take_facts(&mut self.facts);
     }
 
-    /// Returns the facts of the last [`Running::pass`] and of the actions before it, back to the previous `pass`.
+    /// Returns the facts that were emitted between the last two calls of [`Running::pass`], including those of the last
+    /// call. Before the first call, the list is empty. After the first call, it contains all facts since the start of
+    /// the game.
     pub fn facts(&self) -> &Facts {
         &self.facts
     }

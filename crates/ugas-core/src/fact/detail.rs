@@ -189,7 +189,7 @@ impl Facts {
         self.list.push(fact);
     }
 
-    /// Copies the details of a fact from another log into this log and updates the fact's range.
+    /// Copies the details of a fact from another log into this log, and updates the byte range that the fact stores.
     pub fn import(&mut self, fact: &mut Fact, from: &Facts) {
         if let Some(span) = fact.kind.detail_mut()
             && span.len > 0

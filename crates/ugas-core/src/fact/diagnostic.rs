@@ -34,7 +34,7 @@ event_kinds! {
         },
         /// A duration was zero or less, so the effect was applied and removed immediately.
         ZeroDuration,
-        /// A spec overrides the duration of an effect without a duration. The override was ignored.
+        /// A spec overrides the duration of an effect that has no duration. The override was ignored.
         DurationOverrideIgnored,
         /// A controller document states a current value that differs from the computed value.
         ValueMismatch {
@@ -55,7 +55,7 @@ event_kinds! {
             /// The refusal.
             refusal: Refusal = "Refusal",
         },
-        /// The ongoing requirements of an effect inhibit and restore the effect again and again.
+        /// The ongoing requirements of an effect inhibit the effect and end the inhibition again and again.
         Cycle,
         /// A limit was reached in a reaction, or the log is full.
         Limit,

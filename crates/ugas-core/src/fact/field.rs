@@ -1,5 +1,5 @@
-//! Access to the fields of facts and diagnostics by name. With it, tools can read facts and diagnostics of every kind
-//! in the same way.
+//! Access to the fields of facts and diagnostics by name. Tools use this access to read facts and diagnostics of every
+//! kind with the same code.
 
 use super::Span;
 use crate::{

@@ -1,5 +1,5 @@
 //! The table of fact kinds. The name after `=` is the name of the field in scenarios and tools. Scenarios and tools
-//! cannot read fields without such a name; only code reads them.
+//! cannot read a field without such a name; only Rust code can.
 
 use super::field::event_kinds;
 use super::{CastStep, CueType, EffectChange, FieldValue, RemoveReason, Span, TaskResult};

@@ -84,7 +84,8 @@ impl Fact {
 pub struct Facts {
     /// The facts in order.
     pub list: Vec<Fact>,
-    /// The details of all facts: the parameters of task requests, the payloads of events, and the positions of cues.
+    /// The details of all facts, encoded as bytes: the parameters of task requests, the payloads of events, and the
+    /// positions of cues.
     pub detail: Vec<u8>,
 }
 

@@ -69,7 +69,7 @@ pub(crate) enum FrameWork {
     Tick { seq: u64, found: Vec<ControllerId> },
     /// A task that was deferred to a later frame.
     PassedOver(u64),
-    /// A retry of the held inputs, with the op id of the retry.
+    /// Another attempt to activate the abilities of held inputs, with the op id of the attempt.
     Retry(OpId),
 }
 
@@ -132,7 +132,7 @@ impl Journal {
         }
     }
 
-    /// Removes an op, and the actions of other rows that the op caused.
+    /// Removes an op, and the actions of other rows on this row that the op caused.
     pub(crate) fn discard_op(&mut self, id: OpId) {
         self.entries.retain(|e| match &e.what {
             JournalEvent::Op(op, _) => *op != id,

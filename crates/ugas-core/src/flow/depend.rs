@@ -1,5 +1,6 @@
-//! Dependencies between attributes through live magnitudes. Each live magnitude adds an edge from the attribute that it
-//! reads to the attribute that it modifies. The graph of all attributes of a sim has no cycle.
+//! Dependencies between attributes through live magnitudes. In the dependency graph, each live magnitude is an edge
+//! from the attribute that it reads to the attribute that its modifier changes. The graph of all attributes of a sim
+//! has no cycle.
 
 use super::Flow;
 use crate::rules::EffectDef;

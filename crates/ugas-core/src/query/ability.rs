@@ -19,8 +19,8 @@ pub struct Reason {
 pub struct Castable {
     /// The first failed check, if any.
     pub reason: Option<Refusal>,
-    /// The sim time at which all failed checks will pass, or now if no check failed. `None` if a failed check does not
-    /// depend on time.
+    /// The sim time at which all failed checks will pass, or the current time if no check failed. `None` if a failed
+    /// check does not depend on time.
     pub ready_at: Option<SimTime>,
 }
 
@@ -86,7 +86,7 @@ pub struct CastView {
 }
 
 impl Sim {
-    /// Writes every activation check that fails now to `into`, in the order in which `activate` evaluates the checks.
+    /// Fills `into` with the activation checks that fail now, in the order in which `activate` evaluates the checks.
     /// `into` is empty if the activation would succeed. If `which` selects several grants and none of them can be
     /// activated, `into` contains the reasons for the first grant.
     pub fn why_not(
@@ -172,8 +172,8 @@ impl Sim {
     }
 
     /// Returns the timer of a grant's cooldown, or `None` if no active effect grants a cooldown tag of the ability. If
-    /// several effects grant a cooldown tag, the effect with the longest remaining time counts. For an infinite effect,
-    /// the remaining time is [`SimTime::NEVER`].
+    /// several effects grant a cooldown tag, the timer is that of the effect with the longest remaining time. For an
+    /// infinite effect, the remaining time is [`SimTime::NEVER`].
     pub fn cooldown(&self, who: ControllerId, grant: GrantId) -> Result<Option<Timer>, ReadError> {
         let (slot, at) = self.grant_at(who, grant)?;
         let view = self.view();

@@ -1,5 +1,5 @@
 //! Explanations: how the value of an attribute is computed, line by line. The lines are the modifiers that the
-//! aggregation used. An evaluation of the lines therefore gives exactly the same value, bit for bit.
+//! aggregation used. An evaluation of the lines therefore gives exactly the attribute's current value, bit for bit.
 
 use crate::flow::{Sums, sums};
 use crate::state::{FILTERED, Mod, NOT_FINITE, OFF};

@@ -2,7 +2,8 @@
 //! {GE_Fireball.Health} damage`, the placeholder names an effect and one of its values. The code that applies the
 //! effect also computes this value.
 //!
-//! The result also lists the numbers with their placeholders, so that a translated text can use the same placeholders.
+//! A [`FilledText`] also lists each placeholder with its number, so that a translated text can use the same
+//! placeholders.
 
 use crate::flow::About;
 use crate::rng::SITE_TEXT;

@@ -98,7 +98,7 @@ impl Compiler<'_> {
             self.error("too-long", format!("the task lists have more than {MAX_CODE} steps; split the ability"));
         }
         if asm.regs > MAX_REGS {
-            self.error("too-long", format!("the task lists have more than {MAX_REGS} Repeats"));
+            self.error("too-long", format!("the task lists have {} Repeats; the limit is {MAX_REGS}", asm.regs));
         }
         Program { code: asm.code.into(), entry, regs: asm.regs.min(MAX_REGS) as u8 }
     }

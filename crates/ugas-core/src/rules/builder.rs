@@ -155,8 +155,8 @@ impl RulesBuilder {
         self
     }
 
-    /// Registers a hook that abilities refer to with `CanActivate`. `reads` declares whether the result of the hook may
-    /// be cached.
+    /// Registers a hook that abilities refer to with `CanActivate`. `reads` declares which state the hook reads, which
+    /// determines whether the result of the hook may be cached.
     ///
     /// ```
     /// use ugas_core::{HookReads, Rules};

@@ -46,7 +46,7 @@ impl Read {
     pub fn target(attribute: impl Into<String>) -> Read {
         Read { attribute: attribute.into(), of_target: true, when: CaptureTime::OnExecution }
     }
-    /// Sets the read to happen once, when the effect is first applied.
+    /// Changes the read so that it happens once, when the effect is first applied.
     pub fn on_application(mut self) -> Read {
         self.when = CaptureTime::OnApplication;
         self
@@ -330,7 +330,8 @@ pub struct AfterCx<'a> {
 }
 
 impl AfterCx<'_> {
-    /// Returns the spec, and read access to the source and the target in their state after the application.
+    /// Returns a context with the spec and read access to the source and the target, in their state after the
+    /// application.
     pub fn context(&self) -> &HookCx<'_> {
         &self.see
     }

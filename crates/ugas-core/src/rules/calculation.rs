@@ -1,7 +1,7 @@
 //! Calculations written as documents: expressions instead of code, with the same interface as a [`Calculator`].
 //!
-//! The reads are derived from the expressions, so they are always complete. `Let` values are stored on the stack, so a
-//! run does not allocate.
+//! The compiler collects the attributes that a calculation reads from its expressions, so the list of declared reads is
+//! always complete. `Let` values are stored on the stack, so a run does not allocate.
 
 use super::calc::{Calc, CalcDef, CalcResult, Calculator, CaptureTime, Read};
 use super::compile::Compiler;
@@ -246,7 +246,7 @@ impl Compiler<'_> {
             self.error("empty-calculation", message);
         }
         if doc.r#let.len() > MAX_BOUND {
-            self.error("too-long", format!("Let names more than {MAX_BOUND} values"));
+            self.error("too-long", format!("Let has {} values; the limit is {MAX_BOUND}", doc.r#let.len()));
             return None;
         }
         let mut words = CalculationNames { c: self, bound: Vec::new(), params: Vec::new() };

@@ -50,12 +50,12 @@ impl Compiler<'_> {
     pub(crate) fn bad_tag(&mut self, name: &str) {
         if name.len() > MAX_NAME {
             let head: String = name.chars().take(32).collect();
-            let message = format!("{head}… is not a tag: it has more than {MAX_NAME} characters");
+            let message = format!("{head}… is not a valid tag: it has {} bytes; the limit is {MAX_NAME}", name.len());
             return self.error("bad-tag", message);
         }
         self.error(
             "bad-tag",
-            format!("{name:?} is not a tag: write segments such as State.Debuff: A-Z, then letters or digits"),
+            format!("{name:?} is not a valid tag: write segments such as State.Debuff: A-Z, then letters or digits"),
         );
     }
 
@@ -67,7 +67,7 @@ impl Compiler<'_> {
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
                 let message = format!(
-                    "{} is declared twice with different values of AllowMultiple; the first is used",
+                    "{} is declared twice with different values of AllowMultiple; the first value is used",
                     entry.tag
                 );
                 self.warn("tag-conflict", message);

@@ -47,7 +47,7 @@ impl fmt::Display for LoadIssue {
     }
 }
 
-/// The errors and warnings of rules, or of a run-time definition, that were rejected. `Debug` prints the same text as
+/// The errors and warnings of rejected rules, or of a rejected run-time definition. `Debug` prints the same text as
 /// `Display`, so that a `main` function that returns this error prints a readable message.
 #[derive(Clone, PartialEq)]
 pub struct LoadError {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub enum HookReads {
     /// The hook reads only the owner's attributes, tags and parameters. Its result is cached until the owner changes.
     Owner,
-    /// The hook also reads other state, so it runs at every check.
+    /// The hook also reads other state, so its result is not cached and the hook runs at every check.
     Anything,
 }
 

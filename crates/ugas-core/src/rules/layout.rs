@@ -1,8 +1,8 @@
 //! A layout: the slot of each attribute in a row, for one ordered list of attribute sets.
 //!
 //! Slots are numbered in dependency order: an attribute comes after the attributes that its bounds and its derived
-//! value read. Otherwise slots are in registration order. The settle phase of a row is therefore one ascending pass.
-//! Rows with the same list of attribute sets share a layout.
+//! value read. Otherwise slots are in registration order. The settle phase of a row is therefore one ascending pass
+//! over its slots. Rows with the same list of attribute sets share a layout.
 
 use super::Rules;
 use super::attribute::{AttributeDef, BoundDef};

@@ -216,13 +216,13 @@ impl Resolve for Compiler<'_> {
 
     fn tag(&mut self, name: &str) -> Result<TagId, String> {
         if tag_segments(name).is_none() {
-            return Err(format!("{name:?} is not a tag"));
+            return Err(format!("{name:?} is not a valid tag"));
         }
         if self.is_fixed() && self.rules.find_tag(name).is_none() {
             let near = suggestion(self.rules.tags.nearest(name));
             return Err(format!("unknown tag {name}; a run-time definition cannot add tags{near}"));
         }
-        Compiler::tag(self, name).ok_or_else(|| format!("{name:?} is not a tag"))
+        Compiler::tag(self, name).ok_or_else(|| format!("{name:?} is not a valid tag"))
     }
 
     fn curve(&mut self, name: &str) -> Result<Arc<CurveDef>, String> {

@@ -1,5 +1,6 @@
 //! Compiled magnitudes. This file implements everything that depends on the type of a magnitude: compilation,
-//! evaluation, the followed attribute, and the comparison of two magnitudes after a reload.
+//! evaluation, the attribute that a live magnitude follows, and the comparison of an old and a new magnitude in a
+//! reload.
 
 use super::Rules;
 use super::compile::Compiler;

@@ -215,7 +215,8 @@ impl Rules {
 
     /// Returns a hash of all compiled definitions and the ids of all names. Rules with equal hashes and the same host
     /// code behave identically, and each can load state that was saved with the other. The hash does not include host
-    /// code. [`RulesBuilder::after`] keeps old ids, so it can change the hash that the same documents give.
+    /// code. Rules built with [`RulesBuilder::after`] keep old ids, so they can have a different hash than rules built
+    /// from the same documents without it.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
     }

@@ -1,5 +1,5 @@
-//! Task lists as code: one flat program per ability. The position of an active ability is an address in the program, so
-//! a capture of the ability takes a few bytes.
+//! Task lists as code: one flat program per ability. An active ability stores the address of its current instruction,
+//! so a captured ability takes a few bytes.
 //!
 //! Layout of the composites (`a` and `b` are children; addresses increase to the right):
 //! - Sequence: `a b`

@@ -36,7 +36,7 @@ pub(crate) enum Local {
     Stacks,
     /// `sbc.X`: a set-by-caller value.
     Caller(KeyId),
-    /// `param.X`: a parameter of the granted ability, or of the event.
+    /// `param.X`: a parameter of the grant, or else an entry of the event's payload.
     Param(ParamId),
     /// `event.Magnitude`.
     Magnitude,
@@ -56,7 +56,7 @@ pub(crate) enum Local {
     Found,
     /// `hit.distance`: the distance of the hit; 0 without a hit.
     Distance,
-    /// `distance()`: the distance between source and target, or between an ability's owner and its target; unknown if
+    /// `distance()`: the distance between source and target, or between an ability's owner and its target; no value if
     /// one of them has no position.
     TargetDistance,
     /// A `Let` value, by its index.

@@ -142,7 +142,7 @@ impl Compiler<'_> {
             Time::Seconds(s) => match SimTime::try_seconds(s) {
                 Some(t) if t >= SimTime::ZERO => t,
                 _ => {
-                    self.error("bad-timeline", format!("{place} is {s}; write seconds from 0 or frames such as 12f"));
+                    self.error("bad-timeline", format!("{place} is {s}; write seconds >= 0 or frames such as 12f"));
                     SimTime::ZERO
                 }
             },

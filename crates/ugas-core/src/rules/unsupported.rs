@@ -33,7 +33,7 @@ impl Compiler<'_> {
             self.unsupported("Attack", "a timeline is found by its Montage or its Ability; remove Attack");
         }
         if !doc.windows.is_empty() {
-            self.unsupported("Windows", "the runtime has no windows; remove Windows and send events with Notifies");
+            self.unsupported("Windows", "time windows are not played; remove Windows and send events with Notifies");
         }
         if !doc.sockets.is_empty() {
             self.unsupported("Sockets", "the runtime does not read the positions of sockets; remove Sockets");
@@ -44,7 +44,7 @@ impl Compiler<'_> {
         if doc.team.is_some() {
             self.unsupported(
                 "Team",
-                "the runtime does not compare teams; remove Team and write the tag into OwnedTags",
+                "the runtime does not compare teams; remove Team and write a team tag into OwnedTags",
             );
         }
     }

@@ -45,8 +45,8 @@ impl TaskFigures {
         self.nanos as f64 / self.ticks.max(1) as f64
     }
 
-    /// Returns the average number of ticks per second of one task. Assumes that as many tasks were running in every
-    /// frame as in the last one. A deferred task counts as running.
+    /// Returns the average number of ticks per second of one task. The result assumes that as many tasks were running
+    /// in every frame as in the last frame. A deferred task counts as running.
     pub fn rate(&self) -> f64 {
         let seconds = (self.until - self.since).as_seconds();
         if seconds > 0.0 { self.ticks as f64 / self.running.max(1) as f64 / seconds } else { 0.0 }

@@ -9,8 +9,8 @@ use crate::{ControllerId, FactKind, InsertError, LimitKind, RUNTIME_BIT, Refusal
 use ugas_doc::Doc;
 
 impl Sim {
-    /// Removes a controller from the sim and returns it with its active effects, activations and timers. Live modifiers
-    /// on other controllers that read an attribute of the removed controller keep their last value.
+    /// Removes a controller from the sim and returns it with its active effects, activations and timers. On other
+    /// controllers, live modifiers that read an attribute of the removed controller keep their last value.
     pub fn extract(&mut self, who: ControllerId) -> Result<Portable, Refusal> {
         let portable = self.remote().snapshot(who)?;
         let id = self.next_op();

@@ -92,8 +92,8 @@ impl Remote<'_> {
     }
 
     /// Returns whether a predicted ability of the controller waits for its validation. The predicting client has
-    /// already activated the ability, so the server must not send its own state of the controller until the answer
-    /// arrives.
+    /// already activated the ability, so the server must not send its own state of the controller until the host
+    /// answers the validation.
     pub fn awaits_validation(&self, who: ControllerId) -> bool {
         let Ok(row) = self.sim.row(who) else { return false };
         row.play().activations.iter().any(|a| {
@@ -223,8 +223,9 @@ impl RemoteMut<'_> {
     }
 
     /// Runs an op like [`RemoteMut::run_late`]. The checks of the activation use the target of the op. The first tick
-    /// of the activated ability uses `aim`, the target that the client's predicted tick chose. If the chosen target is
-    /// rejected, the second value is the refusal of [`Remote::check_aim`], and the ability keeps the target of the op.
+    /// of the activated ability uses `aim`, the target that the client's predicted tick chose. If that target is
+    /// rejected, the second returned value is the refusal of [`Remote::check_aim`], and the ability keeps the target of
+    /// the op.
     pub fn run_aimed(
         &mut self,
         id: OpId,

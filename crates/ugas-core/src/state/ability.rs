@@ -1,4 +1,4 @@
-//! The ability state of a row: grants, and a [`Play`] that exists only while an ability is active, a cooldown is
+//! The ability state of a row: grants, and a [`Play`] that exists only while an ability is active, a global cooldown is
 //! running, an input is pressed or an ability set is granted.
 
 use crate::{
@@ -135,8 +135,8 @@ pub(crate) struct Charge {
     pub(crate) seq: u64,
 }
 
-/// The ability state of a row that changes during play: activations, tasks, casts, cooldowns, held inputs and ability
-/// sets.
+/// The ability state of a row that changes during play: activations, tasks, casts, global cooldowns, held inputs and
+/// ability sets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Play {
     /// The activations, sorted by sequence number.

@@ -194,7 +194,8 @@ impl Row {
         self.side_mut().play.get_or_insert_default()
     }
 
-    /// Returns whether no ability is active, no input is pressed and no ability set is granted.
+    /// Returns whether no ability is active, no global cooldown is running, no input is pressed and no ability set is
+    /// granted.
     #[inline]
     pub(crate) fn is_at_rest(&self) -> bool {
         self.side.as_ref().and_then(|s| s.play.as_ref()).is_none_or(|p| p.is_empty())

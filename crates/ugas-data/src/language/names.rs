@@ -35,7 +35,7 @@ pub(super) fn name_in(project: &Project, names: &Names, path: &Path, at: usize) 
     found.first().map(|m| (*m).clone())
 }
 
-/// Returns the definitions of a name in the scope of a file. If a tag itself is not declared, but child tags of it are,
+/// Returns the definitions to which a name in a file refers. If a tag itself is not declared, but child tags of it are,
 /// the declarations of the child tags are returned.
 pub fn definitions(project: &Project, path: &Path, kind: SymbolKind, name: &str) -> Vec<Place> {
     let names = Names::of(project);

@@ -119,7 +119,7 @@ fn misunderstood(old: &str, new: &str) -> Option<String> {
     }
     let at_home = |tag: &str, home: &str| tag == home || is_under(tag, home);
     let home = SPECIAL_PARENTS.into_iter().find(|home| at_home(old, home) != at_home(new, home))?;
-    Some(format!("tags below {home} have a special meaning in the runtime; cannot rename {old} to {new}"))
+    Some(format!("cannot rename {old} to {new}: tags below {home} have a special meaning in the runtime"))
 }
 
 /// Returns whether a name conflicts with the new name.
@@ -134,7 +134,7 @@ fn unfit(kind: SymbolKind, new: &str) -> Option<String> {
     let is_whole = begins && segment(new);
     if kind == SymbolKind::Tag {
         let is_tag = begins && new.split('.').all(segment);
-        return (!is_tag).then(|| format!("{new:?} is not a valid tag; use letters, digits and _, separated by dots"));
+        return (!is_tag).then(|| format!("{new:?} is not a valid tag; write segments such as State.Debuff"));
     }
     if kind == SymbolKind::Attribute && !(segment(new) && new.starts_with(|c: char| c.is_ascii_uppercase())) {
         return Some(format!(

@@ -1,4 +1,4 @@
-//! Renames definitions in scenarios that use the pack of the definition.
+//! Renames a definition in the scenarios that use its pack.
 
 use crate::{Edit, Node, NodeValue, Project, Source, Span, SymbolKind, mentions};
 use std::path::{Component, Path, PathBuf};

@@ -66,7 +66,7 @@ fn page(project: &Project, names: &Names, source: &Source, m: &Mention, level: u
 pub struct About {
     /// A one-line summary of the definition.
     pub summary: Option<String>,
-    /// The description of the definition, with its placeholders replaced by the values at the level.
+    /// The description of the definition, with its placeholders replaced by the values at the requested level.
     pub text: Option<String>,
     /// The placeholders that were not replaced, because their value is unknown or depends on the controller.
     pub missing: Vec<String>,
@@ -79,7 +79,7 @@ pub struct About {
     pub understood: Option<String>,
 }
 
-/// Computes the values of a definition at an ability or effect level.
+/// Computes the description and the values of a definition at `level`, the level of the ability or effect.
 ///
 /// ```
 /// use ugas_data::{Project, SymbolKind, language};

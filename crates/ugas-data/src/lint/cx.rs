@@ -1,5 +1,5 @@
-//! The context of a lint rule: the documents of a document set with their trees and names, the built rules, and
-//! indexes, so that each rule runs in one pass.
+//! The context of a lint rule: the documents of a document set with their trees and names, and the rules built from
+//! them. Indexes over the documents let each rule run in one pass.
 
 use super::implies;
 use crate::assemble::{Assembled, AssembledDocument};

@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
     strict: false,
     summary: "effects that apply each other in a cycle",
     why: "Effects under `OnApplied` (or `OnExecuted` of an Instant effect) are applied at the same time. A cycle of \
-such effects ends only when the limit of reactions is reached, which is reported as a diagnostic. A cycle through \
+such effects ends only at the runtime's limit on reactions; the runtime then emits a diagnostic. A cycle through \
 `OnExpired` takes time and is valid.",
     example: "Kind: gameplay_effect\nName: GE_A\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_B]}\n---\n\
 Kind: gameplay_effect\nName: GE_B\nDurationPolicy: Instant\nEffects: {OnApplied: [GE_A]}",

@@ -34,7 +34,7 @@ const FIELDS: [(Kind, &str, &str); 11] = [
     (Kind::InputMapping, "Bindings.[].HoldThreshold", "the host measures how long an input is held"),
     (Kind::Scene, "Regions", "the host grants the tags of regions"),
     (Kind::Scene, "Placements.[].Rotation", "the host rotates actors"),
-    (Kind::Controller, "GrantedAbilities.[].bIsActive", "an ability is not activated at spawn because of this field"),
+    (Kind::Controller, "GrantedAbilities.[].bIsActive", "this field does not activate the ability at spawn"),
     (Kind::Controller, "ActiveEffects.[].StartTime", "the remaining time is Duration"),
     (Kind::Controller, "ActiveEffects.[].InstigatorGC", "the spawned controller is the source of the effect"),
 ];

@@ -24,7 +24,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
             continue;
         };
         if period > duration && duration > 0.0 {
-            let message = format!("the effect ends after {duration} s, before its first Period of {period} s");
+            let message = format!("the effect ends after {duration} s, before its first execution at {period} s");
             report.add(d, d.span("Period.Period"), message, "write a shorter period or a longer duration");
         }
     }

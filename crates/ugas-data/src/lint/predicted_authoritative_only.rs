@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     strict: false,
     summary: "a predicted ability that applies an effect with `Predictable: false`",
     why: "A predicting client skips executions that only the server can compute. The owning client sees the other \
-effects of the ability at once. It sees the effect with this execution one round trip later.",
+effects of the ability at once. It sees the effect with such an execution one round trip later.",
     example: "Kind: gameplay_ability\nName: GA_Shot # NetExecution: LocalPredicted\nTasks:\n  \
 - {Type: ApplyEffectToTarget, Params: {EffectClass: GE_Hit}} # its execution is not predictable",
     fix: "Make the calculation predictable, or run the ability on the server with `NetExecution: ServerInitiated`.",

@@ -12,7 +12,7 @@ pub(super) static RULE: Rule = Rule {
     strict: false,
     summary: "documents without a version of the specification",
     why: "Documents should name the version of the specification that they were written for. A document names the \
-version in `$schema`, a pack names it in `Specification` of its pack.yaml. The finding is reported once for each pack; \
+version in `$schema`; a pack names it in `Specification` of its pack.yaml. The finding is reported once for each pack; \
 files outside packs are checked only with `--strict`. Kinds that are extensions need no version.",
     example: "Kind: gameplay_effect\nName: GE_Hit\nDurationPolicy: Instant",
     fix: "Write `Specification: v1.0.0-draft.3` into pack.yaml, or \

@@ -9,7 +9,7 @@ pub(super) static RULE: Rule = Rule {
     severity: Severity::Warning,
     strict: false,
     summary: "a required tag that no effect, ability, controller or scene grants",
-    why: "A definition that requires a tag which nothing grants has no effect. Usually the tag is misspelt, or the effect \
+    why: "The requirement of a tag that nothing grants is never met. Usually the tag is misspelt, or the effect \
 that grants it is missing. If host code adds the tag at spawn, allow the finding.",
     example: "Tags:\n  ActivationRequiredTags: [Weapon.Equiped] # the granted tag is Weapon.Equipped",
     fix: "Require a tag that something grants, or write an effect that grants the tag.",

@@ -100,6 +100,6 @@ fn a_symlink_out_of_the_folder_is_not_followed() {
     let folder = Folder::new("link", &[("p/pack.yaml", "Name: p\n"), ("p/c.yaml", CURVE), ("secret.csv", "1,2\n")]);
     std::os::unix::fs::symlink(folder.0.join("secret.csv"), folder.0.join("p/table.csv")).unwrap();
     let errors = Project::open(folder.0.join("p/c.yaml")).unwrap().check();
-    assert_eq!(errors[0].message, "Csv: \"table.csv\" is a link to a file outside the folder of the document");
+    assert_eq!(errors[0].message, "Csv: \"table.csv\" is a symbolic link to a file outside the folder of the document");
     assert!(read_packs([folder.0.join("p")]).is_err());
 }

@@ -71,8 +71,8 @@ fn the_number_of_reported_errors_is_limited() {
 fn unsupported_yaml_features_are_refused_with_a_message() {
     for (text, message) in [
         ("a: &a [*a]\n", "the alias is inside the value it refers to"),
-        ("a: !weapon 1\n", "the tag \"!weapon\" is not supported"),
-        ("a: !weapon {b: 1}\n", "the tag \"!weapon\" is not supported"),
+        ("a: !weapon 1\n", "the YAML tag \"!weapon\" is not supported"),
+        ("a: !weapon {b: 1}\n", "the YAML tag \"!weapon\" is not supported"),
         ("a: !!int text\n", "\"text\" is not a valid !!int"),
         ("? [a, b]\n: 1\n", "expected a key, found a list or a map"),
         ("&a a: 1\n*a : 2\n", "an alias cannot be a key"),

@@ -1,4 +1,5 @@
-//! Resolves every name of a scenario before it runs. A misspelt name is an error at its place, with a suggestion.
+//! Resolves every name of a scenario before it runs. A misspelt name is reported as an error with its line, its column
+//! and a suggestion.
 
 use super::path_value::resolve;
 use super::world::World;

@@ -1,5 +1,5 @@
-//! The server part and the client parts of a scenario with `Network:`. The host of a part sends and receives its
-//! datagrams and advances time, so the same parts run over simulated links and over sockets.
+//! The server part and the client parts of a scenario with `Network:`. The host of a part sends and receives the
+//! datagrams of the part and advances its time, so the same parts run over simulated links and over sockets.
 
 use super::{RunOptions, Runner, append};
 use crate::report::{Failure, Report};

@@ -32,7 +32,7 @@ pub struct RollbackReport {
     pub rollbacks: usize,
     /// The number of controllers that were captured, changed and restored.
     pub restores: usize,
-    /// The number of further controllers that such a change affected and that were restored too.
+    /// The number of further controllers that were restored because the change of a captured controller affected them.
     pub others: usize,
     /// The number of controllers that were serialized, removed and inserted again.
     pub moves: usize,

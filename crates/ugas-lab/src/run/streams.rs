@@ -1,4 +1,4 @@
-//! Converts facts, diagnostics and trace entries to a kind and named fields.
+//! Converts each fact, diagnostic and trace entry to a kind and named fields.
 
 use super::Runner;
 use crate::scenario::{Found, Partial};

@@ -35,7 +35,7 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// Adds the text of the scenario's file, so that errors in entities have exact places.
+    /// Adds the text of the scenario's file, so that errors in entities have the exact line and column.
     pub fn with_text(mut self, text: impl Into<std::sync::Arc<str>>) -> Scenario {
         self.text = Some(text.into());
         self

@@ -44,7 +44,8 @@ impl Client {
     ///
     /// While the prediction window is closed ([`Client::can_predict`]), the client sends releases and cancels without
     /// predicting them. For every other request this method returns [`Refusal::PredictionWindowClosed`]; repeat the
-    /// request when the window is open again. The refusal is the same while too many commands wait for their verdicts.
+    /// request when the window is open again. While too many commands wait for their verdicts, this method returns the
+    /// same refusal for every request.
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);

@@ -28,8 +28,8 @@ pub enum Certainty {
 /// The facts of a client session in order, each with its certainty.
 ///
 /// The field `at` of a fact is a time on the server's clock, as the client estimates it. A predicted fact has the time
-/// at which the server should emit the same fact, and so does the confirmed or undone fact. A fact that the server
-/// reported has the time at which the client received it.
+/// at which the client expects the server to emit the same fact. The later confirmed or undone fact has the same time.
+/// A fact that the server reported has the time at which the client received it.
 ///
 /// Each fact can be read only together with its certainty, because code that reacts to every fact of a list would react
 /// twice to a predicted fact. `CueManager` and `Observers` of the crate `ugas` take a whole `NetFacts`.

@@ -14,7 +14,7 @@ use ugas_core::{AttributeId, ControllerId, Explanation, ReadError};
 pub enum Knowledge {
     /// The client has the value, the base value and the modifiers, because it owns the controller.
     Full,
-    /// The client has only the current value. The base value and the modifiers are not replicated to it.
+    /// The client has only the current value. The base value and the modifiers are not replicated to the client.
     ValueOnly,
     /// The client has no value: the attribute is not replicated to it, or the client does not receive the controller.
     Hidden,

@@ -64,8 +64,8 @@ pub struct ClientConfig {
     /// window is exceeded, [`Client::command`] refuses most requests with
     /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed).
     pub prediction_window: SimTime,
-    /// A correction that changes an attribute by more than this fraction of the larger of the two values is reported as
-    /// a [`ValueCorrection`].
+    /// A correction that changes an attribute by more than this fraction of the larger of the predicted and the
+    /// corrected value is reported as a [`ValueCorrection`].
     pub correction_threshold: f64,
     /// The delay with which remote actors are rendered, so that their positions can be interpolated.
     pub interpolation_delay: SimTime,
@@ -109,7 +109,7 @@ pub enum ClientState {
 pub enum CommandStatus {
     /// The client predicted the request, under this key and with this outcome.
     Predicted(OpId, Outcome),
-    /// The client sends the request under this key without predicting it; the server runs it first.
+    /// The client sends the request under this key without predicting it; the result arrives with the server's state.
     Sent(OpId),
     /// The request ran on this client only.
     Local(Outcome),

@@ -360,15 +360,15 @@ impl Schedule {
         self.entries.get_mut(at)
     }
 
-    /// Records that a state of this tick was lost. Nothing is resent if a later state that contains the same changes
-    /// arrived.
+    /// Records that a state of this tick was lost. Nothing is resent if a later state that contains the changes of the
+    /// lost state has arrived.
     pub fn on_lost(&mut self, update: &PlannedUpdate, tick: Tick) {
         if let Some(entry) = self.list_entry(update.who).filter(|e| tick > e.acked || update.since < e.acked_since) {
             entry.since = entry.since.min(update.since);
         }
     }
 
-    /// Records that a position update was lost; `since` is the tick of the update before it.
+    /// Records that a position update was lost; `since` is the tick of the update before the lost update.
     pub fn on_pose_lost(&mut self, who: ControllerId, since: Tick) {
         if let Some(entry) = self.list_entry(who) {
             entry.pose_since = entry.pose_since.min(since);
@@ -384,8 +384,8 @@ impl Schedule {
         }
     }
 
-    /// Records that a state in the reliable stream arrived (`Ok` with its tick) or did not fit (`Err` with the tick it
-    /// was written from).
+    /// Records that a state in the reliable stream arrived (`Ok` with its tick) or did not fit into the stream (`Err`
+    /// with the tick after which its changes start).
     pub fn on_streamed(&mut self, who: ControllerId, arrived: Result<Tick, Tick>) {
         let Some(entry) = self.list_entry(who) else { return };
         entry.is_streaming = false;

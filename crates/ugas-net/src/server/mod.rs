@@ -319,8 +319,8 @@ impl Server {
         self.peers.iter().filter(|(_, p)| p.phase == Phase::Playing).map(|(id, _)| *id)
     }
 
-    /// Returns the denied peers, each with the reason. A denied peer stays connected until the host or the peer
-    /// disconnects.
+    /// Returns the denied peers, each with the reason. A denied peer stays connected until the host or the peer closes
+    /// the connection.
     pub fn denied(&self) -> impl Iterator<Item = (PeerId, &Denial)> {
         self.peers.iter().filter_map(|(id, p)| match &p.phase {
             Phase::Denied(denial) => Some((*id, denial)),

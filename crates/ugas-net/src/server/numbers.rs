@@ -1,7 +1,7 @@
 //! The numbers of clients. A prediction key contains the client number and a rising Base, and effects with that key may
 //! stay active forever. A number is therefore reused only when all numbers have been assigned; the number that has been
-//! unused for the longest time is reused first. The next client with that number continues from the last Base, so no
-//! key is used twice.
+//! unused for the longest time is reused first. The next client with that number continues from the last Base of the
+//! previous client, so no key is used twice.
 
 use std::collections::VecDeque;
 

@@ -2,7 +2,7 @@
 //! clients that see the ability's controller and do not own it.
 //!
 //! The events are derived from the facts of a completed tick. By then the activation and its target may already be
-//! removed, so this module keeps the target.
+//! removed, so this module keeps the last known target of each activation.
 
 use super::Server;
 use super::peer::{Peer, Phase};

@@ -279,8 +279,9 @@ impl Backend {
             return Err(ONE_FILE_AT_A_TIME.to_owned());
         }
         if self.disk.is_some() && inputs.iter().any(|(_, input)| matches!(input, Input::Edit { .. })) {
-            return Err("this link changes documents, and this session can save them; open the link with `ugas demo`"
-                .to_owned());
+            return Err(
+                "this link changes documents that this session can save; open the link with `ugas demo`".to_owned()
+            );
         }
         let mut session = (self.open_session)(&options)?;
         if let Some(clock) = &self.clock {

@@ -56,8 +56,8 @@ pub(crate) struct FrameRequest {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub(crate) enum WorldRequest {
-    /// Request for the data that a page needs once. With `opens`, a duel first skips its first seconds and any time in
-    /// which a fighter is dead.
+    /// Request for the data that a page needs once. If `opens` is true, a running duel first skips its first four
+    /// seconds and any time in which a fighter is dead.
     Hello {
         #[serde(default)]
         opens: bool,

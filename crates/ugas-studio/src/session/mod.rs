@@ -248,12 +248,12 @@ impl Session {
         self.seed
     }
 
-    /// Returns the round trip time in milliseconds and the packet loss of the default link.
+    /// Returns the round trip time in milliseconds and the packet loss, from 0 to 0.9, of the default link.
     pub fn link(&self) -> (u32, f64) {
         self.link
     }
 
-    /// Returns the round trip time in milliseconds and the packet loss of a client's link.
+    /// Returns the round trip time in milliseconds and the packet loss, from 0 to 0.9, of a client's link.
     pub fn link_of(&self, client: &str) -> (u32, f64) {
         self.links.get(client).copied().unwrap_or(self.link)
     }

@@ -1,8 +1,9 @@
 //! A check of packets before they are decoded.
 //!
-//! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic: a packet with a sequence
-//! number of nine bytes or more, a packet that ends before its authentication tag, and a packet with a sequence number
-//! near `u64::MAX`. An attacker can send all of them with a forged sender address, so this module rejects them.
+//! `renetcode2` 1.0 trusts the lengths in a packet. Three kinds of packets cause a panic in `renetcode2`: a packet with
+//! a sequence number of nine bytes or more, a packet that ends before its authentication tag, and a packet with a
+//! sequence number near `u64::MAX`. An attacker can send all of them with a forged sender address, so this module
+//! rejects them.
 
 /// The shortest packet of any kind.
 const MIN_LENGTH: usize = 18;

@@ -1,5 +1,5 @@
 //! The checks of an activation, as one array in the order in which they are evaluated. `activate` stops at the first
-//! failure, and `why_not` evaluates all of them. The castable status caches the checks that depend only on the row.
+//! failed check, and `why_not` evaluates all checks. The castable status caches the checks that depend only on the row.
 
 use super::super::View;
 use super::reads::AttemptReads;

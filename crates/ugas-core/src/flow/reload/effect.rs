@@ -1,5 +1,5 @@
 //! Migration of active effects. Times and captured values are kept. A duration or period that the new definition adds
-//! starts now. A duration or period that the new definition lacks is dropped.
+//! starts at the time of the reload. A duration or period that the new definition lacks is dropped.
 
 use super::super::Flow;
 use super::retire::kept_drops;

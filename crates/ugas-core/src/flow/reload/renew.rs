@@ -1,5 +1,5 @@
-//! Settling under the new rules: links live magnitudes again and evaluates changed magnitudes. No facts are emitted
-//! until the end, when each changed attribute emits one fact.
+//! Settling under the new rules: links live magnitudes to the attributes that they follow again, and evaluates the
+//! magnitudes that changed. No facts are emitted until the end. Then one fact is emitted for each changed attribute.
 
 use super::super::magnitude::About;
 use super::super::settle::Emit;

@@ -1,5 +1,6 @@
-//! Frame work: the ticks of tasks and the retries of held inputs. A limited number of tasks tick per frame, the most
-//! urgent first. A deferred task gains urgency with each frame, so no task waits forever.
+//! Frame work: the ticks of tasks, and further attempts to activate the abilities of held inputs. A limited number of
+//! tasks tick per frame, the most urgent first. A deferred task gains urgency with each frame, so no task waits
+//! forever.
 
 use super::{CLOSED, OLDEST, PLAYER, WaitingTask};
 use crate::flow::{Flow, FrameWork, server_op};

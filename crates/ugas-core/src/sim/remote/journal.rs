@@ -45,7 +45,7 @@ impl Sim {
     /// controllers are suppressed. An image that was imported from another sim creates the controller if the sim does
     /// not have it. Returns [`Refusal::Mismatch`] if the image or the journal belongs to other rules or another
     /// controller, or if the journal starts after the image. Returns [`Refusal::BadValue`] if the stops are not in
-    /// order, or a stop is before the image or later than now.
+    /// order, or if a stop is before the time of the image or after the current time.
     pub fn resimulate(
         &mut self,
         from: &RowImage,
@@ -119,8 +119,8 @@ impl RemoteMut<'_> {
         }
     }
 
-    /// Removes an op, and the actions on other controllers that the op caused, from every journal. A client uses this
-    /// function for ops that the server rejected.
+    /// Removes an op from every journal, together with the actions of one controller on another that the op caused. A
+    /// client uses this function for ops that the server rejected.
     pub fn discard_op(&mut self, id: OpId) {
         for journal in self.sim.journals.values_mut() {
             journal.discard_op(id);

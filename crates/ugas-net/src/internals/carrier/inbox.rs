@@ -1,7 +1,7 @@
 //! Incoming reliable messages: fragments are ordered within a window and joined into messages.
 //!
-//! Memory is bounded by the window, the longest message and the limit on unread messages. A section is checked
-//! completely before any part of it is kept.
+//! Memory is bounded by the window, the longest message and the limit on unread messages. All fragments of a datagram
+//! are checked before any of them is kept.
 
 use std::collections::VecDeque;
 

@@ -164,7 +164,7 @@ pub struct CarrierCounts {
     pub malformed: u64,
     /// Duplicate datagrams.
     pub duplicate: u64,
-    /// Out-of-date datagrams, and datagrams with a shortened number before a full one.
+    /// Out-of-date datagrams, and datagrams with a shortened packet number or tick that arrived before a full one.
     pub stale: u64,
     /// Datagrams that acknowledge packets that were never sent.
     pub unsent: u64,
@@ -297,8 +297,9 @@ impl Carrier {
     /// Clears `out` and writes one datagram into it: a header, reliable fragments that are new or to be resent, then
     /// the payload. `payload` must not append more bytes than its second argument allows.
     ///
-    /// Returns the packet's number, or `None` and an empty `out` if nothing is due: no fragment, no payload, no ack
-    /// and no keep-alive. Ticks must not decrease, since the peer drops packets older than the newest one.
+    /// Returns the packet's number, or `None` and an empty `out` if nothing is due: no fragment, no payload, no ack and
+    /// no keep-alive. The ticks of successive packets must not decrease, since the peer drops a packet whose tick is
+    /// earlier than the newest received tick.
     ///
     /// A payload that is too long is not sent; debug builds panic.
     pub fn write(

@@ -1,8 +1,8 @@
 //! Own packets in flight: when they were sent, which fragments they contain, and whether they arrived.
 //!
 //! A peer rejects a packet whose tick is earlier than the newest tick it received. An ack therefore also shows which
-//! packets are lost: the packets of an earlier tick that the ack does not contain. A loss is known after one round
-//! trip, without a timeout.
+//! packets are lost: all packets of earlier ticks than the acknowledged packet that the ack does not list. A loss is
+//! known after one round trip, without a timeout.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,6 @@
-//! Burst cues. A burst is sent for a few ticks and not resent after that. The same burst may arrive twice, from two
-//! packets or from a prediction and the server; duplicates are found by comparing with the latest bursts.
+//! Burst cues. A burst is sent for a few ticks and not resent after that. A client may get the same burst twice: in two
+//! packets, or once from its own prediction and once from the server. It compares each burst with the latest bursts and
+//! drops duplicates.
 
 use crate::types::Tick;
 use ugas_core::{EffectKey, TagId};

@@ -1,8 +1,8 @@
 //! The encoding of sections. The functions that write and read a part are next to each other in this file.
 //!
-//! A list of actors ends with a zero bit; each actor starts with a one bit and the distance to the previous id. A
-//! section starts with a prefix code for its content: attributes only, tags only, any combination, or a full section.
-//! Lists inside a section are never empty and have a continuation bit after each entry.
+//! A list of actors ends with a zero bit; each actor starts with a one bit and the difference between its id and the
+//! previous id. A section starts with a prefix code for its content: attributes only, tags only, any combination, or a
+//! full section. Lists inside a section are never empty and have a continuation bit after each entry.
 
 use super::marks::Mark;
 use super::{Burst, Field, ProxyEffect};

@@ -2,9 +2,9 @@
 //!
 //! The server keeps one record per replicated controller in a [`ReplicationStore`]: the visible fields, each with the
 //! tick of its last change. There are no snapshots per client. An update contains the absolute value of every field
-//! that changed after the last tick that the client received. After a lost packet, the next update starts from an older
-//! tick. The encoded update of one actor is called a section; the server writes a section once and reuses it for other
-//! clients.
+//! that changed after the last tick that the client received. After a lost packet, the next update contains the changes
+//! of the lost packet too. The encoded update of one actor is called a section; the server writes a section once and
+//! reuses it for other clients.
 //!
 //! The client keeps a [`Proxy`] per remote actor. Each field has its own tick, so packets may arrive in any order.
 //!
@@ -40,8 +40,8 @@ pub(crate) use store::burst_key;
 
 use crate::types::Tick;
 
-/// The number of ticks for which client and server keep removed items. A client that is further behind gets full
-/// sections.
+/// The number of ticks for which client and server keep the records of removed tags, cues and effects. A client that is
+/// further behind gets full sections.
 pub const HORIZON: u32 = 256;
 
 /// The number of ticks for which a burst is sent.
@@ -50,7 +50,7 @@ pub const BURST_TICKS: u32 = 8;
 /// The maximum number of active effects of a proxy.
 const MAX_EFFECTS: usize = 4096;
 
-/// Returns the oldest tick whose removed items are still kept at this tick.
+/// Returns the oldest tick whose records of removed items are still kept at this tick.
 fn horizon(tick: Tick) -> Tick {
     tick.minus(HORIZON)
 }

@@ -84,7 +84,7 @@ impl Proxies {
         self
     }
 
-    /// Returns how many sections of actors were skipped because of the limit.
+    /// Returns how many sections were skipped because the maximum number of proxies was reached.
     pub fn refused(&self) -> u64 {
         self.refused
     }

@@ -82,8 +82,8 @@ impl ReplicationStore {
 
     // Controllers -------------------------------------------------------------------------------------------------
 
-    /// Adds a controller at the current tick, or changes its mode. Must be called before a section of the controller is
-    /// written. Returns whether the controller is replicated.
+    /// Adds a controller at the current tick, or changes its mode. Call this function before a section of the
+    /// controller is written. Returns whether the controller is replicated.
     pub fn add(
         &mut self,
         sim: &Sim,
@@ -155,18 +155,19 @@ impl ReplicationStore {
         &self.ids
     }
 
-    /// Returns the tick of the last visible change for each of [`ReplicationStore::ids`].
+    /// Returns the tick of the last visible change of each controller, in the order of [`ReplicationStore::ids`].
     pub fn changed_ticks(&self) -> &[Tick] {
         &self.stamps
     }
 
-    /// Returns the tick of the last change of attribute sets or mode for each of [`ReplicationStore::ids`]. A client
-    /// may get partial sections only after it acknowledged a section of that tick or later.
+    /// Returns the tick of the last change of the attribute sets or the mode of each controller, in the order of
+    /// [`ReplicationStore::ids`]. A client may get partial sections only after it acknowledged a section of that tick
+    /// or later.
     pub fn shape_ticks(&self) -> &[Tick] {
         &self.shaped
     }
 
-    /// Returns the tick of the last move for each of [`ReplicationStore::ids`].
+    /// Returns the tick of the last move of each controller, in the order of [`ReplicationStore::ids`].
     pub fn moved_ticks(&self) -> &[Tick] {
         &self.moved
     }
@@ -287,9 +288,10 @@ impl ReplicationStore {
 
     // Sections ----------------------------------------------------------------------------------------------------
 
-    /// Writes the visible changes of a controller after a tick. Values are absolute, so they can be written again from
-    /// an older tick. From tick 0, or a tick that is too old, a full section is written. Writes nothing and returns
-    /// `false` if nothing changed or the controller is unknown.
+    /// Writes the visible changes of a controller after the tick `since`. Values are absolute, so the same changes can
+    /// be written again after a loss. If `since` is 0, or earlier than a removal that is no longer recorded
+    /// ([`HORIZON`](super::HORIZON)), a full section is written. Writes nothing and returns `false` if nothing changed
+    /// or the controller is unknown.
     ///
     /// The section belongs to the tick of the last [`ReplicationStore::update`].
     pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {

@@ -78,7 +78,7 @@ impl Coder {
     }
 
     /// Reads a delta and applies it to `old`, which must be the value that the delta was written against. With another
-    /// value, the result is an error or an arbitrary value within the limits. On an error `into` is empty.
+    /// value, the result is an error or an arbitrary value within `limits`. On an error `into` is empty.
     pub fn decode(
         &mut self,
         old: &Tokens,

@@ -1,9 +1,9 @@
 //! Lossless variable-length encoding of integers and floats.
 //!
-//! Replicated numbers are mostly small: a counter rose by two, health fell by 17, a tick is three ticks ago. A code
-//! starts with its size class in unary. Each class starts where the previous one ends, so that each number has exactly
-//! one code. A float is written as the difference of two decimals if that restores exactly the same bits, which the
-//! writer checks. Values that may lose precision use a [`Quantizer`].
+//! Replicated numbers are mostly small: a counter rises by two, health falls by 17, an event happened three ticks ago.
+//! A code starts with its size class in unary. Each class starts where the previous one ends, so that each number has
+//! exactly one code. A float is written as the difference of two decimals if that restores exactly the same bits, which
+//! the writer checks. Values that may lose precision use a [`Quantizer`].
 
 use super::bits::{BitReader, BitWriter, WireError};
 use crate::types::Tick;
@@ -211,7 +211,7 @@ fn decimal(value: f64) -> Option<(usize, i64)> {
 }
 
 /// Writes a float exactly, relative to its previous value. 83 after 100 takes nine bits; a value that is not a short
-/// decimal takes 35 or 67.
+/// decimal takes 35 or 67 bits.
 ///
 /// ```
 /// use ugas_net::internals::wire::bits::{BitReader, BitWriter};

@@ -1,10 +1,10 @@
 //! Any serialisable value as a flat list of tokens.
 //!
 //! The state of a controller consists of values of many types. A hand-written delta would have to be updated with each
-//! change of these types. Instead a value is flattened: each number, flag or text is one token, and each group starts
-//! with a token that contains its size. Two lists are compared in one pass, and [`delta`](super::delta) writes one list
-//! relative to the other. Field names are left out, since client and server have the same types. A type with fields
-//! that serde may skip (`skip_serializing_if`) cannot be read back.
+//! change of these types. Instead a value is flattened to a list of tokens: each number, flag or text is one token, and
+//! each group starts with a token that contains its size. Two token lists are compared in one pass, and
+//! [`delta`](super::delta) writes one list relative to the other. Field names are left out, since client and server
+//! have the same types. A type with fields that serde may skip (`skip_serializing_if`) cannot be read back.
 //!
 //! ```
 //! use ugas_net::internals::wire::token::Tokens;
@@ -43,8 +43,8 @@ pub enum TokenError {
         /// The kind that the type expects.
         expected: &'static str,
     },
-    /// A group has more members than its type.
-    #[error("a group has {left} more members than its type; client and server need the same types")]
+    /// A group has more members than its type has fields.
+    #[error("a group has {left} more members than its type expects; client and server need the same types")]
     LeftOver {
         /// The number of unread members.
         left: usize,
@@ -64,14 +64,14 @@ pub(super) enum Kind {
     Float,
     Float32,
     Char,
-    /// Text; its bits are its position and length in the bytes.
+    /// Text; its bits are the position and the length of the text in the byte list.
     Str,
     Bytes,
     /// A list; its bits are the number of children.
     Seq,
-    /// A struct or tuple; like a list.
+    /// A struct or tuple; its bits are the number of children.
     Tuple,
-    /// Pairs of key and value, each a tuple; like a list.
+    /// A map; its bits are the number of children, each a tuple of key and value.
     Map,
     /// A variant of an enum; its bits are the index and the number of children.
     Variant,

@@ -1,5 +1,5 @@
-//! Applies a delta to an old token list. The bits may come from a hostile peer: every count is checked against the rest
-//! of the limits before it is used, and nesting is checked against the depth that a writer may reach.
+//! Applies a delta to an old token list. The bits may come from a hostile peer. Every count is checked against the
+//! remaining token and byte budget before it is used. The nesting depth is limited to `MAX_DEPTH`.
 
 use super::super::bits::{BitReader, WireError};
 use super::super::number::{get_f64, get_int, get_uint, get_uint_to};

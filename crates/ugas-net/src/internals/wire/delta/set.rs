@@ -1,4 +1,5 @@
-//! The encoding of a set of members: one bit each, or a list if few of many are selected.
+//! The encoding of a selection of members: one bit per member, or a list of the selected members if few of many are
+//! selected.
 
 use super::super::bits::{BitReader, BitWriter, WireError};
 use super::super::number::{get_uint, put_uint};
