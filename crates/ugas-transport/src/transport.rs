@@ -28,9 +28,10 @@ pub enum CloseReason {
     ByServer,
     /// No packet arrived for too long.
     TimedOut,
-    /// The underlying connection was closed.
+    /// The underlying connection was closed or failed.
     ConnectionLost,
-    /// The server rejected the connection: it is full, or the token was used before.
+    /// The server rejected the connection: it is full, or the token is invalid or was used before. Over UDP a server
+    /// reports only that it is full; an invalid or used token gives [`CloseReason::NoAnswer`].
     Rejected,
     /// The server did not answer: it is not running, or it does not accept this token, key or protocol.
     NoAnswer,
@@ -49,7 +50,7 @@ impl fmt::Display for CloseReason {
             CloseReason::TimedOut => "no packet arrived for too long",
             CloseReason::ConnectionLost => "the connection was lost",
             CloseReason::Rejected => {
-                "the server rejected the connection: it is full, or the token is invalid or in use"
+                "the server rejected the connection: it is full, or the token is invalid or was used before"
             }
             CloseReason::NoAnswer => {
                 "the server did not answer: it is not running, or does not accept the token, the key or the protocol"
