@@ -287,7 +287,7 @@ impl Host<'_> {
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
-            out.line(format!("rejected messages: {count} x {reason:?}"))?;
+            out.line(format!("rejected messages: {count} x {reason}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();

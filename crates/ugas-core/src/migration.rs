@@ -160,6 +160,9 @@ impl fmt::Display for ReloadError {
                 write!(f, "the {kind} {name} has a different id in the new rules; build the new rules with ")?;
                 f.write_str("RulesBuilder::after")
             }
+            ReloadError::Sets { who, refusal: Refusal::NoSets, why } => {
+                write!(f, "the new rules define no attribute set of controller {}: {why}", who.0)
+            }
             ReloadError::Sets { who, why, .. } => {
                 write!(
                     f,

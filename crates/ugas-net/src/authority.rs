@@ -13,13 +13,20 @@ use crate::message::{Command, Request};
 use crate::policy::{is_for_server, policy_of};
 use crate::types::Tick;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use ugas_core::{
     AbilityId, AbilityState, Anchor, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, Target,
     TaskKey,
 };
 use ugas_doc::{Ability, AbilityTask, Value};
 
-/// Why the server rejected a packet, a message or a command of a client.
+/// Why the server rejected a packet, a message or a command of a client. `Display` writes a short phrase for people.
+///
+/// ```
+/// use ugas_net::authority::RejectReason;
+/// assert_eq!(RejectReason::Past.to_string(), "tick too far in the past");
+/// assert_eq!(RejectReason::Early.to_string(), "ability on cooldown at the tick of the command");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RejectReason {
@@ -69,6 +76,36 @@ pub enum RejectReason {
     Early,
     /// The sim refused the op, for example because of cost, cooldown or tags.
     Rules,
+}
+
+impl fmt::Display for RejectReason {
+    /// Writes a short phrase for people, such as `tick too far in the past`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RejectReason::PacketRate => "packet rate exceeded",
+            RejectReason::Packet => "malformed packet",
+            RejectReason::Duplicate => "duplicate packet",
+            RejectReason::Outdated => "outdated packet",
+            RejectReason::Payload => "malformed payload",
+            RejectReason::Message => "malformed or unexpected message",
+            RejectReason::CommandRate => "command rate exceeded",
+            RejectReason::Future => "tick too far in the future",
+            RejectReason::Past => "tick too far in the past",
+            RejectReason::Key => "invalid prediction key",
+            RejectReason::Authority => "controller not owned by the client",
+            RejectReason::Ability => "ability not granted",
+            RejectReason::Policy => "request not allowed for this ability",
+            RejectReason::Target => "invalid target",
+            RejectReason::EffectClass => "effect not named by the ability",
+            RejectReason::AuthoritativeOnly => "effect reserved for the server",
+            RejectReason::Idle => "ability not active or not committed",
+            RejectReason::Task => "task does not accept this answer",
+            RejectReason::Pose => "position rejected by the target policy",
+            RejectReason::Number => "number not finite or out of range",
+            RejectReason::Early => "ability on cooldown at the tick of the command",
+            RejectReason::Rules => "refused by the simulation",
+        })
+    }
 }
 
 impl From<&CarrierError> for RejectReason {

@@ -29,9 +29,10 @@ pub enum CloseReason {
     ByServer,
     /// No packet arrived within the timeout ([`Token::TIMEOUT`](crate::Token::TIMEOUT)).
     TimedOut,
-    /// The underlying connection was closed.
+    /// The underlying connection was closed or failed.
     ConnectionLost,
-    /// The server rejected the connection: it is full, or the token was used before.
+    /// The server rejected the connection: it is full, or the token is invalid or was used before. Over UDP a server
+    /// reports only that it is full; an invalid or used token gives [`CloseReason::NoAnswer`].
     Rejected,
     /// The server did not answer: it is not running, or it does not accept this token, key or protocol.
     NoAnswer,
@@ -50,7 +51,7 @@ impl fmt::Display for CloseReason {
             CloseReason::TimedOut => "the connection timed out",
             CloseReason::ConnectionLost => "the connection was lost",
             CloseReason::Rejected => {
-                "the server rejected the connection: it is full, or the token is invalid or in use"
+                "the server rejected the connection: it is full, or the token is invalid or was used before"
             }
             CloseReason::NoAnswer => {
                 "the server did not answer: it is not running, or does not accept the token, the key or the protocol"

@@ -483,4 +483,21 @@ fn counts_use_singular_and_plural() {
     assert!(ran.out.contains("a.yaml:7:29: error[unknown-attribute]"), "{}", ran.out);
     let ran = one.ugas(&["test", "a.yaml"]);
     assert!(ran.err.contains("a.yaml:7:29: "), "{}", ran.err);
+
+    // An unknown attribute is an error, an undeclared tag is a warning.
+    let effect =
+        |name: String, field: &str| format!("Kind: gameplay_effect\nName: {name}\nDurationPolicy: Infinite\n{field}\n");
+    let wrong = "Modifiers: [{Attribute: Helth, Operation: Add, Magnitude: {Type: ScalableFloat, Value: 1}}]";
+    for (errors, expected_errors) in [(0, "0 errors"), (1, "1 error"), (2, "2 errors")] {
+        for (warnings, expected_warnings) in [(0, "0 warnings"), (1, "1 warning"), (2, "2 warnings")] {
+            let bad = (0..errors).map(|n| effect(format!("GE_Bad{n}"), wrong));
+            let undeclared =
+                (0..warnings).map(|n| effect(format!("GE_Odd{n}"), &format!("GrantedTags: [State.Odd{n}]")));
+            let good = effect("GE_Good".into(), "Priority: 1");
+            let text = std::iter::once(good).chain(bad).chain(undeclared).collect::<Vec<_>>().join("---\n");
+            let ran = Folder::new(&format!("count-{errors}-{warnings}")).with("a.yaml", text).ugas(&["check", "."]);
+            let last = ran.out.lines().last().unwrap_or_default();
+            assert_eq!(last, format!("{expected_errors}, {expected_warnings}"), "{}", ran.out);
+        }
+    }
 }

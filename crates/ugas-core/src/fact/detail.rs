@@ -240,12 +240,42 @@ impl Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{AbilityId, CueType, EffectId, EffectKey, OpId, SimTime, TaskKey, TaskKindId};
 
     #[test]
-    fn the_kinds_with_params_are_those_that_detail_mut_handles() {
+    fn facts_of_every_kind_with_params_keep_them_when_they_move() {
+        let detail = Span::default();
+        let (ability, task, task_key) = (AbilityId(0), TaskKindId(0), TaskKey::NONE);
+        let kinds = [
+            FactKind::Cue { tag: TagId(1), cue: CueType::Execute, detail },
+            FactKind::TaskRequest { ability, task, task_key, detail },
+            FactKind::GameplayEvent { tag: TagId(1), magnitude: 1.0, detail },
+        ];
         let with_params = FactKind::KINDS.iter().filter(|(_, fields)| fields.contains(&"Params"));
-        let kinds: Vec<&str> = with_params.map(|(kind, _)| *kind).collect();
-        assert_eq!(kinds, ["Cue", "TaskRequest", "GameplayEvent"], "add the kind to detail_mut");
+        let names: Vec<&str> = with_params.map(|(kind, _)| *kind).collect();
+        assert_eq!(kinds.map(|kind| kind.name()).as_slice(), names, "list the new kind above");
+
+        let fact = |kind| {
+            let (at, who, source) = (SimTime::ZERO, ControllerId(1), ControllerId::NONE);
+            let (key, root, effect) = (EffectKey::NONE, OpId::default(), EffectId::NONE);
+            Fact { at, who, source, key, root, link: 0, effect, kind }
+        };
+        let params = [("Distance", ParamValue::Number(3.0)), ("Class", ParamValue::Text("Arrow"))];
+        for kind in kinds {
+            let name = kind.name();
+            let mut from = Facts::default();
+            from.push(fact(kind), &params);
+            assert_eq!(from.params(&from.list[0]).collect::<Vec<_>>(), params, "{name} stores");
+            // In the other log, the details have another offset.
+            let mut all = Facts::default();
+            all.push(fact(kinds[0]), &[("Other", ParamValue::Bool(true))]);
+            all.append(&from);
+            assert_eq!(all.params(&all.list[1]).collect::<Vec<_>>(), params, "{name} moves to another log");
+            all.list.remove(0);
+            all.forget_details();
+            assert_eq!(all.params(&all.list[0]).collect::<Vec<_>>(), params, "{name} moves to the front");
+            assert_eq!(all.detail.len(), from.detail.len(), "the other details are dropped");
+        }
     }
 
     #[test]

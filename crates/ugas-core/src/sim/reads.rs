@@ -4,13 +4,13 @@ use super::Sim;
 use super::config::SimConfig;
 use super::figures::TaskFigures;
 use crate::rng::mix;
-use crate::rules::Rules;
+use crate::rules::{Rules, Slot};
 use crate::state::{CauseLink, Row};
 use crate::{
     ActorId, Anchor, AttributeId, ControllerId, Diagnostic, EffectId, Facts, Rate, ReadError, SetId, SimTime, Trace,
 };
 use std::sync::Arc;
-use ugas_doc::Doc;
+use ugas_doc::{Category, Doc};
 
 impl Sim {
     /// Returns the facts emitted since the last call of [`Sim::take_facts`].
@@ -132,6 +132,28 @@ impl Sim {
     pub fn attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, ReadError> {
         let row = self.row(who)?;
         Ok(self.layout(row).slots.iter().map(|s| s.attribute).collect())
+    }
+    /// Returns the attributes that a list for players shows: the attributes of a controller, in dependency order,
+    /// without those of the category `Meta`.
+    ///
+    /// ```
+    /// use ugas_core::{Rules, Sim, SimConfig, SpawnSpec};
+    /// use ugas_doc::{Attribute, AttributeSet, Category};
+    /// let set = AttributeSet::new("V").with(Attribute::new("Health", 100.0))
+    ///     .with(Attribute::new("IncomingDamage", 0.0).category(Category::Meta));
+    /// let rules = Rules::builder().add(set).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let hero = sim.spawn(SpawnSpec::sets([rules.set("V").unwrap()]))?;
+    /// assert_eq!(sim.player_attributes(hero)?, [rules.attribute("Health").unwrap()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn player_attributes(&self, who: ControllerId) -> Result<Vec<AttributeId>, ReadError> {
+        let row = self.row(who)?;
+        let is_meta = |slot: &Slot| {
+            let defs = self.rules.set_attributes(slot.set).unwrap_or_default();
+            defs.iter().any(|d| d.attribute == slot.attribute && d.category == Category::Meta)
+        };
+        Ok(self.layout(row).slots.iter().filter(|s| !is_meta(s)).map(|s| s.attribute).collect())
     }
     /// Returns the document of an ability from the rules or from a run-time definition.
     pub fn ability_doc(&self, ability: crate::AbilityId) -> Option<&ugas_doc::Ability> {

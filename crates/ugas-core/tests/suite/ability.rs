@@ -39,6 +39,7 @@ fn each_grant_has_its_own_level_and_a_unique_handle() {
     assert_ne!(grants[0], three);
     let levels = |sim: &Sim| sim.grants(who).unwrap().iter().map(|g| g.level).collect::<Vec<_>>();
     assert_eq!(levels(&sim), [1, 3]);
+    assert!(sim.grants(who).unwrap().iter().all(|g| g.input.is_none()), "no input without a request");
     sim.set_level(who, three, 7).unwrap();
     assert_eq!(levels(&sim), [1, 7]);
     assert_eq!(sim.set_level(who, three, 0), Err(Refusal::BadValue { what: ugas_core::BadValue::Level }));
@@ -114,7 +115,9 @@ fn commit_and_cancel_in_order_without_refund() {
     let active = at(&|k| matches!(k, FactKind::AbilityActivated { .. }));
     assert!(cost < cooldown && cooldown < owned && owned < active, "{log:?}");
     let view = sim.activations(who).unwrap().next().unwrap();
-    assert!(view.owned.is_some() && view.committed && view.state == AbilityState::Active);
+    assert!(view.committed && view.state == AbilityState::Active);
+    let owned = sim.effect(view.owned.unwrap()).unwrap();
+    assert_eq!((owned.remaining, owned.total), (None, None), "the effect is infinite");
     let owner = sim.rules().effect("GE_OwnedTags_GA_Bolt").unwrap();
     let owned_effects = |sim: &Sim| sim.effects(who).unwrap().iter().filter(|e| e.effect == owner).count();
     assert_eq!(owned_effects(&sim), 1);

@@ -167,12 +167,13 @@ fn lists_for_players_exclude_meta_attributes() {
         )
         .build()
         .unwrap();
-    let all = rules.set_attributes(set(&rules, "V")).unwrap();
-    let name = |a: &ugas_core::AttributeDef| rules.attribute_name(a.attribute).unwrap().to_owned();
-    let players: Vec<String> = all.iter().filter(|a| a.category != Category::Meta).map(name).collect();
-    let debug: Vec<String> = all.iter().map(name).collect();
-    assert_eq!(players, ["Health", "Power"]);
-    assert_eq!(debug, ["Health", "Power", "IncomingDamage"]);
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let who = sim.spawn(ugas_core::SpawnSpec::sets([set(&rules, "V")])).unwrap();
+    let names = |list: Vec<ugas_core::AttributeId>| -> Vec<&str> {
+        list.into_iter().map(|a| rules.attribute_name(a).unwrap()).collect()
+    };
+    assert_eq!(names(sim.player_attributes(who).unwrap()), ["Health", "Power"]);
+    assert_eq!(names(sim.attributes(who).unwrap()), ["Health", "Power", "IncomingDamage"]);
 }
 
 // covers: UGAS-5.6-02

@@ -35,7 +35,7 @@ fn every_tag_list_is_readable_and_in_file_order() {
     let a = lists(a, |a, t| a.requires(t));
     let a = lists(a, |a, t| a.blocked(t));
     let a = lists(a, |a, t| a.owned(t));
-    let rules = Rules::builder().add(a.cost("GE_Cost")).add(Effect::instant("GE_Cost")).build().unwrap();
+    let rules = effects().add(a.cost("GE_Cost").cooldown("GE_Cooldown")).build().unwrap();
     let doc = rules.ability_doc(rules.ability("GA_All").unwrap()).unwrap();
     let t = &doc.tags;
     for list in [
@@ -49,7 +49,7 @@ fn every_tag_list_is_readable_and_in_file_order() {
     ] {
         assert_eq!(list, &["Zeta.Two", "Alpha.One"]);
     }
-    assert_eq!(doc.cost.as_deref(), Some("GE_Cost"));
+    assert_eq!((doc.cost.as_deref(), doc.cooldown.as_deref()), (Some("GE_Cost"), Some("GE_Cooldown")));
 }
 
 // covers: UGAS-8.7-01

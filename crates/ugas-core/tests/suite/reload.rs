@@ -389,7 +389,9 @@ fn a_refused_reload_leaves_the_sim_unchanged() {
     let other = AttributeSet::new("Other").with(Attribute::new("MaxHealth", 5.0)).with(Attribute::new("Power", 5.0));
     let error = refuse(Rules::builder().after(rules.clone()).add(other).add(oak()));
     assert!(matches!(&error, ReloadError::Sets { who, refusal: Refusal::NoSets, .. } if *who == hero), "{error}");
-    assert!(error.to_string().contains("Vitals"), "{error}");
+    let expected = "the new rules define no attribute set of controller 0: a controller needs at least one attribute \
+                    set (the controller has Vitals)";
+    assert_eq!(error.to_string(), expected);
     // A run-time definition reads a removed attribute.
     let mut less = vitals(100.0);
     less.attributes.pop();

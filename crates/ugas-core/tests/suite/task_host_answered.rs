@@ -2,8 +2,8 @@
 
 use crate::kit::tasks::*;
 use ugas_core::{
-    Anchor, Answer, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig, SimTime, Target,
-    TaskKey, TaskResult,
+    Anchor, Answer, CauseWhat, ControllerId, DiagnosticKind, FactKind, Facts, Op, ParamValue, Refusal, SimConfig,
+    SimTime, Target, TaskKey, TaskResult,
 };
 use ugas_doc::{Ability, AnswerTarget, Effect, Timeline};
 
@@ -199,14 +199,18 @@ fn a_task_completes_with_the_answer_of_a_worker_thread() {
 }
 
 #[test]
-fn the_causes_of_an_effect_include_the_effect_that_triggered_its_ability() {
+fn the_causes_of_an_effect_include_its_ability_and_the_effect_that_triggered_it() {
     let ga = Ability::new("GA").trigger(ugas_doc::Trigger::effect_applied("GE_Burn")).task(mark("GE_Mark"));
     let mut s = Stage::new(&rules_with(ga), "GA");
     apply(&mut s.sim, "GE_Burn", s.hero);
     let mark = effect(s.sim.rules(), "GE_Mark");
     let burn = effect(s.sim.rules(), "GE_Burn");
+    let ga = ability(s.sim.rules(), "GA");
     let applied = facts(&mut s.sim).into_iter().find(|f| f.effect == mark).unwrap();
     assert_eq!(applied.who, s.hero);
     let chain = s.sim.chain(applied.link);
-    assert!(chain.iter().any(|l| l.what == ugas_core::CauseWhat::Applied(burn)), "{chain:?}");
+    let place = |what| chain.iter().position(|l| l.what == what && l.who == s.hero);
+    let activated = place(CauseWhat::Activated(ga)).expect("the chain contains the ability");
+    let triggered = place(CauseWhat::Applied(burn)).expect("the chain contains the effect that triggered the ability");
+    assert_ne!(activated, triggered, "{chain:?}");
 }

@@ -116,7 +116,15 @@ fn crowd(rules: &Arc<Rules>, config: SimConfig, names: &[&str]) -> (Sim, Vec<Con
 #[test]
 fn a_short_task_budget_ticks_high_priorities_first_and_starves_no_task() {
     let ability = |name: &str, priority| Ability::new(name).task(task("WaitForTarget").priority(priority));
-    let rules = base().add(ability("GA", 0)).add(ability("GA_5", 5)).add(ability("GA_10", 10)).build().unwrap();
+    let rules = base()
+        .add(ability("GA", 0))
+        .add(ability("GA_5", 5))
+        .add(ability("GA_10", 10))
+        .add(Ability::new("GA_Default").task(task("WaitOverlap")))
+        .add(Ability::new("GA_Minus").task(task("WaitOverlap").priority(-1)))
+        .add(Ability::new("GA_Plus").task(task("WaitOverlap").priority(1)))
+        .build()
+        .unwrap();
     let short = |budget| SimConfig { task_budget: budget, ..SimConfig::default() };
     let (mut sim, all) = crowd(&rules, short(10), &["GA"; 25]);
     let mut engine = Engine::default();
@@ -131,6 +139,14 @@ fn a_short_task_budget_ticks_high_priorities_first_and_starves_no_task() {
     let mut engine = Engine::default();
     sim.advance_with(SimTime::frames(1, 60), &mut engine);
     assert_eq!(engine.by, [all[1]]);
+
+    // A task without a priority has priority 0: it ticks after priority 1 and before priority -1.
+    for names in [["GA_Default", "GA_Plus"], ["GA_Minus", "GA_Default"]] {
+        let (mut sim, all) = crowd(&rules, short(1), &names);
+        let mut engine = Engine::default();
+        sim.advance_with(SimTime::millis(200), &mut engine);
+        assert_eq!(engine.by.first(), Some(&all[1]), "{names:?}");
+    }
 
     let (mut sim, all) = crowd(&rules, short(1), &["GA", "GA_10"]);
     let mut engine = Engine::default();

@@ -113,11 +113,15 @@ fn required_packs_are_watched_and_host_code_is_registered_at_each_reload() {
 fn a_missing_or_empty_folder_is_reported() {
     let folder = Folder::empty("empty");
     let findings = Reloader::open(&folder.0).unwrap_err();
-    assert_eq!(findings[0].id, "no-documents");
+    assert_eq!((findings[0].id.as_ref(), findings[0].severity), ("no-documents", Severity::Error));
     let findings = Reloader::open(Path::new("no/such/folder")).unwrap_err();
-    assert!(findings.iter().any(|f| f.message.contains("cannot read")), "{findings:?}");
-    // Rules made elsewhere are no rules of this folder.
-    assert!(Rules::builder().build().is_ok());
+    let error = &findings[0];
+    assert_eq!((error.id.as_ref(), error.severity), ("unreadable", Severity::Error));
+    assert!(error.message.starts_with("cannot read: "), "{findings:?}");
+    assert_eq!(&*error.file, "no/such/folder");
+    // The empty folder can be opened as soon as it has a document.
+    folder.write("vitals.yaml", &vitals(100));
+    assert!(Reloader::open(&folder.0).unwrap().rules().set("Vitals").is_ok());
 }
 
 /// What an instant effect of a curve gives at level 1 and 2.

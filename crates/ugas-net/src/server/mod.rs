@@ -114,8 +114,9 @@ pub enum ConnectError {
     /// The client would own more controllers than allowed.
     #[error("a client may own at most {MAX_OWNED} controllers, found {0}")]
     TooManyControllers(usize),
-    /// Every client number is in use.
-    #[error("the server is full: 65,534 clients are connected; start another server")]
+    /// No client number is available. Each number is in use by a connected client, or too many of its prediction keys
+    /// were used by earlier clients.
+    #[error("the server is full: no client number is available; start another server")]
     ServerFull,
 }
 

@@ -102,6 +102,8 @@ fn a_full_server_rejects_further_clients() {
         server.connect(PeerId(n), &[]).unwrap();
     }
     assert_eq!(server.connect(PeerId(70_000), &[]), Err(ConnectError::ServerFull));
+    let message = "the server is full: no client number is available; start another server";
+    assert_eq!(ConnectError::ServerFull.to_string(), message);
     server.disconnect(PeerId(7));
     assert_eq!(server.connect(PeerId(70_000), &[]), Ok(7));
 }

@@ -97,10 +97,11 @@ impl Connector {
         Ok(())
     }
 
-    /// Ends the connection. Returns an error unless the server closed the connection.
+    /// Ends the connection. Returns an error unless the connection was closed. A server that closes the connection in
+    /// an orderly way during the handshake ([`ErrorKind::ConnectionAborted`]) rejects the client.
     fn fail(&mut self, cause: std::io::Error) -> Result<(), TransportError> {
-        self.broken =
-            Some(if self.netcode.is_connected() { CloseReason::ConnectionLost } else { CloseReason::Rejected });
+        let is_rejected = !self.netcode.is_connected() && cause.kind() == ErrorKind::ConnectionAborted;
+        self.broken = Some(if is_rejected { CloseReason::Rejected } else { CloseReason::ConnectionLost });
         if let ErrorKind::ConnectionAborted
         | ErrorKind::ConnectionReset
         | ErrorKind::BrokenPipe
@@ -139,7 +140,7 @@ impl ClientTransport for Connector {
         let (to, packet) = packet.map_err(|_| SendError::NotConnected)?;
         self.socket.send(to, packet).map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => SendError::Full,
-            ErrorKind::ConnectionAborted => SendError::NotConnected,
+            ErrorKind::ConnectionAborted | ErrorKind::ConnectionReset => SendError::NotConnected,
             _ => SendError::System(error.to_string()),
         })
     }

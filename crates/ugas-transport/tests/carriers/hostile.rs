@@ -106,6 +106,21 @@ fn a_full_server_rejects_with_a_reason() {
 }
 
 #[test]
+fn a_connection_lost_during_the_handshake_is_not_a_rejection() {
+    let server = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let kind = TransportKind::WebSocket;
+    let who = Identity { client: 1, user_data: b"Ana", kind, address: server.local_addr().expect("an address") };
+    let token = Token::issue(&key(), PROTOCOL, who, NOW, LIFETIME).expect("a token");
+    let mut client = connect_to(token);
+    drop(server.accept().expect("a connection"));
+    until("the loss", || {
+        read(&mut client, STEP);
+        client.state() != State::Connecting
+    });
+    assert_eq!(client.state(), State::Disconnected(CloseReason::ConnectionLost));
+}
+
+#[test]
 fn a_flood_is_limited_to_the_burst_and_other_peers_are_not_affected() {
     const BURST: u32 = 40;
     let limits = Limits { per_second: 10, burst: BURST, ..Limits::default() };

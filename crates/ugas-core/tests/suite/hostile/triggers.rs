@@ -264,9 +264,9 @@ fn thousands_of_tasks_are_bounded() {
 #[test]
 fn a_zero_length_cast_with_a_million_ticks_ends() {
     let list = Ability::new("GA").cast(0.0, 1_000_000).on_tick(send("Event.A"));
-    let Ok(rules) = base().add(list).build() else { return };
+    let rules = base().add(list).build().unwrap();
     let (mut sim, hero, ids) = hero_with(&rules, &["GA"]);
-    let _ = sim.activate(hero, ids[0], Target::None);
+    sim.activate(hero, ids[0], Target::None).unwrap();
     assert!(sim.advance_to(SimTime::seconds(1.0)).finished);
     assert_eq!(sim.activations(hero).unwrap().count(), 0);
     assert_still_works(&mut sim, hero);

@@ -5,10 +5,10 @@ use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use tungstenite::WebSocket;
 use tungstenite::client::{IntoClientRequest, client_with_config};
 use tungstenite::handshake::client::ClientHandshake;
 use tungstenite::handshake::{HandshakeError, MidHandshake};
+use tungstenite::{Error, WebSocket};
 
 use super::super::ClientSocket;
 use super::{config, flush, read, to_query, write};
@@ -22,7 +22,17 @@ enum ClientStage {
     Connected(TcpStream),
     Handshake(MidHandshake<ClientHandshake<TcpStream>>),
     Open(Box<WebSocket<TcpStream>>),
-    Closed,
+    /// The connection ended: [`ErrorKind::ConnectionAborted`] if the server closed it, another kind if it was lost.
+    Closed(ErrorKind),
+}
+
+impl ClientStage {
+    const LOST: ClientStage = ClientStage::Closed(ErrorKind::ConnectionReset);
+
+    /// Returns the stage after a failed handshake. A server that answers with an HTTP error closes the connection.
+    fn failed(error: &Error) -> ClientStage {
+        if let Error::Http(_) = error { ClientStage::Closed(ErrorKind::ConnectionAborted) } else { ClientStage::LOST }
+    }
 }
 
 impl WebSocketClient {
@@ -37,27 +47,27 @@ impl WebSocketClient {
     /// Starts the handshake with the connection request in the URL.
     fn start_handshake(server: SocketAddr, stream: TcpStream, request: &[u8]) -> ClientStage {
         let address = format!("ws://{server}/?{}", to_query(request));
-        let Ok(request) = address.into_client_request() else { return ClientStage::Closed };
+        let Ok(request) = address.into_client_request() else { return ClientStage::LOST };
         match client_with_config(request, stream, Some(config())) {
             Ok((socket, _)) => ClientStage::Open(Box::new(socket)),
             Err(HandshakeError::Interrupted(handshake)) => ClientStage::Handshake(handshake),
-            Err(HandshakeError::Failure(_)) => ClientStage::Closed,
+            Err(HandshakeError::Failure(error)) => ClientStage::failed(&error),
         }
     }
 
     /// Continues the handshake, or flushes the open connection.
     fn advance(&mut self) {
-        self.stage = match std::mem::replace(&mut self.stage, ClientStage::Closed) {
+        self.stage = match std::mem::replace(&mut self.stage, ClientStage::LOST) {
             ClientStage::Handshake(handshake) => match handshake.handshake() {
                 Ok((socket, _)) => ClientStage::Open(Box::new(socket)),
                 Err(HandshakeError::Interrupted(handshake)) => ClientStage::Handshake(handshake),
-                Err(HandshakeError::Failure(_)) => ClientStage::Closed,
+                Err(HandshakeError::Failure(error)) => ClientStage::failed(&error),
             },
             ClientStage::Open(mut socket) => match flush(&mut socket) {
                 true => ClientStage::Open(socket),
-                false => ClientStage::Closed,
+                false => ClientStage::LOST,
             },
-            stage @ (ClientStage::Connected(_) | ClientStage::Closed) => stage,
+            stage @ (ClientStage::Connected(_) | ClientStage::Closed(_)) => stage,
         };
     }
 }
@@ -68,16 +78,16 @@ impl ClientSocket for WebSocketClient {
         let read = match &mut self.stage {
             ClientStage::Connected(_) | ClientStage::Handshake(_) => Ok(None),
             ClientStage::Open(socket) => read(socket, buffer),
-            ClientStage::Closed => Err(ErrorKind::ConnectionAborted.into()),
+            ClientStage::Closed(kind) => Err((*kind).into()),
         };
-        if read.is_err() {
-            self.stage = ClientStage::Closed;
+        if let Err(error) = &read {
+            self.stage = ClientStage::Closed(error.kind());
         }
         read.map(|length| length.map(|length| (length, self.server)))
     }
 
     fn send(&mut self, _to: SocketAddr, packet: &[u8]) -> io::Result<()> {
-        match std::mem::replace(&mut self.stage, ClientStage::Closed) {
+        match std::mem::replace(&mut self.stage, ClientStage::LOST) {
             ClientStage::Connected(stream) => {
                 self.stage = WebSocketClient::start_handshake(self.server, stream, packet)
             }
@@ -90,7 +100,10 @@ impl ClientSocket for WebSocketClient {
                 }
                 return sent;
             }
-            ClientStage::Closed => return Err(ErrorKind::ConnectionAborted.into()),
+            ClientStage::Closed(kind) => {
+                self.stage = ClientStage::Closed(kind);
+                return Err(kind.into());
+            }
         }
         Ok(())
     }

@@ -37,7 +37,8 @@ fn config() -> WebSocketConfig {
         .max_frame_size(Some(MAX_PACKET))
 }
 
-/// Reads the next packet. An error ends the connection.
+/// Reads the next packet. An error ends the connection: [`ErrorKind::ConnectionAborted`] if the peer closed it with a
+/// close message, another kind if it was lost.
 fn read(socket: &mut WebSocket<TcpStream>, buffer: &mut [u8]) -> io::Result<Option<usize>> {
     for _ in 0..MAX_SKIPPED_MESSAGES {
         match socket.read() {
@@ -46,11 +47,11 @@ fn read(socket: &mut WebSocket<TcpStream>, buffer: &mut [u8]) -> io::Result<Opti
                     return Ok(Some(length));
                 }
             }
-            Ok(Message::Close(_)) => return Err(ErrorKind::ConnectionAborted.into()),
+            Ok(Message::Close(_)) | Err(Error::ConnectionClosed) => return Err(ErrorKind::ConnectionAborted.into()),
             Ok(_) => {}
             Err(Error::Io(error)) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
             Err(Error::Io(error)) => return Err(error),
-            Err(_) => return Err(ErrorKind::ConnectionAborted.into()),
+            Err(_) => return Err(ErrorKind::ConnectionReset.into()),
         }
     }
     Ok(None)
