@@ -231,7 +231,7 @@ impl Host<'_> {
     fn require_all_clients(&mut self) -> Result<(), String> {
         let (_, left) = self.poll(true)?;
         match left.first() {
-            Some(name) => Err(format!("{name} disconnected before the end of the scenario")),
+            Some(name) => Err(format!("{name} disconnected before the end of the scenario; check its output")),
             None => Ok(()),
         }
     }

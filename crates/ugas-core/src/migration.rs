@@ -157,7 +157,7 @@ impl fmt::Display for ReloadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ReloadError::OtherIds { kind, name } => {
-                write!(f, "the {kind} {name} has a different id in the new rules; build the new rules with ")?;
+                write!(f, "the {kind} {name} has a different id or no id in the new rules; build the new rules with ")?;
                 f.write_str("RulesBuilder::after")
             }
             ReloadError::Sets { who, refusal: Refusal::NoSets, why } => {

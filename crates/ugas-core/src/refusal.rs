@@ -468,9 +468,12 @@ pub enum InsertError {
 impl std::fmt::Display for InsertError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            InsertError::IdTaken(who) => write!(f, "controller {} already exists", who.0),
+            InsertError::IdTaken(who) => write!(f, "controller {} already exists; despawn it first", who.0),
             InsertError::OtherRules { theirs, ours } => {
-                write!(f, "the controller data belongs to other rules: expected hash {ours:016x}, found {theirs:016x}")
+                write!(
+                    f,
+                    "the controller data was extracted under different rules: expected hash {ours:016x}, found {theirs:016x}"
+                )
             }
             InsertError::Limit(r) => write!(f, "{r}"),
             InsertError::Definition(what) => write!(f, "a run-time definition does not compile: {what}"),

@@ -36,7 +36,7 @@ impl Refusal {
             false => rules.map_or_else(|| e.to_string(), |r| e.describe(r)),
         };
         match *self {
-            Refusal::StaleHandle => "the controller, effect, grant or activation does not exist".into(),
+            Refusal::StaleHandle => "the controller, effect, grant, activation or task does not exist".into(),
             Refusal::UnknownName { kind, id } => format!("the rules have no {kind} with id {id}"),
             Refusal::UnknownAttribute { who: ControllerId::NONE, attribute: a } => {
                 format!("the effect needs a source to read {}; set a source with Spec::from", attribute(a))
@@ -58,14 +58,16 @@ impl Refusal {
                 "a combat rule or restriction forbids the op, the cast is not interruptible, or an attribute is derived"
                     .into()
             }
-            Refusal::Condition => "the condition is false".into(),
+            Refusal::Condition => "the condition or requirement is false".into(),
             Refusal::Chance { rolled, needed } => format!("the roll failed: {rolled:.4} is not below {needed}"),
             Refusal::Stacks { limit } => format!("the effect already has the maximum of {limit} stacks"),
             Refusal::MissingSetByCaller { key } => {
-                format!("needs the set-by-caller value {}", key_name(key))
+                format!("needs the set-by-caller value {}; set it when the effect is applied", key_name(key))
             }
-            Refusal::NonFinite { attribute: Some(a) } => format!("the value for {} is not finite", attribute(a)),
-            Refusal::NonFinite { attribute: None } => "a computed value is not finite".into(),
+            Refusal::NonFinite { attribute: Some(a) } => {
+                format!("the value for {} is not finite; check its magnitudes", attribute(a))
+            }
+            Refusal::NonFinite { attribute: None } => "a computed value is not finite; check the magnitudes".into(),
             Refusal::BadValue { what } => what.describe().into(),
             Refusal::Cycle { who, attribute: a } => {
                 format!("{} of controller {} would depend on itself", attribute(a), who.0)
@@ -82,7 +84,7 @@ impl Refusal {
             Refusal::Cooldown { tag: t, left: SimTime::NEVER } => format!("on cooldown: {} is active", tag(t)),
             Refusal::Cooldown { tag: t, left } => format!("on cooldown: {} remaining ({})", seconds(left), tag(t)),
             Refusal::NotGranted => "the ability is not granted to the controller".into(),
-            Refusal::NotInitialized => "the ability needs an avatar".into(),
+            Refusal::NotInitialized => "the ability needs an avatar; the controller has none".into(),
             Refusal::AlreadyActive { .. } => "the ability is already active".into(),
             Refusal::Pending => "the ability is waiting for validation".into(),
             Refusal::Dead { attribute: a } => format!("the controller is dead: {} is depleted", attribute(a)),
@@ -104,7 +106,7 @@ impl Refusal {
                 calculation(calculator)
             ),
             Refusal::RandomCost { calculator } => format!(
-                "the calculation {} of the cost draws random numbers; a cost must be known before it is paid",
+                "the calculation {} of the cost draws random numbers; use a calculation without roll",
                 calculation(calculator)
             ),
             Refusal::SetRegistered { set: s } => format!("the attribute set {} is already registered", set(s)),
@@ -118,7 +120,7 @@ impl Refusal {
             Refusal::SetInUse { .. } => {
                 "an active effect modifies an attribute of the set; remove the effect, or force the removal".into()
             }
-            Refusal::IdTaken { who } => format!("controller id {} is already taken", who.0),
+            Refusal::IdTaken { who } => format!("controller id {} is already taken; choose another id", who.0),
             Refusal::InUse { who } => format!("controller {} still uses the definition", who.0),
             Refusal::NoSets => "a controller needs at least one attribute set".into(),
             Refusal::BadDefinition => "the new documents were rejected".into(),

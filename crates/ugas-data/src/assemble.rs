@@ -162,7 +162,9 @@ impl Assembled<'_> {
         for entry in fields {
             let value = with_names(&entry.value, &source.text, own.unwrap_or_default());
             let patched = PatchPath::parse(&entry.key).and_then(|way| match way.to_string().as_str() {
-                "Name" | "Kind" | "$schema" => Err(format!("a patch cannot change the {way} of a definition")),
+                "Name" | "Kind" | "$schema" => {
+                    Err(format!("a patch cannot change the {way} of a definition; remove {way}"))
+                }
                 _ => set_at_path(&mut tree, &way, &value),
             });
             match patched {

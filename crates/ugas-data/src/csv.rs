@@ -44,7 +44,8 @@ pub(crate) fn fill(
         }
     };
     if points.len() > *room {
-        let message = format!("Csv: the tables that this file names together have more than {MAX_POINTS} points");
+        let message =
+            format!("Csv: the tables that this file names together have more than {MAX_POINTS} points; split the file");
         return Err(vec![at.error(&file, message)]);
     }
     *room -= points.len();
@@ -120,7 +121,7 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
             match (number(cells[0].text), number(cells[1].text)) {
                 (Some(x), Some(y)) => match points.last() {
                     Some(before) if before.x >= x => {
-                        let message = format!("X must increase: {x} follows {}", before.x);
+                        let message = format!("X is {x}; write more than {}, the X of the previous point", before.x);
                         errors.push(error(i + 1, cells[0].column, message));
                     }
                     _ => points.push(CurvePoint { x, y }),
@@ -132,7 +133,7 @@ fn points(file: &str, text: &str) -> Result<Vec<CurvePoint>, Vec<ReadError>> {
             }
         }
         if points.len() > MAX_POINTS {
-            let limit = error(i + 1, 1, format!("the table has more than {MAX_POINTS} points"));
+            let limit = error(i + 1, 1, format!("the table has more than {MAX_POINTS} points; remove points"));
             errors.push(ReadError { code: Code::Limit, ..limit });
         }
         if errors.len() >= crate::limits::MAX_ERRORS_PER_DOCUMENT || points.len() > MAX_POINTS {

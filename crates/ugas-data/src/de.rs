@@ -61,7 +61,7 @@ impl NodeDe<'_> {
     fn finite(&self) -> Result<f64, DeError> {
         match self.node.value {
             NodeValue::Number(n) if n.is_finite() => Ok(n),
-            NodeValue::Number(n) => Err(DeError::new(format!("must be a finite number, found {n}")).within(self.node)),
+            NodeValue::Number(n) => Err(DeError::new(format!("expected a finite number, found {n}")).within(self.node)),
             NodeValue::Null | NodeValue::Bool(_) | NodeValue::Text(_) | NodeValue::List(_) | NodeValue::Map(_) => {
                 Err(self.expected("a number"))
             }

@@ -120,7 +120,7 @@ impl ReadErrors {
         if errors.len() > MAX_ERRORS && !errors.iter().any(|e| e.code == Code::Limit) {
             errors.truncate(MAX_ERRORS);
             let last = errors[MAX_ERRORS - 1].clone();
-            let message = format!("reading stopped after {MAX_ERRORS} errors");
+            let message = format!("reading stopped after {MAX_ERRORS} errors; correct these errors first");
             errors.push(ReadError { code: Code::Limit, message, help: None, ..last });
         }
     }

@@ -84,13 +84,14 @@ static PAGES: &[FindingPage] = &[
     page("bad-absorb", "`Absorb.Before` names the attribute itself.", "Name the attribute that the shield protects."),
     page(
         "bad-cast",
-        "A field of `Cast` is out of range.",
-        "Write a `Length` of at least 0 seconds, at least one tick, and no `MaxRange` below the ability's `MaxRange`.",
+        "A field of `Cast` is out of range, or `Cast.MaxRange` has no effect.",
+        "Write a `Length` of at least 0 seconds and at least one tick. `Cast.MaxRange` must be at least the ability's \
+         `MaxRange`, and needs `OnTargetLost: Cancel` or `Complete`.",
     ),
     page(
         "bad-charges",
         "A field of `Charges` is out of range.",
-        "Write a `Max` and a `PerCooldown` of at least 1, and a `Cooldown` of at least 0 seconds.",
+        "Write a `Max` and a `PerCooldown` of at least 1, and a `Cooldown` above 0 seconds.",
     ),
     page(
         "bad-cooldown",
@@ -101,30 +102,35 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-curve",
         "A curve cannot be evaluated.",
-        "Write at least one point, with finite numbers and increasing X values.",
+        "Write at least one point, with finite numbers and increasing X values. A document that is not loaded from \
+         disk needs `Points` instead of `Csv`.",
     ),
     page(
         "bad-duration",
-        "A duration is negative, or longer than the runtime accepts.",
-        "Write a duration from 0 seconds up to the limit that the message names.",
+        "A duration is negative, zero, or longer than the runtime accepts.",
+        "Write a duration above 0 seconds and of at most 100 years, or use `DurationPolicy: Instant`.",
     ),
     page(
         "bad-expression",
         "An expression cannot be parsed, or reads a value that is not available at this place.",
-        "Correct the expression at the column that the message names.",
+        "Correct the expression as the message says. A column in the message is a position in the expression.",
     ),
     page(
         "bad-global-cooldown",
         "`GlobalCooldown.Length` is not a valid time.",
         "Write a length of at least 0 seconds.",
     ),
-    page("bad-level", "A level is 0.", "Write a level of at least 1."),
+    page("bad-level", "A level or a number of stacks is 0.", "Write at least 1."),
     page("bad-limit", "`Stacking.Limit` is 0.", "Write a limit of at least 1, or remove `Limit`."),
-    page("bad-name", "A value under `Let` has a name that expressions cannot use.", "Use letters, digits and `_`."),
+    page(
+        "bad-name",
+        "A value under `Let` has a name that expressions cannot use.",
+        "Use letters, digits and `_`, and do not start with a digit.",
+    ),
     page(
         "bad-param",
-        "A parameter of a task, an effect or an ability has an unknown name or an invalid value.",
-        "Use one of the parameters that the message lists, with a value of the parameter's type.",
+        "A parameter of a task or a calculation is unknown or missing, or has an invalid value.",
+        "Correct or remove an unknown parameter, add a missing one, or correct its value; see the message.",
     ),
     page(
         "bad-patch",
@@ -133,8 +139,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "bad-period",
-        "A period is shorter than 1 ms, or its effect is Instant.",
-        "Write a period of at least 0.001 seconds, on an effect that is not Instant.",
+        "A period is shorter than 1 ms or too long, or its effect is Instant.",
+        "Write a period of at least 0.001 seconds and at most 100 years, or remove `Period` from an Instant effect.",
     ),
     page(
         "bad-quantize",
@@ -149,13 +155,14 @@ static PAGES: &[FindingPage] = &[
     page("bad-range", "`MaxRange` is negative or not finite.", "Write a number of at least 0."),
     page(
         "bad-rule",
-        "A combat rule names an unknown value in `On`, or changes the value in a way that is not allowed.",
-        "Use a name that the message lists. Write `Restrict: true` for `AbilityUse`, `Interrupt` and `BuffApplied`.",
+        "A combat rule names an unknown value in `On`, or has a field that does not fit this value.",
+        "Correct the name in `On`, or change the field that the message names. A rule has either `Modify` or \
+         `Restrict: true`; `AbilityUse`, `Interrupt` and `BuffApplied` take only `Restrict: true`.",
     ),
     page(
         "bad-static",
         "`Static` names a value that abilities do not have.",
-        "Use one of the names that the message lists.",
+        "Use a name that the message suggests or lists.",
     ),
     page(
         "bad-tag",
@@ -165,17 +172,19 @@ static PAGES: &[FindingPage] = &[
     page(
         "bad-task",
         "A task has a field that its type does not have, or lacks a field that its type requires.",
-        "Write the fields that the message names.",
+        "Remove the field that the type does not have, or add the missing field. The message names the field.",
     ),
     page(
         "bad-timeline",
-        "A timeline has a time out of range, a notify without a name, or answers without an ability.",
-        "Write times from 0 to `Length`. A notify needs `Event` or `Name`, and `Answers` needs `Ability`.",
+        "A timeline has a time or a frame rate out of range, a notify without a name, or answers without an ability.",
+        "Write a `FrameRate` of at least 1, a `Length` above 0, and notifies from 0 to `Length`. A notify needs \
+         `Event` or `Name`, and `Answers` needs `Ability`.",
     ),
     page(
         "bad-trigger",
-        "A trigger has no condition, or several conditions.",
-        "Write exactly one of the forms that the message lists.",
+        "A trigger has no form, several forms, or a field that does not fit its form.",
+        "Write exactly one form. `Attribute` needs either `Below` or `Above`, and `Died` needs \
+         `CastableWhileDead: true` in the ability.",
     ),
     page(
         "chance-on-commit",
@@ -199,7 +208,11 @@ static PAGES: &[FindingPage] = &[
     ),
     same_name!("duplicate-instance", "placements of a scene", "id"),
     page("duplicate-key", "A map has the same key twice.", "Remove or rename one of the keys."),
-    page("duplicate-montage", "Two timelines name the same montage.", "Remove `Montage` from one of the timelines."),
+    page(
+        "duplicate-montage",
+        "Two timelines name the same montage.",
+        "Write another `Montage` in one of the timelines.",
+    ),
     page(
         "duplicate-name",
         "Two documents or values have the same name.",
@@ -212,7 +225,11 @@ static PAGES: &[FindingPage] = &[
         "Two timelines name the same ability.",
         "Remove `Ability` from one of the timelines, or merge them.",
     ),
-    page("empty-calculation", "A calculation has no results.", "Write at least one entry under `Results`."),
+    page(
+        "empty-calculation",
+        "A calculation has no result.",
+        "Write `Results` for an execution, or `Value` for a magnitude.",
+    ),
     page("empty-list", "A composite task has no tasks.", "Write the inner tasks, or remove the composite task."),
     page("empty-set", "An attribute set has no attributes.", "Write at least one attribute, or remove the set."),
     extension!("extension-field", "A field", "field"),
@@ -263,8 +280,8 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "roll-on-commit",
-        "A cost or cooldown effect draws random numbers.",
-        "Use a fixed or attribute-based magnitude, so that the cost is known before it is paid.",
+        "A cost or cooldown effect uses a calculation that draws random numbers.",
+        "Use a calculation without `roll`, or another type of magnitude.",
     ),
     page(
         "scene-cycle",
@@ -307,7 +324,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-calculation",
         "A document refers to a calculation that neither a document nor host code provides.",
-        "Write a document of kind `calculation`, or list the name in pack.yaml under `Host.Calculations`.",
+        "Correct the spelling, write a `calculation` document, or list it in pack.yaml under `Host.Calculations`.",
     ),
     page(
         "unknown-controller",
@@ -319,12 +336,12 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-hook",
         "A document refers to a hook that host code does not register.",
-        "Register the hook in code, and list the name in pack.yaml under `Host.Hooks`.",
+        "Correct the spelling, or register the hook in code and list its name in pack.yaml under `Host.Hooks`.",
     ),
     page(
         "unknown-input",
         "A definition that is added at run time names an input that the rules do not contain.",
-        "Name the input in a document from which the rules are built.",
+        "Correct the spelling, or name the input in a document from which the rules are built.",
     ),
     undefined!("unknown-input-action", "an input action"),
     undefined!("unknown-input-action-set", "an input action set"),
@@ -332,7 +349,7 @@ static PAGES: &[FindingPage] = &[
     page(
         "unknown-key",
         "A definition that is added at run time names a SetByCaller key that the rules do not contain.",
-        "Name the key in a document from which the rules are built.",
+        "Correct the spelling, or name the key in a document from which the rules are built.",
     ),
     page(
         "unknown-kind",
@@ -368,13 +385,13 @@ static PAGES: &[FindingPage] = &[
     ),
     page(
         "unsupported-field",
-        "The field is part of the format, but this release does not implement its behavior.",
-        "Remove the field; a later release will support it.",
+        "The field or value is part of the format, but this release does not implement its behavior.",
+        "Remove the field or change the value, as the message says.",
     ),
     page(
         "unsupported-kind",
         "The document is of a kind whose behavior this release does not implement.",
-        "Remove the document; a later release will support its kind.",
+        "Remove the document.",
     ),
     page(
         "unused-capture",

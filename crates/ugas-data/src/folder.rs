@@ -85,10 +85,10 @@ pub(crate) fn text_of(path: &Path, file: &str) -> Result<String, ReadError> {
         return Err(ReadError::of_file(file, Code::Unreadable, "expected a file, found a folder"));
     }
     if !metadata.is_file() {
-        return Err(ReadError::of_file(file, Code::Unreadable, "expected a regular file"));
+        return Err(ReadError::of_file(file, Code::Unreadable, "expected a regular file, found a special file"));
     }
     if metadata.len() > MAX_BYTES as u64 {
-        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", metadata.len());
+        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}, so split the file", metadata.len());
         return Err(ReadError::of_file(file, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(|e| unreadable(file, &e))?;
@@ -145,7 +145,7 @@ pub(crate) fn files_in(root: &Path, errors: &mut Vec<ReadError>) -> Vec<PathBuf>
                 files.push(path);
             }
             if files.len() + folders.len() > MAX_FILES {
-                let message = format!("the folder has more than {MAX_FILES} files");
+                let message = format!("the folder has more than {MAX_FILES} files; choose a smaller folder");
                 errors.push(ReadError::of_file(&root.display().to_string(), Code::Limit, message));
                 return Vec::new();
             }

@@ -206,7 +206,7 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
     let pack: PackFile = from_node(file, tree)?;
     let fail = |key: &str, message: String| Err(tree.get(key).unwrap_or(tree).error(file, message));
     if pack.name.is_empty() {
-        return fail("Name", "Name: must not be empty".to_owned());
+        return fail("Name", "Name: must not be empty; write the name of the pack".to_owned());
     }
     if let Some(space) = pack.namespace.as_deref().filter(|n| !is_namespace(n)) {
         let message = format!("Namespace: {space:?} is invalid: start with a letter and use letters, digits and _");
@@ -217,7 +217,7 @@ pub(crate) fn pack_from_node(file: &str, tree: &Node) -> Result<PackFile, ReadEr
     }
     let names = tree.get("Requires").map_or(&[][..], |n| n.items());
     if names.len() > MAX_REQUIRED {
-        return fail("Requires", format!("Requires: {} packs exceed the limit of {MAX_REQUIRED}", names.len()));
+        return fail("Requires", format!("Requires: found {} packs; write at most {MAX_REQUIRED}", names.len()));
     }
     match pack.requires.iter().zip(names).find(|(name, _)| !is_name(name)) {
         Some((name, node)) => {
@@ -261,7 +261,7 @@ impl Reader {
         match self.seen.iter().find(|(seen, _)| *seen == canonical) {
             Some((_, true)) => return,
             Some((_, false)) => {
-                let message = "the pack requires itself through another pack";
+                let message = "the pack requires itself through another pack; remove one of the requirements";
                 let file = folder.join(PACK_FILE).display().to_string();
                 self.errors.push(ReadError::of_file(&file, Code::Invalid, message));
                 return;

@@ -25,7 +25,7 @@ pub fn read_trees(file: &str, text: &str) -> Result<Vec<Node>, ReadErrors> {
 /// Returns the trees that could be parsed and the errors.
 pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) {
     if text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}", text.len());
+        let message = format!("the file has {} bytes; the limit is {MAX_BYTES}, so split the file", text.len());
         return (Vec::new(), vec![ReadError::of_file(file, Code::Limit, message)]);
     }
     let options = granit_parser::options! {
@@ -51,7 +51,7 @@ pub(crate) fn parse(file: &Arc<str>, text: &str) -> (Vec<Node>, Vec<ReadError>) 
         }
     }
     if builder.errors.len() >= MAX_ERRORS {
-        let message = format!("reading stopped after {MAX_ERRORS} errors");
+        let message = format!("reading stopped after {MAX_ERRORS} errors; correct these errors first");
         let (line, column) = builder.errors.last().map_or((0, 0), |e| (e.line, e.column));
         builder.errors.push(builder.error(Code::Limit, line, column, message));
     }
@@ -267,10 +267,15 @@ impl Builder {
     /// Copies the value of an alias. The copy keeps the places of the original, where an error must be corrected.
     fn alias(&mut self, anchor: usize, line: u32, column: u32) -> Result<(), ReadError> {
         if self.wants_key() {
-            return Err(self.error(Code::Syntax, line, column, "an alias cannot be a key"));
+            return Err(self.error(Code::Syntax, line, column, "an alias cannot be a key; write the key itself"));
         }
         let Some(node) = self.anchors.get(&anchor) else {
-            return Err(self.error(Code::Syntax, line, column, "the alias is inside the value it refers to"));
+            return Err(self.error(
+                Code::Syntax,
+                line,
+                column,
+                "the alias is inside the value it refers to; remove the alias",
+            ));
         };
         let size = Size::of(node);
         if self.open.len() + size.depth > MAX_DEPTH {
@@ -318,7 +323,12 @@ impl Builder {
     }
 
     fn too_deep(&self, line: u32, column: u32) -> ReadError {
-        self.error(Code::Limit, line, column, format!("lists and maps are nested more than {MAX_DEPTH} levels deep"))
+        self.error(
+            Code::Limit,
+            line,
+            column,
+            format!("lists and maps are nested more than {MAX_DEPTH} levels deep; nest fewer"),
+        )
     }
 
     fn unknown_tag(&self, tag: &Tag, line: u32, column: u32) -> ReadError {
@@ -331,7 +341,7 @@ impl Builder {
     fn syntax(&self, error: &ScanError, text: &str) -> ReadError {
         let (line, column) = place(error.marker());
         if let Some((line, column)) = tab_of(error, text) {
-            let mut error = self.error(Code::Syntax, line, column, "a tab in the indentation");
+            let mut error = self.error(Code::Syntax, line, column, "found a tab in the indentation");
             error.help = Some("indent with spaces instead of tabs".to_owned());
             return error;
         }

@@ -118,7 +118,9 @@ pub(crate) fn set_at_path(tree: &mut Node, way: &PatchPath, value: &Node) -> Res
                 };
                 let known = entries.iter().position(|e| e.key == *key);
                 if last && value.is_null() {
-                    let Some(known) = known else { return Err(format!("{place} has no field {key} to remove")) };
+                    let Some(known) = known else {
+                        return Err(format!("{place} has no field {key} to remove; correct the path"));
+                    };
                     entries.remove(known);
                     done.push(step.clone());
                     return Ok(PatchPath(done));

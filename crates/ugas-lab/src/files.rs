@@ -19,10 +19,11 @@ pub fn text_of(path: impl AsRef<Path>) -> Result<String, ReadError> {
     let unreadable = |e: std::io::Error| whole_file(path, Code::Unreadable, format!("cannot read: {e}"));
     let metadata = fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err(whole_file(path, Code::Unreadable, "expected a file"));
+        return Err(whole_file(path, Code::Unreadable, "expected a file, found a folder or a special file"));
     }
     if metadata.len() > limits::MAX_BYTES as u64 {
-        let message = format!("the file has {} bytes; the limit is {}", metadata.len(), limits::MAX_BYTES);
+        let message =
+            format!("the file has {} bytes; the limit is {}, so split the file", metadata.len(), limits::MAX_BYTES);
         return Err(whole_file(path, Code::Limit, message));
     }
     let bytes = fs::read(path).map_err(unreadable)?;
@@ -83,7 +84,7 @@ pub fn files_at(path: impl AsRef<Path>) -> Result<Vec<PathBuf>, Vec<ReadError>> 
             }
         }
         if files.len() + folders.len() > limits::MAX_FILES {
-            let message = format!("the folder has more than {} files", limits::MAX_FILES);
+            let message = format!("the folder has more than {} files; choose a smaller folder", limits::MAX_FILES);
             return Err(vec![whole_file(path, Code::Limit, message)]);
         }
     }

@@ -75,7 +75,7 @@ impl LinkProfile {
     /// A link for stress tests: 300 ms ± 100 ms round trip, 60 % loss.
     pub const TORTURE: LinkProfile = LinkProfile { loss: 0.6, ..LinkProfile::round_trip(300, 100) };
 
-    /// The five standard profiles, from good to bad.
+    /// The five standard profiles, from best to worst.
     pub const ALL: [(&'static str, LinkProfile); 5] = [
         ("lan", LinkProfile::LAN),
         ("good", LinkProfile::GOOD),

@@ -47,7 +47,7 @@ async function remote() {
         const text = JSON.stringify(request);
         // A character is at most three bytes in UTF-8; only a text that may be too long is measured.
         const long = text.length * 3 > MAX_REQUEST && new TextEncoder().encode(text).length > MAX_REQUEST;
-        if (long) return done({ error: "request too long: the limit is 4 MiB; nothing was changed" });
+        if (long) return done({ error: "request too long: the limit is 4 MiB and nothing was changed; shorten the text" });
         const id = String(next++);
         waiting.set(id, done);
         socket.send(`${id} ${text}`);

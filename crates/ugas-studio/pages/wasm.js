@@ -13,7 +13,7 @@ export async function open() {
   const figure = { spent: 0, tick: 0, step: 0 };
   const answer = (request) => {
     const bytes = new TextEncoder().encode(JSON.stringify(request));
-    if (bytes.length > MAX_REQUEST) return { error: "request too long: the limit is 4 MiB; nothing was changed" };
+    if (bytes.length > MAX_REQUEST) return { error: "request too long: the limit is 4 MiB and nothing was changed; shorten the text" };
     // The buffer is allocated before the view is created, because an allocation may move the memory.
     const buffer = wasm.input_buffer(bytes.length) >>> 0;
     new Uint8Array(wasm.memory.buffer, buffer, bytes.length).set(bytes);

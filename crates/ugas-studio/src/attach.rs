@@ -244,7 +244,8 @@ impl Attached {
                 return Err(format!("client {side} does not exist"));
             }
             WorldRequest::Causes { serial } => {
-                let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
+                let recorded =
+                    self.event_log.find(serial).ok_or("this event is no longer in the log; select a newer event")?;
                 return Ok(json!(explain::chain(&self.names, sim, &recorded.fact)));
             }
             WorldRequest::Put { input } => self.put(sim, input, run)?,
@@ -262,7 +263,7 @@ impl Attached {
             }
             WorldRequest::Speed { times } => {
                 if !(0.0..=16.0).contains(&times) {
-                    return Err("speed must be from 0 to 16".to_owned());
+                    return Err(format!("expected a speed from 0 to 16, found {times}"));
                 }
                 run(sim, Command::Speed(times))?;
                 self.speed = times;

@@ -59,7 +59,7 @@ pub enum TransportError {
         kind: TransportKind,
     },
     /// The configured number of peers exceeds the limit of the protocol.
-    #[error("a listener serves at most {most} peers, but {wanted} are configured")]
+    #[error("a listener serves at most {most} peers, but {wanted} are configured; configure fewer")]
     TooManyPeers {
         /// The requested number of peers.
         wanted: usize,
@@ -67,7 +67,7 @@ pub enum TransportError {
         most: usize,
     },
     /// The server is full.
-    #[error("the server is full: {peers} peers are connected")]
+    #[error("the server is full: {peers} peers are connected; wait until one disconnects")]
     Full {
         /// The number of connected peers.
         peers: usize,
@@ -89,7 +89,7 @@ pub enum TransportError {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SendError {
     /// The datagram is too long.
-    #[error("a datagram of {length} bytes exceeds the limit of {MAX_DATAGRAM}")]
+    #[error("a datagram of {length} bytes exceeds the limit of {MAX_DATAGRAM}; send fewer bytes")]
     TooLong {
         /// Its length.
         length: usize,

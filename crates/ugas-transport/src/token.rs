@@ -235,7 +235,7 @@ pub enum TokenError {
         cause: String,
     },
     /// The user data is too long.
-    #[error("user data of {length} bytes exceeds the limit of {MAX_USER_DATA}")]
+    #[error("user data of {length} bytes exceeds the limit of {MAX_USER_DATA}; send fewer bytes")]
     UserData {
         /// Its length.
         length: usize,

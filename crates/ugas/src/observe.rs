@@ -182,10 +182,10 @@ impl<'c> Observers<'c> {
     /// after the controller's `Despawned` fact.
     ///
     /// In a client session, a predicted fact is dispatched when the client predicts it, and not again when the server
-    /// confirms it. If a fact was mispredicted, observers get the reverse change with [`Notice::is_correction`] set.
-    /// The reverse change is the corrected value of the attribute, the removal or addition of the tag or effect, or the
+    /// confirms it. If a fact was mispredicted, observers get a correction with [`Notice::is_correction`] set. The
+    /// correction is the corrected value of the attribute, the removal or addition of the tag or effect, or the
     /// end of the ability. A callback that tracks values through facts therefore ends up with the values of the sim. A
-    /// mispredicted fact without a reverse change, such as an execution, is passed only to [`Observers::on_undone`].
+    /// mispredicted fact without a correction, such as an execution, is passed only to [`Observers::on_undone`].
     ///
     /// `sim` must be the sim that the facts come from. For the facts of a client session, pass `client.sim()`.
     pub fn dispatch(&mut self, sim: &Sim, facts: &impl FactBatch) {

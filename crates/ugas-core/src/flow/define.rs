@@ -23,13 +23,19 @@ impl Flow<'_> {
         if self.st.definitions.list.len() >= self.limits.definitions as usize {
             return Err(issue(
                 "limit",
-                format!("the limit of {} run-time definitions is reached", self.limits.definitions),
+                format!(
+                    "the limit of {} run-time definitions is reached; reuse one, or raise Limits::definitions",
+                    self.limits.definitions
+                ),
             ));
         }
         let number = self.st.definitions.next_id();
         let definition = compile(self.rules, doc, number).map_err(|e| match e {
             Some(error) => error,
-            None => issue("bad-kind", "only effects and abilities can be defined at run time".into()),
+            None => issue(
+                "bad-kind",
+                format!("found a {}; only effects and abilities can be defined at run time", doc.kind().name()),
+            ),
         })?;
         let is_effect = definition.ability.is_none();
         self.st.definitions.list.push(Some(definition));

@@ -97,7 +97,7 @@ impl Compiler<'_> {
             doc.triggers.iter().enumerate().filter_map(|(i, t)| self.trigger(i, t, doc)).collect();
         let group = doc.activation_group.as_ref().and_then(|g| {
             if g.name.is_empty() {
-                self.error("missing-field", "ActivationGroup: needs Name".into());
+                self.error("missing-field", "ActivationGroup: the field Name is missing; add it".into());
                 return None;
             }
             Some((self.group(&g.name), g.policy))
@@ -105,7 +105,7 @@ impl Compiler<'_> {
         if let Some(range) = doc.max_range
             && !(range.is_finite() && range >= 0.0)
         {
-            self.error("bad-range", format!("MaxRange is {range}; write 0 or more"));
+            self.error("bad-range", format!("MaxRange is {range}; write a finite number from 0"));
         }
         let validation = doc.async_validation.as_ref().filter(|v| v.required).map(|v| ValidationDef {
             kind: v.kind.as_deref().unwrap_or("").into(),
@@ -198,14 +198,13 @@ impl Compiler<'_> {
         if def.as_ref().is_some_and(|d| d.chance.is_some()) {
             self.error(
                 "chance-on-commit",
-                format!("{place}: {name} has an ApplicationChance, but a commit always applies the effect"),
+                format!("{place}: {name} has an ApplicationChance, but a commit always applies it; remove the chance"),
             );
         }
         if let Some(calc) = def.as_deref().and_then(|d| self.rolling(d)) {
             let calc = self.rules.calculator_name(calc).unwrap_or_default();
-            let message = format!(
-                "{place}: {name} uses {calc}, which draws random numbers; a cost must be known before it is paid"
-            );
+            let message =
+                format!("{place}: {name} uses {calc}, which draws random numbers; use a calculation without roll");
             self.error("roll-on-commit", message);
         }
         Some((id, def))
@@ -221,8 +220,8 @@ impl Compiler<'_> {
 
     fn cost(&mut self, name: &str) -> Option<EffectId> {
         let (id, def) = self.commit_effect("Cost", name)?;
-        if def.is_some_and(|d| d.policy != DurationPolicy::Instant) {
-            self.error("bad-cost", format!("Cost: {name} must be Instant"));
+        if let Some(def) = def.filter(|d| d.policy != DurationPolicy::Instant) {
+            self.error("bad-cost", format!("Cost: {name} is {:?}; use an Instant effect", def.policy));
         }
         Some(id)
     }
@@ -245,10 +244,10 @@ impl Compiler<'_> {
         let (id, def) = self.commit_effect("Cooldown", name)?;
         if let Some(def) = def {
             if def.policy != DurationPolicy::HasDuration {
-                self.error("bad-cooldown", format!("Cooldown: {name} must be HasDuration"));
+                self.error("bad-cooldown", format!("Cooldown: {name} is {:?}; use a HasDuration effect", def.policy));
             }
             if def.execution_policy == ExecutionPolicy::RunInSequence {
-                self.error("bad-cooldown", format!("Cooldown: {name} must not be RunInSequence"));
+                self.error("bad-cooldown", format!("Cooldown: {name} is RunInSequence; use RunInParallel"));
             }
             if def.granted_tags.is_empty() {
                 let message =
@@ -285,19 +284,21 @@ impl Compiler<'_> {
         let place = format!("Triggers[{index}]");
         let named =
             [&t.event, &t.tag_added, &t.tag_present, &t.attribute, &t.effect_applied].into_iter().flatten().count();
-        if named + usize::from(t.died) != 1 {
+        let found = named + usize::from(t.died);
+        if found != 1 {
             let forms = "Event, TagAdded, TagPresent, Attribute, EffectApplied, Died: true";
-            self.error("bad-trigger", format!("{place}: takes exactly one of {forms}"));
+            self.error("bad-trigger", format!("{place}: expected exactly one of {forms}, found {found}"));
             return None;
         }
         if t.attribute.is_none() && (t.below.is_some() || t.above.is_some()) {
-            self.error("bad-trigger", format!("{place}: Below and Above require Attribute"));
+            self.error("bad-trigger", format!("{place}: only an Attribute trigger uses Below and Above; remove them"));
             return None;
         }
         if t.died {
             if !of.castable_while_dead {
-                let why = "the owner is dead when the trigger fires";
-                self.error("bad-trigger", format!("{place}: Died needs CastableWhileDead: true; {why}"));
+                let why = "the owner is dead when Died fires";
+                let message = format!("{place}: CastableWhileDead is false, but {why}; write CastableWhileDead: true");
+                self.error("bad-trigger", message);
             }
             return Some(TriggerDef::Died);
         }
@@ -318,7 +319,9 @@ impl Compiler<'_> {
             (Some(v), None) if v.is_finite() => Some(TriggerDef::Below(attribute, v)),
             (None, Some(v)) if v.is_finite() => Some(TriggerDef::Above(attribute, v)),
             _ => {
-                self.error("bad-trigger", format!("{place}: Attribute needs either Below or Above, a finite number"));
+                let found: Vec<f64> = [t.below, t.above].into_iter().flatten().collect();
+                let message = format!("{place}: expected one finite number, Below or Above, found {found:?}");
+                self.error("bad-trigger", message);
                 None
             }
         }
@@ -345,10 +348,10 @@ impl Compiler<'_> {
     fn charges(&mut self, doc: &Ability) -> Option<ChargesDef> {
         let c = doc.charges.as_ref()?;
         if c.max == 0 {
-            self.error("bad-charges", "Charges.Max must be at least 1".into());
+            self.error("bad-charges", "Charges.Max is 0; write at least 1".into());
         }
         if c.per_cooldown == Some(0) {
-            self.error("bad-charges", "Charges.PerCooldown must be at least 1".into());
+            self.error("bad-charges", "Charges.PerCooldown is 0; write at least 1".into());
         }
         Some(ChargesDef {
             max: c.max,
@@ -362,7 +365,7 @@ impl Compiler<'_> {
     fn cast(&mut self, doc: &Ability) -> Option<CastDef> {
         let c = doc.cast.as_ref()?;
         if c.ticks == Some(0) {
-            self.error("bad-cast", "Cast.Ticks must be at least 1".into());
+            self.error("bad-cast", "Cast.Ticks is 0; write at least 1".into());
         }
         self.cast_range(doc);
         let while_moving = c.while_moving.unwrap_or(true);
@@ -390,17 +393,17 @@ impl Compiler<'_> {
     fn cast_range(&mut self, doc: &Ability) {
         let Some((cast, range)) = doc.cast.as_ref().and_then(|c| Some((c, c.max_range?))) else { return };
         if !(range.is_finite() && range >= 0.0) {
-            self.error("bad-range", format!("Cast.MaxRange: {range} is invalid; write 0 or more"));
+            self.error("bad-range", format!("Cast.MaxRange is {range}; write a finite number from 0"));
         }
         if cast.on_target_lost == OnTargetLost::Continue {
-            let message = "Cast.MaxRange: does nothing without OnTargetLost; write OnTargetLost: Cancel or Complete";
+            let message =
+                "Cast.MaxRange: not used while OnTargetLost is Continue; write OnTargetLost: Cancel or Complete";
             self.error("bad-cast", message.into());
         }
         if let Some(start) = doc.max_range.filter(|&start| start > range) {
-            let why = "the target would be lost as the cast starts";
             self.error(
                 "bad-cast",
-                format!("Cast.MaxRange: {range} is less than the ability's MaxRange {start}; {why}"),
+                format!("Cast.MaxRange: {range} is less than the ability's MaxRange {start}; write at least {start}"),
             );
         }
     }

@@ -47,14 +47,14 @@ impl Compiler<'_> {
                 let name = self.rules.effect_name(effect).unwrap_or("").to_owned();
                 self.warn(
                     "instant-in-set",
-                    format!("Effects: {name} is Instant, so it is not undone when the set is revoked"),
+                    format!("Effects: {name} is Instant, so revoking the set does not undo it; use a lasting effect"),
                 );
             }
         }
         let mut abilities = Vec::with_capacity(doc.abilities.len());
         for (i, a) in doc.abilities.iter().enumerate() {
             if a.level == 0 {
-                self.error("bad-level", format!("Abilities[{i}]: {} has level 0; levels start at 1", a.ability));
+                self.error("bad-level", format!("Abilities[{i}]: {} has level 0; write at least 1", a.ability));
             }
             let input = self.input(a.input_id.as_deref());
             if let Some(ability) = self.ability_ref(&format!("Abilities[{i}]"), &a.ability) {

@@ -236,7 +236,10 @@ impl RulesBuilder {
                 && doc.kind().defines().is_some()
             {
                 let place = first.map_or(String::new(), |o| format!(", at {}:{}", o.file, o.line));
-                c.error("duplicate-name", format!("another {} already has this name{place}", doc.kind().name()));
+                c.error(
+                    "duplicate-name",
+                    format!("another {} already has this name{place}; rename one", doc.kind().name()),
+                );
             }
             rules_document(doc).declare(c);
         }
@@ -261,7 +264,7 @@ impl RulesBuilder {
         let mut once = |c: &mut Compiler<'_>, kind: &'static str, name| {
             c.about(name, None);
             if !seen.insert((kind, name)) {
-                c.error("duplicate-name", format!("{kind} with this name is already registered"));
+                c.error("duplicate-name", format!("{kind} with this name is already registered; choose another name"));
             }
         };
         for (name, _) in &self.calcs {

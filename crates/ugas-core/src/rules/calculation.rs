@@ -246,7 +246,7 @@ impl Compiler<'_> {
             self.error("empty-calculation", message);
         }
         if doc.r#let.len() > MAX_BOUND {
-            self.error("too-long", format!("Let has {} values; the limit is {MAX_BOUND}", doc.r#let.len()));
+            self.error("too-long", format!("Let has {} values; write at most {MAX_BOUND}", doc.r#let.len()));
             return None;
         }
         let mut words = CalculationNames { c: self, bound: Vec::new(), params: Vec::new() };
@@ -254,11 +254,12 @@ impl Compiler<'_> {
         for (i, b) in doc.r#let.iter().enumerate() {
             let place = format!("Let[{i}].{}", b.name);
             if !is_name(&b.name) {
-                let message = format!("{place}: a name is letters, digits and _, and does not begin with a digit");
+                let message =
+                    format!("{place}: invalid name; use letters, digits and _, and do not start with a digit");
                 words.c.error("bad-name", message);
             }
             if words.bound.contains(&&*b.name) {
-                words.c.error("duplicate-name", format!("{place}: a value with this name already exists"));
+                words.c.error("duplicate-name", format!("{place}: a value with this name already exists; rename one"));
             }
             bound.extend(words.expression(&place, b.value.text()));
             words.bound.push(&b.name);
@@ -317,7 +318,10 @@ impl Compiler<'_> {
         for &(id, of_target, _) in captured.iter().filter(|c| !used.contains(&(c.1, c.0))) {
             let side = if of_target { "Target" } else { "Source" };
             let name = self.rules.attribute_name(id).unwrap_or_default().to_owned();
-            self.warn("unused-capture", format!("Capture.{side}.{name}: no expression reads it"));
+            self.warn(
+                "unused-capture",
+                format!("Capture.{side}.{name}: no expression reads this attribute; remove the entry"),
+            );
         }
         for (of_target, id) in used {
             let when =

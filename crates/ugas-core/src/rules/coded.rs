@@ -315,7 +315,10 @@ impl Compiler<'_> {
         let defined = self.rules.find_ability(name);
         let Some(id) = defined else {
             self.about(name, None);
-            return self.error("unknown-ability", format!("{name} has code but no ability document"));
+            return self.error(
+                "unknown-ability",
+                "the ability has code but no document; add a gameplay_ability document with this name".into(),
+            );
         };
         self.rules.to_mut().ability_code.insert(id, AbilityCode(code));
     }

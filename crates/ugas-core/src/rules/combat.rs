@@ -101,7 +101,10 @@ impl RuleOn {
 impl Compiler<'_> {
     pub(crate) fn combat_rules(&mut self, doc: &Effect) -> Box<[RuleDef]> {
         if !doc.rules.is_empty() && doc.duration_policy == DurationPolicy::Instant {
-            self.warn("unused-field", "Rules: an Instant effect does not use combat rules".into());
+            self.warn(
+                "unused-field",
+                "Rules: an Instant effect does not use combat rules; remove Rules or change DurationPolicy".into(),
+            );
             return Box::default();
         }
         doc.rules.iter().enumerate().filter_map(|(i, r)| self.combat_rule(&format!("Rules[{i}]"), r)).collect()
@@ -130,8 +133,8 @@ impl Compiler<'_> {
         }
         let what = what?;
         if attribute.is_some() && !(on.has_attribute() && what != RuleWhat::Restrict) {
-            let message = format!("{place}.Attribute: {} is not about one attribute; remove Attribute", r.on);
-            self.error("bad-rule", message);
+            let uses = "only Modify on damage, healing or threat uses an attribute";
+            self.error("bad-rule", format!("{place}.Attribute: {uses}; remove Attribute"));
         }
         if r.stacks && what == RuleWhat::Restrict {
             self.error(
@@ -171,10 +174,13 @@ impl Compiler<'_> {
             (Some(m), false) => match (m.operation, m.value, m.factor) {
                 (ModifyOperation::Add, Some(v), None) if v.is_finite() => Some(RuleWhat::Add(v)),
                 (ModifyOperation::Multiply, None, Some(f)) if f.is_finite() => Some(RuleWhat::Factor(f)),
-                (ModifyOperation::Add, ..) => bad(self, "Modify: Add takes a finite Value and nothing else"),
-                (ModifyOperation::Multiply, ..) => bad(self, "Modify: Multiply takes a finite Factor and nothing else"),
+                (ModifyOperation::Add, ..) => bad(self, "Modify: Operation is Add; write a finite Value and no Factor"),
+                (ModifyOperation::Multiply, ..) => {
+                    bad(self, "Modify: Operation is Multiply; write a finite Factor and no Value")
+                }
             },
-            _ => bad(self, "takes either Modify or Restrict: true"),
+            (Some(_), true) => bad(self, "found both Modify and Restrict: true; remove one of them"),
+            (None, false) => bad(self, "found neither Modify nor Restrict: true; add one of them"),
         }
     }
 

@@ -50,12 +50,14 @@ impl Compiler<'_> {
     pub(crate) fn bad_tag(&mut self, name: &str) {
         if name.len() > MAX_NAME {
             let head: String = name.chars().take(32).collect();
-            let message = format!("{head}… is not a valid tag: it has {} bytes; the limit is {MAX_NAME}", name.len());
+            let message = format!("{head}… is not a valid tag: it has {} bytes; use at most {MAX_NAME}", name.len());
             return self.error("bad-tag", message);
         }
         self.error(
             "bad-tag",
-            format!("{name:?} is not a valid tag: write segments such as State.Debuff: A-Z, then letters or digits"),
+            format!(
+                "{name:?} is not a valid tag; write segments such as State.Debuff, each A-Z, then letters or digits"
+            ),
         );
     }
 
@@ -67,8 +69,8 @@ impl Compiler<'_> {
             let def = self.rules.to_mut().tags.def_mut(tag);
             if def.declared && def.allow_multiple != entry.allow_multiple {
                 let message = format!(
-                    "{} is declared twice with different values of AllowMultiple; the first value is used",
-                    entry.tag
+                    "{} has AllowMultiple {} here and {} in an earlier declaration, which is used; write the same",
+                    entry.tag, entry.allow_multiple, def.allow_multiple
                 );
                 self.warn("tag-conflict", message);
                 continue;
@@ -98,7 +100,7 @@ impl Compiler<'_> {
         }
         if self.is_fixed() {
             let near = suggestion(self.rules.tags.nearest(name));
-            let message = format!("unknown tag {name}; a run-time definition cannot add tags{near}");
+            let message = format!("unknown tag {name}, and a run-time definition cannot add tags{near}");
             self.error("undeclared-tag", message);
             return None;
         }
@@ -115,9 +117,10 @@ impl Compiler<'_> {
         let tags: Vec<(TagId, String)> =
             self.rules.tags.ids().map(|t| (t, self.rules.tag_name(t).unwrap_or("").to_owned())).collect();
         for (_, name) in &tags {
-            if name.split('.').count() > 5 {
+            let levels = name.split('.').count();
+            if levels > 5 {
                 self.about(name, None);
-                self.warn("tag-depth", "has more than five levels".into());
+                self.warn("tag-depth", format!("the tag has {levels} levels; write at most 5"));
             }
         }
         // The first child of each tag, found once: a search per grant would cost effects times tags.
@@ -135,7 +138,7 @@ impl Compiler<'_> {
                     self.about(&e.name, e.origin.clone());
                     self.warn(
                         "parent-granted",
-                        format!("grants {parent}, which has more specific tags such as {child}"),
+                        format!("grants {parent}, which has child tags such as {child}; grant a child tag instead"),
                     );
                 }
             }
@@ -143,7 +146,10 @@ impl Compiler<'_> {
                 let name = self.rules.tag_name(cue).unwrap_or("").to_owned();
                 if !name.starts_with("GameplayCue.") {
                     self.about(&e.name, e.origin.clone());
-                    self.warn("cue-prefix", format!("the cue {name} does not start with GameplayCue."));
+                    self.warn(
+                        "cue-prefix",
+                        format!("the cue {name} lacks the prefix GameplayCue; rename it to GameplayCue.{name}"),
+                    );
                 }
             }
         }

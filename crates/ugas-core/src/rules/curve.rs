@@ -39,17 +39,22 @@ impl CurveDef {
         let points: Box<[(f64, f64)]> = doc.points.iter().map(|p| (p.x, p.y)).collect();
         if let Some(csv) = doc.csv.as_ref().filter(|_| points.is_empty()) {
             return Err(format!(
-                "Csv: cannot read {csv}, because this document was not loaded from a file or a pack on disk"
+                "Csv: cannot read {csv}, because this document was not loaded from disk; write Points instead"
             ));
         }
         if points.is_empty() {
-            return Err("needs at least one point".into());
+            return Err("the curve has no points; add at least one point".into());
         }
         if let Some(p) = points.iter().find(|p| !p.0.is_finite() || !p.1.is_finite()) {
-            return Err(format!("point ({}, {}) is not finite", p.0, p.1));
+            return Err(format!("point ({}, {}) is not finite; write finite numbers", p.0, p.1));
         }
         if let Some((i, w)) = points.windows(2).enumerate().find(|(_, w)| w[0].0 >= w[1].0) {
-            return Err(format!("Points[{}]: X must increase, but {} follows {}", i + 1, w[1].0, w[0].0));
+            return Err(format!(
+                "Points[{}]: X is {}; write more than {}, the X of the previous point",
+                i + 1,
+                w[1].0,
+                w[0].0
+            ));
         }
         let slopes = match doc.interpolation {
             Interpolation::Cubic => monotone_slopes(&points),
@@ -128,7 +133,7 @@ mod tests {
     #[test]
     fn bad_points_are_refused_with_a_reason() {
         assert!(CurveDef::new(&Curve::new("C", [])).unwrap_err().contains("one point"));
-        assert!(CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)])).unwrap_err().contains("increase"));
+        assert!(CurveDef::new(&Curve::new("C", [(2.0, 1.0), (1.0, 1.0)])).unwrap_err().contains("previous point"));
         assert!(CurveDef::new(&Curve::new("C", [(f64::NAN, 1.0)])).unwrap_err().contains("finite"));
     }
 }

@@ -109,11 +109,14 @@ impl Compiler<'_> {
         match (doc.duration_policy, &doc.duration) {
             (DurationPolicy::HasDuration, Some(m)) => self.duration(m),
             (DurationPolicy::HasDuration, None) => {
-                self.error("missing-field", "DurationPolicy: HasDuration needs Duration".into());
+                self.error("missing-field", "DurationPolicy: HasDuration needs Duration; add it".into());
                 None
             }
             (DurationPolicy::Instant | DurationPolicy::Infinite, Some(_)) => {
-                self.warn("unused-field", "Duration is only used by HasDuration".into());
+                let policy = doc.duration_policy;
+                let message =
+                    format!("Duration is not used by {policy:?}; remove it, or write DurationPolicy: HasDuration");
+                self.warn("unused-field", message);
                 None
             }
             (DurationPolicy::Instant | DurationPolicy::Infinite, None) => None,
@@ -141,7 +144,7 @@ impl Compiler<'_> {
     fn granted_abilities(&mut self, doc: &Effect) -> Box<[GrantDef]> {
         let compile = |g: &GrantedAbilityEntry| {
             if g.level == 0 {
-                let message = format!("GrantedAbilities: {} has level 0; levels start at 1", g.ability_class);
+                let message = format!("GrantedAbilities: {} has level 0; write at least 1", g.ability_class);
                 self.error("bad-level", message);
             }
             let input = self.input(g.input_id.as_deref());
@@ -204,10 +207,9 @@ impl Compiler<'_> {
         match SimTime::try_seconds(p.period) {
             Some(t) if t >= MIN_PERIOD => Some(t),
             _ => {
-                self.error(
-                    "bad-period",
-                    format!("Period.Period: {} s is out of range; write at least 0.001 s", p.period),
-                );
+                let (period, most) = (p.period, SimTime::LONGEST.as_seconds().floor());
+                let message = format!("Period.Period: {period} s is out of range; write seconds from 0.001 to {most}");
+                self.error("bad-period", message);
                 None
             }
         }
@@ -235,14 +237,21 @@ impl Compiler<'_> {
     fn stacking(&mut self, doc: &Effect) -> Option<StackDef> {
         let s = doc.stacking.as_ref()?;
         if doc.execution_policy != ExecutionPolicy::RunInParallel {
-            self.error("stacking-policy", "with Stacking the ExecutionPolicy must be RunInParallel".into());
+            let policy = doc.execution_policy;
+            let message = format!(
+                "ExecutionPolicy is {policy:?}, but Stacking requires RunInParallel; remove ExecutionPolicy or Stacking"
+            );
+            self.error("stacking-policy", message);
         }
         if doc.duration_policy == DurationPolicy::Instant {
-            self.warn("unused-field", "Stacking: an Instant effect does not stack".into());
+            self.warn(
+                "unused-field",
+                "Stacking: an Instant effect does not stack; remove Stacking or change DurationPolicy".into(),
+            );
             return None;
         }
         if s.limit == Some(0) {
-            self.error("bad-limit", "Stacking.Limit must be at least 1".into());
+            self.error("bad-limit", "Stacking.Limit is 0; write at least 1, or remove Limit".into());
         }
         Some(StackDef {
             by: s.by,

@@ -43,7 +43,7 @@ pub(crate) trait Resolve {
     }
     /// Resolves a parameter of an execution.
     fn given(&mut self, name: &str) -> Result<Local, String> {
-        Err(format!("params.{name} cannot be read here"))
+        Err(format!("params.{name} can be read only in a calculation"))
     }
 }
 
@@ -409,16 +409,12 @@ mod tests {
 
     #[test]
     fn a_wrong_call_is_an_error_with_its_reason() {
-        assert_eq!(
-            eval("maxx(1, 2)").unwrap_err(),
-            "column 1: unknown function maxx; did you mean max?; the functions are min, max, clamp, abs, floor, ceil, \
-             round, pow, sqrt, if, has_tag, roll, curve, distance"
-        );
+        assert_eq!(eval("maxx(1, 2)").unwrap_err(), "column 1: unknown function maxx; did you mean max?");
         assert_eq!(eval("min(1)").unwrap_err(), "column 6: expected , and another argument of min, found \")\"");
         assert_eq!(eval("abs(1, 2)").unwrap_err(), "column 6: expected ) after 1 arguments of abs, found \", 2)\"");
         assert_eq!(eval("curve(C_Fallof, 1)").unwrap_err(), "column 7: unknown curve C_Fallof");
         assert_eq!(eval("roll(0.5)").unwrap_err(), "column 1: roll can be used only in a calculation");
-        assert_eq!(eval("params.Scale").unwrap_err(), "column 1: params.Scale cannot be read here");
+        assert_eq!(eval("params.Scale").unwrap_err(), "column 1: params.Scale can be read only in a calculation");
         assert!(eval("if(1, 2)").unwrap_err().contains("expected ,"));
         assert!(eval(&format!("{}1{}", "abs(".repeat(700), ")".repeat(700))).unwrap_err().contains("nest"));
     }
@@ -448,14 +444,17 @@ mod tests {
         assert!(!Expr::parse("Health > level", Scope::TASK, &mut KnownNames).unwrap().is_foreign());
         assert_eq!(task("distance( ) * 2 + 1"), Ok(Some(17.0)));
         assert!(Expr::parse("distance() < 5", Scope::ACTIVATION, &mut KnownNames).unwrap().is_foreign());
-        assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() cannot be used here");
+        assert_eq!(eval("distance()").unwrap_err(), "column 1: distance() is not available here; remove it");
         assert!(task("distance(1)").unwrap_err().contains("expected )"));
     }
 
     #[test]
     fn locals_outside_their_scope_are_errors_with_a_column() {
         assert_eq!(eval("1 + level").unwrap_err(), "column 5: unknown level");
-        assert_eq!(eval("has_tag(self, State.Dead)").unwrap_err(), "column 1: has_tag cannot be used here");
+        assert_eq!(
+            eval("has_tag(self, State.Dead)").unwrap_err(),
+            "column 1: has_tag is not available here; remove it"
+        );
         assert!(task("has_tag(who, State.Dead)").unwrap_err().contains("self, source, target, event, hit"));
         assert_eq!(task("has_tag(self, State.Ded)").unwrap_err(), "column 15: unknown tag State.Ded");
         assert!(task("has_tag(self State.Dead)").unwrap_err().contains("expected ,"));
@@ -463,9 +462,9 @@ mod tests {
             task("event.Magnitud").unwrap_err(),
             "column 1: event has no Magnitud; did you mean event.Magnitude?"
         );
-        assert_eq!(task("event.Direct").unwrap_err(), "column 1: event.Direct cannot be read here");
-        assert_eq!(task("sbc.Data.Power").unwrap_err(), "column 1: sbc.Data.Power cannot be read here");
-        assert_eq!(rule("param.Charge").unwrap_err(), "column 1: param.Charge cannot be read here");
+        assert_eq!(task("event.Direct").unwrap_err(), "column 1: event.Direct is not available here; remove it");
+        assert_eq!(task("sbc.Data.Power").unwrap_err(), "column 1: sbc.Data.Power is not available here; remove it");
+        assert_eq!(rule("param.Charge").unwrap_err(), "column 1: param.Charge is not available here; remove it");
         assert_eq!(rule("sbc.Power").unwrap_err(), "column 1: unknown key Power");
     }
 }

@@ -20,7 +20,7 @@ const FUNCTIONS: [&str; 14] = [
 /// Compiles `text`, which may read the locals of `scope`.
 pub(super) fn parse(text: &str, scope: Scope, names: &mut dyn Resolve) -> Result<Expr, String> {
     if text.len() > MAX_TEXT {
-        return Err(format!("longer than {MAX_TEXT} characters"));
+        return Err(format!("the expression has {} bytes; write at most {MAX_TEXT}", text.len()));
     }
     let (code, curves) = (Vec::new(), Vec::new());
     let mut p = ExprParser { text, at: 0, scope, names, code, curves, live: 0, deepest: 0, nesting: 0 };
@@ -79,7 +79,7 @@ impl<'a> ExprParser<'a> {
         self.live = self.live.saturating_add_signed(code.effect());
         self.deepest = self.deepest.max(self.live);
         if self.deepest > STACK {
-            return Err(format!("nests deeper than {STACK} values"));
+            return Err(format!("the expression nests more than {STACK} values; simplify it"));
         }
         self.code.push(code);
         Ok(())
@@ -98,7 +98,7 @@ impl<'a> ExprParser<'a> {
         }
         self.nesting += 1;
         if self.nesting > STACK * LEVELS.len() {
-            return Err(format!("brackets nest deeper than {STACK}"));
+            return Err(format!("brackets nest deeper than {STACK}; simplify the expression"));
         }
         self.binary(level + 1)?;
         while let Some((sign, code)) = self.operator(level) {
@@ -240,7 +240,9 @@ impl<'a> ExprParser<'a> {
             "curve" => self.curve(),
             "roll" if !self.scope.rolls() => Err(format!("column {column}: roll can be used only in a calculation")),
             "roll" => self.arguments(word, 1..=1, Code::Roll),
-            "distance" if !self.scope.has_distance() => Err(format!("column {column}: distance() cannot be used here")),
+            "distance" if !self.scope.has_distance() => {
+                Err(format!("column {column}: distance() is not available here; remove it"))
+            }
             "distance" => {
                 self.sign("(")?;
                 self.sign(")")?;
@@ -257,8 +259,8 @@ impl<'a> ExprParser<'a> {
             "sqrt" => self.arguments(word, 1..=1, Code::Sqrt),
             _ => {
                 let near = super::lookup::suggestion(nearest(word, FUNCTIONS.into_iter()));
-                let known = FUNCTIONS.join(", ");
-                Err(format!("column {column}: unknown function {word}{near}; the functions are {known}"))
+                let help = if near.is_empty() { format!("; the functions are {}", FUNCTIONS.join(", ")) } else { near };
+                Err(format!("column {column}: unknown function {word}{help}"))
             }
         }
     }
@@ -330,7 +332,7 @@ impl<'a> ExprParser<'a> {
     fn has_tag(&mut self, column: usize) -> Result<(), String> {
         self.sign("(")?;
         let bearer = match (self.word(), self.scope.bearers()) {
-            (_, []) => return Err(format!("column {column}: has_tag cannot be used here")),
+            (_, []) => return Err(format!("column {column}: has_tag is not available here; remove it")),
             (word, known) => match known.iter().find(|b| b.word() == word) {
                 Some(bearer) => *bearer,
                 None => {

@@ -3,6 +3,7 @@
 use super::compile::Compiler;
 use super::curve::CurveDef;
 use super::expr::{Expr, Resolve};
+use super::param::shown;
 use super::scope::Scope;
 use super::tag::{TagQuery, tag_segments};
 use crate::{AbilityId, AttributeId, CalcId, EffectId, GroupId, InputId, KeyId, NameKind, ParamId, SetId, TagId};
@@ -161,7 +162,10 @@ impl Compiler<'_> {
         for param in &wanted {
             match given.iter().find(|(p, _)| p == param).map(|(_, value)| value) {
                 Some(Value::Number(_) | Value::Bool(_)) => {}
-                Some(_) => self.error("bad-param", format!("{place}.Params.{param}: expected a number")),
+                Some(value) => {
+                    let found = shown(value);
+                    self.error("bad-param", format!("{place}.Params.{param}: expected a number, found {found}"));
+                }
                 None => {
                     self.error("bad-param", format!("{place}.Params.{param}: missing; {name} reads this parameter"))
                 }
@@ -171,12 +175,9 @@ impl Compiler<'_> {
         let is_reported = || self.issues.iter().any(|i| i.document == name && i.severity == crate::Severity::Error);
         if found.is_none() && !is_reported() {
             let near = self.nearest_suggestion(NameKind::Calculation, name);
-            self.error(
-                "unknown-calculation",
-                format!(
-                    "{place}: unknown calculation {name}{near}; write a document of Kind calculation, or register code"
-                ),
-            );
+            let other = "; write a document of Kind calculation, or register code";
+            let help = if near.is_empty() { other } else { &near };
+            self.error("unknown-calculation", format!("{place}: unknown calculation {name}{help}"));
         }
         found
     }
@@ -188,7 +189,10 @@ impl Compiler<'_> {
         }
         if self.is_fixed() {
             let near = suggestion(self.rules.input_names.nearest(name));
-            self.error("unknown-input", format!("unknown input {name}; a run-time definition cannot add inputs{near}"));
+            self.error(
+                "unknown-input",
+                format!("unknown input {name}, and a run-time definition cannot add inputs{near}"),
+            );
             return InputId::NONE;
         }
         InputId(self.rules.to_mut().input_names.intern(name))
@@ -201,7 +205,7 @@ impl Compiler<'_> {
         if self.is_fixed() {
             let near = suggestion(self.rules.key_names.nearest(name));
             let message =
-                format!("{place}: unknown set-by-caller key {name}; a run-time definition cannot add keys{near}");
+                format!("{place}: unknown set-by-caller key {name}, and a run-time definition cannot add keys{near}");
             self.error("unknown-key", message);
             return None;
         }
@@ -216,11 +220,11 @@ impl Resolve for Compiler<'_> {
 
     fn tag(&mut self, name: &str) -> Result<TagId, String> {
         if tag_segments(name).is_none() {
-            return Err(format!("{name:?} is not a valid tag"));
+            return Err(format!("{name:?} is not a valid tag; write segments such as State.Debuff"));
         }
         if self.is_fixed() && self.rules.find_tag(name).is_none() {
             let near = suggestion(self.rules.tags.nearest(name));
-            return Err(format!("unknown tag {name}; a run-time definition cannot add tags{near}"));
+            return Err(format!("unknown tag {name}, and a run-time definition cannot add tags{near}"));
         }
         Compiler::tag(self, name).ok_or_else(|| format!("{name:?} is not a valid tag"))
     }
@@ -235,7 +239,7 @@ impl Resolve for Compiler<'_> {
         }
         if self.is_fixed() {
             let near = suggestion(self.rules.key_names.nearest(name));
-            return Err(format!("unknown set-by-caller key {name}; a run-time definition cannot add keys{near}"));
+            return Err(format!("unknown set-by-caller key {name}, and a run-time definition cannot add keys{near}"));
         }
         Ok(KeyId(self.rules.to_mut().key_names.intern(name)))
     }

@@ -109,7 +109,7 @@ impl Compiler<'_> {
     pub(crate) fn magnitude(&mut self, place: &str, doc: &Magnitude) -> Option<Mag> {
         let numbers = [doc.value, doc.coefficient, doc.pre_multiply_additive, doc.post_multiply_additive];
         if let Some(v) = numbers.into_iter().flatten().find(|v| !v.is_finite()) {
-            self.error("not-finite", format!("{place}: {v} is not a finite number"));
+            self.error("not-finite", format!("{place}: {v} is not finite; write a finite number"));
             return None;
         }
         match doc.kind {
@@ -144,7 +144,7 @@ impl Compiler<'_> {
     }
 
     fn missing_field(&mut self, place: &str, kind: MagnitudeType) -> Option<Mag> {
-        self.error("missing-field", format!("{place}: {} needs {}", kind.name(), kind.required().join(" or ")));
+        self.error("missing-field", format!("{place}: {} needs {}; add it", kind.name(), kind.required().join(" or ")));
         None
     }
 

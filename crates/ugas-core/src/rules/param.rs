@@ -35,7 +35,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         for name in self.doc.params.keys().filter(|n| !self.asked.contains(&n.as_str())) {
             let near = suggestion(nearest(name, self.asked.iter().copied()));
             let message = match self.asked.as_slice() {
-                [] => format!("{}.Params.{name}: {} takes no parameters", self.path, self.doc.kind),
+                [] => format!("{}.Params.{name}: {} has no parameters; remove it", self.path, self.doc.kind),
                 known => format!(
                     "{}.Params.{name}: unknown parameter of {}{}",
                     self.path,
@@ -145,7 +145,10 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
                     if frames {
                         return Some(Num::Frames(n));
                     }
-                    self.bad(name, format!("{t:?} is a number of frames, but the parameter is not a time"));
+                    self.bad(
+                        name,
+                        format!("{t:?} is a number of frames, but the parameter is not a time; write a number"),
+                    );
                     return None;
                 }
                 let place = format!("{}.Params.{name}", self.path);
@@ -183,7 +186,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         if let Value::Number(n) = value
             && *n < 0.0
         {
-            self.bad(name, format!("{n} is negative"));
+            self.bad(name, format!("expected seconds from 0, found {n}"));
             return None;
         }
         self.number(name, value, true)
@@ -255,7 +258,9 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         let there = |n: &str| self.doc.params.get(n).is_some_and(|v| *v != Value::Null);
         let exactly = there(a) != there(b);
         if !exactly {
-            self.c.error("bad-param", format!("{}.Params: {} takes either {a} or {b}", self.path, self.doc.kind));
+            let found = if there(a) { "both" } else { "neither" };
+            let message = format!("{}.Params: {} needs either {a} or {b}, found {found}", self.path, self.doc.kind);
+            self.c.error("bad-param", message);
         }
         exactly
     }
@@ -329,7 +334,8 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
     }
 }
 
-fn shown(value: &Value) -> String {
+/// Returns a value as it is named in messages.
+pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Bool(b) => b.to_string(),

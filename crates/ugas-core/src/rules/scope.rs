@@ -179,14 +179,14 @@ impl Scope {
         }
         let here = |local: Local, there: bool| match there {
             true => Ok(local),
-            false => Err(format!("{word} cannot be read here")),
+            false => Err(format!("{word} is not available here; remove it")),
         };
         if let Some((_, local)) = WORDS.iter().find(|(w, _)| *w == word) {
             return Some(here(*local, self.locals.contains(local)));
         }
         match word.split_once('.')? {
             ("param", name) => Some(here(Local::Param(ParamId::named(name)), self.params)),
-            ("sbc", _) if !self.keys => Some(Err(format!("{word} cannot be read here"))),
+            ("sbc", _) if !self.keys => Some(Err(format!("{word} is not available here; remove it"))),
             ("sbc", name) => Some(key(name).map(Local::Caller)),
             (of @ ("event" | "cast" | "hit"), name) => {
                 let near = nearest(word, WORDS.iter().map(|(w, _)| *w));

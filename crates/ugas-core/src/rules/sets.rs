@@ -68,7 +68,7 @@ impl Compiler<'_> {
             return;
         };
         if doc.attributes.is_empty() {
-            self.error("empty-set", "has no attributes; add at least one".into());
+            self.error("empty-set", "the set has no attributes; add at least one".into());
         }
         let mut dependencies = Vec::new();
         for name in &doc.dependencies {
@@ -76,7 +76,7 @@ impl Compiler<'_> {
                 Some(set) => dependencies.push(SetId(set)),
                 None => {
                     let near = self.nearest_suggestion(NameKind::Set, name);
-                    self.error("unknown-set", format!("depends on the unknown set {name}{near}"));
+                    self.error("unknown-set", format!("Dependencies: unknown attribute set {name}{near}"));
                 }
             }
         }
@@ -84,7 +84,7 @@ impl Compiler<'_> {
         for (i, a) in attributes.iter().enumerate() {
             if attributes[..i].iter().any(|b| b.attribute == a.attribute) {
                 let name = self.rules.attribute_name(a.attribute).unwrap_or("").to_owned();
-                self.error("duplicate-name", format!("defines {name} twice"));
+                self.error("duplicate-name", format!("defines {name} twice; rename or remove one definition"));
             }
         }
         self.note_patches(doc);
@@ -116,7 +116,7 @@ impl Compiler<'_> {
             }
             (None, Some(_)) => 0.0,
             (None, None) => {
-                self.error("missing-default", format!("{}: needs DefaultBaseValue", doc.name));
+                self.error("missing-default", format!("{}: the field DefaultBaseValue is missing; add it", doc.name));
                 return None;
             }
         };
@@ -130,14 +130,20 @@ impl Compiler<'_> {
         if derived.iter().flat_map(|e| e.reads()).any(|(side, _)| side != Side::Own) {
             self.error(
                 "bad-expression",
-                format!("{}: DerivedFrom may read only attributes of its own controller", doc.name),
+                format!(
+                    "{}: DerivedFrom reads another controller; read only attributes of its own controller",
+                    doc.name
+                ),
             );
         }
         let absorb = match &doc.absorb {
             Some(a) => {
                 let before = self.attribute_ref(&format!("{}: Absorb.Before", doc.name), &a.before)?;
                 if a.before == doc.name {
-                    self.error("bad-absorb", format!("{}: Absorb.Before names the attribute itself", doc.name));
+                    self.error(
+                        "bad-absorb",
+                        format!("{}: Absorb.Before names the attribute itself; name another attribute", doc.name),
+                    );
                 }
                 Some((before, a.order))
             }
@@ -222,7 +228,10 @@ impl Compiler<'_> {
                     if !self.dependencies(id).iter().any(|&d| has_cycle(d)) =>
                 {
                     let names = self.cycle_names(id, attribute);
-                    self.error("cycle", format!("attributes depend on themselves: {names}"));
+                    self.error(
+                        "cycle",
+                        format!("attributes depend on themselves: {names}; remove one of these dependencies"),
+                    );
                 }
                 Some(Some(r @ Refusal::Limit { .. })) => self.error("limit", r.describe(&self.rules)),
                 _ => {}
@@ -263,7 +272,10 @@ impl Compiler<'_> {
                         let cycle = stack[from..].iter().map(|&(s, _)| self.rules.set_name(s).unwrap_or("?"));
                         let mut names: Vec<&str> = cycle.take(SHOWN).collect();
                         names.push(if stack.len() - from > SHOWN { "…" } else { names[0] });
-                        let message = format!("sets depend on each other: {}", names.join(" → "));
+                        let message = format!(
+                            "sets depend on each other: {}; remove one of these dependencies",
+                            names.join(" → ")
+                        );
                         self.error("cycle", message);
                     }
                     VisitState::Broken | VisitState::Whole => {}

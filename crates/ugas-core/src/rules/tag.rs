@@ -358,7 +358,7 @@ impl QueryParser<'_> {
 
     fn one_at(&mut self, depth: usize) -> Result<TagQuery, String> {
         if depth > MAX_DEPTH {
-            return Err(format!("column {}: brackets nest deeper than {MAX_DEPTH}", self.at + 1));
+            return Err(format!("column {}: brackets nest deeper than {MAX_DEPTH}; simplify the query", self.at + 1));
         }
         if self.eat('!') {
             return Ok(TagQuery::None(vec![self.one_at(depth + 1)?]));
@@ -366,7 +366,9 @@ impl QueryParser<'_> {
         if self.eat('(') {
             let q = self.any_at(depth + 1)?;
             if !self.eat(')') {
-                return Err(format!("column {}: expected )", self.at + 1));
+                let rest = &self.text[self.at..];
+                let found = if rest.is_empty() { "the end".to_owned() } else { format!("{rest:?}") };
+                return Err(format!("column {}: expected ), found {found}", self.at + 1));
             }
             return Ok(q);
         }

@@ -54,11 +54,12 @@ impl Compiler<'_> {
     fn template(&mut self, doc: &Controller) {
         self.refuse_in_controller(doc);
         if doc.attribute_sets.is_empty() {
-            self.error("no-sets", "a controller needs at least one attribute set".into());
+            self.error("no-sets", "the controller has no attribute sets; add at least one".into());
         }
         let (sets, base, stated) = self.template_sets(doc);
-        if base.iter().chain(&stated).any(|(_, v)| !v.is_finite()) {
-            self.error("not-finite", "a value is not a finite number".into());
+        if let Some((a, v)) = base.iter().chain(&stated).find(|(_, v)| !v.is_finite()) {
+            let name = self.rules.attribute_name(*a).unwrap_or_default();
+            self.error("not-finite", format!("the value of {name} is {v}; write a finite number"));
         }
         let effects = self.template_effects(doc);
         let explained = |tag: TagId| {
@@ -106,7 +107,13 @@ impl Compiler<'_> {
                     continue;
                 };
                 if !self.rules.set_attributes(id).is_some_and(|list| list.iter().any(|d| d.attribute == a)) {
-                    self.error("unknown-attribute", format!("the set {} has no attribute {}", s.name, v.name));
+                    self.error(
+                        "unknown-attribute",
+                        format!(
+                            "the set {} has no attribute {}; add it to the set, or remove the value",
+                            s.name, v.name
+                        ),
+                    );
                     continue;
                 }
                 for (list, value) in [(&mut base, v.base_value), (&mut stated, v.current_value)] {
@@ -126,7 +133,10 @@ impl Compiler<'_> {
                 continue;
             };
             if e.level == 0 || e.stacks == 0 {
-                self.error("bad-level", format!("{}: Level and Stacks start at 1", e.effect_class));
+                self.error(
+                    "bad-level",
+                    format!("{}: Level is {} and Stacks is {}; write at least 1", e.effect_class, e.level, e.stacks),
+                );
             }
             let remaining = match e.duration {
                 Some(d) if d >= 0.0 => SimTime::try_seconds(d),
@@ -141,7 +151,7 @@ impl Compiler<'_> {
         let mut abilities = Vec::new();
         for a in &doc.granted_abilities {
             if a.level == 0 {
-                self.error("bad-level", format!("{}: Level starts at 1", a.ability_class));
+                self.error("bad-level", format!("{}: Level is 0; write at least 1", a.ability_class));
             }
             let input = self.input(a.input_id.as_deref());
             if let Some(ability) = self.ability_ref("GrantedAbilities", &a.ability_class) {

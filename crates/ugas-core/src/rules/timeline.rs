@@ -68,23 +68,23 @@ impl Compiler<'_> {
         self.refuse_in_timeline(doc);
         let rate = doc.frame_rate.unwrap_or(FRAME_RATE);
         if rate == 0 {
-            self.error("bad-timeline", "FrameRate must be at least 1".into());
+            self.error("bad-timeline", "FrameRate is 0; write at least 1".into());
             return;
         }
         let length = self.sim_time("Length", doc.length, rate);
         if length <= SimTime::ZERO {
-            self.error("bad-timeline", "Length must be above 0".into());
+            self.error("bad-timeline", "Length is not above 0; write a longer time".into());
         }
         let mut notifies = Vec::with_capacity(doc.notifies.len());
         for (i, n) in doc.notifies.iter().enumerate() {
             let at = self.sim_time(&format!("Notifies[{i}].At"), n.at, rate);
             if at > length {
-                self.error("bad-timeline", format!("Notifies[{i}].At: {at} is after the end of the timeline"));
+                self.error("bad-timeline", format!("Notifies[{i}].At: {at} is after the Length {length}; write less"));
             }
             let tag = n.event.as_ref().and_then(|tag| self.tag(tag));
             match n.name.as_ref().or(n.event.as_ref()) {
                 Some(name) => notifies.push(NotifyDef { at, tag, name: name.as_str().into() }),
-                None => self.error("bad-timeline", format!("Notifies[{i}]: needs Event or Name")),
+                None => self.error("bad-timeline", format!("Notifies[{i}]: Event and Name are missing; add one")),
             }
         }
         notifies.sort_by_key(|n| n.at);
@@ -115,11 +115,11 @@ impl Compiler<'_> {
         let name = |id: TimelineId, rules: &super::Rules| rules.timeline_name(id).unwrap_or("").to_owned();
         if let Some(&other) = self.rules.by_montage.get(&montage) {
             let other = name(other, &self.rules);
-            self.error("duplicate-montage", format!("Montage: {montage} already has the timeline {other}"));
+            self.error("duplicate-montage", format!("Montage: {montage} already has the timeline {other}; change it"));
         }
         if let Some(&other) = ability.and_then(|a| self.rules.by_ability.get(&a)) {
             let other = name(other, &self.rules);
-            self.error("duplicate-timeline", format!("Ability: the ability already has the timeline {other}"));
+            self.error("duplicate-timeline", format!("Ability: it already has the timeline {other}; remove Ability"));
         }
         let def = TimelineDef {
             doc: Arc::new(doc.clone()),

@@ -67,7 +67,7 @@ fn an_undeclared_tag_is_a_warning_with_the_nearest_name() {
 fn deep_parent_conflicting_and_misnamed_tags_are_warnings() {
     let deep = TagRegistry::new(["A.B.C.D.E.F"]);
     let issue = warning(base().add(deep), "tag-depth");
-    assert_issue(&issue, "A.B.C.D.E.F", &["five levels"]);
+    assert_issue(&issue, "A.B.C.D.E.F", &["6 levels"]);
     let registry = || TagRegistry::new(["State.Debuff", "State.Debuff.Stunned", "Fx.Fire", "GameplayCue.Fire"]);
     let issue = warning(base().add(registry()).add(Effect::infinite("GE_D").grants("State.Debuff")), "parent-granted");
     assert_issue(&issue, "GE_D", &["State.Debuff", "State.Debuff.Stunned"]);
@@ -83,7 +83,7 @@ fn deep_parent_conflicting_and_misnamed_tags_are_warnings() {
 #[test]
 fn empty_sets_and_controllers_are_errors() {
     assert_issue(&error(Rules::builder().add(AttributeSet::new("S")), "empty-set"), "S", &["no attributes"]);
-    assert_issue(&error(base().add(Controller::new("Hero")), "no-sets"), "Hero", &["at least one attribute set"]);
+    assert_issue(&error(base().add(Controller::new("Hero")), "no-sets"), "Hero", &["no attribute sets"]);
 }
 
 // As a whole ----------------------------------------------------------------------------------------------------

@@ -47,7 +47,7 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
     let refuse = |why: String| Err(RenameError(why));
     let names = Names::of(project);
     let Some(found) = name_in(project, &names, path, at) else {
-        return refuse("found no name to rename at this place".to_owned());
+        return refuse("found no name to rename at this place; select a name".to_owned());
     };
     let (kind, old) = (found.kind, found.name);
     // The namespace is kept; it is optional in the new name.
@@ -70,7 +70,10 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
         for m in names.all_of(i) {
             if old != *new && taken(m, kind, new) && renamed(m).is_none() {
                 let (line, column) = place_of(&source.text, m.span.start as usize);
-                return refuse(format!("{} is already used at {}:{line}:{column}", m.name, source.name));
+                return refuse(format!(
+                    "{} is already used at {}:{line}:{column}; choose another name",
+                    m.name, source.name
+                ));
             }
             if let Some(text) = renamed(m) {
                 if let Some(why) =
@@ -87,7 +90,7 @@ pub fn rename(project: &Project, path: &Path, at: usize, new: &str) -> Result<Re
         }
     }
     if !defined {
-        return refuse(format!("{old} is not defined in the project"));
+        return refuse(format!("the project does not define {old}; rename it where it is defined"));
     }
     // Scenarios that use the pack contain the qualified name.
     for source in project.sources() {
@@ -115,11 +118,11 @@ const SPECIAL_PARENTS: [&str; 2] = ["Cooldown", "GameplayCue"];
 /// Returns why the runtime would treat a renamed tag differently.
 fn misunderstood(old: &str, new: &str) -> Option<String> {
     if let Some(known) = [old, new].into_iter().find(|t| OF_THE_RUNTIME.contains(t)) {
-        return Some(format!("the runtime uses the tag {known} by name"));
+        return Some(format!("the runtime uses the tag {known} by name; choose another tag"));
     }
     let at_home = |tag: &str, home: &str| tag == home || is_under(tag, home);
     let home = SPECIAL_PARENTS.into_iter().find(|home| at_home(old, home) != at_home(new, home))?;
-    Some(format!("cannot rename {old} to {new}: tags below {home} have a special meaning in the runtime"))
+    Some(format!("cannot rename {old} to {new}: tags below {home} have a special meaning; keep the first part"))
 }
 
 /// Returns whether a name conflicts with the new name.
@@ -165,7 +168,7 @@ fn verify(before: &Project, after: &Project, renamed: &impl Fn(&Mention) -> Opti
         let was = names.all_of(i).map(|m| (m.kind, renamed(m).unwrap_or_else(|| m.name.clone()), m.definition));
         let is = new_names.all_of(i).map(|m| (m.kind, m.name.clone(), m.definition));
         if !was.eq(is) {
-            return Err(format!("the rename would change other values in {}", old.name));
+            return Err(format!("the rename would change other values in {}; choose another name", old.name));
         }
     }
     let count = |findings: &[Diagnostic]| {

@@ -68,7 +68,7 @@ fn check(cx: &LintCx<'_>, report: &mut Report) {
                 continue;
             };
             let span = d.span(&format!("Tags.ActivationRequiredTags[{i}]"));
-            report.add(d, span, message, "require another tag, or grant the required tag without the blocking tag");
+            report.add(d, span, message, "require another tag, or grant the required tag from another source");
         }
     }
 }

@@ -58,7 +58,10 @@ fn errors_of_a_table_are_reported_at_their_line_of_the_table() {
     assert_eq!(errors_of("infinite", "1,10\ninf,3\n"), ["table.csv:2:1: expected a number, found \"inf\""]);
     assert_eq!(errors_of("three", "1,10\n2,20,5\n"), ["table.csv:2:6: expected two columns, X and Y, found 3"]);
     assert_eq!(errors_of("one", "1,10\n2\n"), ["table.csv:2:1: expected two columns, X and Y, found one"]);
-    assert_eq!(errors_of("falling", "1,10\n3,5\n2,20\n"), ["table.csv:3:1: X must increase: 2 follows 3"]);
+    assert_eq!(
+        errors_of("falling", "1,10\n3,5\n2,20\n"),
+        ["table.csv:3:1: X is 2; write more than 3, the X of the previous point"]
+    );
     assert_eq!(
         errors_of("empty", "Level,Damage\n"),
         ["table.csv:1:1: the table has no points; write lines such as 1,10"]

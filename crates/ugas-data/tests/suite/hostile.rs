@@ -64,18 +64,21 @@ fn a_file_over_the_size_limit_is_refused_unread() {
 fn the_number_of_reported_errors_is_limited() {
     let errors = read_trees("flood.yaml", &"[\n---\n".repeat(10_000)).unwrap_err();
     assert_eq!(errors.len(), MAX_ERRORS + 1);
-    assert_eq!(errors[MAX_ERRORS].message, format!("reading stopped after {MAX_ERRORS} errors"));
+    assert_eq!(
+        errors[MAX_ERRORS].message,
+        format!("reading stopped after {MAX_ERRORS} errors; correct these errors first")
+    );
 }
 
 #[test]
 fn unsupported_yaml_features_are_refused_with_a_message() {
     for (text, message) in [
-        ("a: &a [*a]\n", "the alias is inside the value it refers to"),
+        ("a: &a [*a]\n", "the alias is inside the value it refers to; remove the alias"),
         ("a: !weapon 1\n", "the YAML tag \"!weapon\" is not supported"),
         ("a: !weapon {b: 1}\n", "the YAML tag \"!weapon\" is not supported"),
         ("a: !!int text\n", "\"text\" is not a valid !!int"),
         ("? [a, b]\n: 1\n", "expected a key, found a list or a map"),
-        ("&a a: 1\n*a : 2\n", "an alias cannot be a key"),
+        ("&a a: 1\n*a : 2\n", "an alias cannot be a key; write the key itself"),
         (": 1\n", "expected a key before this value"),
     ] {
         let error = refused(text);

@@ -95,10 +95,10 @@ fn invalid_pack_files_are_refused_with_a_location() {
     let table = [
         ("alone", "2:12 Requires: the pack nobody does not exist"),
         ("escape", "2:12 Requires: \"../core\" is not a valid pack name: use letters, digits, - and _"),
-        ("round", "0:0 the pack requires itself through another pack"),
+        ("round", "0:0 the pack requires itself through another pack; remove one of the requirements"),
         ("typo", "2:1 unknown field \"Require\""),
         ("nameless", "1:1 the field Name is missing"),
-        ("empty", "1:7 Name: must not be empty"),
+        ("empty", "1:7 Name: must not be empty; write the name of the pack"),
         ("small", "2:16 UnitsPerMetre: expected more than 0, found 0"),
         ("two", "0:0 expected one document that describes the pack, found 2"),
     ];

@@ -46,7 +46,9 @@ impl fmt::Display for PartError {
             PartError::NoClient { wanted, clients } => {
                 write!(f, "unknown client {wanted}; the clients are {}", clients.join(", "))
             }
-            PartError::TooLong => write!(f, "the scenario has more than {MAX_STEPS} verbs, repetitions included"),
+            PartError::TooLong => {
+                write!(f, "the scenario has more than {MAX_STEPS} verbs, repetitions included; split it")
+            }
             PartError::Errors(errors) => {
                 let lines: Vec<String> = errors.iter().map(|e| format!("line {}: {}", e.line, e.message)).collect();
                 f.write_str(&lines.join("; "))
@@ -419,7 +421,8 @@ impl ClientPart<'_> {
     /// Returns the name and the failures of the client. Each verb that has not run is a failure.
     pub(super) fn into_failures(mut self) -> (String, Vec<Failure>) {
         for (_, step) in std::mem::take(&mut self.due) {
-            let message = "the verb did not run: the prediction window was full";
+            let message =
+                "the verb did not run: the prediction window was full; improve the link or end the timeline later";
             self.runner.fail(step.place, message.to_owned(), None);
         }
         (self.name, self.runner.failures)

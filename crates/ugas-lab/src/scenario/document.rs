@@ -50,7 +50,7 @@ fn parse(file: &str, node: &Node, errors: &mut Vec<ReadError>) -> Result<Scenari
     let step = fields.get("Step").map_or(Ok(frame), |n| reading.time("Step", n))?;
     if step.0 <= 0 {
         let at = fields.get("Step").unwrap_or(node);
-        return Err(reading.error(at, "Step: expected a time longer than 0"));
+        return Err(reading.error(at, format!("Step: expected a time longer than 0, found {step}")));
     }
     let covers = fields.names_if("Covers")?;
     if covers.len() > MAX_COVERS {

@@ -152,7 +152,10 @@ impl<'a> Reading<'a> {
         };
         match time.0.unsigned_abs() <= SimTime::LONGEST.0 as u64 {
             true => Ok(time),
-            false => Err(self.error(node, format!("{what}: the time is beyond the limit of {}", longest_time()))),
+            false => Err(self.error(
+                node,
+                format!("{what}: the time is beyond the limit of {}; write a smaller number", longest_time()),
+            )),
         }
     }
 

@@ -120,12 +120,19 @@ impl Matcher {
                 "Not" => Matcher::Not(Box::new(Matcher::parse(reading, "Not", value)?)),
                 _ => match reading.list("Between", value)? {
                     [low, high] => Matcher::Between(reading.number("Between", low)?, reading.number("Between", high)?),
-                    _ => return Err(reading.error(value, "Between: expected two numbers [low, high]")),
+                    _ => {
+                        return Err(reading.error(
+                            value,
+                            format!("Between: expected [low, high], found {} entries", value.items().len()),
+                        ));
+                    }
                 },
             });
         }
         match all.len() {
-            0 => Err(fields.reading.error(node, format!("{what}: expected at least one condition"))),
+            0 => Err(fields
+                .reading
+                .error(node, format!("{what}: expected at least one of Between, Above, Below and Not, found none"))),
             1 => Ok(all.remove(0)),
             _ => Ok(Matcher::All(all)),
         }

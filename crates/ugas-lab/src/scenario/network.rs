@@ -212,13 +212,15 @@ pub(super) fn check(scenario: &Scenario, errors: &mut Vec<ReadError>) {
             }
             Some(a) if !a.spawned => {
                 let message = format!(
-                    "{} has `Spawned: false`; a client can only own actors that exist from the start",
+                    "{} has `Spawned: false`, but a client can own only actors that exist from the start; change one",
                     actor.text
                 );
                 errors.push(actor.place.error(file, message));
             }
             Some(_) if owned.contains(&actor.text.as_str()) => {
-                errors.push(actor.place.error(file, format!("{} already has an owner", actor.text)));
+                errors.push(
+                    actor.place.error(file, format!("{} already has an owner; remove it from one client", actor.text)),
+                );
             }
             Some(_) => owned.push(&actor.text),
         }

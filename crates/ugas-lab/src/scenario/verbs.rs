@@ -41,7 +41,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
             continue;
         }
         if LATER_VERBS.contains(&key) {
-            let message = format!("the verb {key} is not supported in this release");
+            let message = format!("the verb {key} is not supported in this release; remove the step");
             return Err(Place::of_key(entry).error(reading.file, message));
         }
         if !VERBS.contains(&key) {
@@ -58,7 +58,7 @@ fn parse_step(reading: Reading<'_>, node: &Node, errors: &mut Vec<ReadError>) ->
         }
     }
     let Some(entry) = verb else {
-        return Err(reading.error(node, "the step has no verb"));
+        return Err(reading.error(node, "the step has no verb; add one such as `Apply: {..}`"));
     };
     let inside = |key: &str| entry.value.get(key);
     let refused = node.get("Refused").or_else(|| inside("Refused"));
@@ -309,7 +309,8 @@ fn partial_of(reading: Reading<'_>, stream: Stream, node: &Node) -> Result<Parti
     })?;
     let kind = reading.text("Kind", kind_node)?;
     if stream == Stream::Facts && LATER_FACTS.contains(&kind.as_str()) {
-        return Err(reading.error(kind_node, format!("facts of kind {kind} are not supported in this release")));
+        return Err(reading
+            .error(kind_node, format!("facts of kind {kind} are not supported in this release; remove the entry")));
     }
     let Some((kind, own)) = stream.kinds().find(|k| *k == kind).and_then(|k| Some((k, stream.fields_of(k)?))) else {
         let message = format!("unknown {noun} {kind:?}");

@@ -72,7 +72,8 @@ fn code(name: &str, category: TaskCategory) -> Row {
         let param = place.strip_prefix("Tasks[0].Params.");
         if let (Some(param), true) = (param, reason.starts_with("missing; ")) {
             row.needs.insert(param.to_owned());
-        } else if let Some((_, words)) = reason.split_once(" takes either ") {
+        } else if let Some((_, words)) = reason.split_once(" needs either ") {
+            let words = words.split_once(", found ").unwrap().0;
             row.either.extend(words.split(" or ").map(str::to_owned));
         } else if let Some((_, known)) = reason.split_once("; the parameters are ") {
             row.may.extend(known.split(", ").map(str::to_owned));

@@ -47,7 +47,10 @@ fn errors_in_the_network_section_are_reported_at_their_location() {
     assert!(network("{Clients: {}}").starts_with("2:20 Clients: expected a map of names, found"));
     assert!(network("{}").contains("Clients is missing"));
     assert_eq!(network("{Clients: {Ana: {Owns: [Heroo]}}}"), "2:34 unknown actor Heroo");
-    assert_eq!(network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"), "2:55 Hero already has an owner");
+    assert_eq!(
+        network("{Clients: {Ana: {Owns: [Hero]}, Ben: {Owns: [Hero]}}}"),
+        "2:55 Hero already has an owner; remove it from one client"
+    );
     assert!(
         network("{Clients: {Ana: {Owns: [Later]}}}").contains("a client can only own actors that exist from the start")
     );

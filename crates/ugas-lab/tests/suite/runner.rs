@@ -240,7 +240,7 @@ fn repeat_mark_hash_and_change_effect_work() {
 fn misspelt_words_are_errors_with_the_nearest_valid_word() {
     let step = |step: &str| error(&format!("  - At: 0\n    Do:\n      - {step}\n"));
     assert_eq!(step("Aply: {Effect: GE_Hit, To: Hero}"), "3:9 unknown verb \"Aply\" (did you mean \"Apply\"?)");
-    assert_eq!(step("Undo: {}"), "3:9 the verb Undo is not supported in this release");
+    assert_eq!(step("Undo: {}"), "3:9 the verb Undo is not supported in this release; remove the step");
     assert_eq!(
         step("Activate: {Actor: Hero, Ability: GA_Smsh}"),
         "3:42 unknown ability GA_Smsh (did you mean \"GA_Smash\"?)"

@@ -218,7 +218,7 @@ impl Backend {
             WorldRequest::Step { ticks } => (0..ticks.min(MAX_TICKS)).for_each(|_| self.step()),
             WorldRequest::Speed { times } => {
                 if !(0.0..=16.0).contains(&times) {
-                    return Err("speed must be from 0 to 16".to_owned());
+                    return Err(format!("expected a speed from 0 to 16, found {times}"));
                 }
                 self.speed = times;
             }

@@ -36,7 +36,7 @@ impl Backend {
 
     /// Returns the chain of causes of an event.
     pub(super) fn causes(&self, serial: u64) -> Result<Value, String> {
-        let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log")?;
+        let recorded = self.event_log.find(serial).ok_or("this event is no longer in the log; select a newer event")?;
         let session = self.recording.at(recorded.tick);
         Ok(json!(explain::chain(session.names(), session.sim(), &recorded.fact)))
     }

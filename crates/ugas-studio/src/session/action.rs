@@ -139,13 +139,13 @@ impl Action {
             }
             Action::Move { who: actor, to } => {
                 if !to.iter().all(|v| v.is_finite() && v.abs() <= 1e9) {
-                    return Err("a position needs three finite numbers".to_owned());
+                    return Err(format!("expected a position of three numbers up to 1e9, found {to:?}"));
                 }
                 Op::Move { who: who(actor)?, anchor: Some(Anchor::at(*to)) }
             }
             Action::Set { who: actor, attribute, value } => {
                 if !value.is_finite() {
-                    return Err("a value must be a finite number".to_owned());
+                    return Err(format!("expected a finite number, found {value}"));
                 }
                 let _: AttributeId =
                     rules.find_attribute(attribute).ok_or_else(|| unknown(rules, NameKind::Attribute, attribute))?;

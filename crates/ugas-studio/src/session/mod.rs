@@ -284,7 +284,7 @@ impl Session {
 
     fn join(&mut self, client: &str, owns: &[ControllerId]) -> Result<(), String> {
         if client.is_empty() {
-            return Err("a client needs a name".to_owned());
+            return Err("the client has no name; enter one".to_owned());
         }
         match self.net.players().iter().find(|p| p.name() == client) {
             Some(there) if there.peer().is_some() => return Err(format!("client {client} has already joined")),
@@ -392,7 +392,8 @@ impl World for Session {
         match input {
             Input::Link { client, round_trip, loss } => {
                 if *round_trip > 1_000 || !(0.0..=0.9).contains(loss) {
-                    return Err("round trip must be at most 1000 ms and loss at most 90 %".to_owned());
+                    let found = format!("{round_trip} ms and {:.0} %", loss * 100.0);
+                    return Err(format!("expected a round trip up to 1000 ms and a loss up to 90 %, found {found}"));
                 }
                 let wire = (*round_trip, *loss);
                 match client {

@@ -33,8 +33,8 @@ pub enum SimulatedStep {
 
 impl RemoteMut<'_> {
     /// Runs the observers' task list of a remote actor's ability: `OnSimulatedTick`, `OnSimulatedCancel` or
-    /// `OnSimulatedInterrupt`. Actions of the list on other controllers are suppressed, and nothing is recorded in the
-    /// journal.
+    /// `OnSimulatedInterrupt`. Changes that these tasks would make to other controllers are suppressed. Nothing
+    /// is recorded in the journal.
     pub fn simulate(&mut self, who: ControllerId, what: &Simulated) -> Result<(), Refusal> {
         let slot = self.sim.slot(who)?;
         let empty = Journal::default();
