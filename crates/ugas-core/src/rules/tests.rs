@@ -119,7 +119,7 @@ fn numbers_are_values_frames_or_expressions() {
 fn ticking_tasks_have_intervals_and_priorities() {
     let overlap = AbilityTask::new("WaitOverlap");
     let target = AbilityTask::new("WaitForTarget").every(0.5).priority(3);
-    let def = built(docs().add(Ability::new("GA_A").task(overlap).task(target).task(wait(1.0).every(1.0))), "GA_A");
+    let def = built(docs().add(Ability::new("GA_A").task(overlap).task(target).task(wait(1.0))), "GA_A");
     let of = |pc: u16| def.program.task(pc).map(|t| (t.interval, t.priority)).unwrap();
     assert_eq!(of(0), (Some(SimTime::seconds(0.1)), 0));
     assert_eq!(of(1), (Some(SimTime::seconds(0.5)), 3));
