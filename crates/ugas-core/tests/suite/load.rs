@@ -171,7 +171,7 @@ fn a_period_is_at_least_a_millisecond_and_zero_is_only_a_warning() {
         &["Instant", "Period"],
     );
     let issue = warning(base().add(Effect::infinite("GE_Tick").every(0.0)), "zero-period");
-    assert_issue(&issue, "GE_Tick", &["Period of 0"]);
+    assert_issue(&issue, "GE_Tick", &["Period", "with 0 s, the effect is not periodic"]);
 }
 
 #[test]

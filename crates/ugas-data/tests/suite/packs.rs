@@ -106,7 +106,7 @@ fn invalid_pack_files_are_refused_with_a_location() {
     for ((pack, wanted), (_, found)) in table.iter().zip(&found) {
         assert!(found.starts_with(wanted), "{pack}: {found}");
     }
-    assert!(packs.refused("lured").ends_with("contains the pack \"another\""));
+    assert!(packs.refused("lured").ends_with("contains another pack, \"another\""));
 }
 
 /// The messages of both ways to a pack: reading it for a game, and checking it.
