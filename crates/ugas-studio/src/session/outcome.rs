@@ -143,5 +143,5 @@ fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> Act
 
 fn lacks_target(sim: &Sim, ability: &str, target: &Option<String>) -> bool {
     let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
-    target.is_none() && doc.is_some_and(|doc| needs_target(doc))
+    target.is_none() && doc.is_some_and(needs_target)
 }
