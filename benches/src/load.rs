@@ -116,7 +116,7 @@ pub(crate) fn table(repetitions: usize) -> Result<Table, String> {
             return Err(format!("the generated project is not clean: {}:{}: {}", f.file, f.line, f.message));
         }
     }
-    // The worst case: one large file with a finding on almost every line.
+    // The worst case: one large file with many findings.
     let faulty = texts
         .join("---\n")
         .replace("Tag: State.", "Tag: Other.")

@@ -118,4 +118,19 @@ test("in the duel a client previews what it knows, the server everything", async
   assert.match(await page.textContent('#preview [data-actor="Brann"]'), /Not replicated: .*Mana –/);
   await page.hover('#server [data-ability="GA_Firebolt"][data-actor="Pyra"]');
   await shows(page, "Firebolt of Pyra.*on the server.*Brann.*Health.*→ \\d");
+  // An attribute of an owned actor that is not replicated is unknown, not unchanged.
+  await page.evaluate(() => {
+    const { link } = window.studio;
+    const before = link.ask.bind(link);
+    link.ask = async (request) => {
+      const answer = await before(request);
+      const own = answer.preview?.actors?.find((a) => a.name === "Pyra");
+      const mana = own?.attributes.find((a) => a.name === "Mana");
+      if (mana) Object.assign(mana, { before: null, after: null, base_before: null, base_after: null });
+      return answer;
+    };
+  });
+  await page.hover('#you [data-ability="GA_Firebolt"][data-actor="Pyra"]');
+  await shows(page, "Pyra.*Not replicated to this client: Mana");
+  assert.doesNotMatch(await page.textContent('#preview [data-actor="Pyra"]'), /Unchanged: [^A-Z]*Mana/);
 });

@@ -83,7 +83,8 @@ pub(crate) trait Absent: Copy + PartialEq {
     const ABSENT: Self;
 }
 
-/// Serializes an optional id as the id itself, so that `None` needs no extra byte.
+/// Serializes an optional id as the id itself, so that `None` needs no extra byte. Formats for people, such as JSON, also
+/// accept `null`.
 pub(crate) mod or_none {
     use super::{Absent, Deserialize, Serialize};
 
@@ -97,7 +98,8 @@ pub(crate) mod or_none {
     pub(crate) fn deserialize<'de, T: Absent + Deserialize<'de>, D: serde::Deserializer<'de>>(
         from: D,
     ) -> Result<Option<T>, D::Error> {
-        T::deserialize(from).map(|id| (id != T::ABSENT).then_some(id))
+        let id = if from.is_human_readable() { Option::deserialize(from)? } else { Some(T::deserialize(from)?) };
+        Ok(id.filter(|id| *id != T::ABSENT))
     }
 }
 

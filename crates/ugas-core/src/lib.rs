@@ -83,5 +83,5 @@ pub use sim::{
     Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
-pub use task::host_answered_tasks;
+pub use task::{host_answered_tasks, needs_target};
 pub use time::{FLICKS_PER_SECOND, Rate, SimTime};

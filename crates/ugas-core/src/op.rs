@@ -258,8 +258,8 @@ pub struct AbilityGrant {
     pub ability: AbilityId,
     /// The level of the ability.
     pub level: u32,
-    /// The input that the ability is bound to, if any.
-    #[serde(with = "crate::ids::or_none")]
+    /// The input that the ability is bound to, if any. In JSON: a number, `null` or no field.
+    #[serde(default, with = "crate::ids::or_none")]
     pub input: Option<crate::InputId>,
 }
 
@@ -579,7 +579,9 @@ pub enum Op {
         /// The answer.
         answer: Answer,
     },
-    /// Compiles an effect or ability at run time.
+    /// Compiles an effect or ability at run time. Refused with
+    /// [`Refusal::BadDefinition`](crate::Refusal::BadDefinition) if the document has errors or a limit is reached;
+    /// [`Sim::define`](crate::Sim::define) returns the errors.
     Define(#[serde(with = "crate::json")] Box<Doc>),
     /// Removes an unused run-time definition.
     Undefine(DefId),
@@ -628,8 +630,8 @@ pub struct EventData {
     pub tag: TagId,
     /// The controller that receives the event.
     pub target: ControllerId,
-    /// The controller that caused the event, or `None` if the world caused it.
-    #[serde(with = "crate::ids::or_none")]
+    /// The controller that caused the event, or `None` if the world caused it. In JSON: a number, `null` or no field.
+    #[serde(default, with = "crate::ids::or_none")]
     pub instigator: Option<ControllerId>,
     /// The magnitude of the event.
     pub magnitude: f64,
@@ -703,4 +705,28 @@ pub enum Outcome {
         /// The first refusal.
         refused: Option<crate::Refusal>,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_accepts_no_id_as_null_as_a_missing_field_and_as_the_number_of_none() {
+        let grant =
+            |input: &str| serde_json::from_str::<AbilityGrant>(&format!("{{\"ability\":1,\"level\":2{input}}}"));
+        for none in ["", ",\"input\":null", ",\"input\":4294967295"] {
+            assert_eq!(grant(none).unwrap().input, None, "{none}");
+        }
+        assert_eq!(grant(",\"input\":7").unwrap().input, Some(crate::InputId(7)));
+        assert!(grant(",\"input\":\"7\"").is_err());
+        let event = |who: &str| {
+            let text = format!("{{\"tag\":1,\"target\":0{who},\"magnitude\":0.0,\"hit\":null,\"payload\":[]}}");
+            serde_json::from_str::<EventData>(&text).unwrap().instigator
+        };
+        for none in ["", ",\"instigator\":null", ",\"instigator\":4294967295"] {
+            assert_eq!(event(none), None, "{none}");
+        }
+        assert_eq!(event(",\"instigator\":3"), Some(ControllerId(3)));
+    }
 }

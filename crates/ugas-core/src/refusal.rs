@@ -228,8 +228,9 @@ pub enum Refusal {
     },
     /// The controller would have no attribute set; it needs at least one.
     NoSets,
-    /// A scenario step `Reload` was rejected, for example because a document does not compile. A sim does not return
-    /// this value; `Sim::define` returns a [`LoadError`](crate::LoadError).
+    /// The document of an [`Op::Define`](crate::Op::Define) has errors or exceeds a limit, or a scenario step `Reload`
+    /// was rejected.
+    /// `Sim::define` returns a [`LoadError`](crate::LoadError) with the errors instead.
     BadDefinition,
     /// The image or journal belongs to other rules or another controller, or the journal starts after the image.
     Mismatch,

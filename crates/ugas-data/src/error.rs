@@ -72,6 +72,7 @@ impl From<&crate::Diagnostic> for ReadError {
             "limit" => Some(Code::Limit),
             "duplicate-key" => Some(Code::DuplicateKey),
             "unknown-kind" => Some(Code::UnknownKind),
+            "unsupported-kind" => Some(Code::UnsupportedKind),
             "invalid" => Some(Code::Invalid),
             _ => None,
         };
@@ -170,3 +171,17 @@ impl fmt::Display for ReadErrors {
 }
 
 impl std::error::Error for ReadErrors {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_of_an_error_survives_the_conversion_to_a_finding() {
+        use Code::{DuplicateKey, Invalid, Limit, Syntax, UnknownKind, Unreadable, UnsupportedKind};
+        for code in [Unreadable, Syntax, Limit, DuplicateKey, UnknownKind, UnsupportedKind, Invalid] {
+            let error = ReadError { line: 1, column: 1, ..ReadError::of_file("a.yaml", code, "wrong") };
+            assert_eq!(ReadError::from(&crate::Diagnostic::of_read_error(&error)), error);
+        }
+    }
+}

@@ -22,7 +22,7 @@ pub(crate) fn check(project: &Project, set: &DocSet, names: &Names) -> Vec<Diagn
         let Some(kind) = doc.kind else { continue };
         for m in &doc.mentions {
             // The rules builder reports the tags that rules use.
-            if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) && kind != Kind::Scene {
+            if m.definition || m.kind == SymbolKind::Tag && !is_input(kind) {
                 defined.entry(m.kind).or_default().insert(m.name.clone());
             }
         }
@@ -77,7 +77,7 @@ fn look_up(
         (SymbolKind::Scene, true, "unknown-scene", Severity::Error),
         (SymbolKind::Effect, in_scene, "unknown-effect", Severity::Error),
         (SymbolKind::Attribute, in_scene, "unknown-attribute", Severity::Error),
-        (SymbolKind::Tag, input || in_scene, "undeclared-tag", Severity::Warning),
+        (SymbolKind::Tag, input, "undeclared-tag", Severity::Warning),
     ];
     let (_, _, id, severity) = unresolved.into_iter().find(|(of, here, ..)| *of == what && *here)?;
     let none = BTreeSet::new();

@@ -45,8 +45,9 @@ macro_rules! symbols {
             }
         }
 
-        /// Returns the kind of the names that documents of a kind define.
-        pub(crate) fn defines(kind: Kind) -> Option<SymbolKind> {
+        /// Returns the kind of the names that documents of a kind define, or `None` if other documents never refer to
+        /// them.
+        pub(crate) fn symbol_kind(kind: Kind) -> Option<SymbolKind> {
             match kind {
                 $(Kind::$kind => [$(symbol!($kind $noun))?].first().copied(),)*
             }
@@ -216,7 +217,7 @@ pub fn mentions(kind: Kind, tree: &Node, text: &str) -> Vec<Mention> {
             found.name(what, node, "Name", true);
         }
     };
-    if let (Some(what), Some(defined)) = (defines(kind), kind.defines()) {
+    if let (Some(what), Some(defined)) = (symbol_kind(kind), kind.defines()) {
         let at = defined.key.split('.').try_fold(tree, |node, step| node.get(step));
         define(&mut found, what, at);
     }

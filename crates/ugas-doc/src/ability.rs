@@ -70,11 +70,12 @@ pub struct AbilityTask {
     /// The parameters of the task type.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// The seconds between two ticks of the task; with 0 the task ticks in every frame.
+    /// The seconds between two ticks of the task; with 0 the task ticks in every frame. Only a task that ticks can have
+    /// this field, such as WaitOverlap.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tick_interval: Option<f64>,
     /// The tick priority. If more tasks are due in a frame than the task budget of the sim allows, tasks with a higher
-    /// priority tick first.
+    /// priority tick first. Only a task that ticks can have this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<i32>,
     /// For `Sequence`, `Parallel`, `Race` and `Repeat`: the inner tasks. For `WaitGameplayEvent`: the tasks that run at

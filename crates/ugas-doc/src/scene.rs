@@ -184,7 +184,7 @@ pub struct SpawnPoint {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "PascalCase", deny_unknown_fields, default)]
-#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host and the studio; `Project::scene` returns the scene merged with the scenes that it extends, and the studio spawns `Placements`")))]
+#[cfg_attr(feature = "schema", schemars(extend("x-ugas-metadata" = "the host and the studio; `Project::scene` returns the scene merged with the scenes that it extends, and the studio spawns `Placements`. The rules contain the tags of `StartupTags`")))]
 pub struct Scene {
     /// The name, unique in the project.
     pub name: String,

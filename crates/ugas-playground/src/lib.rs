@@ -4,6 +4,7 @@
 //! The module and its caller exchange text through two buffers in the module's memory. The caller writes a text to
 //! `input_buffer`, calls a function, and reads the answer from `output_buffer`. The functions take no pointers, so a
 //! caller cannot make the module read or write outside these buffers.
+#![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 #![allow(unsafe_code, reason = "exporting a function to the browser needs the unsafe attribute no_mangle")]
 
 use std::cell::RefCell;

@@ -115,7 +115,10 @@ function row(actor) {
   const isChanged = (a) => a.before !== a.after;
   const known = actor.changes !== null;
   const listed = actor.attributes.filter((a) => (known ? isChanged(a) || a.base_before !== a.base_after : a.before !== null));
-  const others = actor.attributes.filter((a) => !listed.includes(a));
+  // Without a value before and after the action, the attribute is unknown to the client and may change.
+  const isUnknown = (a) => known && a.before === null && a.after === null;
+  const unknown = actor.attributes.filter(isUnknown);
+  const others = actor.attributes.filter((a) => !listed.includes(a) && !isUnknown(a));
   const base = (a) => (known && !isChanged(a) ? ` (base ${number(a.base_before)} → ${number(a.base_after)})` : "");
   const values = listed.map((a) => h("tr", { "data-key": a.name, "data-attribute": a.name }, h("td", {}, a.name), h("td", { class: "n" }, isChanged(a) ? `${number(a.before)} → ${number(a.after)}` : number(a.before), base(a))));
   const lines = known ? changes(actor.changes) : [];
@@ -126,8 +129,9 @@ function row(actor) {
     h("h3", {}, actor.name),
     values.length ? h("table", {}, h("tbody", {}, ...values)) : null,
     ...lines.map(([what, list]) => h("p", { "data-change": what }, h("span", { class: "quiet" }, `${what}: `), list.join("; "))),
-    nothing ? h("p", { class: "quiet" }, "No change.") : null,
+    nothing ? h("p", { class: "quiet" }, unknown.length ? "No known change." : "No change.") : null,
     others.length ? h("p", { class: "quiet" }, `${known ? "Unchanged" : "Not replicated"}: ${others.map((a) => `${a.name} ${number(a.before)}`).join(", ")}`) : null,
+    unknown.length ? h("p", { class: "quiet", "data-unknown": "" }, `Not replicated to this client: ${unknown.map((a) => a.name).join(", ")}`) : null,
     known ? null : h("p", { class: "quiet" }, "A client cannot preview changes to a remote actor; only the server computes them."),
   );
 }

@@ -108,11 +108,21 @@ fn not_predicted(names: &Names, observer: Observer<'_>, op: &Op) -> Option<Strin
         ));
     }
     let sim = observer.sim();
-    let policy = sim.ability_doc(ability).map(|doc| doc.net_execution);
-    (policy != Some(NetExecution::LocalPredicted)).then(|| {
-        let name = sim.rules().ability_name(ability).unwrap_or("?");
-        format!("this client does not predict {name}; select the server to preview it")
-    })
+    let policy = sim.ability_doc(ability).map(|doc| doc.net_execution)?;
+    not_predicted_with(policy, sim.rules().ability_name(ability).unwrap_or("?"))
+}
+
+/// Returns why a client cannot predict an ability with a network execution policy.
+fn not_predicted_with(policy: NetExecution, ability: &str) -> Option<String> {
+    match policy {
+        NetExecution::LocalPredicted => None,
+        NetExecution::LocalOnly => Some(format!(
+            "{ability} runs only on its owning client, on a copy of the actor that is not replicated; it has no preview"
+        )),
+        NetExecution::ServerInitiated | NetExecution::ServerOnly => {
+            Some(format!("this client does not predict {ability}; select the server to preview it"))
+        }
+    }
 }
 
 fn actor(names: &Names, observer: Observer<'_>, row: &RowPreview) -> ActorPreview {
@@ -151,5 +161,19 @@ fn changes(sim: &Sim, row: &RowPreview) -> ActorChanges {
         effects_removed: row.effects_removed.iter().map(effect).collect(),
         effects_changed: row.effects_changed.iter().map(|(old, new)| (effect(old), effect(new))).collect(),
         destroyed: row.destroyed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_for_an_ability_without_prediction_names_the_side_that_runs_it() {
+        assert_eq!(not_predicted_with(NetExecution::LocalPredicted, "GA"), None);
+        let server = not_predicted_with(NetExecution::ServerOnly, "GA").unwrap();
+        assert!(server.ends_with("select the server to preview it"), "{server}");
+        let local = not_predicted_with(NetExecution::LocalOnly, "GA").unwrap();
+        assert!(local.starts_with("GA runs only on its owning client") && !local.contains("server"), "{local}");
     }
 }

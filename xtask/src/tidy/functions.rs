@@ -8,7 +8,6 @@ const MAX_LINES: usize = 70;
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("crates/ugas-core/src/fact/describe.rs", "event_text", "one match, one arm per fact kind"),
     ("crates/ugas-core/src/refusal_text.rs", "sentence", "one match, one arm per refusal kind"),
-    ("crates/ugas-core/src/rules/expr.rs", "run", "one match, one arm per instruction"),
     ("crates/ugas-core/src/rules/ability_compile.rs", "ability", "one struct literal, one field per authored field"),
     ("crates/ugas-core/src/flow/apply.rs", "apply_lasting", "the fixed order of one application"),
     ("crates/ugas-core/src/flow/plain.rs", "apply_simple", "the fixed order of one application"),

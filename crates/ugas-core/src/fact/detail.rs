@@ -138,6 +138,21 @@ impl FactKind {
         kind.detail_mut().map_or(Span::default(), |detail| *detail)
     }
 
+    /// Returns the kind with an empty range of details. Facts of two logs are compared without these ranges, because the
+    /// position of details depends on when facts were taken.
+    ///
+    /// ```
+    /// use ugas_core::{CueType, FactKind, Span, TagId};
+    /// let cue = |offset| FactKind::Cue { tag: TagId(1), cue: CueType::Execute, detail: Span { offset, len: 4 } };
+    /// assert_eq!(cue(0).without_detail(), cue(8).without_detail());
+    /// ```
+    pub fn without_detail(mut self) -> FactKind {
+        if let Some(detail) = self.detail_mut() {
+            *detail = Span::default();
+        }
+        self
+    }
+
     /// Returns the field `Params` of the kinds that have one. A test compares these kinds with the table of fact kinds.
     fn detail_mut(&mut self) -> Option<&mut Span> {
         let (FactKind::TaskRequest { detail, .. }

@@ -58,7 +58,7 @@ impl Flow<'_> {
             Op::Move { who, anchor } => self.move_to(*who, *anchor).map(|_| Outcome::Done),
             Op::Define(doc) => match self.define(doc) {
                 Ok(id) => Ok(Outcome::Defined(id)),
-                Err(_) => Err(Refusal::UnknownName { kind: NameKind::Definition, id: 0 }),
+                Err(_) => Err(Refusal::BadDefinition),
             },
             Op::Undefine(id) => self.undefine(*id).map(|_| Outcome::Done),
             Op::Grant { .. }

@@ -1,5 +1,6 @@
 //! Compiled abilities: names are replaced with ids, and all task lists are compiled into one program.
 
+use super::compiled::CompiledText;
 use super::expr::Expr;
 use super::program::{NO_PC, Program};
 use super::tag::TagQuery;
@@ -73,6 +74,15 @@ pub(crate) struct AbilityDef {
     pub(crate) fixed: StaticMask,
     pub(crate) program: Program,
     pub(crate) flags: AbilityFlags,
+}
+
+/// The text of an ability contains the fields of its document that the network reads.
+impl CompiledText for AbilityDef {
+    fn compiled_text(&self) -> String {
+        let Ability { net_execution, client_may_cancel, .. } = *self.doc;
+        let doc = Ability { net_execution, client_may_cancel, ..Ability::default() };
+        format!("{:?}", AbilityDef { doc: Arc::new(doc), origin: None, ..self.clone() })
+    }
 }
 
 impl AbilityDef {

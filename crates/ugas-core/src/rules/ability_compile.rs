@@ -56,7 +56,7 @@ impl RulesDocument for Ability {
         Phase::Abilities
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Ability)
     }
 

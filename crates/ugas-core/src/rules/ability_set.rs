@@ -1,6 +1,7 @@
 //! Compiled ability sets.
 
 use super::compile::Compiler;
+use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
 use crate::{AbilityGrant, AbilitySetId, EffectId, NameKind, SetId};
 use std::sync::Arc;
@@ -14,12 +15,14 @@ pub(crate) struct AbilitySetDef {
     pub(crate) abilities: Box<[AbilityGrant]>,
 }
 
+impl CompiledText for AbilitySetDef {}
+
 impl RulesDocument for AbilitySet {
     fn phase(&self) -> Phase {
         Phase::AbilitySets
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::AbilitySet)
     }
 

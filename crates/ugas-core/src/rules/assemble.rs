@@ -6,7 +6,7 @@ use super::lookup::suggestion;
 use super::param::Fields;
 use super::program::{Entries, Inst, NO_PC, Program, Test};
 use super::scope::Scope;
-use super::task::{OnFail, TaskCategory, TaskDef, encode_params};
+use super::task::{OnFail, TaskDef, encode_params};
 use super::timeline::{AnswerDef, TimelineDef};
 use crate::task::{BuiltIn, Custom, TaskKind, TaskType, Ticks, built_in, category_waits};
 use crate::{SimTime, TaskKindId};
@@ -193,18 +193,24 @@ impl Compiler<'_> {
 
     /// Reports fields that this task type does not have.
     fn report_misplaced_fields(&mut self, doc: &AbilityTask, kind: &BuiltIn, path: &str) {
-        let composite = kind.category == TaskCategory::Composite;
+        let ticks = kind.ticks != Ticks::Never;
         let is = |name: &str| kind.name == name;
         let fields = [
-            ("Tasks", !doc.tasks.is_empty(), (composite && !is("Branch")) || is("WaitGameplayEvent")),
+            ("Tasks", !doc.tasks.is_empty(), kind.accepts_tasks),
             ("Query", doc.query.is_some(), is("Branch")),
             ("When", doc.when.is_some(), is("Branch")),
             ("Then", !doc.then.is_empty(), is("Branch")),
             ("Else", !doc.r#else.is_empty(), is("Branch")),
             ("Count", doc.count.is_some(), is("Repeat")),
+            ("TickInterval", doc.tick_interval.is_some(), ticks),
+            ("Priority", doc.priority.is_some(), ticks),
         ];
         for (field, _, _) in fields.into_iter().filter(|&(_, there, fits)| there && !fits) {
-            self.error("bad-task", format!("{path}.{field}: {} has no {field}", kind.name));
+            let why = match field {
+                "TickInterval" | "Priority" => format!("{} does not tick; remove {field}", kind.name),
+                _ => format!("{} has no {field}", kind.name),
+            };
+            self.error("bad-task", format!("{path}.{field}: {why}"));
         }
     }
 
@@ -258,10 +264,8 @@ impl Compiler<'_> {
             let start = asm.here();
             self.task_list(asm, &doc.tasks, &format!("{path}.Tasks"), depth + 1, quick);
             asm.put(Inst::End);
-            if let Some(Inst::Task(task)) = asm.code.get_mut(at)
-                && let TaskKind::WaitGameplayEvent(wait) = &mut task.kind
-            {
-                wait.body = start;
+            if let Some(Inst::Task(task)) = asm.code.get_mut(at) {
+                task.kind.set_body(start);
             }
             let end = asm.here();
             asm.code[over] = Inst::Jump(end);

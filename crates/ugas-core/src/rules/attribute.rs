@@ -1,5 +1,6 @@
 //! Compiled attributes and attribute sets.
 
+use super::compiled::CompiledText;
 use super::expr::Expr;
 use crate::{AttributeId, SetId};
 use std::sync::Arc;
@@ -60,3 +61,5 @@ pub(crate) struct SetDef {
     pub(crate) dependencies: Box<[SetId]>,
     pub(crate) attributes: Box<[AttributeDef]>,
 }
+
+impl CompiledText for SetDef {}

@@ -192,13 +192,18 @@ impl RulesBuilder {
             c.custom_task(name, code.clone());
         }
         let mut unread = Vec::new();
-        for phase in Phase::ALL {
+        for &phase in Phase::ALL {
             compile_documents(&mut c, phase, &docs);
             match phase {
                 Phase::Sets => c.finish_sets(),
                 Phase::Calculations => unread = self.add_calculators(&mut c),
                 Phase::Abilities => self.codes.iter().for_each(|(name, code)| c.ability_code(name, code.clone())),
-                Phase::Curves | Phase::Effects | Phase::Timelines | Phase::AbilitySets | Phase::Controllers => {}
+                Phase::Curves
+                | Phase::Effects
+                | Phase::Timelines
+                | Phase::AbilitySets
+                | Phase::Controllers
+                | Phase::Scenes => {}
             }
         }
         for (name, why) in unread {

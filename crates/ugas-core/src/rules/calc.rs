@@ -3,6 +3,7 @@
 
 use super::Rules;
 use super::calculation::Formulas;
+use super::compiled::CompiledText;
 use crate::rng::{DrawAt, SITE_TEXT};
 use crate::state::{Row, Tags};
 use crate::{AttributeId, CalcId, ControllerId, EffectId, Hit, Refusal, Spec, TagId};
@@ -104,6 +105,12 @@ pub(crate) struct CalcDef {
     pub(crate) rolls: bool,
     /// The expressions of a calculation that a document defines.
     pub(crate) formulas: Option<Arc<Formulas>>,
+}
+
+impl CompiledText for CalcDef {
+    fn compiled_text(&self) -> String {
+        format!("{:?}", (&self.reads, &self.params, self.rolls, &self.formulas))
+    }
 }
 
 impl std::fmt::Debug for CalcDef {

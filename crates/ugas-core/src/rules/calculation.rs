@@ -223,7 +223,7 @@ impl RulesDocument for Calculation {
         Phase::Calculations
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Calculation)
     }
 

@@ -2,17 +2,9 @@
 //! rules.
 
 use super::Rules;
-use super::ability::AbilityDef;
-use super::ability_set::AbilitySetDef;
-use super::attribute::SetDef;
-use super::calc::CalcDef;
-use super::curve::CurveDef;
-use super::effect::EffectDef;
-use super::template::Template;
 use crate::NameKind;
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
-use ugas_doc::Ability;
 
 impl Rules {
     /// Returns everything that the runtime reads from the documents, one definition per line, for tests and tools. The
@@ -41,7 +33,8 @@ impl Rules {
     }
 }
 
-/// A definition as text. An implementation leaves out display data and places in files.
+/// A definition as text. An implementation leaves out display data and places in files. Each implementation is next to
+/// the definition.
 pub(crate) trait CompiledText: Debug {
     fn compiled_text(&self) -> String {
         format!("{self:?}")
@@ -51,31 +44,5 @@ pub(crate) trait CompiledText: Debug {
 impl<T: CompiledText> CompiledText for Arc<T> {
     fn compiled_text(&self) -> String {
         (**self).compiled_text()
-    }
-}
-
-impl CompiledText for SetDef {}
-impl CompiledText for CurveDef {}
-impl CompiledText for AbilitySetDef {}
-impl CompiledText for Template {}
-
-impl CompiledText for CalcDef {
-    fn compiled_text(&self) -> String {
-        format!("{:?}", (&self.reads, &self.params, self.rolls, &self.formulas))
-    }
-}
-
-impl CompiledText for EffectDef {
-    fn compiled_text(&self) -> String {
-        format!("{:?}", EffectDef { origin: None, ..self.clone() })
-    }
-}
-
-/// The text of an ability contains the fields of its document that the network reads.
-impl CompiledText for AbilityDef {
-    fn compiled_text(&self) -> String {
-        let Ability { net_execution, client_may_cancel, .. } = *self.doc;
-        let doc = Ability { net_execution, client_may_cancel, ..Ability::default() };
-        format!("{:?}", AbilityDef { doc: Arc::new(doc), origin: None, ..self.clone() })
     }
 }

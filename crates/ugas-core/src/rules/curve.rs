@@ -1,6 +1,7 @@
 //! Curves: piecewise functions of one number, constant outside the range of their points.
 
 use super::compile::Compiler;
+use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
 use crate::NameKind;
 use std::sync::Arc;
@@ -14,12 +15,14 @@ pub(crate) struct CurveDef {
     interpolation: Interpolation,
 }
 
+impl CompiledText for CurveDef {}
+
 impl RulesDocument for Curve {
     fn phase(&self) -> Phase {
         Phase::Curves
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Curve)
     }
 

@@ -7,10 +7,22 @@ use super::compile::Compiler;
 use crate::NameKind;
 use ugas_doc::{Doc, Document, Effect, Origin, for_each_kind};
 
-/// The phase in which a document is compiled, after the kinds that it refers to. The variants are in the order of
-/// compilation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Phase {
+/// Defines [`Phase`] and the list of all phases from one list.
+macro_rules! phases {
+    ($($(#[$doc:meta])* $phase:ident,)*) => {
+        /// The phase in which a document is compiled, after the kinds that it refers to. The variants are in the order
+        /// of compilation.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(super) enum Phase {
+            $($(#[$doc])* $phase,)*
+        }
+
+        impl Phase {
+            pub(super) const ALL: &[Phase] = &[$(Phase::$phase),*];
+        }
+    };
+}
+phases! {
     /// Curves, which expressions of attributes and calculations use.
     Curves,
     /// Attributes, tags and documents that the host reads.
@@ -27,19 +39,8 @@ pub(super) enum Phase {
     AbilitySets,
     /// Controllers refer to all of these.
     Controllers,
-}
-
-impl Phase {
-    pub(super) const ALL: [Phase; 8] = [
-        Phase::Curves,
-        Phase::Sets,
-        Phase::Calculations,
-        Phase::Effects,
-        Phase::Timelines,
-        Phase::Abilities,
-        Phase::AbilitySets,
-        Phase::Controllers,
-    ];
+    /// Scenes place controllers.
+    Scenes,
 }
 
 /// A kind of document that rules are built from.
@@ -47,15 +48,16 @@ pub(super) trait RulesDocument: Document {
     /// Returns the phase in which the document is compiled.
     fn phase(&self) -> Phase;
 
-    /// Returns the kind of the document's name in the rules, if the rules store the name.
-    fn defines(&self) -> Option<NameKind> {
+    /// Returns the kind of the names of these documents in the rules. `None` if the rules store no name of the
+    /// document.
+    fn name_kind(&self) -> Option<NameKind> {
         None
     }
 
     /// Assigns ids to the names of the document. The builder calls this for every document before it compiles any, so
     /// that documents may refer to each other in any order.
     fn declare(&self, c: &mut Compiler<'_>) {
-        if let Some(kind) = self.defines() {
+        if let Some(kind) = self.name_kind() {
             c.declare(kind, self.name());
         }
     }

@@ -1,6 +1,7 @@
 //! Compiled effects: names are replaced with ids, magnitudes are a small enum, and flags select the fast paths.
 
 use super::combat::{CombatDef, RuleDef, RuleOn, RuleWhat};
+use super::compiled::CompiledText;
 use super::expr::Expr;
 use super::magnitude::Mag;
 use crate::flow::Trigger;
@@ -150,6 +151,12 @@ pub(crate) struct EffectDef {
     /// Whether the effect reads its source after the application in executions, tag filters or conditions of its rules.
     /// Live magnitudes do not count.
     pub(crate) reads_source: bool,
+}
+
+impl CompiledText for EffectDef {
+    fn compiled_text(&self) -> String {
+        format!("{:?}", EffectDef { origin: None, ..self.clone() })
+    }
 }
 
 impl EffectDef {

@@ -30,7 +30,7 @@ impl RulesDocument for Effect {
         Phase::Effects
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Effect)
     }
 

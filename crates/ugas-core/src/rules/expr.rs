@@ -70,16 +70,7 @@ pub(super) enum Code {
     Local(Local),
     Neg,
     Not,
-    Add,
-    Sub,
-    Mul,
-    Div,
-    Less,
-    LessEq,
-    Greater,
-    GreaterEq,
-    Equal,
-    NotEqual,
+    Binary(Binary),
     /// Skips the right operand if the left operand determines the result. Pushes 0 or 1.
     And(u32),
     Or(u32),
@@ -87,9 +78,6 @@ pub(super) enum Code {
     /// Pops the condition and jumps if it is 0.
     Unless(u32),
     Jump(u32),
-    Min,
-    Max,
-    Pow,
     /// The operands are the value, the lower bound and the upper bound.
     Clamp,
     Abs,
@@ -102,6 +90,50 @@ pub(super) enum Code {
     Curve(u16),
 }
 
+/// An operator or function of two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Binary {
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Less,
+    LessEq,
+    Greater,
+    GreaterEq,
+    Equal,
+    NotEqual,
+    Min,
+    Max,
+    Pow,
+}
+
+impl Binary {
+    #[inline]
+    fn apply(self, a: f64, b: f64) -> f64 {
+        match self {
+            Binary::Add => a + b,
+            Binary::Sub => a - b,
+            Binary::Mul => a * b,
+            Binary::Div => a / b,
+            Binary::Less => truth(a < b),
+            Binary::LessEq => truth(a <= b),
+            Binary::Greater => truth(a > b),
+            Binary::GreaterEq => truth(a >= b),
+            Binary::Equal => truth(a == b),
+            Binary::NotEqual => truth(a != b),
+            Binary::Min => a.min(b),
+            Binary::Max => a.max(b),
+            Binary::Pow => libm::pow(a, b),
+        }
+    }
+}
+
+#[inline]
+fn truth(b: bool) -> f64 {
+    if b { 1.0 } else { 0.0 }
+}
+
 impl Code {
     /// Returns the change of the stack depth.
     pub(super) fn effect(self) -> isize {
@@ -109,9 +141,7 @@ impl Code {
             Code::Number(_) | Code::Read(..) | Code::Has(..) | Code::Local(_) => 1,
             Code::Neg | Code::Not | Code::Truth | Code::Jump(_) => 0,
             Code::Abs | Code::Floor | Code::Ceil | Code::Round | Code::Sqrt | Code::Roll | Code::Curve(_) => 0,
-            Code::Add | Code::Sub | Code::Mul | Code::Div | Code::Min | Code::Max | Code::Pow => -1,
-            Code::Less | Code::LessEq | Code::Greater | Code::GreaterEq | Code::Equal | Code::NotEqual => -1,
-            Code::And(_) | Code::Or(_) | Code::Unless(_) => -1,
+            Code::Binary(_) | Code::And(_) | Code::Or(_) | Code::Unless(_) => -1,
             Code::Clamp => -2,
         }
     }
@@ -199,7 +229,6 @@ impl Expr {
     fn run<const N: usize, const TEST: bool>(&self, reads: &mut dyn Reads, finite: &mut bool) -> Option<f64> {
         let mut stack = [0.0f64; N];
         let (mut top, mut pc) = (0usize, 0usize);
-        let truth = |b: bool| if b { 1.0 } else { 0.0 };
         while let Some(code) = self.code.get(pc) {
             pc += 1;
             match *code {
@@ -249,55 +278,9 @@ impl Expr {
                 Code::Sqrt => stack[top - 1] = libm::sqrt(stack[top - 1]),
                 Code::Roll => stack[top - 1] = truth(reads.roll(stack[top - 1])?),
                 Code::Curve(i) => stack[top - 1] = self.curves[i as usize].at(stack[top - 1]),
-                Code::Add
-                | Code::Sub
-                | Code::Mul
-                | Code::Div
-                | Code::Less
-                | Code::LessEq
-                | Code::Greater
-                | Code::GreaterEq
-                | Code::Equal
-                | Code::NotEqual
-                | Code::Min
-                | Code::Max
-                | Code::Pow => {
-                    let (a, b) = (stack[top - 2], stack[top - 1]);
+                Code::Binary(op) => {
                     top -= 1;
-                    stack[top - 1] = match *code {
-                        Code::Min => a.min(b),
-                        Code::Max => a.max(b),
-                        Code::Pow => libm::pow(a, b),
-                        Code::Add => a + b,
-                        Code::Sub => a - b,
-                        Code::Mul => a * b,
-                        Code::Div => a / b,
-                        Code::Less => truth(a < b),
-                        Code::LessEq => truth(a <= b),
-                        Code::Greater => truth(a > b),
-                        Code::GreaterEq => truth(a >= b),
-                        Code::Equal => truth(a == b),
-                        Code::Number(_)
-                        | Code::Read(..)
-                        | Code::Has(..)
-                        | Code::Local(_)
-                        | Code::Neg
-                        | Code::Not
-                        | Code::NotEqual
-                        | Code::And(_)
-                        | Code::Or(_)
-                        | Code::Truth
-                        | Code::Unless(_)
-                        | Code::Jump(_)
-                        | Code::Clamp
-                        | Code::Abs
-                        | Code::Floor
-                        | Code::Ceil
-                        | Code::Round
-                        | Code::Sqrt
-                        | Code::Roll
-                        | Code::Curve(_) => truth(a != b),
-                    };
+                    stack[top - 1] = op.apply(stack[top - 1], stack[top]);
                 }
             }
             if TEST && top > 0 && !stack[top - 1].is_finite() {

@@ -2,7 +2,7 @@
 //! calls and brackets. An error message contains the column.
 
 use super::curve::CurveDef;
-use super::expr::{Code, Expr, Resolve, STACK, Side};
+use super::expr::{Binary, Code, Expr, Resolve, STACK, Side};
 use super::interner::nearest;
 use super::scope::{Local, Scope};
 use std::ops::RangeInclusive;
@@ -45,19 +45,19 @@ struct ExprParser<'a> {
 }
 
 /// Operators in order of rising precedence. Within a level, longer operators come first.
-const LEVELS: [&[(&str, Option<Code>)]; 5] = [
+const LEVELS: [&[(&str, Option<Binary>)]; 5] = [
     &[("||", None)],
     &[("&&", None)],
     &[
-        ("<=", Some(Code::LessEq)),
-        (">=", Some(Code::GreaterEq)),
-        ("==", Some(Code::Equal)),
-        ("!=", Some(Code::NotEqual)),
-        ("<", Some(Code::Less)),
-        (">", Some(Code::Greater)),
+        ("<=", Some(Binary::LessEq)),
+        (">=", Some(Binary::GreaterEq)),
+        ("==", Some(Binary::Equal)),
+        ("!=", Some(Binary::NotEqual)),
+        ("<", Some(Binary::Less)),
+        (">", Some(Binary::Greater)),
     ],
-    &[("+", Some(Code::Add)), ("-", Some(Code::Sub)), ("−", Some(Code::Sub))],
-    &[("*", Some(Code::Mul)), ("/", Some(Code::Div))],
+    &[("+", Some(Binary::Add)), ("-", Some(Binary::Sub)), ("−", Some(Binary::Sub))],
+    &[("*", Some(Binary::Mul)), ("/", Some(Binary::Div))],
 ];
 
 impl<'a> ExprParser<'a> {
@@ -85,7 +85,7 @@ impl<'a> ExprParser<'a> {
         Ok(())
     }
 
-    fn operator(&mut self, level: usize) -> Option<(&'static str, Option<Code>)> {
+    fn operator(&mut self, level: usize) -> Option<(&'static str, Option<Binary>)> {
         self.space();
         let found = LEVELS[level].iter().find(|(s, _)| self.rest().starts_with(s)).copied()?;
         self.at += found.0.len();
@@ -101,11 +101,11 @@ impl<'a> ExprParser<'a> {
             return Err(format!("brackets nest deeper than {STACK}; simplify the expression"));
         }
         self.binary(level + 1)?;
-        while let Some((sign, code)) = self.operator(level) {
-            match code {
-                Some(code) => {
+        while let Some((sign, operator)) = self.operator(level) {
+            match operator {
+                Some(operator) => {
                     self.binary(level + 1)?;
-                    self.push(code)?;
+                    self.push(Code::Binary(operator))?;
                 }
                 None => {
                     let at = self.code.len();
@@ -248,10 +248,10 @@ impl<'a> ExprParser<'a> {
                 self.sign(")")?;
                 self.push(Code::Local(Local::TargetDistance))
             }
-            "min" => self.arguments(word, some, Code::Min),
-            "max" => self.arguments(word, some, Code::Max),
+            "min" => self.arguments(word, some, Code::Binary(Binary::Min)),
+            "max" => self.arguments(word, some, Code::Binary(Binary::Max)),
             "clamp" => self.arguments(word, 3..=3, Code::Clamp),
-            "pow" => self.arguments(word, 2..=2, Code::Pow),
+            "pow" => self.arguments(word, 2..=2, Code::Binary(Binary::Pow)),
             "abs" => self.arguments(word, 1..=1, Code::Abs),
             "floor" => self.arguments(word, 1..=1, Code::Floor),
             "ceil" => self.arguments(word, 1..=1, Code::Ceil),

@@ -25,7 +25,21 @@ macro_rules! unread {
         }
     )*};
 }
-unread!(InputActionSet InputMapping InputModifier Scene);
+unread!(InputActionSet InputMapping InputModifier);
+
+/// The host spawns the placements of a scene. The rules know the tags of the placements, as they know the tags of all
+/// other documents.
+impl RulesDocument for Scene {
+    fn phase(&self) -> Phase {
+        Phase::Scenes
+    }
+
+    fn compile(&self, c: &mut Compiler<'_>, _: &Option<Origin>) {
+        for placement in &self.placements {
+            c.tag_list(&placement.startup_tags);
+        }
+    }
+}
 
 impl RulesDocument for Patch {
     fn phase(&self) -> Phase {

@@ -4,7 +4,6 @@
 use super::{AbilityDef, EffectDef, Inst, Interner, ModDef, Rules};
 use crate::migration::{DocumentChange, DocumentWhat};
 use crate::rng::fold;
-use crate::task::TaskKind;
 use crate::{CalcId, NameKind, TimelineId};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -140,8 +139,7 @@ impl Rules {
         let coded = |rules: &Rules| rules.ability_code.contains_key(&mine.id);
         let same_line = |inst: &Inst| {
             let Inst::Task(task) = inst else { return true };
-            let TaskKind::PlayMontage(play) = &task.kind else { return true };
-            play.timeline.is_none_or(|id| self.same_timeline(old, id))
+            task.kind.timeline().is_none_or(|id| self.same_timeline(old, id))
         };
         mine.program == theirs.program
             && mine.program.code.iter().all(same_line)

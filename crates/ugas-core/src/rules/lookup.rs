@@ -14,7 +14,7 @@ use ugas_doc::Value;
 impl Compiler<'_> {
     /// Returns the id of a name that a document of these rules defines. A name from older rules may have no definition.
     pub(crate) fn find(&self, kind: NameKind, name: &str) -> Option<u32> {
-        self.rules.names(kind).find(name).filter(|&id| self.defines(kind, id))
+        self.rules.names(kind).find(name).filter(|&id| self.is_defined(kind, id))
     }
 
     /// Returns a suggestion to append to a message.
@@ -23,7 +23,7 @@ impl Compiler<'_> {
         if self.are_suggestions_too_costly(names.len()) {
             return String::new();
         }
-        suggestion(names.nearest_of(name, |id| self.defines(kind, id)))
+        suggestion(names.nearest_of(name, |id| self.is_defined(kind, id)))
     }
 
     /// Returns whether suggestions would take too long, because each suggestion compares every name.
@@ -32,7 +32,7 @@ impl Compiler<'_> {
         self.issues.len().saturating_mul(names) > COMPARISONS
     }
 
-    fn defines(&self, kind: NameKind, id: u32) -> bool {
+    fn is_defined(&self, kind: NameKind, id: u32) -> bool {
         // Documents may refer to later documents, so a declared name counts as defined.
         self.declared.contains(&(kind, id)) || self.rules.has(kind, id)
     }

@@ -73,6 +73,11 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.c.error("bad-param", format!("{}.Params.{name}: {why}", self.path));
     }
 
+    /// Reports that the type of the task is not allowed.
+    pub(crate) fn bad_type(&mut self, why: &str) {
+        self.c.error("bad-task", format!("{}.Type: {why}", self.path));
+    }
+
     fn wrong(&mut self, name: &str, expected: &str, found: &Value) {
         self.bad(name, format!("expected {expected}, found {}", shown(found)));
     }

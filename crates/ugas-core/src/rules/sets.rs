@@ -30,6 +30,10 @@ impl RulesDocument for Attribute {
         Phase::Sets
     }
 
+    fn name_kind(&self) -> Option<NameKind> {
+        Some(NameKind::Set)
+    }
+
     fn declare(&self, c: &mut Compiler<'_>) {
         c.declare_set(&self.name, std::slice::from_ref(self));
     }
@@ -42,6 +46,10 @@ impl RulesDocument for Attribute {
 impl RulesDocument for AttributeSet {
     fn phase(&self) -> Phase {
         Phase::Sets
+    }
+
+    fn name_kind(&self) -> Option<NameKind> {
+        Some(NameKind::Set)
     }
 
     fn declare(&self, c: &mut Compiler<'_>) {

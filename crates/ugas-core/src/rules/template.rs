@@ -1,6 +1,7 @@
 //! Compiled controller documents: the data that a spawn needs, with ids instead of names.
 
 use super::compile::Compiler;
+use super::compiled::CompiledText;
 use super::document::{Phase, RulesDocument};
 use crate::{AbilityGrant, AbilitySetId, ActorId, AttributeId, EffectId, NameKind, SetId, SimTime, TagId};
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(crate) struct Template {
     pub(crate) replication: ControllerReplication,
 }
 
+impl CompiledText for Template {}
+
 /// Attributes with values.
 type AttributeValues = Box<[(AttributeId, f64)]>;
 
@@ -41,7 +44,7 @@ impl RulesDocument for Controller {
         Phase::Controllers
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Template)
     }
 

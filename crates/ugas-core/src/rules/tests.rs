@@ -59,10 +59,8 @@ fn task_lists_compile_to_one_program() {
         "loop 0 x3 6; Tasks[0].Tasks[0]; jump 5; Tasks[0].Tasks[0].Tasks[0]; end; again 0 1; loop 1 x0 8; again 1 7; end"
     );
     assert_eq!(def.program.regs, 2);
-    let Some(TaskDef { kind: TaskKind::WaitGameplayEvent(wait), .. }) = def.program.task(1) else {
-        panic!("no wait at 1");
-    };
-    assert_eq!((wait.body, wait.once), (3, true));
+    let wait = &def.program.task(1).expect("a wait at 1").kind;
+    assert_eq!((wait.body(), wait.repeats()), (3, false));
     assert_eq!(*def.program.at(500), Inst::End);
 }
 
@@ -93,7 +91,7 @@ fn timelines_are_linked_when_the_rules_are_built() {
     let rules = docs().add(line).add(fire).add(Ability::new("GA_Other").task(aim())).build().unwrap();
     let def = rules.ability_def(rules.ability("GA_Fire").unwrap()).unwrap();
     let line = rules.find_timeline("TL_Fire");
-    assert!(matches!(&def.program.task(0).unwrap().kind, TaskKind::PlayMontage(play) if play.timeline == line));
+    assert!(matches!(&def.program.task(0).unwrap().kind, kind if kind.timeline() == line));
     let after = |pc: u16| def.program.task(pc).unwrap().answer.as_ref().unwrap().after;
     assert_eq!([after(1), after(2), after(3)], [0.1, 0.2, 0.2].map(SimTime::seconds));
     let notifies = &rules.timeline_def(line.unwrap()).unwrap().notifies;
@@ -121,7 +119,7 @@ fn numbers_are_values_frames_or_expressions() {
 fn ticking_tasks_have_intervals_and_priorities() {
     let overlap = AbilityTask::new("WaitOverlap");
     let target = AbilityTask::new("WaitForTarget").every(0.5).priority(3);
-    let def = built(docs().add(Ability::new("GA_A").task(overlap).task(target).task(wait(1.0).every(1.0))), "GA_A");
+    let def = built(docs().add(Ability::new("GA_A").task(overlap).task(target).task(wait(1.0))), "GA_A");
     let of = |pc: u16| def.program.task(pc).map(|t| (t.interval, t.priority)).unwrap();
     assert_eq!(of(0), (Some(SimTime::seconds(0.1)), 0));
     assert_eq!(of(1), (Some(SimTime::seconds(0.5)), 3));

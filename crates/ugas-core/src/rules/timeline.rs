@@ -54,7 +54,7 @@ impl RulesDocument for Timeline {
         Phase::Timelines
     }
 
-    fn defines(&self) -> Option<NameKind> {
+    fn name_kind(&self) -> Option<NameKind> {
         Some(NameKind::Timeline)
     }
 

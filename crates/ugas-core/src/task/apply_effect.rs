@@ -1,7 +1,7 @@
 //! ApplyEffectToOwner, ApplyEffectToTarget and ApplyEffectToActorsInRadius: apply an effect to the owner, to the
 //! targets or to the controllers within a radius.
 
-use super::TaskType;
+use super::{TargetUse, TaskType};
 use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act};
 use crate::rules::{EventTo, Fields, Num, TaskCategory};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, KeyId, Spec, TagId};
@@ -83,6 +83,7 @@ pub(crate) struct ApplyEffectToTarget(ApplyDef);
 
 impl TaskType for ApplyEffectToTarget {
     const CATEGORY: TaskCategory = TaskCategory::Action;
+    const TARGET_USE: TargetUse = TargetUse::ActsOn;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         ApplyDef::parse(f).map(Self)

@@ -45,7 +45,8 @@ use crate::flow::{Flow, RowEvent, Step, TaskAt, Waiting, WaitingTask};
 use crate::rules::{AbilityDef, Fields, NO_PC, TaskCategory};
 use crate::sim::SpaceQuery;
 use crate::state::Task;
-use crate::{ControllerId, SimTime, TaskKindId};
+use crate::{ControllerId, SimTime, TaskKindId, TimelineId};
+use ugas_doc::{Ability, AbilityTask};
 
 /// The built-in task types; the position after the composites is the id.
 macro_rules! task_types {
@@ -104,14 +105,40 @@ pub(crate) enum Ticks {
     Critical,
 }
 
+/// How tasks of a type use the target of their activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetUse {
+    /// The task does not use the target, or uses it only if a parameter says so.
+    None,
+    /// The task acts on the targets of the activation and does nothing without a target.
+    ActsOn,
+    /// The task sets the target when it starts.
+    Sets,
+    /// The answer of the host sets the targets.
+    Finds,
+}
+
+impl TargetUse {
+    /// Returns whether a list or a list nested in it has a task that uses the target in this way.
+    pub(crate) fn is_in(self, tasks: &[AbilityTask]) -> bool {
+        tasks.iter().any(|t| {
+            BUILT_IN.iter().any(|b| b.target_use == self && b.name == t.kind)
+                || self.is_in(&t.tasks)
+                || self.is_in(&t.then)
+                || self.is_in(&t.r#else)
+        })
+    }
+}
+
 /// A task type. An action only implements `parse` and `start`. The other functions are for tasks that wait.
 pub(crate) trait TaskType: Sized {
     const CATEGORY: TaskCategory;
     const TICKS: Ticks = Ticks::Never;
     /// Whether the engine or a timeline answers the task. The start of such a task emits a request with a task key.
     const IS_HOST_ANSWERED: bool = false;
-    /// Whether an answer sets the targets of the activation.
-    const FINDS_TARGETS: bool = false;
+    const TARGET_USE: TargetUse = TargetUse::None;
+    /// Whether the task has nested tasks, which it runs for each event. Such a type implements `body` and `set_body`.
+    const ACCEPTS_TASKS: bool = false;
     /// Whether the task completes when its timer fires. For other types, the timer is a timeout or a timeline's answer.
     const COMPLETES_ON_TIMER: bool = false;
 
@@ -139,6 +166,14 @@ pub(crate) trait TaskType: Sized {
     /// Returns the address of the tasks to run for each event, or [`NO_PC`] if there are none.
     fn body(&self) -> u16 {
         NO_PC
+    }
+
+    /// Stores the address of the nested tasks. The assembler calls this function only if the document has nested tasks.
+    fn set_body(&mut self, _body: u16) {}
+
+    /// Returns the timeline that the task plays.
+    fn timeline(&self) -> Option<TimelineId> {
+        None
     }
 
     /// Returns whether a notify of the ability's timeline completes the task.
@@ -186,18 +221,34 @@ pub(crate) struct BuiltIn {
     pub(crate) parse: Option<Parse>,
     pub(crate) ticks: Ticks,
     pub(crate) is_host_answered: bool,
+    pub(crate) target_use: TargetUse,
+    pub(crate) accepts_tasks: bool,
 }
 
 pub(crate) type Parse = fn(&mut Fields<'_, '_, '_>) -> Option<TaskKind>;
 
-const fn composite(name: &'static str) -> BuiltIn {
-    let (ticks, is_host_answered) = (Ticks::Never, false);
-    BuiltIn { name, category: TaskCategory::Composite, parse: None, ticks, is_host_answered }
+const fn composite(name: &'static str, accepts_tasks: bool) -> BuiltIn {
+    BuiltIn {
+        name,
+        category: TaskCategory::Composite,
+        parse: None,
+        ticks: Ticks::Never,
+        is_host_answered: false,
+        target_use: TargetUse::None,
+        accepts_tasks,
+    }
 }
 
 const fn leaf<T: TaskType>(name: &'static str, parse: Parse) -> BuiltIn {
-    let (ticks, is_host_answered) = (T::TICKS, T::IS_HOST_ANSWERED);
-    BuiltIn { name, category: T::CATEGORY, parse: Some(parse), ticks, is_host_answered }
+    BuiltIn {
+        name,
+        category: T::CATEGORY,
+        parse: Some(parse),
+        ticks: T::TICKS,
+        is_host_answered: T::IS_HOST_ANSWERED,
+        target_use: T::TARGET_USE,
+        accepts_tasks: T::ACCEPTS_TASKS,
+    }
 }
 
 macro_rules! define {
@@ -212,11 +263,11 @@ macro_rules! define {
 
         /// All built-in task types; the index is the id.
         pub(crate) static BUILT_IN: &[BuiltIn] = &[
-            composite("Sequence"),
-            composite("Parallel"),
-            composite("Race"),
-            composite("Branch"),
-            composite("Repeat"),
+            composite("Sequence", true),
+            composite("Parallel", true),
+            composite("Race", true),
+            composite("Branch", false),
+            composite("Repeat", true),
             $(leaf::<$type>(stringify!($name), |f| <$type>::parse(f).map(TaskKind::$name)),)*
         ];
     };
@@ -241,7 +292,7 @@ fn is_host_answered<T: TaskType>(_: &T) -> bool {
 }
 
 fn finds_targets<T: TaskType>(_: &T) -> bool {
-    T::FINDS_TARGETS
+    T::TARGET_USE == TargetUse::Finds
 }
 
 fn completes_on_timer<T: TaskType>(_: &T) -> bool {
@@ -292,6 +343,12 @@ impl TaskKind {
     pub(crate) fn body(&self) -> u16 {
         task_types!(dispatch self, task => task.body())
     }
+    pub(crate) fn set_body(&mut self, body: u16) {
+        task_types!(dispatch self, task => task.set_body(body))
+    }
+    pub(crate) fn timeline(&self) -> Option<TimelineId> {
+        task_types!(dispatch self, task => task.timeline())
+    }
     pub(crate) fn completes_on_notify(&self, name: &str) -> bool {
         task_types!(dispatch self, task => task.completes_on_notify(name))
     }
@@ -325,4 +382,22 @@ pub(crate) fn built_in(name: &str) -> Option<(TaskKindId, &'static BuiltIn)> {
 /// ```
 pub fn host_answered_tasks() -> impl Iterator<Item = &'static str> + Clone {
     BUILT_IN.iter().filter(|b| b.is_host_answered).map(|b| b.name)
+}
+
+/// Returns whether tasks of an ability act on its target and no task sets or finds a target. Such an ability needs a
+/// target when it is activated.
+///
+/// ```
+/// use ugas_doc::{Ability, task};
+/// let bolt = Ability::new("GA_Bolt").task(task("ApplyEffectToTarget").param("EffectClass", "GE_Hit"));
+/// assert!(ugas_core::needs_target(&bolt));
+/// let aimed = Ability::new("GA_Aimed").task(task("SetTarget").param("Target", "Nearest")).task(bolt.tasks[0].clone());
+/// assert!(!ugas_core::needs_target(&aimed));
+/// ```
+pub fn needs_target(ability: &Ability) -> bool {
+    let acting = [&ability.tasks, &ability.on_tick, &ability.on_server_tick];
+    let is_in = |of: TargetUse| acting.into_iter().any(|list| of.is_in(list));
+    let is_set =
+        || is_in(TargetUse::Sets) || is_in(TargetUse::Finds) || TargetUse::Sets.is_in(&ability.on_predicted_tick);
+    is_in(TargetUse::ActsOn) && !is_set()
 }

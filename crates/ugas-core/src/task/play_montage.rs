@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub(crate) struct PlayMontage {
     montage: Arc<str>,
     rate: Num,
-    pub(crate) timeline: Option<TimelineId>,
+    timeline: Option<TimelineId>,
 }
 
 impl TaskType for PlayMontage {
@@ -30,5 +30,9 @@ impl TaskType for PlayMontage {
             flow.play_timeline(at, timeline, &self.rate);
         }
         Step::Next
+    }
+
+    fn timeline(&self) -> Option<TimelineId> {
+        self.timeline
     }
 }

@@ -1,6 +1,6 @@
 //! RemoveEffectFromOwner and RemoveEffectFromTarget: remove active effects from the owner or from the targets.
 
-use super::TaskType;
+use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{EffectPick, EventTo, Fields, TaskCategory};
 
@@ -41,6 +41,7 @@ pub(crate) struct RemoveEffectFromTarget(RemoveDef);
 
 impl TaskType for RemoveEffectFromTarget {
     const CATEGORY: TaskCategory = TaskCategory::Action;
+    const TARGET_USE: TargetUse = TargetUse::ActsOn;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         RemoveDef::parse(f).map(Self)

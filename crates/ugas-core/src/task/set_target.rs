@@ -1,6 +1,6 @@
 //! SetTarget: changes the target of the ability.
 
-use super::TaskType;
+use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
 use crate::{ControllerId, Role, TagId, Target};
@@ -29,6 +29,7 @@ pub(crate) struct SetTarget {
 
 impl TaskType for SetTarget {
     const CATEGORY: TaskCategory = TaskCategory::Action;
+    const TARGET_USE: TargetUse = TargetUse::Sets;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let words = [

@@ -12,7 +12,7 @@ impl TaskType for Validate {
     const CATEGORY: TaskCategory = TaskCategory::Request;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
-        f.bad("Type", "Validate is reserved for AsyncValidation; remove this task from the list".into());
+        f.bad_type("Validate is reserved for AsyncValidation; remove this task from the list");
         None
     }
 

@@ -1,6 +1,6 @@
 //! WaitForTarget: waits until the host finds a target. On each tick, the task queries the host for a target.
 
-use super::{TaskType, Ticks};
+use super::{TargetUse, TaskType, Ticks};
 use crate::ControllerId;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
@@ -15,7 +15,7 @@ impl TaskType for WaitForTarget {
     const CATEGORY: TaskCategory = TaskCategory::Spatial;
     const TICKS: Ticks = Ticks::Critical;
     const IS_HOST_ANSWERED: bool = true;
-    const FINDS_TARGETS: bool = true;
+    const TARGET_USE: TargetUse = TargetUse::Finds;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Self { max_range: f.num("MaxRange") })

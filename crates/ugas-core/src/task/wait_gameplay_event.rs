@@ -9,13 +9,14 @@ use crate::state::alert;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct WaitGameplayEvent {
     tag: TagId,
-    pub(crate) once: bool,
-    /// The address of the nested tasks, or [`NO_PC`] if there are none. Set by the assembler.
-    pub(crate) body: u16,
+    once: bool,
+    /// The address of the nested tasks, or [`NO_PC`] if there are none.
+    body: u16,
 }
 
 impl TaskType for WaitGameplayEvent {
     const CATEGORY: TaskCategory = TaskCategory::Event;
+    const ACCEPTS_TASKS: bool = true;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (tag, once) = (f.need_tag("EventTag"), f.flag("OnlyTriggerOnce", true));
@@ -41,5 +42,9 @@ impl TaskType for WaitGameplayEvent {
 
     fn body(&self) -> u16 {
         self.body
+    }
+
+    fn set_body(&mut self, body: u16) {
+        self.body = body;
     }
 }

@@ -1,7 +1,7 @@
 //! WaitOverlap: waits until controllers that match a query are within a radius. On each tick, the task queries the host
 //! for the controllers within the radius.
 
-use super::{TaskType, Ticks};
+use super::{TargetUse, TaskType, Ticks};
 use crate::ControllerId;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TagQuery, TaskCategory};
@@ -17,7 +17,7 @@ impl TaskType for WaitOverlap {
     const CATEGORY: TaskCategory = TaskCategory::Spatial;
     const TICKS: Ticks = Ticks::Normal;
     const IS_HOST_ANSWERED: bool = true;
-    const FINDS_TARGETS: bool = true;
+    const TARGET_USE: TargetUse = TargetUse::Finds;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (radius, filter) = (f.num("Radius"), f.query("Filter"));

@@ -1,6 +1,6 @@
 //! WaitTargetData: waits until the engine finds targets with a targeting method.
 
-use super::TaskType;
+use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) struct WaitTargetData {
 impl TaskType for WaitTargetData {
     const CATEGORY: TaskCategory = TaskCategory::Spatial;
     const IS_HOST_ANSWERED: bool = true;
-    const FINDS_TARGETS: bool = true;
+    const TARGET_USE: TargetUse = TargetUse::Finds;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (method, max_range) = (f.need_text("TargetingMethod"), f.num("MaxRange"));

@@ -198,6 +198,10 @@ fn composite_tasks_accept_only_their_own_fields() {
     rejects(task("Branch").then(wait()), &["Tasks[0]", "either Query or When"]);
     rejects(wait().task(wait()), &["Tasks[0].Tasks", "WaitDelay has no Tasks"]);
     rejects(AbilityTask { count: Some(2), ..wait() }, &["Tasks[0].Count", "WaitDelay has no Count"]);
+    rejects(wait().every(0.5), &["Tasks[0].TickInterval", "WaitDelay does not tick; remove TickInterval"]);
+    rejects(task("CommitAbility").priority(3), &["Tasks[0].Priority", "CommitAbility does not tick; remove Priority"]);
+    rejects(task("Sequence").task(wait()).priority(3), &["Tasks[0].Priority", "Sequence does not tick"]);
+    rejects(task("Validate"), &["Tasks[0].Type", "reserved for AsyncValidation"]);
     let deep = (0..20).fold(wait(), |inner, _| AbilityTask::sequence([inner]));
     assert_issue(&error(with(deep), "too-long"), "GA_Spell", &["nest deeper than 16"]);
     let long = AbilityTask::sequence((0..1100).map(|_| wait()));

@@ -8,6 +8,7 @@ use crate::{Diagnostic, Edit, Mention, Project, Severity, SymbolKind, place_of};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use ugas_core::tag_segments;
 
 /// The edits of a rename.
 #[derive(Clone, Debug, PartialEq)]
@@ -136,8 +137,12 @@ fn unfit(kind: SymbolKind, new: &str) -> Option<String> {
     let begins = new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
     let is_whole = begins && segment(new);
     if kind == SymbolKind::Tag {
-        let is_tag = begins && new.split('.').all(segment);
-        return (!is_tag).then(|| format!("{new:?} is not a valid tag; write segments such as State.Debuff"));
+        return tag_segments(new).is_none().then(|| {
+            format!(
+                "{new:?} is not a valid tag; join segments with dots, start each segment with a capital letter and use \
+                 letters and digits"
+            )
+        });
     }
     if kind == SymbolKind::Attribute && !(segment(new) && new.starts_with(|c: char| c.is_ascii_uppercase())) {
         return Some(format!(

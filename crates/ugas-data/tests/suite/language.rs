@@ -264,6 +264,8 @@ fn a_rename_that_would_change_a_meaning_is_refused() {
         ("State.Hurt", ""),
         ("State.Hurt", "a..b"),
         ("State.Hurt", "a b"),
+        ("State.Hurt", "state.Hurt"),
+        ("State.Hurt", "State.Badly_Hurt"),
         ("Health", "health"),
         ("Health", "A.B"),
         ("Vitals", "x: y"),

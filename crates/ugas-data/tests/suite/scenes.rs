@@ -43,6 +43,19 @@ fn an_instance_id_of_two_parents_refuses_the_scene_and_both_files_are_named() {
     assert!(project.scene(&project.sets()[0], "SC_Child").unwrap().is_err());
 }
 
+#[test]
+fn an_undeclared_tag_of_a_scene_is_a_warning_at_the_tag() {
+    let camp =
+        "Kind: scene\nName: SC_Camp\nPlacements:\n- {Controller: Ogre, InstanceId: cook, StartupTags: [State.Fed]}\n";
+    let project = project(&[("camp.yaml", camp)]);
+    let found: Vec<_> = project.check().into_iter().filter(|f| f.id == "undeclared-tag").collect();
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!((found[0].severity, &*found[0].file, found[0].line), (Severity::Warning, "camp.yaml", 4));
+    assert_eq!(&camp[found[0].span.start as usize..found[0].span.end as usize], "State.Fed");
+    let (rules, _) = project.build(&project.sets()[0]);
+    assert!(rules.unwrap().tag("State.Fed").is_ok());
+}
+
 // covers: NXT-18-02
 #[test]
 fn a_region_that_repeats_one_of_a_parent_is_reported_at_the_own_region() {

@@ -8,7 +8,7 @@ use ugas_core::{ActivationKey, Fact, FactKind};
 const MAX_NOTES: usize = 10;
 
 impl Runner<'_> {
-    /// Adds a note if an ability with effects for its target is activated without one.
+    /// Adds a note if an ability that needs a target is activated without one.
     pub(super) fn note_aimless(&mut self, aim: &Aim, key: ActivationKey, verb: &str) {
         if !matches!(aim, Aim::Nothing) {
             return;
@@ -18,9 +18,8 @@ impl Runner<'_> {
         let FactKind::AbilityActivated { ability, .. } = fact.kind else { return };
         let Some(name) = self.world.rules.ability_name(ability).filter(|n| self.world.needs_target(n)) else { return };
         let (at, who) = (fact.at, fact.who.0);
-        let note = format!(
-            "{at} controller {who}: {name} applies effects to its target but has no target; add `Target:` to {verb}"
-        );
+        let note =
+            format!("{at} controller {who}: {name} acts on its target but has no target; add `Target:` to {verb}");
         let note = self.with_names(&note);
         if self.notes.len() < MAX_NOTES && !self.notes.contains(&note) {
             self.notes.push(note);

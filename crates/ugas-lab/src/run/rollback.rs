@@ -1,17 +1,17 @@
 //! The rollback test of a scenario. The test interrupts a run after every verb, at the time of every fact and timeline
-//! entry, and halfway between two such times. At each cut (interruption) the sim is rolled back. In addition, each
-//! controller is captured and restored, and removed and inserted again. After each of these operations the run must
-//! continue with the same facts and hashes.
+//! entry, and halfway between two such times. At each interruption the sim is rolled back. In addition, each controller
+//! is captured and restored, and removed and inserted again. After each of these operations the run must continue with
+//! the same facts and hashes.
 
 use super::{RunOptions, Runner};
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 use ugas_core::{
-    ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Span, Spec, Which,
+    ControllerId, Fact, FactKind, Facts, InputId, Op, OpId, Portable, RowImage, Sim, SimTime, Spec, Which,
 };
 use ugas_data::ReadError;
 
-/// The number of steps after a cut.
+/// The number of segments that are run after an interruption.
 const HORIZON: usize = 16;
 /// The limit of listed differences.
 const MOST_LISTED: usize = 20;
@@ -26,9 +26,9 @@ const MOST_LISTED: usize = 20;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RollbackReport {
-    /// The number of cuts: points at which the run was interrupted.
-    pub cuts: usize,
-    /// The number of rollbacks. Each rollback resimulates one to sixteen steps.
+    /// The number of points at which the run was interrupted.
+    pub interruptions: usize,
+    /// The number of rollbacks. Each rollback resimulates one to sixteen segments.
     pub rollbacks: usize,
     /// The number of controllers that were captured, changed and restored.
     pub restores: usize,
@@ -36,13 +36,13 @@ pub struct RollbackReport {
     pub others: usize,
     /// The number of controllers that were serialized, removed and inserted again.
     pub moves: usize,
-    /// The ability and task type of every task that was waiting at a cut.
-    pub asleep: BTreeSet<(String, String)>,
+    /// The ability and task type of every task that was waiting at an interruption.
+    pub waiting_tasks: BTreeSet<(String, String)>,
     /// The differences between the run with rollbacks and the run without; empty if the test passed.
     pub differences: Vec<String>,
 }
 
-/// A part of a run between two cuts.
+/// A part of a run between two interruptions.
 #[derive(Clone, Copy, Debug)]
 enum RunSegment {
     To(SimTime),
@@ -54,9 +54,9 @@ enum RunSegment {
     Close(usize),
 }
 
-/// The facts of one leg and the state after it.
+/// The facts of one segment and the state after it.
 #[derive(PartialEq)]
-struct LegOutcome {
+struct SegmentOutcome {
     facts: Vec<Fact>,
     hash: u64,
     failures: usize,
@@ -68,26 +68,26 @@ impl Scenario {
     pub fn test_rollback(&self) -> Result<RollbackReport, Vec<ReadError>> {
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let first = Runner::new(self, options)?;
-        let legs = legs_of(self, first.clone());
-        let mut work = Work { legs, base: Vec::new(), out: RollbackReport::default() };
+        let segments = segments_of(self, first.clone());
+        let mut test = RollbackTest { segments, expected: Vec::new(), report: RollbackReport::default() };
         let mut runner = first.clone();
         runner.all_facts.clear();
-        for leg in 0..work.legs.len() {
-            let told = work.run(&mut runner, leg);
-            work.base.push(told);
+        for segment in 0..test.segments.len() {
+            let outcome = test.run(&mut runner, segment);
+            test.expected.push(outcome);
         }
         let mut runner = first;
         runner.all_facts.clear();
-        for at in 0..work.legs.len() {
-            work.cut(&runner, at);
-            work.run(&mut runner, at);
+        for at in 0..test.segments.len() {
+            test.interrupt(&runner, at);
+            test.run(&mut runner, at);
         }
-        Ok(work.out)
+        Ok(test.report)
     }
 }
 
-/// Returns the legs of a run: every verb, and time up to every fact, every timeline entry and halfway between.
-fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
+/// Returns the segments of a run: every verb, and time up to every fact, every timeline entry and halfway between.
+fn segments_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
     runner.play(RunOptions::default(), &mut |_| {});
     let mut times: Vec<SimTime> = runner.all_facts.iter().map(|f| f.at).collect();
     times.extend(scenario.timeline.iter().map(|m| m.at));
@@ -97,28 +97,28 @@ fn legs_of(scenario: &Scenario, mut runner: Runner<'_>) -> Vec<RunSegment> {
     times.extend(halves);
     times.sort();
     times.dedup();
-    let mut legs = Vec::new();
+    let mut segments = Vec::new();
     let mut times = times.into_iter().peekable();
     for (entry, m) in scenario.timeline.iter().enumerate() {
         while let Some(at) = times.next_if(|t| *t <= m.at) {
-            legs.push(RunSegment::To(at));
+            segments.push(RunSegment::To(at));
         }
-        legs.extend((0..m.steps.len()).map(|step| RunSegment::Do { entry, step }));
-        legs.push(RunSegment::Close(entry));
+        segments.extend((0..m.steps.len()).map(|step| RunSegment::Do { entry, step }));
+        segments.push(RunSegment::Close(entry));
     }
-    legs
+    segments
 }
 
-struct Work {
-    legs: Vec<RunSegment>,
-    base: Vec<LegOutcome>,
-    out: RollbackReport,
+struct RollbackTest {
+    segments: Vec<RunSegment>,
+    expected: Vec<SegmentOutcome>,
+    report: RollbackReport,
 }
 
-impl Work {
-    fn run(&self, runner: &mut Runner<'_>, leg: usize) -> LegOutcome {
+impl RollbackTest {
+    fn run(&self, runner: &mut Runner<'_>, segment: usize) -> SegmentOutcome {
         let timeline = &runner.scenario.timeline;
-        match self.legs[leg] {
+        match self.segments[segment] {
             RunSegment::To(at) => {
                 let step = SimTime(at.0.max(1));
                 runner.advance(at, step, runner.scenario.place, &mut |_| {});
@@ -126,55 +126,56 @@ impl Work {
             RunSegment::Do { entry, step } => runner.run_steps(std::slice::from_ref(&timeline[entry].steps[step])),
             RunSegment::Close(entry) => runner.close_windows(&timeline[entry].steps),
         }
-        let facts = bare(&std::mem::take(&mut runner.all_facts));
-        LegOutcome { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
+        let facts = without_details(&std::mem::take(&mut runner.all_facts));
+        SegmentOutcome { facts, hash: runner.sim.hash(), failures: runner.failures.len() }
     }
 
     fn differs(&mut self, runner: &Runner<'_>, at: usize, later: usize, what: &str) {
-        if self.out.differences.len() < MOST_LISTED {
+        if self.report.differences.len() < MOST_LISTED {
             let time = runner.sim.now();
-            let message = format!("{what} at step {at} ({:?}): differs {later} steps later, at {time}", self.legs[at]);
-            self.out.differences.push(message);
+            let message =
+                format!("{what} at step {at} ({:?}): differs {later} steps later, at {time}", self.segments[at]);
+            self.report.differences.push(message);
         }
     }
 
-    /// Runs all tests at one cut.
-    fn cut(&mut self, runner: &Runner<'_>, at: usize) {
-        self.out.cuts += 1;
+    /// Runs all tests at one interruption.
+    fn interrupt(&mut self, runner: &Runner<'_>, at: usize) {
+        self.report.interruptions += 1;
         let who: Vec<ControllerId> = runner.ids.values().copied().collect();
         let rules = &runner.world.rules;
         for &who in &who {
             for task in runner.sim.tasks(who).unwrap_or_default() {
                 let names = (rules.ability_name(task.ability), rules.task_kind_name(task.kind));
                 if let (Some(ability), Some(kind)) = names {
-                    self.out.asleep.insert((ability.to_owned(), kind.to_owned()));
+                    self.report.waiting_tasks.insert((ability.to_owned(), kind.to_owned()));
                 }
             }
         }
-        for k in 1..=HORIZON.min(self.legs.len() - at) {
+        for k in 1..=HORIZON.min(self.segments.len() - at) {
             self.roll_back(runner, at, k);
         }
         for &who in &who {
             self.restore(runner, at, who);
-            self.put_back(runner, at, who);
+            self.reinsert(runner, at, who);
         }
     }
 
     /// Saves, advances, rolls back and resimulates.
     fn roll_back(&mut self, saved: &Runner<'_>, at: usize, k: usize) {
-        self.out.rollbacks += 1;
+        self.report.rollbacks += 1;
         let mut runner = saved.clone();
-        for leg in at..at + k {
-            if self.run(&mut runner, leg) != self.base[leg] {
-                return self.differs(&runner, at, leg - at, "a copy");
+        for segment in at..at + k {
+            if self.run(&mut runner, segment) != self.expected[segment] {
+                return self.differs(&runner, at, segment - at, "a copy");
             }
         }
         let mut sim = runner.sim;
         sim.clone_from(&saved.sim);
         let mut runner = Runner { sim, ..saved.clone() };
-        for leg in at..at + k {
-            if self.run(&mut runner, leg) != self.base[leg] {
-                return self.differs(&runner, at, leg - at, &format!("rolled back by {k} steps"));
+        for segment in at..at + k {
+            if self.run(&mut runner, segment) != self.expected[segment] {
+                return self.differs(&runner, at, segment - at, &format!("rolled back by {k} steps"));
             }
         }
     }
@@ -206,13 +207,13 @@ impl Work {
                 return self.differs(&other, at, 0, "restoring another controller is refused");
             }
         }
-        self.out.restores += 1;
-        self.out.others += others.len();
+        self.report.restores += 1;
+        self.report.others += others.len();
         self.continues_equally(at, who, one, other, 1 + others.len() as u32, "a restored controller");
     }
 
     /// Serializes one controller, removes it and inserts it again.
-    fn put_back(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
+    fn reinsert(&mut self, runner: &Runner<'_>, at: usize, who: ControllerId) {
         let (one, mut other) = (runner.clone(), runner.clone());
         let Ok(portable) = other.sim.extract(who) else { return };
         let text = serde_json::to_string(&portable).unwrap_or_default();
@@ -220,7 +221,7 @@ impl Work {
         if read.and_then(|p| other.sim.insert(&p).ok()) != Some(who) {
             return self.differs(&other, at, 0, "inserting a moved controller is refused");
         }
-        self.out.moves += 1;
+        self.report.moves += 1;
         self.continues_equally(at, who, one, other, 2, "a moved controller");
     }
 
@@ -240,11 +241,11 @@ impl Work {
         }
         one.sim.take_facts(&mut Default::default());
         other.sim.take_facts(&mut Default::default());
-        for leg in at..self.legs.len().min(at + HORIZON) {
-            let (a, b) = (self.run(&mut one, leg), self.run(&mut other, leg));
+        for segment in at..self.segments.len().min(at + HORIZON) {
+            let (a, b) = (self.run(&mut one, segment), self.run(&mut other, segment));
             let same = about(&a.facts, who) == about(&b.facts, who);
             if !same || one.sim.row_hash(who) != other.sim.row_hash(who) || a.failures != b.failures {
-                return self.differs(&other, at, leg - at, what);
+                return self.differs(&other, at, segment - at, what);
             }
         }
         if one.sim.hash() != other.sim.hash() {
@@ -269,15 +270,8 @@ fn change_controller(sim: &mut Sim, who: ControllerId) {
 }
 
 /// Returns facts without the positions of their details, which depend on when facts are taken.
-fn bare(list: &[Fact]) -> Vec<Fact> {
-    let strip = |f: &Fact| {
-        let mut f = *f;
-        if let FactKind::TaskRequest { detail, .. } | FactKind::GameplayEvent { detail, .. } = &mut f.kind {
-            *detail = Span::default();
-        }
-        f
-    };
-    list.iter().map(strip).collect()
+fn without_details(list: &[Fact]) -> Vec<Fact> {
+    list.iter().map(|f| Fact { kind: f.kind.without_detail(), ..*f }).collect()
 }
 
 /// Returns the facts about one controller without the ids of their causes, which a sim counts for all controllers.
@@ -318,12 +312,12 @@ Timeline:
     }
 
     #[test]
-    fn the_rollback_test_cuts_at_the_start_middle_and_end_of_a_task() {
+    fn the_rollback_test_interrupts_at_the_start_middle_and_end_of_a_task() {
         let report = scenario().test_rollback().unwrap();
         assert_eq!(report.differences, Vec::<String>::new());
-        assert!(report.asleep.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
+        assert!(report.waiting_tasks.contains(&("GA_Drain".to_owned(), "WaitDelay".to_owned())));
         // Time 0, the press, the end of its list, 0.5, 1, 1.5, 2, 2.5, 3, the look, the end of its list.
-        assert_eq!((report.cuts, report.restores, report.moves), (11, 11, 11));
+        assert_eq!((report.interruptions, report.restores, report.moves), (11, 11, 11));
     }
 
     // The test must be able to fail.
@@ -332,16 +326,16 @@ Timeline:
         let scenario = scenario();
         let options = RunOptions { keep_facts: true, ..RunOptions::default() };
         let mut runner = Runner::new(&scenario, options).unwrap();
-        let legs = legs_of(&scenario, runner.clone());
-        let mut work = Work { legs, base: Vec::new(), out: RollbackReport::default() };
+        let segments = segments_of(&scenario, runner.clone());
+        let mut test = RollbackTest { segments, expected: Vec::new(), report: RollbackReport::default() };
         runner.all_facts.clear();
-        for leg in 0..4 {
-            work.run(&mut runner, leg);
+        for segment in 0..4 {
+            test.run(&mut runner, segment);
         }
         let who = runner.ids["Hero"];
         let mut other = runner.clone();
         change_controller(&mut other.sim, who);
-        work.continues_equally(4, who, runner, other, 0, "a changed controller");
-        assert_eq!(work.out.differences.len(), 1, "{:?}", work.out.differences);
+        test.continues_equally(4, who, runner, other, 0, "a changed controller");
+        assert_eq!(test.report.differences.len(), 1, "{:?}", test.report.differences);
     }
 }

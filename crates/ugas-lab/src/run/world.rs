@@ -5,9 +5,9 @@ use crate::packs::{builder_of, unplaced};
 use crate::scenario::{AbilityVerb, Name, ReloadVerb, RemoveWhat, Scenario, Verb, for_each_step, inputs_in};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity};
+use ugas_core::{ActorId, InputId, LoadError, LoadIssue, Rules, Severity, needs_target};
 use ugas_data::{Diagnostic, HostNames, Loaded, PackSet, ReadError, place_issue};
-use ugas_doc::{AbilityTask, Doc, DurationPolicy, Kind, Origin, TagEntry, TagRegistry};
+use ugas_doc::{Doc, DurationPolicy, Kind, Origin, TagEntry, TagRegistry};
 
 /// The built rules and names of a scenario.
 #[derive(Clone)]
@@ -310,21 +310,11 @@ fn bound_inputs(scenario: &Scenario, rules: &Rules, docs: &[Loaded]) -> BTreeSet
     known.chain(actions).chain(granted.iter().map(|n| n.text.clone())).collect()
 }
 
+/// Returns the abilities that need a target when they are activated.
 fn aimed_of(docs: &[Loaded]) -> BTreeSet<String> {
-    fn any(tasks: &[AbilityTask], is_it: &dyn Fn(&str) -> bool) -> bool {
-        tasks.iter().any(|t| is_it(&t.kind) || [&t.tasks, &t.then, &t.r#else].iter().any(|list| any(list, is_it)))
-    }
-    let at_target = |kind: &str| kind == "ApplyEffectToTarget";
-    // Tasks that wait, projectiles and host tasks may find a target; these do not.
-    let plain = ["Apply", "Remove", "Commit", "End", "Cancel", "Send", "Set", "Execute", "Add", "PlayMontage"];
-    let frame = ["Sequence", "Parallel", "Race", "Branch", "Repeat"];
-    let may_bring = |kind: &str| !plain.iter().chain(&frame).any(|begin| kind.starts_with(begin));
     let aimed = |loaded: &Loaded| {
-        if let Doc::Ability(a) = &loaded.doc {
-            (any(&a.tasks, &at_target) && !any(&a.tasks, &may_bring)).then(|| a.name.clone())
-        } else {
-            None
-        }
+        let Doc::Ability(ability) = &loaded.doc else { return None };
+        needs_target(ability).then(|| ability.name.clone())
     };
     docs.iter().filter_map(aimed).collect()
 }

@@ -131,27 +131,30 @@ fn every_ability_of_every_pack_is_activated_in_a_scenario_and_ends() {
 
 #[test]
 fn every_ability_of_every_pack_survives_rollback_restore_and_move_at_any_time() {
-    let (mut cuts, mut rollbacks, mut restores, mut moves) = (0, 0, 0, 0);
+    let (mut interruptions, mut rollbacks, mut restores, mut moves) = (0, 0, 0, 0);
     for pack in PACKS {
-        let mut asleep = BTreeSet::new();
+        let mut waiting = BTreeSet::new();
         for scenario in scenarios(pack) {
             let report = scenario.test_rollback().unwrap();
             assert!(report.differences.is_empty(), "{pack}: {:#?}", report.differences);
-            cuts += report.cuts;
+            interruptions += report.interruptions;
             rollbacks += report.rollbacks;
             restores += report.restores;
             moves += report.moves;
-            asleep.extend(report.asleep);
+            waiting.extend(report.waiting_tasks);
         }
         let rules = rules(pack);
         for (id, name) in rules.ability_list() {
             let mut wanted = BTreeSet::new();
             types(&rules.ability_doc(id).unwrap().tasks, &mut wanted);
             for kind in wanted.into_iter().filter(|k| k.starts_with("Wait")) {
-                assert!(asleep.contains(&(name.to_owned(), kind.clone())), "{pack}: no cut in {kind} of {name}");
+                assert!(
+                    waiting.contains(&(name.to_owned(), kind.clone())),
+                    "{pack}: no interruption in {kind} of {name}"
+                );
             }
         }
     }
-    println!("{cuts} cuts, {rollbacks} rollbacks, {restores} restores, {moves} moves");
-    assert!(cuts > 300 && rollbacks > 10 * cuts && restores > cuts && moves > cuts);
+    println!("{interruptions} interruptions, {rollbacks} rollbacks, {restores} restores, {moves} moves");
+    assert!(interruptions > 300 && rollbacks > 10 * interruptions && restores > interruptions && moves > interruptions);
 }

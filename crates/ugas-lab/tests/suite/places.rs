@@ -89,8 +89,14 @@ fn an_effect_without_a_target_is_noted_and_facts_are_printed_as_text() {
     let of = |file: &str| load_file(folder.0.join(file)).unwrap().remove(0);
     let report = of("s.yaml").run();
     assert!(!report.passed());
-    let note = "1 s Hero: GA_Strike applies effects to its target but has no target; add `Target:` to Press";
+    let note = "1 s Hero: GA_Strike acts on its target but has no target; add `Target:` to Press";
     assert_eq!(report.notes, [note]);
+    // A task that sets or finds the target makes the note false.
+    let set = STRIKE.replace("Tasks: [", "Tasks: [{Type: SetTarget, Params: {Target: Instigator}}, ");
+    std::fs::write(folder.0.join("p/a.yaml"), format!("{VITALS}---\n{set}")).unwrap();
+    let report = of("s.yaml").run();
+    assert!(!report.passed() && report.notes.is_empty(), "{report:?}");
+    std::fs::write(folder.0.join("p/a.yaml"), format!("{VITALS}---\n{STRIKE}")).unwrap();
     let report = of("aimed.yaml").run();
     assert!(report.passed() && report.notes.is_empty(), "{report:?}");
 

@@ -2,8 +2,7 @@
 
 use super::action::Action;
 use crate::Names;
-use ugas_core::{ActivationKey, EffectState, Outcome, Sim};
-use ugas_doc::AbilityTask;
+use ugas_core::{ActivationKey, EffectState, Outcome, Sim, needs_target};
 
 /// The outcome of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,17 +143,5 @@ fn aimed(sim: &Sim, ability: &str, target: &Option<String>, text: String) -> Act
 
 fn lacks_target(sim: &Sim, ability: &str, target: &Option<String>) -> bool {
     let doc = sim.rules().find_ability(ability).and_then(|id| sim.ability_doc(id));
-    let needs_target = || doc.is_some_and(|doc| needs_target(&[&doc.tasks, &doc.on_tick, &doc.on_server_tick]));
-    target.is_none() && needs_target()
-}
-
-/// Returns whether tasks affect a target and do not select a target themselves.
-fn needs_target(lists: &[&[AbilityTask]]) -> bool {
-    let has = |names: &[&str]| lists.iter().any(|tasks| any(tasks, names));
-    has(&["ApplyEffectToTarget", "RemoveEffectFromTarget"]) && !has(&["SetTarget", "WaitForTarget", "WaitTargetData"])
-}
-
-fn any(tasks: &[AbilityTask], names: &[&str]) -> bool {
-    let within = |task: &AbilityTask| [&task.tasks, &task.then, &task.r#else].into_iter().any(|t| any(t, names));
-    tasks.iter().any(|task| names.contains(&task.kind.as_str()) || within(task))
+    target.is_none() && doc.is_some_and(needs_target)
 }

@@ -58,6 +58,15 @@ fn a_scene_spawns_what_it_extends_and_what_a_placement_adds() {
 }
 
 #[test]
+fn a_tag_that_only_a_scene_uses_opens_as_the_check_says() {
+    let session = gate(", StartupTags: [State.Asleep]").unwrap();
+    let tag = session.library().rules().tag("State.Asleep").unwrap();
+    assert_eq!(session.sim().has_tag(session.who("captain").unwrap(), tag), Ok(true));
+    let refused = gate(", StartupTags: ['not a tag']").err().unwrap();
+    assert!(refused.contains("not a tag"), "{refused}");
+}
+
+#[test]
 fn a_disabled_placement_is_not_spawned() {
     let session = gate(", Enabled: false").unwrap();
     assert_eq!((session.who("captain"), session.sim().controllers().count()), (None, 1));

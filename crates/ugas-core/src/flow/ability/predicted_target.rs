@@ -5,8 +5,9 @@ use super::super::{Flow, View};
 use super::check::{ActivationAttempt, OF_TARGET};
 use crate::sim::Role;
 use crate::state::Activation;
+use crate::task::TargetUse;
 use crate::{ActivationKey, Refusal, Target};
-use ugas_doc::{AbilityTask, NetExecution};
+use ugas_doc::NetExecution;
 
 /// The chosen targets while an op runs. Empty between ops.
 #[derive(Clone, Debug, Default)]
@@ -21,18 +22,12 @@ pub(crate) struct PredictedTargets {
     pub(crate) refused: Option<Refusal>,
 }
 
-fn sets_target(tasks: &[AbilityTask]) -> bool {
-    let sets = |t: &AbilityTask| {
-        t.kind == "SetTarget" || sets_target(&t.tasks) || sets_target(&t.then) || sets_target(&t.r#else)
-    };
-    tasks.iter().any(sets)
-}
-
 impl View<'_> {
     /// Checks whether an activation may use a target that a predicting client chose.
     pub(crate) fn may_aim(&self, slot: usize, a: &Activation, target: Target) -> Result<(), Refusal> {
         let def = self.ability(a.ability).ok_or(Refusal::StaleHandle)?;
-        if def.doc.net_execution != NetExecution::LocalPredicted || !sets_target(&def.doc.on_predicted_tick) {
+        let can_set = TargetUse::Sets.is_in(&def.doc.on_predicted_tick);
+        if def.doc.net_execution != NetExecution::LocalPredicted || !can_set {
             return Err(Refusal::Authority);
         }
         match target {

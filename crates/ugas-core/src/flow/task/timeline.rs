@@ -29,8 +29,7 @@ impl Flow<'_> {
     }
 
     fn timeline_at(&self, def: &AbilityDef, pc: u16) -> Option<Arc<TimelineDef>> {
-        let TaskKind::PlayMontage(play) = &def.program.task(pc)?.kind else { return None };
-        self.rules.timeline_def(play.timeline?).cloned()
+        self.rules.timeline_def(def.program.task(pc)?.kind.timeline()?).cloned()
     }
 
     /// Runs the next notify of a playing timeline, or the end of the timeline.

@@ -90,7 +90,7 @@ fn modifiers_controllers_and_definitions_are_limited() {
     let error = sim.define(Effect::instant("GE_New2").add("Health", -1.0)).unwrap_err();
     assert!(!error.issues.is_empty());
     let doc = Box::new(Effect::instant("GE_New3").add("Health", -1.0).into());
-    assert!(sim.run(Op::Define(doc)).is_err());
+    assert_eq!(sim.run(Op::Define(doc)), Err(Refusal::BadDefinition));
 }
 
 #[test]
