@@ -216,12 +216,14 @@ impl RowValidator<'_> {
     }
 
     fn frozen_is_valid(&self, frozen: &Frozen) -> bool {
-        let Frozen { values, tags, effects } = frozen;
+        let Frozen { values, tags, effects, position, credit } = frozen;
         let known = |a: AttributeId| self.rules.attribute_name(a).is_some();
         values.iter().all(|&(a, v)| known(a) && v.is_finite())
             && values.windows(2).all(|w| w[0].0 < w[1].0)
             && tags.windows(2).all(|w| w[0] < w[1])
             && tags.iter().all(|&t| self.rules.tags.def(t).is_some())
+            && position.iter().flatten().all(|v| v.is_finite())
+            && source_is_valid(*credit)
             && effects.len() <= self.limits.effects_per_controller as usize
             && effects.iter().all(|FrozenEffect { def, level, stacks, set_by_caller }| {
                 self.defs.effect(self.rules, *def).is_some()

@@ -137,18 +137,23 @@ impl<'a> View<'a> {
                 return Err(Refusal::Chance { rolled, needed });
             }
         }
-        if let Some(s) = &def.stacking
-            && s.deny_overflow
-            && self.stacks_of(def, spec, target) >= s.limit as u64
-        {
-            return Err(Refusal::Stacks { limit: s.limit });
-        }
+        self.check_overflow(def, spec, target)?;
         for (id, hook) in &self.rules.hooks.before {
             if !hook(&self.hook_cx(spec, target, &|w, a| self.current_of(w, a))) {
                 return Err(Refusal::Hook { hook: *id });
             }
         }
         Ok(())
+    }
+
+    /// Refuses a further application to a full stack of an effect with `DenyOverflow`.
+    pub(crate) fn check_overflow(&self, def: &EffectDef, spec: &Spec, target: usize) -> Result<(), Refusal> {
+        match &def.stacking {
+            Some(s) if s.deny_overflow && self.stacks_of(def, spec, target) >= s.limit as u64 => {
+                Err(Refusal::Stacks { limit: s.limit })
+            }
+            Some(_) | None => Ok(()),
+        }
     }
 
     pub(crate) fn hook_cx<'c>(

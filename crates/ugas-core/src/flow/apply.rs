@@ -4,35 +4,18 @@
 //! The order of one application: filters, immunity, before-hooks, captures, removal by tag, modifiers, settle,
 //! executions, tags, attribute facts, tag facts, grants, `EffectApplied` fact, cues, conditional effects, after-hooks,
 //! reactions.
+//!
+//! A removal by tag can cancel an ability, whose cancel list can apply effects. Therefore a lasting effect decides after
+//! the removal again whether it is queued, merged or stacked, and whether the row has room ([`Flow::decide_again`]).
 
 use super::magnitude::About;
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{EventCutoff, Flow, Journal, Recheck, RowEvent, State, Via, stacked};
+use super::{Flow, Via, stacked};
 use crate::rules::{AfterCx, EffectDef, ModDef};
-use crate::state::{Activation, CauseWhat, Effect, EffectRef, FILTERED, Index, Mod, ModOp, OFF, Periodic, Row, alert};
-use crate::{
-    AbilityState, CalcId, Cause, ControllerId, DiagnosticKind, EffectFilter, EffectKey, FactKind, NameKind, Refusal,
-    Role, SimTime, Spec, TagId,
-};
-use std::collections::BTreeMap;
-use ugas_doc::{DurationPolicy, ExecutionPolicy, OnOngoingFail};
-
-/// The saved state before an operation that can be refused after its first change: rows, the number of facts,
-/// diagnostics and reactions, and the pending rechecks and row events.
-pub(crate) struct Saved {
-    rows: SavedRows,
-    lengths: [usize; 3],
-    rechecks: Vec<Recheck>,
-    row_events: Vec<(ControllerId, RowEvent, Cause, EventCutoff)>,
-}
-
-/// The rows that a refusal restores. All rows are saved if a running ability may be cancelled before the refusal,
-/// because its OnCancel list can change any row.
-enum SavedRows {
-    Target(Box<Row>),
-    All(Box<(State, Index, BTreeMap<ControllerId, Journal>)>),
-}
+use crate::state::{CauseWhat, Effect, EffectRef, FILTERED, Mod, ModOp, OFF, Periodic, alert};
+use crate::{CalcId, Cause, ControllerId, DiagnosticKind, EffectKey, FactKind, NameKind, Refusal, Role, SimTime, Spec};
+use ugas_doc::{DurationPolicy, OnOngoingFail};
 
 /// The key and times of an application that passed its checks.
 pub(crate) struct Plan {
@@ -163,30 +146,23 @@ impl Flow<'_> {
         target: usize,
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
-        if def.execution_policy == ExecutionPolicy::RunInMerge && def.policy != DurationPolicy::Instant {
-            let active = self.row(target).effects.iter().position(|e| e.def == def.id);
-            if let Some(at) = active {
-                return self.merge(def, spec, target, at, key);
-            }
-        }
-        if let Some(at) = self.stack_of(def, spec, target) {
-            return self.stack(def, spec, target, at, key);
+        if let Some(joined) = self.join_active(def, spec, target, key, true) {
+            return joined;
         }
         if let Some(rule) = &def.stacking
             && spec.stacks > rule.limit
         {
             let full = Spec { stacks: rule.limit, ..spec.clone() };
-            self.begin_new(def, &full, target, key)?;
+            self.begin_new(def, &full, target, key)
         } else {
-            self.begin_new(def, spec, target, key)?;
+            self.begin_new(def, spec, target, key)
         }
-        Ok(key)
     }
 
-    fn begin_new(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
+    fn begin_new(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<EffectKey, Refusal> {
         let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
         if def.policy == DurationPolicy::Instant {
-            self.apply_instant(def, spec, target, &plan)
+            self.apply_instant(def, spec, target, &plan).map(|()| key)
         } else {
             self.check_room(target, def)?;
             self.apply_lasting(def, spec, target, &plan)
@@ -234,12 +210,22 @@ impl Flow<'_> {
         spec: &Spec,
         target: usize,
         plan: &Plan,
-    ) -> Result<(), Refusal> {
+    ) -> Result<EffectKey, Refusal> {
         let key = plan.key;
         let via = Via { source: spec.source, key, effect: spec.effect };
         let cause = self.because_applied(def, spec, target);
         let saved = self.checkpoint(def, target);
-        self.remove_with_tags(def, target);
+        if self.remove_with_tags(def, target) {
+            let applied = std::mem::replace(&mut self.cause, cause);
+            match self.decide_again(def, spec, target, key) {
+                Ok(None) => self.cause = applied,
+                Ok(Some(key)) => return Ok(key),
+                Err(r) => {
+                    self.roll_back(saved, target);
+                    return Err(r);
+                }
+            }
+        }
         let seq = self.row(target).next_seq;
         let unmet = !self.ongoing_holds(def, &[], target);
         let inhibited = unmet && def.on_ongoing_fail == OnOngoingFail::Inhibit;
@@ -316,7 +302,7 @@ impl Flow<'_> {
         }
         self.publish(target);
         self.cause = cause;
-        Ok(())
+        Ok(key)
     }
 
     /// Adds an effect and its modifiers to a row and marks the attributes they change. The magnitudes are in the
@@ -474,63 +460,6 @@ impl Flow<'_> {
         for (position, effect) in wanted.into_iter().enumerate() {
             self.then_one(spec, key, effect, Trigger::Hook, 0, position);
         }
-    }
-
-    /// Saves the row if the application can still fail after it has removed other effects.
-    fn checkpoint(&mut self, def: &EffectDef, target: usize) -> Option<Saved> {
-        let risky =
-            !def.remove_with_tags.is_empty() && (!def.executions.is_empty() || def.policy == DurationPolicy::Instant);
-        risky.then(|| self.save_before_removal(target, &def.remove_with_tags))
-    }
-
-    /// Saves the state before an operation that first removes effects with `tags` from a row and can then be refused.
-    pub(crate) fn save_before_removal(&self, target: usize, tags: &[TagId]) -> Saved {
-        if tags.is_empty() {
-            return self.save_row(target);
-        }
-        let filter = EffectFilter { with_any_tag: tags.to_vec(), ..EffectFilter::default() };
-        let ended = self.matching(target, &filter);
-        let row = self.row(target);
-        let granted_by = |grant| row.grant(grant).is_some_and(|at| ended.contains(&row.grants[at].by()));
-        let cancels = |a: &Activation| a.state != AbilityState::Ending && granted_by(a.grant);
-        if !row.play().activations.iter().any(cancels) {
-            return self.save_row(target);
-        }
-        self.save(SavedRows::All(Box::new((self.st.clone(), self.ix.clone(), self.journals.clone()))))
-    }
-
-    /// Saves a row, for an operation that can be refused only before it changes another row.
-    pub(crate) fn save_row(&self, target: usize) -> Saved {
-        self.save(SavedRows::Target(Box::new(self.row(target).clone())))
-    }
-
-    fn save(&self, rows: SavedRows) -> Saved {
-        let lengths = [self.log.facts.list.len(), self.log.diagnostics.len(), self.sc.reactions.len()];
-        let (rechecks, row_events) = (self.sc.rechecks.clone(), self.sc.row_events.clone());
-        Saved { rows, lengths, rechecks, row_events }
-    }
-
-    /// Restores the saved rows, and removes the facts, diagnostics and reactions that were added since.
-    pub(crate) fn roll_back(&mut self, saved: Option<Saved>, target: usize) {
-        let Some(Saved { rows, lengths: [facts, diagnostics, reactions], rechecks, row_events }) = saved else {
-            return;
-        };
-        match rows {
-            SavedRows::Target(row) => {
-                let _ = self.replace_row(target, *row);
-                for slot in 0..self.row(target).attrs.len() {
-                    self.mark(target, slot);
-                }
-                self.mark_followers(target);
-                self.settle(Via::NOTHING, Emit::Nothing);
-            }
-            SavedRows::All(all) => (*self.st, *self.ix, *self.journals) = *all,
-        }
-        self.log.facts.list.truncate(facts);
-        self.log.diagnostics.truncate(diagnostics);
-        self.sc.reactions.truncate(reactions);
-        // Rechecks and events that were pending before the application stay pending.
-        (self.sc.rechecks, self.sc.row_events) = (rechecks, row_events);
     }
 }
 

@@ -33,12 +33,17 @@ pub(crate) enum JournalEvent {
     ForeignAction(Box<ForeignActionEntry>),
 }
 
-/// The recorded state of another controller: its tags, current values and position.
+/// The recorded state of another controller: its tags, current values, position, credit and combat rules.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct KnownController {
     tags: Tags,
     values: Box<[(AttributeId, f64)]>,
     position: Option<[f64; 3]>,
+    /// The controller that gets the credit for the damage of this controller.
+    credit: ControllerId,
+    /// The state that the combat rules of the controller read. `None` if no active effect of the controller has combat
+    /// rules about actions on others.
+    rules: Option<Box<Frozen>>,
 }
 
 /// An action of another row on this row, with its cause and its position in the order.
@@ -199,6 +204,16 @@ impl<'j> Replay<'j> {
         self.source(who, now).map(|known| known.position)
     }
 
+    /// Returns the controller that gets the credit for the damage of another controller at this point of the replay.
+    pub(crate) fn credit(&self, who: ControllerId, now: SimTime) -> Option<ControllerId> {
+        self.source(who, now).map(|known| known.credit)
+    }
+
+    /// Returns the combat rules of another controller at this point of the replay.
+    pub(crate) fn rules(&self, who: ControllerId, now: SimTime) -> Option<&'j Frozen> {
+        self.source(who, now)?.rules.as_deref()
+    }
+
     /// Returns another controller's tags at this point of the replay.
     pub(crate) fn tags(&self, who: ControllerId, now: SimTime) -> Option<&'j Tags> {
         self.source(who, now).map(|known| &known.tags)
@@ -288,16 +303,20 @@ impl Flow<'_> {
     #[cold]
     fn note_source(&mut self, target: ControllerId, source: ControllerId) {
         let (limit, at) = (self.limits.journal, self.st.now);
-        let Some(row) = self.st.controllers.get(source) else {
+        let Some(slot) = self.st.controllers.slot(source).filter(|_| self.journals.contains_key(&target)) else {
             return;
         };
-        let Some(j) = self.journals.get_mut(&target) else {
-            return;
-        };
+        let (view, row) = (self.view(), self.row(slot));
+        let effects = view.ruling_effects(slot);
+        let rules = (!effects.is_empty()).then(|| Box::new(view.frozen_row(slot, effects)));
+        let credit = view.credit(source);
         let slots = &self.ix.layouts[row.layout as usize].slots;
         let values = slots.iter().zip(&*row.attrs).map(|(s, a)| (s.attribute, a.current)).collect();
-        let known = KnownController { tags: row.tags.clone(), values, position: row.side().anchor.map(|a| a.position) };
-        j.push(limit, at, JournalEvent::Source { source, known: Box::new(known) });
+        let (tags, position) = (row.tags.clone(), row.side().anchor.map(|a| a.position));
+        let known = Box::new(KnownController { tags, values, position, credit, rules });
+        if let Some(j) = self.journals.get_mut(&target) {
+            j.push(limit, at, JournalEvent::Source { source, known });
+        }
     }
 
     #[inline]

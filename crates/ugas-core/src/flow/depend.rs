@@ -4,7 +4,7 @@
 
 use super::Flow;
 use crate::rules::EffectDef;
-use crate::state::{Effect, Frozen, FrozenEffect, LiveEdge};
+use crate::state::{Effect, Frozen, LiveEdge};
 use crate::{AttributeId, ControllerId, Refusal};
 use std::collections::BTreeSet;
 
@@ -274,10 +274,7 @@ impl Flow<'_> {
         if looking.is_empty() {
             return;
         }
-        let row = self.row(source);
-        let rules_others = |e: &&Effect| !e.inhibited() && self.def(e.def).is_some_and(|d| d.rules_what_is_done());
-        let effects = row.effects.iter().filter(rules_others).map(FrozenEffect::of).collect();
-        let frozen = Frozen::of(row, &self.ix.layouts[row.layout as usize], self.rules, effects);
+        let frozen = self.view().frozen_row(source, self.view().ruling_effects(source));
         for (n, &(_, target, seq)) in looking.iter().enumerate() {
             self.ix.source_readers.remove(&looking[n]);
             if !looking[..n].iter().any(|l| l.1 == target) {

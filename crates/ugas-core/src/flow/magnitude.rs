@@ -227,7 +227,7 @@ impl<'a> View<'a> {
             params,
             target_row: self.st.controllers.row(about.target),
             source_tags: frozen_tags.as_ref().or_else(|| self.tags_of(spec.source)),
-            distance: &|| self.distance_between(spec.source, spec.target),
+            distance: &|| self.source_distance(spec.source, frozen, spec.target),
             draw: self.draw(about, site),
             results,
             context_tags,

@@ -32,6 +32,7 @@ mod set_grant;
 mod settle;
 
 mod task;
+mod undo;
 mod view;
 mod write;
 

@@ -59,7 +59,7 @@ impl Flow<'_> {
             };
             if duration == SimTime::ZERO {
                 let plan = self.capture_magnitudes(def, spec, target, key, spec.stacks)?;
-                return self.apply_lasting(def, spec, target, &plan).map(|_| key);
+                return self.apply_lasting(def, spec, target, &plan);
             }
             let mut units = std::mem::take(&mut self.sc.units);
             units.clear();

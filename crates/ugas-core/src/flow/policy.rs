@@ -4,7 +4,7 @@ use super::Flow;
 use super::magnitude::About;
 use super::remove::Trigger;
 use crate::rules::EffectDef;
-use crate::state::{CauseWhat, EffectRef, Queued};
+use crate::state::{CauseWhat, Queued};
 use crate::{DiagnosticKind, EffectChange, EffectFilter, EffectId, EffectKey, LimitKind, Refusal, SimTime, Spec};
 use ugas_doc::{DurationPolicy, ExecutionPolicy, OnStack, PeriodOnStack, StackBy};
 
@@ -55,14 +55,59 @@ impl Flow<'_> {
         }
     }
 
-    /// Merges an application into the active instance. The result lasts from the earlier start to the later end and has
-    /// the higher level. At equal levels, the latest application replaces the values.
-    pub(crate) fn merge(
+    /// Merges an application into the active instance of its effect, or adds the application to the stacks of that
+    /// instance. Returns `None` if the policies of the effect do not allow this or no instance is active. `removes` is
+    /// false if the application has already removed effects by tag.
+    pub(crate) fn join_active(
         &mut self,
-        def: &EffectRef<'_>,
+        def: &EffectDef,
         spec: &Spec,
         target: usize,
-        at: usize,
+        key: EffectKey,
+        removes: bool,
+    ) -> Option<Result<EffectKey, Refusal>> {
+        if def.execution_policy == ExecutionPolicy::RunInMerge && def.policy != DurationPolicy::Instant {
+            let active = self.row(target).effects.iter().position(|e| e.def == def.id);
+            if let Some(at) = active {
+                return Some(self.merge(def, spec, target, (at, removes), key));
+            }
+        }
+        let at = self.stack_of(def, spec, target)?;
+        Some(self.stack(def, spec, target, (at, removes), key))
+    }
+
+    /// Decides again what becomes of an application after its removal by tag, because a cancel list that ran during the
+    /// removal may have applied effects: queues, merges or stacks the application and returns its key, or returns `None`
+    /// if the application adds a new instance. The filters that precede the removal (tags, immunity, condition, chance,
+    /// hooks) are not repeated: an effect may remove the tag that it requires.
+    pub(crate) fn decide_again(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        key: EffectKey,
+    ) -> Result<Option<EffectKey>, Refusal> {
+        let sequential = def.execution_policy == ExecutionPolicy::RunInSequence;
+        if sequential && self.row(target).effects.iter().any(|e| e.def == def.id) {
+            return self.enqueue(spec, key, target).map(Some);
+        }
+        self.view().check_overflow(def, spec, target)?;
+        if let Some(joined) = self.join_active(def, spec, target, key, false) {
+            return joined.map(Some);
+        }
+        self.check_room(target, def)?;
+        self.check_cycles(def, target, spec.source)?;
+        Ok(None)
+    }
+
+    /// Merges an application into the active instance. The result lasts from the earlier start to the later end and has
+    /// the higher level. At equal levels, the latest application replaces the values.
+    fn merge(
+        &mut self,
+        def: &EffectDef,
+        spec: &Spec,
+        target: usize,
+        (at, removes): (usize, bool),
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
         let e = &self.row(target).effects[at];
@@ -82,19 +127,21 @@ impl Flow<'_> {
         if end != SimTime::NEVER && duration != SimTime::NEVER && now + duration > end {
             self.reschedule(target, seq, |e| e.end = now + duration);
         }
-        self.remove_others(def, target, seq);
+        if removes {
+            self.remove_others(def, target, seq);
+        }
         self.changed_fact(target, seq, EffectChange::Merged);
         self.cause = cause;
         Ok(existing)
     }
 
     /// Adds an application to the stacks of the active instance. Magnitudes are multiplied by the stacks.
-    pub(crate) fn stack(
+    fn stack(
         &mut self,
-        def: &EffectRef<'_>,
+        def: &EffectDef,
         spec: &Spec,
         target: usize,
-        at: usize,
+        (at, removes): (usize, bool),
         key: EffectKey,
     ) -> Result<EffectKey, Refusal> {
         let Some(rule) = &def.stacking else {
@@ -127,7 +174,9 @@ impl Flow<'_> {
                 (p.anchor, p.n) = (now, 1);
             }
         });
-        self.remove_others(def, target, seq);
+        if removes {
+            self.remove_others(def, target, seq);
+        }
         self.changed_fact(target, seq, EffectChange::Stacks);
         if have >= rule.limit {
             self.overflow(rule, spec, key);

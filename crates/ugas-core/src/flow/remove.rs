@@ -96,15 +96,18 @@ impl Flow<'_> {
 
     /// Removes effects by tag before a new effect acts. The removal can cancel an ability whose OnCancel list applies
     /// effects, so the magnitudes captured for the new effect are saved during the removal and restored afterwards.
-    pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) {
-        if !def.remove_with_tags.is_empty() {
-            let captured = (std::mem::take(&mut self.sc.units), std::mem::take(&mut self.sc.captures));
-            let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
-            let queued = self.sc.reactions.len();
-            self.remove_matching(target, &filter);
-            self.withdraw_rechecks(queued);
-            (self.sc.units, self.sc.captures) = captured;
+    /// Returns whether any effect was removed.
+    pub(crate) fn remove_with_tags(&mut self, def: &EffectDef, target: usize) -> bool {
+        if def.remove_with_tags.is_empty() {
+            return false;
         }
+        let captured = (std::mem::take(&mut self.sc.units), std::mem::take(&mut self.sc.captures));
+        let filter = EffectFilter { with_any_tag: def.remove_with_tags.to_vec(), ..EffectFilter::default() };
+        let queued = self.sc.reactions.len();
+        let removed = self.remove_matching(target, &filter);
+        self.withdraw_rechecks(queued);
+        (self.sc.units, self.sc.captures) = captured;
+        removed > 0
     }
 
     /// Handles the end of an effect's duration: the effect ends, or its stacking policy restarts the duration with one

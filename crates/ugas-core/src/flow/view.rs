@@ -1,10 +1,11 @@
 //! A view: read-only access to the data that checks and evaluations need. A flow provides a view for its checks, and a
 //! sim provides one for queries.
 
+use super::ability::distance;
 use super::{About, Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{Expr, Layout, ModDef, NotFinite, Reads, Rules};
-use crate::state::{AbilityRef, Effect, EffectRef, Frozen, Index, Row};
+use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
 use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
 use std::cell::RefCell;
 
@@ -129,6 +130,33 @@ impl<'a> View<'a> {
             None => self.source_has(source, t),
         };
         m.target_tags.iter().all(|&t| self.has(target, t)) && m.source_tags.iter().all(|&t| source_has(t))
+    }
+
+    /// Captures the active effects of a row whose combat rules apply to what the row does to others.
+    pub(crate) fn ruling_effects(&self, slot: usize) -> Box<[FrozenEffect]> {
+        let rules_others = |e: &&Effect| !e.inhibited() && self.def(e.def).is_some_and(|d| d.rules_what_is_done());
+        self.row(slot).effects.iter().filter(rules_others).map(FrozenEffect::of).collect()
+    }
+
+    /// Captures what effects on other rows read of a row, with its `effects`.
+    pub(crate) fn frozen_row(&self, slot: usize, effects: Box<[FrozenEffect]>) -> Frozen {
+        let row = self.row(slot);
+        Frozen::of(row, self.layout(slot), self.rules, effects, self.credit(row.id))
+    }
+
+    /// Returns the distance between the source and the target of an effect. `frozen` is the last state of a source that
+    /// left the sim.
+    pub(crate) fn source_distance(
+        &self,
+        source: ControllerId,
+        frozen: Option<&Frozen>,
+        target: ControllerId,
+    ) -> Option<f64> {
+        let from = match frozen {
+            Some(frozen) => frozen.position,
+            None => self.position_of(source),
+        };
+        Some(distance(from?, self.position_of(target)?))
     }
 
     /// Returns the last values of an active effect's source, if the source left the sim.

@@ -87,6 +87,17 @@ impl Program {
         self.code.get(pc as usize).unwrap_or(&Inst::End)
     }
 
+    /// Returns the tasks of all OnCancel lists. The lists are assembled in the order of the fields of [`Entries`].
+    pub(crate) fn cancel_tasks(&self) -> impl Iterator<Item = &TaskDef> {
+        let Entries { main: _, tick: _, cancel, interrupt, mispredicted } = self.entry;
+        // `NO_PC` is larger than every address.
+        let first = |list: &mut dyn Iterator<Item = u16>| list.map(usize::from).fold(self.code.len(), usize::min);
+        let start = first(&mut cancel.into_iter());
+        let end = first(&mut interrupt.into_iter().chain([mispredicted]));
+        let code = self.code.get(start..end).unwrap_or(&[]);
+        code.iter().filter_map(|inst| if let Inst::Task(task) = inst { Some(&**task) } else { None })
+    }
+
     /// Returns the task at `pc`, if there is one.
     #[inline]
     pub(crate) fn task(&self, pc: u16) -> Option<&TaskDef> {

@@ -106,8 +106,9 @@ pub(crate) struct EffectExtras {
     pub(crate) frozen: Option<Box<Frozen>>,
 }
 
-/// The values, tags and combat rules of a controller immediately before it left the sim.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// What effects on other rows read of a controller that is their source: its values, tags, combat rules, position and
+/// credit. Captured immediately before the controller leaves the sim, or for a journal.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Frozen {
     /// Current values, sorted by attribute id.
     pub(crate) values: Box<[(AttributeId, f64)]>,
@@ -115,9 +116,13 @@ pub(crate) struct Frozen {
     pub(crate) tags: Box<[TagId]>,
     /// The active effects with combat rules about actions on others, in order of application.
     pub(crate) effects: Box<[FrozenEffect]>,
+    pub(crate) position: Option<[f64; 3]>,
+    /// The controller that gets the credit for the damage of this controller: itself or, for a pet, the controller of
+    /// the pet's owner.
+    pub(crate) credit: ControllerId,
 }
 
-/// An active effect of a controller that left the sim, as the effect's combat rules read it.
+/// An active effect of a frozen controller, as the effect's combat rules read it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FrozenEffect {
     pub(crate) def: EffectId,
@@ -136,13 +141,20 @@ impl FrozenEffect {
 }
 
 impl Frozen {
-    /// Captures the current values and tags of a row, and its `effects`.
-    pub(crate) fn of(row: &Row, layout: &Layout, rules: &Rules, effects: Box<[FrozenEffect]>) -> Frozen {
+    /// Captures the current values, the tags and the position of a row, its `effects` and its `credit`.
+    pub(crate) fn of(
+        row: &Row,
+        layout: &Layout,
+        rules: &Rules,
+        effects: Box<[FrozenEffect]>,
+        credit: ControllerId,
+    ) -> Frozen {
         let ids = (0..rules.attributes.len() as u32).map(AttributeId);
         let values = ids.filter_map(|a| Some((a, row.attrs[layout.slot(a)?].current))).collect();
         let mut tags: Vec<TagId> = row.tags.iter(&rules.tags).map(|(tag, _)| tag).collect();
         tags.sort_unstable();
-        Frozen { values, tags: tags.into(), effects }
+        let position = row.side().anchor.map(|a| a.position);
+        Frozen { values, tags: tags.into(), effects, position, credit }
     }
 
     /// Returns an attribute's current value at the time of the capture.
@@ -164,13 +176,17 @@ impl Frozen {
 
     /// Hashes the record.
     pub(super) fn hash(&self, put: &mut impl FnMut(u64)) {
-        put((self.values.len() as u64) << 32 | self.tags.len() as u64);
-        for (attribute, value) in &self.values {
+        let Frozen { values, tags, effects, position, credit } = self;
+        put((values.len() as u64) << 32 | tags.len() as u64);
+        put((effects.len() as u64) << 32 | credit.0 as u64);
+        put(position.is_some() as u64);
+        position.iter().flatten().for_each(|v| put((v + 0.0).to_bits()));
+        for (attribute, value) in values {
             put(attribute.0 as u64);
             put((value + 0.0).to_bits());
         }
-        self.tags.iter().for_each(|t| put(t.0 as u64));
-        for FrozenEffect { def, level, stacks, set_by_caller } in &self.effects {
+        tags.iter().for_each(|t| put(t.0 as u64));
+        for FrozenEffect { def, level, stacks, set_by_caller } in effects {
             put((def.0 as u64) << 32 | *level as u64);
             put((*stacks as u64) << 32 | set_by_caller.len() as u64);
             for (key, value) in set_by_caller {

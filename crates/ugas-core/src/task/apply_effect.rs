@@ -1,7 +1,7 @@
 //! ApplyEffectToOwner, ApplyEffectToTarget and ApplyEffectToActorsInRadius: apply an effect to the owner, to the
 //! targets or to the controllers within a radius.
 
-use super::{TargetUse, TaskType};
+use super::{TargetUse, TaskReach, TaskType};
 use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act};
 use crate::rules::{EventTo, Fields, Num, TaskCategory};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, KeyId, Spec, TagId};
@@ -70,6 +70,10 @@ impl TaskType for ApplyEffectToOwner {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         ApplyDef::parse(f).map(Self)
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::AppliesToOwner(self.0.effect)
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

@@ -1,6 +1,6 @@
 //! ExecuteCue plays a burst cue. AddCue starts a loop cue. RemoveCue stops a loop cue that the ability added.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::TagId;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, TaskCategory};
@@ -13,6 +13,10 @@ impl TaskType for ExecuteCue {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         f.need_tag("Cue").map(Self)
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
@@ -29,6 +33,10 @@ impl TaskType for AddCue {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         f.need_tag("Cue").map(Self)
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     /// Starts a loop cue that stops when the activation ends.
@@ -50,6 +58,10 @@ impl TaskType for RemoveCue {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         f.need_tag("Cue").map(Self)
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

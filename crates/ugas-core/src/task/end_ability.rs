@@ -1,6 +1,6 @@
 //! EndAbility: ends or cancels the ability of the task.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::flow::{EndHow, Flow, Step, TaskAt};
 use crate::rules::{Fields, TaskCategory};
 
@@ -14,6 +14,10 @@ impl TaskType for EndAbility {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         Some(Self { cancelled: f.flag("Cancelled", false) })
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

@@ -45,7 +45,7 @@ use crate::flow::{Flow, RowEvent, Step, TaskAt, Waiting, WaitingTask};
 use crate::rules::{AbilityDef, Fields, NO_PC, TaskCategory};
 use crate::sim::SpaceQuery;
 use crate::state::Task;
-use crate::{ControllerId, SimTime, TaskKindId, TimelineId};
+use crate::{ControllerId, EffectId, SimTime, TaskKindId, TimelineId};
 use ugas_doc::{Ability, AbilityTask};
 
 /// The built-in task types; the position after the composites is the id.
@@ -130,6 +130,17 @@ impl TargetUse {
     }
 }
 
+/// What the start of a task can change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TaskReach {
+    /// The record, grant and cues of the task's own ability. The task neither applies effects nor ends other abilities.
+    OwnAbility,
+    /// An effect is applied to the owner.
+    AppliesToOwner(EffectId),
+    /// Any row.
+    AnyRow,
+}
+
 /// A task type. An action only implements `parse` and `start`. The other functions are for tasks that wait.
 pub(crate) trait TaskType: Sized {
     const CATEGORY: TaskCategory;
@@ -147,6 +158,12 @@ pub(crate) trait TaskType: Sized {
 
     /// Starts the task: acts, or waits with one of the calls in `flow/task/start.rs`.
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step;
+
+    /// Returns what the start of the task can change. The default is always correct; a narrower answer makes the undo of
+    /// a refused application cheaper.
+    fn reach(&self) -> TaskReach {
+        TaskReach::AnyRow
+    }
 
     /// Returns the kinds of events that wake the task, as `alert` bits.
     fn wakes_on(&self) -> u8 {
@@ -330,6 +347,9 @@ impl TaskKind {
     }
     pub(crate) fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
         task_types!(dispatch self, task => task.start(flow, at))
+    }
+    pub(crate) fn reach(&self) -> TaskReach {
+        task_types!(dispatch self, task => task.reach())
     }
     pub(crate) fn wakes_on(&self) -> u8 {
         task_types!(dispatch self, task => task.wakes_on())

@@ -1,6 +1,6 @@
 //! Request: sends a named request with any parameters to the engine.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::TaskKey;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, TaskCategory};
@@ -18,6 +18,10 @@ impl TaskType for Request {
         let name = f.need_text("Name");
         f.accept_rest();
         name.map(|name| Self { name })
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

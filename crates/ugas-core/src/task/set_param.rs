@@ -1,6 +1,6 @@
 //! SetParam: sets a parameter of the ability's grant.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::ParamId;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, Num, TaskCategory};
@@ -17,6 +17,10 @@ impl TaskType for SetParam {
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (param, value) = (f.param("Name"), f.need_num("Value"));
         Some(Self { param: param?, value: value? })
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

@@ -1,6 +1,6 @@
 //! SetRestriction: switches a restriction of the ability's grant on or off.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::ParamId;
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, TaskCategory};
@@ -17,6 +17,10 @@ impl TaskType for SetRestriction {
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (name, active) = (f.param("Name"), f.flag("Active", true));
         Some(Self { name: name?, active })
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

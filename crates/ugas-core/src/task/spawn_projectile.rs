@@ -1,6 +1,6 @@
 //! SpawnProjectile: asks the engine to spawn a projectile.
 
-use super::TaskType;
+use super::{TaskReach, TaskType};
 use crate::flow::{Flow, Step, TaskAt};
 use crate::rules::{Fields, TaskCategory};
 use crate::{EffectId, TaskKey};
@@ -19,6 +19,10 @@ impl TaskType for SpawnProjectile {
         f.num("Gravity");
         let effect = f.effect("EffectClass");
         class.map(|_| Self { effect })
+    }
+
+    fn reach(&self) -> TaskReach {
+        TaskReach::OwnAbility
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    ControllerId, DefId, EffectId, Portable, Refusal, ResimulationStop, RowImage, Rules, Sim, SimConfig, SimTime,
-    SpawnSpec, Spec,
+    ActorId, ControllerId, DefId, EffectId, FactKind, Portable, Refusal, ResimulationStop, RowImage, Rules, Sim,
+    SimConfig, SimTime, SpawnSpec, Spec,
 };
 use ugas_doc::{
     Attribute, AttributeSet, Calculation, CalculationResult, Combat, CombatKind, CombatRule, Effect, Execution,
@@ -232,4 +232,84 @@ fn a_snapshot_for_a_client_has_no_effects_of_a_destroyed_source() {
     let hidden = [rules.attribute("Health").unwrap()];
     assert!(text(&sim.remote().snapshot(hero).unwrap()).contains(&fury));
     assert!(!text(&sim.remote().snapshot_without(hero, &hidden, &|_, _| false).unwrap()).contains(&fury));
+}
+
+// A pet's damage is credited to its owner, also after the pet was destroyed.
+#[test]
+fn the_owner_of_a_destroyed_pet_keeps_the_credit() {
+    let rules = Rules::builder().add(health()).add(rot()).build().unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let spec = || SpawnSpec::sets([rules.set("S").unwrap()]);
+    let hero = sim.spawn(spec()).unwrap();
+    let hunter = sim.spawn(SpawnSpec { owner: Some(ActorId(7)), avatar: Some(ActorId(7)), ..spec() }).unwrap();
+    let wolf = sim.spawn(SpawnSpec { owner: Some(ActorId(7)), avatar: Some(ActorId(8)), ..spec() }).unwrap();
+    sim.apply(&Spec::new(rules.effect("GE_Rot").unwrap(), hero).from(wolf)).unwrap();
+    sim.advance_to(SimTime::seconds(1.0));
+    sim.despawn(wolf).unwrap();
+    let hash = sim.row_hash(hero);
+    let portable: Portable =
+        serde_json::from_str(&serde_json::to_string(&sim.extract(hero).unwrap()).unwrap()).unwrap();
+    sim.insert(&portable).unwrap();
+    assert_eq!(sim.row_hash(hero), hash);
+    sim.advance_to(SimTime::seconds(2.0));
+    let credit = |f: &ugas_core::Fact| if let FactKind::Damage { credit, .. } = f.kind { Some(credit) } else { None };
+    assert_eq!(sim.facts().iter().filter_map(credit).collect::<Vec<_>>(), [hunter, hunter]);
+}
+
+/// A hero with a journal and the rot of a witch that doubles her damage at a distance below 5; and an image of the hero.
+fn journalled() -> (Sim, [ControllerId; 2], RowImage) {
+    let mut near = fury();
+    near.rules[0].when = Some("distance() < 5".to_owned());
+    let mut forbid = Effect::infinite("GE_Forbid");
+    forbid.rules.push(CombatRule { on: "DamageDone".into(), restrict: true, ..CombatRule::default() });
+    let rules = Rules::builder().add(health()).add(rot()).add(near).add(forbid).build().unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let place = |x: f64| Some(ugas_core::Anchor::at([x, 0.0, 0.0]));
+    let set = rules.set("S").unwrap();
+    let [hero, witch] =
+        [0.0, 3.0].map(|x| sim.spawn(SpawnSpec { anchor: place(x), ..SpawnSpec::sets([set]) }).unwrap());
+    sim.keep_journal(hero).unwrap();
+    sim.apply(&Spec::new(rules.effect("GE_Fury").unwrap(), witch)).unwrap();
+    sim.apply(&Spec::new(rules.effect("GE_Rot").unwrap(), hero).from(witch)).unwrap();
+    let mut image = RowImage::default();
+    sim.capture(hero, &mut image).unwrap();
+    (sim, [hero, witch], image)
+}
+
+/// Resimulates the hero up to 3 s and returns the health at 3 s of both runs.
+fn both_runs(mut sim: Sim, hero: ControllerId, image: &RowImage) -> (f64, f64) {
+    let first = health_after(&mut sim, hero, 3.0);
+    let (hash, journal) = (sim.row_hash(hero), sim.journal(hero).unwrap());
+    sim.resimulate(image, Some(&journal), &mut [ResimulationStop::at(SimTime::seconds(3.0))]).unwrap();
+    let second = sim.get(hero, sim.rules().attribute("Health").unwrap()).unwrap();
+    assert_eq!(second == first, sim.row_hash(hero) == hash);
+    (first, second)
+}
+
+// The tick at 1 s had the fury, although the witch has none when it is resimulated.
+#[test]
+fn a_resimulation_uses_the_rules_that_the_source_had_then() {
+    let (mut sim, [hero, witch], image) = journalled();
+    sim.advance_to(SimTime::seconds(1.5));
+    let fury = sim.rules().effect("GE_Fury").unwrap();
+    let filter = ugas_core::EffectFilter { effect: Some(fury), ..Default::default() };
+    sim.run(ugas_core::Op::RemoveMatching { who: witch, filter }).unwrap();
+    assert_eq!(both_runs(sim, hero, &image), (80.0, 80.0));
+}
+
+#[test]
+fn a_resimulation_of_ticks_before_the_death_of_the_source_uses_its_rules() {
+    let (mut sim, [hero, witch], image) = journalled();
+    sim.advance_to(SimTime::seconds(1.5));
+    sim.despawn(witch).unwrap();
+    assert_eq!(both_runs(sim, hero, &image), (70.0, 70.0));
+}
+
+#[test]
+fn a_resimulation_does_not_use_a_restriction_that_the_source_got_later() {
+    let (mut sim, [hero, witch], image) = journalled();
+    sim.advance_to(SimTime::seconds(2.5));
+    let forbid = sim.rules().effect("GE_Forbid").unwrap();
+    sim.apply(&Spec::new(forbid, witch)).unwrap();
+    assert_eq!(both_runs(sim, hero, &image), (80.0, 80.0));
 }

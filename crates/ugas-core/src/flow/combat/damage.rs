@@ -5,7 +5,7 @@
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;
 use super::super::settle::Emit;
-use super::super::{Flow, ForeignAction, Reaction, Via, Write, child_origin_id};
+use super::super::{Flow, ForeignAction, Reaction, Via, View, Write, child_origin_id};
 use super::CombatEvent;
 use super::restrict::sides;
 use crate::rules::{AbilityDef, DamageCx, EffectDef};
@@ -28,6 +28,22 @@ pub(crate) struct CombatResult {
     rest: f64,
     start: f64,
     overkill: f64,
+}
+
+impl View<'_> {
+    /// Returns the controller that gets the credit for the damage: the source or, if the source is a pet, the
+    /// controller of the pet's owner.
+    pub(crate) fn credit(&self, source: ControllerId) -> ControllerId {
+        if let Some(replay) = &self.replay
+            && source != replay.only
+            && let Some(credit) = replay.credit(source, self.st.now)
+        {
+            return credit;
+        }
+        let Some(row) = self.st.controllers.get(source) else { return source };
+        let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
+        self.st.controllers.with_avatar(owner, source).unwrap_or(source)
+    }
 }
 
 impl Flow<'_> {
@@ -68,11 +84,10 @@ impl Flow<'_> {
         let tags = self.view().combat_tags(def, about.spec);
         let ability = self.ability(about.spec.ability);
         let ability: Option<&AbilityDef> = ability.as_deref();
-        let credit = self.credit(about.spec.source);
         let sign = if combat.kind == CombatKind::Damage { -1.0 } else { 1.0 };
         let (done, taken) = sides(combat.kind);
         let frozen = self.view().frozen_of(about).cloned();
-        let source = self.view().source_rules(about.spec.source, frozen.as_ref());
+        let credit = frozen.as_ref().map_or_else(|| self.view().credit(about.spec.source), |f| f.credit);
         // Only the writes planned so far are processed, because an absorbed amount is not damage to the pool.
         let planned: Vec<Write> = self.sc.writes.clone();
         for (at, w) in planned.into_iter().enumerate() {
@@ -83,7 +98,7 @@ impl Flow<'_> {
             let attribute = self.layout(about.target).slots[w.slot as usize].attribute;
             let event = self.view().combat_event(def, about.spec, &tags, Some(attribute), raw);
             let mut event = CombatEvent { frozen: frozen.as_ref(), ..event };
-            let mut amount = match source {
+            let mut amount = match self.view().source_rules(about.spec.source, frozen.as_ref()) {
                 Some(source) => self.view().combat_value_by(source, done, raw, ability, Some(&event)),
                 None => raw,
             };
@@ -138,14 +153,6 @@ impl Flow<'_> {
             }
         }
         amount - rest
-    }
-
-    /// Returns the controller that gets the credit for the damage: the source or, if the source is a pet, the
-    /// controller of the pet's owner.
-    fn credit(&self, source: ControllerId) -> ControllerId {
-        let Some(row) = self.st.controllers.get(source) else { return source };
-        let Some(owner) = row.owner.some().filter(|&o| o != row.avatar()) else { return source };
-        self.st.controllers.with_avatar(owner, source).unwrap_or(source)
     }
 
     /// Reports the results of combat: emits facts, calls hooks, and sends events to listeners.

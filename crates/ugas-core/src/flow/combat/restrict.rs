@@ -7,7 +7,7 @@ use crate::state::Frozen;
 use crate::{AttributeId, ControllerId, Refusal, Spec, TagId};
 use ugas_doc::{CombatKind, DurationPolicy};
 
-impl View<'_> {
+impl<'a> View<'a> {
     /// Returns whether an active effect on a row prevents an event.
     pub(crate) fn restricted(
         &self,
@@ -63,9 +63,19 @@ impl View<'_> {
     }
 
     /// Returns the controller whose rules apply as the source: the source itself, or its stored state if the source
-    /// left the sim. `None` without a source.
-    pub(crate) fn source_rules<'f>(&self, source: ControllerId, frozen: Option<&'f Frozen>) -> Option<RuleHolder<'f>> {
-        frozen.map(RuleHolder::Frozen).or_else(|| self.st.controllers.slot(source).map(RuleHolder::Row))
+    /// left the sim. A replay reads the rules of another controller from its journal only, because the rules may have
+    /// changed since. `None` without a source, or if its record in the journal has no rules.
+    pub(crate) fn source_rules<'f>(&self, source: ControllerId, frozen: Option<&'f Frozen>) -> Option<RuleHolder<'f>>
+    where
+        'a: 'f,
+    {
+        if let Some(frozen) = frozen {
+            return Some(RuleHolder::Frozen(frozen));
+        }
+        match &self.replay {
+            Some(replay) if source != replay.only => replay.rules(source, self.st.now).map(RuleHolder::Frozen),
+            Some(_) | None => self.st.controllers.slot(source).map(RuleHolder::Row),
+        }
     }
 
     /// Returns the tags that restrictions match: an effect's own and granted tags, its school and the tags of its

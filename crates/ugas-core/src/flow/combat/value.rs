@@ -27,8 +27,8 @@ pub(crate) struct CombatEvent<'e> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum RuleHolder<'f> {
     Row(usize),
-    /// A source that left the sim. Its effects on other controllers keep the combat rules that it had immediately
-    /// before it left.
+    /// A source that left the sim, or a source as a replay's journal recorded it. Effects on other controllers keep the
+    /// combat rules that the source had immediately before it left.
     Frozen(&'f Frozen),
 }
 
@@ -298,7 +298,7 @@ impl Reads for RuleReads<'_> {
             Local::Direct => self.style(CombatStyle::Direct),
             Local::Periodic => self.style(CombatStyle::Periodic),
             Local::Area => self.style(CombatStyle::Area),
-            Local::TargetDistance => self.view.distance_between(self.source(), self.target()),
+            Local::TargetDistance => self.view.source_distance(self.source(), self.frozen(), self.target()),
             Local::Param(_) | Local::Tick | Local::Held | Local::Found => None,
             Local::Distance | Local::Bound(_) | Local::Given(_) => None,
         }

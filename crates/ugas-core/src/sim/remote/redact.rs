@@ -136,10 +136,12 @@ impl Sim {
             return;
         };
         redaction.values(extra.as_deref_mut(), def);
-        if let Some(Frozen { values, tags: _, effects }) = frozen.as_deref_mut() {
+        // The `Damage` facts show which controller gets the credit.
+        if let Some(Frozen { values, tags: _, effects, position, credit: _ }) = frozen.as_deref_mut() {
             *values = values.iter().filter(|v| (redaction.knows)(source, v.0)).copied().collect();
-            // Which effects a destroyed source had is not replicated.
+            // Which effects a destroyed source had and where it was is not replicated.
             *effects = Box::default();
+            *position = None;
         }
         if !captures.is_empty() {
             let calcs = def.executions.iter().filter_map(|x| self.rules.calcs.get(x.calculator.0));

@@ -65,6 +65,8 @@ fn effect() -> Effect {
             tags: [TagId(1)].into(),
             effects: [FrozenEffect { def: EffectId(1), level: 2, stacks: 3, set_by_caller: vec![(KeyId(1), 2.5)] }]
                 .into(),
+            position: Some([1.5, 2.5, 3.5]),
+            credit: ControllerId(4),
         })),
     };
     let periodic = NonZero::new(1000).map(|period| Periodic { period, anchor: SimTime(5), n: 2, executed: 3 });

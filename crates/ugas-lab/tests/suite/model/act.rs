@@ -98,7 +98,7 @@ impl World {
         Ok(())
     }
 
-    pub(crate) fn stack(&mut self, spec: &Spec, def: &Effect, old: Inst, plan: Plan) {
+    pub(crate) fn stack(&mut self, spec: &Spec, def: &Effect, old: Inst, plan: Plan, removes: bool) {
         let s = def.stacking.clone().expect("it stacks");
         let (who, now) = (spec.target, self.local(spec.target));
         let limit = s.limit.unwrap_or(u32::MAX);
@@ -120,18 +120,18 @@ impl World {
         if let (PeriodOnStack::Reset, Some(p)) = (s.period_on_stack, inst.periodic.as_mut()) {
             (p.anchor, p.n) = (now, 1);
         }
-        self.changed(who, old.key, "Stacks", &before);
+        let parent = self.spec_of(who, old.key);
+        let kept = self.joined(who, def, old.key, "Stacks", &before, removes);
         // What fits in part overflows nothing (ruling R-99).
         if old.stacks >= limit {
-            let parent = self.spec_of(who, old.key);
             self.then(&parent, Some(s.overflow_effects));
         }
-        if s.on_stack == OnStack::RefreshDuration && plan.length == Some(0) {
+        if kept && s.on_stack == OnStack::RefreshDuration && plan.length == Some(0) {
             self.due_expiry(who, old.key);
         }
     }
 
-    pub(crate) fn merge(&mut self, spec: &Spec, old: Inst, plan: Plan) {
+    pub(crate) fn merge(&mut self, spec: &Spec, def: &Effect, old: Inst, plan: Plan, removes: bool) {
         let (who, now) = (spec.target, self.local(spec.target));
         let before = self.touched(who, &old);
         let mods = keep_dropped(plan.mods, &old);
@@ -149,7 +149,23 @@ impl World {
             inst.end = Some(end.max(now + length));
             inst.length = length;
         }
-        self.changed(who, old.key, "Merged", &before);
+        self.joined(who, def, old.key, "Merged", &before, removes);
+    }
+
+    /// Settles an instance that an application joined, removes other effects by tag, and emits the change. Returns
+    /// whether the instance is still active: what the removal cancelled may have removed it.
+    fn joined(&mut self, who: u32, def: &Effect, key: u64, what: &str, before: &[Node], removes: bool) -> bool {
+        if removes {
+            let e = self.inst(who, key).clone();
+            let touched = [before, &self.touched(who, &e)].concat();
+            self.settle(&touched, who, Vec::new(), e.source);
+            self.remove_by_tag(who, def, Some(key));
+        }
+        let kept = self.rows[&who].effects.iter().any(|e| e.key == key);
+        if kept {
+            self.changed(who, key, what, before);
+        }
+        kept
     }
 
     fn emit_applied(&mut self, who: u32, spec: &Spec, stacks: u32) {

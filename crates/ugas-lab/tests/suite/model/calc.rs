@@ -19,6 +19,9 @@ pub(crate) struct Frozen {
     pub(crate) tags: Vec<String>,
     /// Its active effects, whose rules still apply to its effects on others.
     pub(crate) effects: Vec<Inst>,
+    pub(crate) place: Option<f64>,
+    /// Who gets the credit for its damage.
+    pub(crate) credit: u32,
 }
 
 // Documents -------------------------------------------------------------------------------------------------------
@@ -113,6 +116,9 @@ fn execution(rng: &mut Rng, i: usize, all: &[String], plain: &[String]) -> Calcu
         let when = if rng.percent(50) { format!("1 / target.{b} > 0") } else { format!("source.{a} > 3") };
         first.when = Some(Formula::from(when));
     }
+    if first.when.is_none() && rng.aside(5).percent(30) {
+        first.value = Formula::from(format!("4 - distance() - source.{a} * 0.1"));
+    }
     let mut calc = Calculation::new(format!("Calc_Exec{i}")).result(first);
     if rng.percent(30) {
         calc = calc.result(CalculationResult::add(rng.pick(plain).clone(), format!("source.{b} * 0.2")));
@@ -152,9 +158,13 @@ impl World {
             "level" => Some(cx.level as f64),
             _ => self.read_captured(name, cx.target, (cx.source, cx.frozen), cx.target),
         };
-        let known = |text: &&str| expr::names(text).iter().all(|name| read(name).is_some());
-        if !texts.iter().all(known) {
+        let names: Vec<String> = texts.iter().flat_map(|text| expr::names(text)).collect();
+        let missing: Vec<&String> = names.iter().filter(|name| read(name).is_none()).collect();
+        if missing.iter().any(|name| *name != "distance()") {
             return Err("UnknownAttribute");
+        }
+        if !missing.is_empty() {
+            return Err("NoTarget");
         }
         Ok(texts.iter().map(|text| expr::value(text, &read).expect("all is known")).collect())
     }
@@ -203,6 +213,10 @@ impl World {
         (source, frozen): (u32, Option<&Frozen>),
         target: u32,
     ) -> Option<f64> {
+        if name == "distance()" {
+            let from = frozen.map_or_else(|| self.rows.get(&source).and_then(|r| r.place), |f| f.place);
+            return Some((from? - self.rows.get(&target)?.place?).abs());
+        }
         let Some(f) = frozen else { return self.look(name, own, Some(source), Some(target)) };
         if let Some(rest) = name.strip_prefix("has_tag(source,") {
             let tag = rest.trim_end_matches(')').trim();
@@ -221,7 +235,8 @@ impl World {
         let values = self.shown.iter().filter(|(n, _)| n.0 == who).map(|(n, s)| (n.1.clone(), s.current)).collect();
         let active = self.rows[&who].effects.iter().filter(|e| !e.inhibited);
         let effects = active.map(|e| Inst { frozen: None, ..e.clone() }).collect();
-        let frozen = Frozen { values, tags: self.tag_counts(who).into_keys().collect(), effects };
+        let (tags, credit) = (self.tag_counts(who).into_keys().collect(), self.credit(who));
+        let frozen = Frozen { values, tags, effects, place: self.rows[&who].place, credit };
         for (_, row) in self.rows.iter_mut().filter(|(w, _)| **w != who) {
             for e in row.effects.iter_mut().filter(|e| e.source == who && e.frozen.is_none()) {
                 e.frozen = Some(frozen.clone());

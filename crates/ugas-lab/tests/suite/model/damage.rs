@@ -134,7 +134,7 @@ impl World {
             let own = writes.iter_mut().find(|o| o.attribute == w.attribute).expect("it is one of them");
             // Its loss as a pool of another attribute is kept.
             own.result += w.start + sign * rest - w.result;
-            let credit = self.credit(spec.source);
+            let credit = frozen.map_or_else(|| self.credit(spec.source), |f| f.credit);
             let (attribute, absorbed) = (w.attribute.clone(), amount - rest);
             combat_writes.push(CombatWrite { attribute, credit, raw, absorbed, rest });
         }
@@ -175,7 +175,7 @@ impl World {
     }
 
     /// The source, or the controller whose avatar owns it.
-    fn credit(&self, source: u32) -> u32 {
+    pub(crate) fn credit(&self, source: u32) -> u32 {
         let Some(row) = self.rows.get(&source) else { return source };
         let Some(owner) = row.owner.filter(|_| row.owner != row.avatar) else { return source };
         let master = self.rows.iter().find(|(who, r)| **who != source && r.avatar == Some(owner));

@@ -61,6 +61,9 @@ pub(crate) fn run_sequence(
     if seed % 8 == 1 {
         generate::reapply(&mut Rng::new(!seed), &mut docs);
     }
+    if seed % 8 == 5 {
+        generate::rejoin(&mut Rng::new(!seed), &mut docs);
+    }
     let mut both = Both::new(docs, config);
     let mut done: Vec<Op> = Vec::new();
     for n in 0..ops {

@@ -327,14 +327,7 @@ impl World {
                 return Err("Chance");
             }
         }
-        let have = self.existing(spec, def).map_or(0, |old| old.stacks);
-        if let Some(s) = &def.stacking
-            && s.deny_overflow
-            && have >= s.limit.unwrap_or(u32::MAX)
-        {
-            return Err("Stacks");
-        }
-        Ok(())
+        self.refuse_overflow(spec, def)
     }
 
     /// All numbers of an application.
@@ -365,7 +358,7 @@ impl World {
         plan: Plan,
         tags: Option<Vec<String>>,
     ) -> Result<(), Refused> {
-        let saved = may_fail(def).then(|| self.clone());
+        let saved = (may_fail(def) || !def.remove_effects_with_tags.is_empty()).then(|| self.clone());
         let entered = self.try_enter(spec, def, key, plan, tags);
         if let (Err(_), Some(saved)) = (entered, saved) {
             *self = saved;
@@ -382,24 +375,58 @@ impl World {
         tags: Option<Vec<String>>,
     ) -> Result<(), Refused> {
         let (target, source) = (spec.target, spec.source);
-        let existing = self.existing(spec, def);
+        let mut existing = self.existing(spec, def);
         let tags = tags.unwrap_or_else(|| def.granted_tags.clone());
-        if !def.remove_effects_with_tags.is_empty() {
-            let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
-            let before = self.reactions.len();
-            self.remove_list(target, self.met(target, &filter), &filter);
-            self.withdraw_rechecks(before);
+        let mut removes = !def.remove_effects_with_tags.is_empty();
+        // A stack or a merge removes later, when it has changed the instance.
+        if removes && existing.is_none() {
+            removes = false;
+            self.remove_by_tag(target, def, None);
+            // Cancel lists may have applied the same effect.
+            if def.duration_policy != DurationPolicy::Instant {
+                let active = self.rows[&target].effects.iter().any(|e| e.def == spec.def);
+                if active && def.execution_policy == ExecutionPolicy::RunInSequence {
+                    self.count("Queued after removal");
+                    self.row(target).queue.push((key, spec.clone()));
+                    return Ok(());
+                }
+                existing = self.existing(spec, def);
+                if existing.is_some() {
+                    self.count("Joined after removal");
+                    self.refuse_overflow(spec, def)?;
+                    plan = self.plan(spec, def, existing.as_ref(), key)?;
+                } else {
+                    self.refuse_cycle(spec, key, &plan, None)?;
+                }
+            }
         }
         for (m, state) in def.modifiers.iter().zip(&mut plan.mods) {
             state.holds = self.filter_holds(m, target, source, None);
         }
         match (existing, def.duration_policy) {
             (_, DurationPolicy::Instant) => self.instant(spec, def, plan)?,
-            (Some(old), _) if def.stacking.is_some() => self.stack(spec, def, old, plan),
-            (Some(old), _) => self.merge(spec, old, plan),
+            (Some(old), _) if def.stacking.is_some() => self.stack(spec, def, old, plan, removes),
+            (Some(old), _) => self.merge(spec, def, old, plan, removes),
             (None, _) => self.start(spec, def, key, tags, plan)?,
         }
         Ok(())
+    }
+
+    /// Removes effects by tag, except the instance that the application joins.
+    pub(crate) fn remove_by_tag(&mut self, who: u32, def: &Effect, except: Option<u64>) {
+        let filter = Filter { tags: def.remove_effects_with_tags.clone(), ..Filter::default() };
+        let before = self.reactions.len();
+        let met = self.met(who, &filter).into_iter().filter(|key| Some(*key) != except).collect();
+        self.remove_list(who, met, &filter);
+        self.withdraw_rechecks(before);
+    }
+
+    fn refuse_overflow(&self, spec: &Spec, def: &Effect) -> Result<(), Refused> {
+        let have = self.existing(spec, def).map_or(0, |old| old.stacks);
+        match &def.stacking {
+            Some(s) if s.deny_overflow && have >= s.limit.unwrap_or(u32::MAX) => Err("Stacks"),
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn existing(&self, spec: &Spec, def: &Effect) -> Option<Inst> {

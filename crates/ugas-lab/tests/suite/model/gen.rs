@@ -201,7 +201,7 @@ pub(crate) fn reapply(rng: &mut Rng, docs: &mut Documents) {
         (a.cast, a.passive) = (None, rng.percent(40));
         let j = rng.below(count);
         let other = &mut docs.effects[j];
-        if other.stacking.is_none() && other.execution_policy != ExecutionPolicy::RunInMerge {
+        if !other.name.starts_with("GE_Cool") {
             other.remove_effects_with_tags = vec!["Mark".to_owned()];
             let calculation = &rng.pick(&docs.calculations[..3]).name;
             if rng.percent(40) && other.period.is_none() && !other.name.starts_with("GE_Co") {
@@ -209,6 +209,42 @@ pub(crate) fn reapply(rng: &mut Rng, docs: &mut Documents) {
             }
         }
     }
+}
+
+/// Changes some effects so that they grant a passive ability, and others so that they remove those. The cancelled ability
+/// applies the effect that removed it, which is then queued, merged, stacked or refused.
+pub(crate) fn rejoin(rng: &mut Rng, docs: &mut Documents) {
+    let usable = |e: &Effect| e.duration_policy != DurationPolicy::Instant && !e.name.starts_with("GE_Co");
+    let lasting: Vec<usize> = (0..docs.effects.len()).filter(|&i| usable(&docs.effects[i])).collect();
+    for pair in lasting.chunks_exact(2).take(docs.abilities.len()) {
+        let at = rng.below(docs.abilities.len());
+        let name = docs.abilities[at].name.clone();
+        let other = &mut docs.effects[pair[1]];
+        always(other);
+        other.remove_effects_with_tags = vec!["Mark".to_owned()];
+        other.execution_policy = *rng.pick(&[ExecutionPolicy::RunInSequence, ExecutionPolicy::RunInMerge]);
+        if rng.percent(50) {
+            let (limit, deny_overflow) = (Some(rng.range(1, 3) as u32), rng.percent(40));
+            other.execution_policy = ExecutionPolicy::RunInParallel;
+            other.stacking = Some(Stacking { limit, deny_overflow, ..Stacking::default() });
+            other.duration = other.duration.take().map(|_| Magnitude::value(2.5));
+        }
+        let apply = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", other.name.as_str());
+        let waits = AbilityTask::new("WaitDelay").param("Duration", 5.0);
+        docs.abilities[at] = Ability { passive: true, on_cancel: vec![apply], ..Ability::new(&name).task(waits) };
+        let e = &mut docs.effects[pair[0]];
+        always(e);
+        (e.effect_tags, e.granted_abilities) = (vec!["Mark".to_owned()], vec![GrantedAbilityEntry::new(&name)]);
+        e.granted_abilities[0].remove_on_effect_removal = true;
+    }
+}
+
+/// Removes everything that can refuse or queue an application.
+fn always(e: &mut Effect) {
+    (e.application_required_tags, e.application_blocked_tags) = (Vec::new(), Vec::new());
+    (e.source_required_tags, e.source_blocked_tags) = (Vec::new(), Vec::new());
+    (e.application_condition, e.application_chance, e.stacking) = (None, None, None);
+    e.execution_policy = ExecutionPolicy::RunInParallel;
 }
 
 /// The divisor of a derived attribute.

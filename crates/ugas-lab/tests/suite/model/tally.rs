@@ -59,6 +59,8 @@ pub(crate) fn check(tally: &Tally, sequences: u64) {
         "ExecutionRestricted",
         "Execution refused",
         "Frozen execution",
+        "Joined after removal",
+        "Queued after removal",
     ] {
         wanted.push((fact.to_owned(), 2));
     }
