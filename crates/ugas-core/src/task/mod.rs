@@ -408,10 +408,12 @@ pub fn host_answered_tasks() -> impl Iterator<Item = &'static str> + Clone {
 /// target when it is activated.
 ///
 /// ```
-/// use ugas_doc::{Ability, task};
-/// let bolt = Ability::new("GA_Bolt").task(task("ApplyEffectToTarget").param("EffectClass", "GE_Hit"));
+/// use ugas_doc::{Ability, AbilityTask};
+/// let hit = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "GE_Hit");
+/// let bolt = Ability::new("GA_Bolt").task(hit.clone());
 /// assert!(ugas_core::needs_target(&bolt));
-/// let aimed = Ability::new("GA_Aimed").task(task("SetTarget").param("Target", "Nearest")).task(bolt.tasks[0].clone());
+/// let set = AbilityTask::new("SetTarget").param("Target", "Nearest");
+/// let aimed = Ability::new("GA_Aimed").task(set).task(hit);
 /// assert!(!ugas_core::needs_target(&aimed));
 /// ```
 pub fn needs_target(ability: &Ability) -> bool {
