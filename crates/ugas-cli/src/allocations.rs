@@ -1,5 +1,5 @@
-//! Counts allocations per thread. The studio shows the number of allocations in the last step, which should be 0 after
-//! warm-up.
+//! Counts allocations per thread. The studio shows the number of allocations in the last tick of the session, which
+//! should be 0 after warm-up.
 #![allow(unsafe_code, reason = "an allocator is an unsafe trait; every call is forwarded to the system allocator")]
 
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -1,4 +1,4 @@
-//! `ugas bot`: runs one client of a scenario. The bot connects, runs its client's entries of the timeline, and prints
+//! `ugas bot`: runs one client of a scenario. The bot connects, runs the verbs whose `On:` names its client, and prints
 //! the hash of the last confirmed state of each actor that the client owns.
 
 use std::io;

@@ -1,4 +1,4 @@
-//! Code shared by `ugas serve` and `ugas bot`: addresses, the protocol id and client ids.
+//! Code shared by `ugas serve` and `ugas bot`: addresses, the protocol id, connection ids, and the output of failures.
 
 use std::fmt;
 use std::net::SocketAddr;

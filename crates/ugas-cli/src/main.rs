@@ -1,4 +1,4 @@
-//! The `ugas` command. It parses arguments, calls `ugas-lab`, `ugas-data` and `ugas-studio`, and prints the results.
+//! The `ugas` command. It parses arguments, calls the other crates of the project, and prints the results.
 //!
 //! Exit codes: 0 for success, 1 if a test, a check or a network session failed, 2 if an input is invalid or a file, a
 //! port or another resource could not be opened, read or written. The program writes results to stdout and errors to

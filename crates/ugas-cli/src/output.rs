@@ -1,6 +1,6 @@
-//! Writes lines, optionally coloured, and defines the exit codes. [`printable_line`] escapes control characters in
-//! every line, so that text from files cannot control the terminal. Write errors are returned, so that the program ends
-//! without a message when a pipe is closed.
+//! Writes lines, optionally coloured, and defines the exit codes. Control characters in texts are escaped, so that text
+//! from files cannot control the terminal. Write errors are returned, so that the program ends without a message when a
+//! pipe is closed.
 
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::process::ExitCode;

@@ -1,8 +1,8 @@
 //! Validation of the commands that clients send.
 //!
-//! The server checks each command in a fixed order: key and tick, numeric values, controller, ability, net execution
-//! policy, target, effect. A valid command becomes an op, and the sim then checks this op in the same way as an op of
-//! the host.
+//! The server checks each command in a fixed order: key and tick, numeric values, controller, grant of the ability, net
+//! execution policy, target or position, effect, and whether the ability that applies the effect is active and
+//! committed. A valid command becomes an op, and the sim then checks this op in the same way as an op of the host.
 
 mod cooldowns;
 

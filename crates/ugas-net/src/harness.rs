@@ -1,10 +1,10 @@
-//! A server and its clients over simulated links, stepped in virtual time.
+//! A server and its clients over simulated links in virtual time.
 //!
 //! A [`Harness`] is for tests of games and of this crate. It takes a [`Server`], lets named clients join over links
-//! with given profiles, and steps the server, the clients and the links tick by tick. One seed determines all loss and
+//! with given profiles, and runs the server, the clients and the links tick by tick. One seed determines all loss and
 //! delay, so a failure is reproducible.
 //!
-//! In a step the server receives datagrams, runs its tick and sends datagrams. Half a tick later the clients receive
+//! In each tick the server receives datagrams, runs its sim and sends datagrams. Half a tick later the clients receive
 //! datagrams, update and send datagrams. This offset models clocks that are not aligned.
 
 use ugas_core::{ControllerId, Host, NoHost, SimTime};

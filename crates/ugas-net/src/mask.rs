@@ -1,7 +1,8 @@
 //! The parts of a controller that its owning client and observers receive.
 //!
 //! The replication mode of a controller decides what is sent, and the mode of each attribute restricts who receives its
-//! value. A [`Mask`] combines both modes; all encoders use it.
+//! value. A [`Mask`] combines both modes. In the modes `Mixed` and `Full` the owning client receives the exact state,
+//! which also contains grants, activations and tasks.
 //!
 //! | Mode | Owning client | Observers |
 //! |---|---|---|

@@ -1,5 +1,6 @@
-//! Decides where a request of an owning client runs. Client and server use the same decision: the client to select the
-//! requests that it predicts, the server to select the requests that it accepts.
+//! Decides where a [`Request`] of an owning client runs: predicted on the client, on the server first, or on the client
+//! only. Client and server use the same decision: the client to select the requests that it predicts or does not send,
+//! the server to select the requests that it accepts.
 
 use crate::message::Request;
 use ugas_core::{AbilityId, ControllerId, InputId, Refusal, Sim};

@@ -1,9 +1,10 @@
 //! The backend of the studio as a wasm module, which runs the demo in a browser without a server. The module exports
 //! six functions whose parameters and results are numbers.
 //!
-//! The module and its caller exchange text through two buffers in the module's memory. The caller writes a text to
-//! `input_buffer`, calls a function, and reads the answer from `output_buffer`. The functions take no pointers, so a
-//! caller cannot make the module read or write outside these buffers.
+//! The module and its caller exchange text through two buffers in the module's memory. The caller writes a text at the
+//! address that `input_buffer` returns, calls `ask` or `scenario`, and reads the answer at the address that
+//! `output_buffer` returns. The functions take no pointers, so a caller cannot make the module read or write outside
+//! these buffers.
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 #![allow(unsafe_code, reason = "exporting a function to the browser needs the unsafe attribute no_mangle")]
 

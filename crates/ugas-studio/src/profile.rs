@@ -1,4 +1,4 @@
-//! Profiling of tasks: a host that measures time and collects the task records of a step.
+//! Profiling of tasks: a host that measures time and collects task records.
 //!
 //! The runtime has no clock. The host provides a clock and receives a record for each task type whose tasks ticked in a
 //! frame. With the feature `tracing` the records can be emitted as `tracing` events.

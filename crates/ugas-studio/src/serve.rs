@@ -1,6 +1,6 @@
-//! The web server of the studio. It listens only on the loopback address, and its web socket requires a token.
+//! The web server of the studio. It listens only on the loopback address, and its WebSocket requires a token.
 //!
-//! Pages are built into the program, so no HTTP request reads a file. The web socket accepts only pages of this server
+//! Pages are built into the program, so no HTTP request reads a file. The WebSocket accepts only pages of this server
 //! that have the token. The server rejects pages of other origins and requests with another host name (DNS rebinding).
 #![allow(clippy::disallowed_methods, reason = "a host reads the clock and passes the time to the sim")]
 

@@ -1,5 +1,5 @@
-//! A transport between a server and clients in one process, for tests and single player. No datagram is lost in
-//! transit, duplicated or delayed. The rate limits of [`Limits`] apply as over a network.
+//! A transport between a server and clients in one process, for tests and single player. No datagram is duplicated or
+//! delayed, and a datagram is dropped only if a queue is full or a rate limit of [`Limits`] is exceeded.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -207,7 +207,7 @@ fn composite_tasks_accept_only_their_own_fields() {
     let long = AbilityTask::sequence((0..1100).map(|_| wait()));
     assert_issue(&error(with(long), "too-long"), "GA_Spell", &["more than 1024 steps"]);
     let loops = AbilityTask::sequence((0..256).map(|_| AbilityTask::repeat(2, [task("CommitAbility")])));
-    assert_issue(&error(with(loops), "too-long"), "GA_Spell", &["255 Repeats"]);
+    assert_issue(&error(with(loops), "too-long"), "GA_Spell", &["256 Repeats"]);
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! Runs a scenario with `Network:`: its server and its clients over simulated links. Time is virtual and random numbers
 //! depend only on the seed, so a run is reproducible.
 //!
-//! All machines use the server's clock: every machine runs a step at the first server tick at or after the time of the
-//! step. A command of a client reaches the server after the latency of its link, as in a game.
+//! All times of the timeline are server times. A verb runs on the client that its `On:` names, or on the server if it
+//! has no `On:`. It runs at the first server tick at or after the time of its timeline entry; a verb of a client whose
+//! prediction window is full waits. Commands of a client travel over its simulated link, so they reach the server
+//! later, as in a game.
 
 use super::parts::{ClientPart, PartError, ServerPart};
 use super::{RunOptions, Runner};

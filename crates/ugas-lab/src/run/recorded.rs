@@ -1,4 +1,5 @@
-//! A recorded run: copies of the world after every `Do` list and at intervals, so that a tool can seek to any time.
+//! A recorded run: copies of the world after every `Do` list and at intervals, so that a tool can seek. The number of
+//! copies is limited.
 
 use super::{RunOptions, Runner};
 use crate::report::Report;

@@ -1,7 +1,7 @@
 //! The rollback test of a scenario. The test interrupts a run after every verb, at the time of every fact and timeline
-//! entry, and halfway between two such times. At each interruption the sim is rolled back. In addition, each controller
-//! is captured and restored, and removed and inserted again. After each of these operations the run must continue with
-//! the same facts and hashes.
+//! entry, and halfway between two such times. At each interruption the sim is saved, advanced and rolled back. In
+//! addition, each controller is captured, changed and restored, and is serialized, removed and inserted again. After
+//! each of these operations the next verbs and times must give the same facts and hashes as without the operation.
 
 use super::{RunOptions, Runner};
 use crate::scenario::Scenario;

@@ -1,5 +1,5 @@
 //! The field `Network:` of a scenario: the clients, the actors that they own, and their links. A verb with `On:` runs
-//! on a client and must be a request that a client may send.
+//! on that client and must be `Expect` or a command that a client may send.
 
 use super::fields::{Fields, Name, Place, Reading, did_you_mean};
 use super::{AbilityVerb, Pick, Scenario, Step, Verb, for_each_step};

@@ -52,7 +52,7 @@ fn errors_in_the_network_section_are_reported_at_their_location() {
         "2:55 Hero already has an owner; remove it from one client"
     );
     assert!(
-        network("{Clients: {Ana: {Owns: [Later]}}}").contains("a client can only own actors that exist from the start")
+        network("{Clients: {Ana: {Owns: [Later]}}}").contains("a client can own only actors that exist from the start")
     );
     assert_eq!(network("{Clients: {Ana: {Loss: 2}}}"), "2:33 Loss: expected a fraction from 0 to 1, found 2");
     assert!(network("{Clients: {Ana: {LatencyMs: -1}}}").contains("expected 0 to 60000 milliseconds"));

@@ -1,6 +1,7 @@
-//! Limits how far a server may move a client's clock. A client that received no packets for a while jumps to the
-//! server's tick. A server that sends wrong ticks must not make the client simulate years, so a jump is limited to the
-//! local time since the last packet plus a margin. If the server's tick is further away, the client ends the session.
+//! Limits how far a server may move a client's clock forward. A client that received no packets for a while jumps to
+//! the server's tick. A server that sends wrong ticks must not make the client simulate years, so jumps have a budget:
+//! at most the local time since the last packet plus ten seconds, and never more than one minute. Each jump spends a
+//! part of the budget, which refills with local time. If a jump exceeds the budget, the client ends the session.
 
 use super::Client;
 use crate::types::Tick;

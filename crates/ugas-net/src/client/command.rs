@@ -1,4 +1,4 @@
-//! Commands: the requests of a player, predicted where the net execution policy allows it.
+//! Commands: each asks the server for a change. The client predicts the change if the net execution policy allows it.
 
 use super::facts::Certainty;
 use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};

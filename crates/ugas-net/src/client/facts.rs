@@ -1,5 +1,5 @@
 //! Facts with their certainty. The client emits a predicted fact immediately, and emits it again later as confirmed or
-//! undone.
+//! undone. It emits a fact of the server that it did not predict, or of a `LocalOnly` ability, once.
 
 use crate::confirm::confirmation_hash;
 use crate::types::Tick;

@@ -1,4 +1,5 @@
-//! An owned controller on its client: its predicted state at each unconfirmed tick, and the last confirmed state.
+//! An owned controller on its client: its predicted state at each unconfirmed tick, its last confirmed state, and its
+//! baselines.
 
 use crate::types::Tick;
 use crate::wire::token::Tokens;

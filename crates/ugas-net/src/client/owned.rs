@@ -1,6 +1,6 @@
 //! Adds and removes owned controllers. A client predicts a controller from its first full state until the server
-//! removes the controller. The client keeps an empty history for a removed controller, so that the controller can
-//! return.
+//! removes the controller or changes its replication mode so that the owning client no longer receives the exact state.
+//! The client then keeps an empty history, so that the controller can return.
 
 use super::Client;
 use super::facts::Certainty;

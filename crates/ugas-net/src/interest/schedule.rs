@@ -1,7 +1,7 @@
 //! The selection of actors for the next packet of one client.
 //!
 //! The schedule visits only actors that may need an update: actors that changed or moved, that did not fit into an
-//! earlier packet, or whose packet was lost. Unchanged actors take no time.
+//! earlier packet, or whose packet was lost. It does not visit unchanged actors.
 
 use super::{Interest, PacketPlan, PlannedUpdate, RelevanceUpdate, ScheduleRequest, Viewer};
 use crate::types::Tick;

@@ -1,5 +1,6 @@
-//! Ability events for observers: ticks, cancels and interrupts of abilities with `OnSimulated…` lists are sent to
-//! clients that see the ability's controller and do not own it.
+//! Ability events for observers: cast ticks, cancels and interrupts for which the ability has an `OnSimulated…` list.
+//! For an ability without a cast, the activation counts as its only tick. An event is sent to each client that receives
+//! the controller and does not own it, unless half of the client's reliable stream is full.
 //!
 //! The events are derived from the facts of a completed tick. By then the activation and its target may already be
 //! removed, so this module keeps the last known target of each activation.

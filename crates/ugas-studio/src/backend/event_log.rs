@@ -1,4 +1,4 @@
-//! The event log: the newest facts of the server, and the predictions that clients rolled back.
+//! The event log: the newest facts of the server, and the predicted facts that clients undid.
 
 use crate::Names;
 use crate::backend::request::FrameRequest;

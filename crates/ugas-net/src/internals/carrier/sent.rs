@@ -1,8 +1,9 @@
 //! Own packets in flight: when they were sent, which fragments they contain, and whether they arrived.
 //!
 //! A peer rejects a packet whose tick is earlier than the newest tick it received. An ack therefore also shows which
-//! packets are lost: all packets of earlier ticks than the acknowledged packet that the ack does not list. A loss is
-//! known after one round trip, without a timeout.
+//! packets are lost: all packets of earlier ticks than the acknowledged packet that the ack does not list. Such a loss
+//! is known after one round trip, without a timeout. A packet of the same tick that the ack does not list counts as
+//! lost after a timeout.
 
 use std::collections::VecDeque;
 

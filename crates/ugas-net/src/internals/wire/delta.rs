@@ -1,10 +1,14 @@
 //! The delta between two token lists, in bits.
 //!
-//! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists in
-//! one pass. Equal members are not written. An integer is written as the difference to its old value. A float is
-//! written as a difference of decimals, or as one bit if it equals the float before it in the list. The elements of
-//! lists are matched by an identity: their first leaf that is not a float, since ids come first. A removed element
-//! therefore does not shift the others. A new element is written as a delta to the element it replaces or follows.
+//! A tick usually changes two or three of the hundreds of numbers of a controller. The writer compares both lists and
+//! does not write equal members. A changed integer is written as the difference to its old value. A changed `f64` that
+//! equals the preceding `f64` in the same list is written as one bit. Otherwise, a value with at most four decimal
+//! places is scaled to an integer and written as the difference to its scaled old value; any other value, and a value
+//! whose difference is too long, is written as raw bits. An `f32` is always written as raw bits. The elements of a list
+//! are matched by an identity: their first leaf that is not a float, since ids come first. A removed element therefore
+//! does not shift the others. Elements are matched by index instead if the list has the same length and either at most
+//! one element was replaced or the identity would match no more elements than the index. A new element is written as a
+//! delta to the element it replaces or follows.
 //!
 //! Where writer and reader know that a value changed, the code for "no change" is not needed. In such a place this code
 //! means that the value has another kind and follows in full.

@@ -1,9 +1,12 @@
 //! Lossless variable-length encoding of integers and floats.
 //!
 //! Replicated numbers are mostly small: a counter rises by two, health falls by 17, an event happened three ticks ago.
-//! A code starts with its size class in unary. Each class starts where the previous one ends, so that each number has
-//! exactly one code. A float is written as the difference of two decimals if that restores exactly the same bits, which
-//! the writer checks. Values that may lose precision use a [`Quantizer`].
+//! The code of an integer starts with its size class in unary, followed by the offset in the class. Each class except
+//! the last starts where the previous class ends; the last class contains all 64 bits. Large multiples of a common time
+//! unit, large integers that end with many zero bits, and integers near the maximum have shorter codes. A float with at
+//! most four decimal places is scaled to an integer and written as the difference to its scaled old value, if the
+//! reader gets exactly the same bits and the code is short. Any other float is written as the raw bits of an `f32` or,
+//! if that would lose precision, of an `f64`. Values that may lose precision use a [`Quantizer`].
 
 use super::bits::{BitReader, BitWriter, WireError};
 use crate::types::Tick;

@@ -2,7 +2,7 @@
 //!
 //! The state of a controller consists of values of many types. A hand-written delta would have to be updated with each
 //! change of these types. Instead a value is flattened to a list of tokens: each number, flag or text is one token, and
-//! each group starts with a token that contains its size. Two token lists are compared in one pass, and
+//! each group starts with a token that contains its size. Two lists of one type can be compared token by token, and
 //! [`delta`](super::delta) writes one list relative to the other. Field names are left out, since client and server
 //! have the same types. A type with fields that serde may skip (`skip_serializing_if`) cannot be read back.
 //!

@@ -1,5 +1,5 @@
-//! WebSocket without threads: each packet is one binary message. The first packet of a client, its connection request,
-//! is in the URL (`/?creq=…`), so that the server can check it before the WebSocket is open. The browser client of
+//! WebSocket without threads. The first packet of a client, its connection request, is in the URL (`/?creq=…`), so that
+//! the server can check it before the WebSocket is open. Each other packet is one binary message. The browser client of
 //! `renet2` does the same.
 //!
 //! `renet2` has a WebSocket server on an asynchronous runtime. This module has its own server, because it must limit
