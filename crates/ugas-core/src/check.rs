@@ -1,8 +1,9 @@
 //! Validation of a row from untrusted data, such as a saved game or a network message. Damaged or forged data must not
 //! enter a sim.
 //!
-//! Derived values of a row (counts, current values) are recomputed. All other values are validated. A row that no sim
-//! can have produced is rejected.
+//! Derived values of a row (some counts, current values) are recomputed. In a snapshot for the owning client, values
+//! that depend on hidden attributes are accepted as received. The other values are validated, and a row with an invalid
+//! value is rejected.
 
 use crate::flow::{Flow, sums};
 use crate::limits::{Limits, MIN_PERIOD};

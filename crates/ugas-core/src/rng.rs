@@ -1,6 +1,6 @@
-//! Counter-based random numbers. Each number is a hash of the seed and of the values that identify the draw: the
-//! target, the cause, the execution and the index of the draw. The number does not depend on earlier draws, so a
-//! replay, a client and a server get the same result for every roll.
+//! Counter-based random numbers. Each number is a hash of the seed and of the values that identify the draw: the op,
+//! the target, the application, the execution, the calculation and the index of the draw. The number does not depend on
+//! earlier draws, so a replay, a client and a server get the same result for every roll.
 
 /// The site that marks a description. No random numbers are drawn for descriptions.
 pub(crate) const SITE_TEXT: u32 = u32::MAX;

@@ -1,4 +1,4 @@
-//! The error of the deserializer. Each enclosing map or list adds its step to the path of the error.
+//! The error of the deserializer. Each enclosing map or list adds its key or index to the path of the error.
 
 use crate::spelling::nearest;
 use crate::tree::quoted;

@@ -1,7 +1,7 @@
 //! Waits for file changes that the operating system reports.
 //!
-//! An event is only a hint: editors write a file in several steps and under temporary names, and events can get lost.
-//! The caller must determine what changed, for example with [`Reloader::poll`](crate::Reloader::poll).
+//! An event is only a hint: editors write a file in several operations and under temporary names, and events can get
+//! lost. The caller must determine what changed, for example with [`Reloader::poll`](crate::Reloader::poll).
 
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Abilities: actions of an actor with their requirements, costs, cooldowns and tasks.
+//! Abilities: actions that a controller can perform, with their requirements, costs, cooldowns and tasks.
 
 use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};

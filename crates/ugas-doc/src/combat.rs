@@ -1,5 +1,6 @@
 //! Combat: effects that deal damage, heal or cause threat, and combat rules. A combat rule changes amounts of damage,
-//! healing or threat, or the costs and times of abilities.
+//! healing or threat, the costs, times and charges of abilities, or the magnitudes of gameplay events, or it forbids an
+//! action or event.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Curves: tables of points that scale magnitudes by the level, by an attribute or by a set-by-caller value.
+//! Curves: functions of one number, defined by points. Magnitudes and expressions evaluate curves.
 
 use crate::Document;
 use serde::{Deserialize, Serialize};

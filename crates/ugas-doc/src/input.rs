@@ -1,6 +1,6 @@
 //! Input documents: actions, action sets, mappings from devices to actions, and modifiers of raw values. Input
-//! documents are data for the host, which reads devices and sends the ops `Press` and `Release`. The runtime reads only
-//! the names and trigger behaviors of actions.
+//! documents are data for the host, which reads devices and sends the ops `Press` and `Release`. The rules builder
+//! reads only the trigger behavior of an action, to reject unsupported values.
 
 use crate::{Document, Metadata, Value};
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
-//! Timelines: the events of montages, so that a sim without an engine can play the montages.
+//! Timelines: the lengths and events of montages, and answers to tasks that wait for the engine, so that a sim without
+//! an engine can run the abilities that use them.
 
 use crate::{Document, Metadata};
 use serde::de::{self, Deserializer, Visitor};

@@ -1,6 +1,6 @@
-//! Cues: particles, sounds and icons, registered by tag. The runtime only reports that a cue was triggered. Each client
-//! registers its own implementations of cues with a [`CueManager`]. A cue gets only `&Sim`, so a cue cannot change the
-//! game.
+//! Implementations of cues, such as particles, sounds and icons, registered by tag. The runtime only emits facts about
+//! cues. Each client registers its own implementations with a [`CueManager`]. An implementation gets only `&Sim`, so it
+//! cannot change the sim.
 //!
 //! ```compile_fail
 //! use ugas::prelude::*;

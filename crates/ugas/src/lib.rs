@@ -3,7 +3,7 @@
 //!
 //! - [`prelude`]: the names most programs need;
 //! - [`simple`]: health, damage, buffs and cooldowns in code without any file, e.g. for a game jam;
-//! - [`Observers`]: callbacks per attribute, tag, effect or ability, dispatched after a step;
+//! - [`Observers`]: callbacks per attribute, tag, effect or ability, called when the host dispatches facts;
 //! - [`CueManager`]: particles, sounds and icons, registered by tag, with read-only access to the sim;
 //! - [`ids!`](crate::ids): a macro that resolves names to ids once, and reports all unknown names in one error.
 //!

@@ -1,5 +1,5 @@
-//! Observers: callbacks for facts, as an alternative to a loop over the log. Observers run when the host dispatches the
-//! facts of a step. A sim never calls an observer during a step.
+//! Observers: callbacks for facts, as an alternative to a loop over the log. Observers run when the host dispatches a
+//! batch of facts. A sim never calls an observer itself.
 
 use crate::batch::{FactBatch, Occurrence};
 use ugas_core::{AbilityId, AttributeId, ControllerId, EffectId, Fact, FactKind, RemoveReason, Sim, TagId};

@@ -8,7 +8,7 @@
 //! | 1 boolean | `u8` |
 //! | 2 number | `f64` |
 //! | 3 text | `u32` length, UTF-8 |
-//! | 4 position | three `f64` |
+//! | 4 position or direction | three `f64` |
 //! | 5 tag | `u32` |
 //! | 6 controller | `u32` |
 

@@ -1,4 +1,5 @@
-//! Diagnostics: reports of likely mistakes in documents. A diagnostic does not stop the sim.
+//! Diagnostics: reports of likely mistakes in documents, of refused reactions and of reached limits. A diagnostic does
+//! not stop the sim.
 
 use super::field::event_kinds;
 use super::{Cause, FieldValue};

@@ -1,4 +1,4 @@
-//! Admission: the checks that can refuse an application before its magnitudes are evaluated. The checks change nothing
+//! Admission: the checks that can refuse an application before its magnitudes are evaluated. The checks change no state
 //! and run in a fixed order. The first failed check determines the refusal.
 
 use super::magnitude::{About, SITE_CHANCE};

@@ -1,5 +1,6 @@
-//! Capture, restore and resimulation of one row. A journal records the ops on the row and the values that the row read
-//! from other rows, so that a resimulation does not need the other rows.
+//! Capture, restore and resimulation of one row. A journal records everything that the row receives from outside: ops,
+//! actions of other rows on this row, the state that the row read from other rows, and frame work. A resimulation
+//! therefore does not need the other rows.
 
 use super::settle::Emit;
 use super::{Flow, Via};

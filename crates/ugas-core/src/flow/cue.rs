@@ -1,5 +1,5 @@
-//! Cues. A burst emits a fact. A loop is counted per tag, over effects and abilities together: the loop starts when the
-//! count becomes 1 and stops when it becomes 0.
+//! Cues. A burst emits a fact. A loop is counted per controller and tag, over effects and abilities together: the loop
+//! starts when the count becomes 1 and stops when it becomes 0.
 
 use super::{Flow, Via};
 use crate::fact::{ParamValue, put_param};

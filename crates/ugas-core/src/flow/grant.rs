@@ -1,5 +1,6 @@
-//! The tags and abilities that an effect grants. Granted tags are counted and are removed when the effect ends. A
-//! granted ability is revoked when the effect ends, if the grant is defined with `RemoveOnEffectRemoval`.
+//! The tags and abilities that an effect grants. Granted tags are counted and are removed when the effect ends or is
+//! inhibited. An instant effect adds and removes its tags during the application. A granted ability is revoked when the
+//! effect ends, if the grant is defined with `RemoveOnEffectRemoval`.
 
 use super::{Flow, RowEvent, Via};
 use crate::rules::EffectDef;

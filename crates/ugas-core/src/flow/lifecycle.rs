@@ -1,5 +1,5 @@
-//! The lifecycle of a controller: spawn, change of avatar, pause and destruction. Each of these changes has a fixed
-//! order of steps.
+//! The lifecycle of a controller: spawn, change of avatar, change of the clock, movement and destruction. Spawn, change
+//! of avatar and destruction run their parts in a fixed order.
 
 use super::settle::Emit;
 use super::{Flow, RowEvent, Via};

@@ -1,4 +1,4 @@
-//! Dispatches ops. All changes of a sim from outside are ops.
+//! Runs an op: dispatches it to the function that implements it, and then runs the reactions.
 
 use super::Flow;
 use crate::state::CauseWhat;

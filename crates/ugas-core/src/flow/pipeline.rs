@@ -1,5 +1,6 @@
-//! The seven-step pipeline, which computes the current value of an attribute from its base value and modifiers. No
-//! other code computes current values. `explain` shows the steps.
+//! The seven-step pipeline, which computes the current value of an attribute from its base value and modifiers. Only
+//! fast paths for attributes without modifiers compute current values without the pipeline. `explain` shows the steps
+//! of the pipeline.
 
 use crate::ChannelId;
 use crate::rules::clamp;

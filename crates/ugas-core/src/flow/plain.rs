@@ -1,5 +1,6 @@
-//! The fast path of effects whose magnitudes are constants and that grant only tags. Such an effect has no cues,
-//! calculations or conditional effects. The fast path is taken only if no hook is registered.
+//! The fast path of effects whose magnitudes are constants and that grant only tags. Such an effect has, among other
+//! restrictions, no cues, no calculations and no `OnApplied` effects. The fast path is taken only if the sim has no
+//! hooks, keeps no journal and writes no trace.
 
 use super::apply::Plan;
 use super::settle::Emit;

@@ -1,6 +1,6 @@
 //! React: runs the consequences of an operation in order, until none is left or a limit is reached. The consequences
-//! are conditional effects, the next application in a queue, rechecks of ongoing requirements and tag filters, and
-//! events.
+//! are conditional effects, the next application in a queue, rechecks of ongoing requirements and tag filters, events,
+//! the ticks of casts of zero duration, and the missed executions of effects that are no longer inhibited.
 
 use super::remove::Trigger;
 use super::settle::Emit;

@@ -1,6 +1,7 @@
 //! Ability sets: attribute sets, effects and abilities that are granted and revoked together (equipment, a class, a
-//! form). If one part is refused, no part is granted. Revoking a granted ability set by its handle revokes exactly the
-//! parts that this grant added. Parts that were already removed are skipped.
+//! form). If one part is refused, no part is granted. The revocation of a granted ability set removes the parts that
+//! this grant added, except attribute sets that another granted ability set shares. Parts that were already removed are
+//! skipped. The revocation is refused if something else needs one of the attribute sets.
 
 use super::{Flow, Via};
 use crate::state::{Row, SetGrant};

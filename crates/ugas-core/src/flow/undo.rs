@@ -1,8 +1,8 @@
 //! Undo of refused operations. An operation that can be refused after its first change saves the rows that it may have
 //! changed by then, and restores them on a refusal.
 //!
-//! Usually this is the row of the operation. A removal by tag can also cancel abilities, and their cancel lists can
-//! change other rows. The whole sim is saved only if such a list can run and can change another row.
+//! Usually only the row of the target is saved. A removal by tag can also cancel abilities, and their cancel lists can
+//! change other rows. The state of the whole sim is saved only if such a list can run and can change another row.
 
 use super::settle::Emit;
 use super::{EventCutoff, Flow, Journal, Recheck, RowEvent, State, Via};

@@ -1,4 +1,5 @@
-//! Queries about abilities: activations, cooldowns, castable abilities and the reasons why an activation would fail.
+//! Queries about abilities: activations, cooldowns, charges, casts, parameters, held inputs, castable abilities and the
+//! reasons why an activation would be refused.
 
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, EffectKey, GrantId, GroupId, InputId, ParamId, ReadError,

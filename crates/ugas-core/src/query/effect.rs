@@ -1,4 +1,4 @@
-//! Queries about active effects and grants.
+//! Queries about active effects, grants and granted ability sets.
 
 use crate::{
     AbilityId, AbilitySetId, ControllerId, EffectFilter, EffectId, EffectKey, GrantId, InputId, ReadError, Sim,

@@ -1,4 +1,4 @@
-//! Queries about tags.
+//! Queries about tags and loop cues.
 
 use crate::{ControllerId, NameKind, ReadError, Sim, TagId, TagQuery};
 

@@ -1,5 +1,5 @@
-//! The parser of expressions: precedence climbing over `|| && comparisons + - * /`, then signs, then numbers, names,
-//! calls and brackets. An error message contains the column.
+//! The parser of expressions: precedence climbing over `|| && comparisons + - * /`, then the unary operators `-` and
+//! `!`, then numbers, names, calls and brackets. An error message contains the column.
 
 use super::curve::CurveDef;
 use super::expr::{Binary, Code, Expr, Resolve, STACK, Side};

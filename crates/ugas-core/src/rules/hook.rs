@@ -1,4 +1,4 @@
-//! Host code that decides whether an ability can be activated.
+//! `CanActivate` hooks: host code that decides whether an ability can be activated.
 
 use super::{ReadKey, Rules};
 use crate::{AbilityId, AttributeId, ControllerId, ParamId, TagId};

@@ -1,4 +1,5 @@
-//! Documents that only the host or the pack loader uses. They add no definitions to the rules.
+//! Documents that only the host or the pack loader uses. They add no definitions to the rules; the compiler reads only
+//! the tags of scenes, and rejects unsupported trigger behaviors of input actions and patches that were not applied.
 
 use super::compile::Compiler;
 use super::document::{Phase, RulesDocument};

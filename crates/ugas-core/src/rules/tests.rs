@@ -1,4 +1,4 @@
-//! Unit tests of compiled abilities.
+//! Unit tests of compiled abilities, timelines, tasks, combat effects and pools.
 
 use super::*;
 use crate::task::TaskKind;

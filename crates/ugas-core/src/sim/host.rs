@@ -1,4 +1,5 @@
-//! The interface through which a sim queries the host during a step, and a host that finds nothing.
+//! The interface through which a sim queries the host during a step and measures ticking tasks, and a host that finds
+//! and measures nothing.
 
 use super::TaskRecord;
 use crate::{Anchor, ControllerId};

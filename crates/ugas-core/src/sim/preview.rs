@@ -3,7 +3,7 @@
 //! A preview runs the op on a copy of the rows that the op reads, with the code that also runs real ops. A row is the
 //! state of one controller. The first copy contains the rows that the op names, and the rows whose live magnitudes read
 //! those rows. If the op reads another row, the preview is repeated with a copy that includes that row. An op that
-//! visits all rows, such as an area effect, runs on a copy of all rows.
+//! visits all rows, such as an activation with the task ApplyEffectToActorsInRadius, runs on a copy of all rows.
 
 use super::Sim;
 use crate::flow::{Log, Scratch, State};

@@ -1,4 +1,5 @@
-//! Queries about a sim: the log, the clock, controllers, attributes, names of definitions and hashes.
+//! Queries about a sim: the logs, causes, the clock, the configuration, controllers, attributes, definitions and
+//! hashes. The `take_` functions also empty a log.
 
 use super::Sim;
 use super::config::SimConfig;

@@ -2,9 +2,9 @@
 //!
 //! A client predicts its own controllers, so its sim runs some ticks ahead of the authoritative server's sim. When the
 //! server's state of an earlier tick arrives, [`RemoteMut::import`] turns that state into an image. [`Sim::resimulate`]
-//! then restores the controller to the image and resimulates the later entries of the journal. The journal keeps
-//! commands that the server has not processed yet. Commands that the server rejected are removed with
-//! [`RemoteMut::discard_op`].
+//! then restores the controller to the image and resimulates the later entries of the journal. The journal still
+//! contains the ops of commands that the server has not processed yet. The op of a command that the server rejected is
+//! removed with [`RemoteMut::discard_op`].
 //!
 //! The server takes snapshots ([`Remote::snapshot_without`]), lists the controllers that changed
 //! ([`RemoteMut::take_changed`]) and runs the ops of clients ([`RemoteMut::run_late`]). The crate `ugas-net` builds its

@@ -1,5 +1,5 @@
-//! The ability state of a row: grants, and a [`Play`] that exists only while an ability is active, a global cooldown is
-//! running, an input is pressed or an ability set is granted.
+//! The ability state of a row: grants, and a [`Play`] that exists only while the row has an activation, a global
+//! cooldown is running, an input is pressed or an ability set is granted.
 
 use crate::{
     AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit,

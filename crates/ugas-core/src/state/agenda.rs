@@ -1,7 +1,7 @@
-//! The agenda: a queue that returns the controller that is due next. The agenda is a ring of time buckets. A bucket is
-//! sorted when its time is reached, so that the cost depends on the number of due entries and not on the number of
-//! controllers. Entries are not removed when a row changes. An outdated entry is recognized when it is popped, because
-//! the row stores its current due time.
+//! The agenda: a queue that returns the controller that is due next. The agenda is a ring of time buckets, with a heap
+//! for entries that are later than the last bucket. A bucket is sorted when its time is reached, so that the cost
+//! depends on the number of due entries and not on the number of controllers. Entries are not removed when a row
+//! changes. An outdated entry is recognized when it is popped, because the row stores its current due time.
 //!
 //! Entries are ordered by (due time, phase, controller id). Each row orders its own due work.
 

@@ -1,5 +1,5 @@
-//! PlayMontage: asks the engine to play a montage. If timelines are enabled (`SimConfig::timelines`), the sim also
-//! plays the montage's timeline.
+//! PlayMontage: emits a request to the host to play a montage, and does not wait for an answer. If timelines are
+//! enabled (`SimConfig::timelines`), the sim also plays the montage's timeline.
 
 use super::TaskType;
 use crate::flow::{Flow, Step, TaskAt};

@@ -1,4 +1,5 @@
-//! RemoveEffectFromOwner and RemoveEffectFromTarget: remove active effects from the owner or from the targets.
+//! RemoveEffectFromOwner and RemoveEffectFromTarget: remove active effects, or some of their stacks, from the owner or
+//! from the targets.
 
 use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};

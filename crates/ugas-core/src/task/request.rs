@@ -1,4 +1,4 @@
-//! Request: sends a named request with any parameters to the engine.
+//! Request: emits a named request with any parameters to the host, and does not wait for an answer.
 
 use super::{TaskReach, TaskType};
 use crate::TaskKey;

@@ -1,5 +1,5 @@
 //! WaitAbilityActivated, WaitAbilityCommitted and WaitAbilityEnded: wait until another activation of the owner starts,
-//! commits or ends.
+//! commits or ends. The parameters select the abilities.
 
 use super::TaskType;
 use crate::flow::{AbilityEvent, Flow, RowEvent, Step, TaskAt, Wait, Waiting};

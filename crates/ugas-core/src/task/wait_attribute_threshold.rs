@@ -1,5 +1,5 @@
-//! WaitAttributeThreshold: waits until an attribute of the owner is above or below a threshold. The threshold is
-//! evaluated once, when the task starts.
+//! WaitAttributeThreshold: waits until an attribute of the owner is less than, at most, greater than or at least a
+//! threshold, according to `Comparison`. The threshold is evaluated once, when the task starts.
 
 use super::TaskType;
 use crate::AttributeId;

@@ -1,4 +1,5 @@
-//! WaitGameplayEvent: waits for gameplay events, and runs its nested tasks for each event.
+//! WaitGameplayEvent: waits for a gameplay event and runs its nested tasks. With `OnlyTriggerOnce: false`, the task
+//! keeps waiting and runs its nested tasks for each event.
 
 use super::TaskType;
 use crate::TagId;

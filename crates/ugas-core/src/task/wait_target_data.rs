@@ -1,4 +1,4 @@
-//! WaitTargetData: waits until the engine finds targets with a targeting method.
+//! WaitTargetData: asks the host for targets with a targeting method, and waits for the answer.
 
 use super::{TargetUse, TaskType};
 use crate::flow::{Flow, Step, TaskAt};

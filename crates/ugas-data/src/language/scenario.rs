@@ -1,4 +1,4 @@
-//! Renames a definition in the scenarios that use its pack.
+//! Renames a definition in the scenarios that use its pack, directly or through a pack that requires it.
 
 use crate::{Edit, Node, NodeValue, Project, Source, Span, SymbolKind, mentions};
 use std::path::{Component, Path, PathBuf};

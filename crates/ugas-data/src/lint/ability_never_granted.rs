@@ -1,4 +1,4 @@
-//! Abilities that nothing grants.
+//! Abilities that no controller, ability set or effect grants, although other abilities are granted.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,5 +1,5 @@
 //! Comments that allow findings: `# ugas-allow: <id>, <id>`. A comment after a value allows findings on its line. A
-//! comment that is alone on a line allows findings on the next line that is not a comment.
+//! comment that is alone on a line allows findings on the next line that is neither empty nor a comment.
 
 use crate::diagnostic::Diagnostic;
 use crate::project::Project;

@@ -1,4 +1,4 @@
-//! Penalties of one channel that add up to -1 or less.
+//! Multiply penalties of one channel that add up to -1 or less.
 
 use super::cx::LintDoc;
 use super::{CheckedBy, LintCx, Report, Rule};

@@ -1,4 +1,4 @@
-//! Tag requirements that contradict each other.
+//! Tags that are both required and blocked, and effects that inhibit themselves.
 
 use super::cx::LintDoc;
 use super::{CheckedBy, LintCx, Report, Rule, implies};

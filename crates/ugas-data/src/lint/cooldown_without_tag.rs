@@ -1,4 +1,4 @@
-//! Cooldown effects without a tag; found by the rules builder.
+//! Cooldown effects that grant no tag; found by the rules builder.
 
 use super::{CheckedBy, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Costs that no controller can pay.
+//! Costs that no controller can pay at the start, on an attribute that nothing raises.
 
 use super::cost_above_maximum::{plain_name, raised, starts, takes};
 use super::{CheckedBy, LintCx, Report, Rule};

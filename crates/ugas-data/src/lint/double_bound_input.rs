@@ -1,4 +1,4 @@
-//! One input bound to two actions.
+//! Inputs that are bound to two actions of the same action set.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Fields that seem to define behavior of the runtime, but are only data for the host.
+//! Fields that only the host acts on, not the runtime.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::bounds::walk;

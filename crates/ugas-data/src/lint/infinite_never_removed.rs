@@ -1,4 +1,4 @@
-//! Infinite effects that nothing removes.
+//! Infinite effects that an ability or another effect applies and nothing removes.
 
 use super::{CheckedBy, LintCx, Report, Rule, implies};
 use crate::Node;

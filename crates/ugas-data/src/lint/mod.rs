@@ -1,8 +1,8 @@
 //! Lint rules: checks for documents that load without errors but are probably wrong.
 //!
 //! Each rule has its own file with a documentation page and a check function. Some rules are checked by the rules
-//! builder; their files have only the page. A comment `# ugas-allow: <id>` on the line of a finding, or alone on the
-//! line above, allows the finding.
+//! builder; their files have only the page. A comment `# ugas-allow: <id>` on the line of a finding, or alone on a line
+//! above it with only comments and empty lines between, allows the finding.
 
 mod ability_never_granted;
 mod allow;

@@ -1,4 +1,4 @@
-//! Multiply bonuses that look like factors.
+//! Multiply magnitudes of 1 or more, where the author probably meant a factor.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Periods shorter than a frame.
+//! Periods shorter than a frame at 60 frames per second.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Periods longer than the duration.
+//! Periods longer than the duration of the effect.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Predicted abilities with effects that only the server executes.
+//! Predicted abilities that apply an effect with `Predictable: false`.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

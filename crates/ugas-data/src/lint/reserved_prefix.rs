@@ -1,4 +1,4 @@
-//! Reserved tag prefixes and names.
+//! Reserved tag prefixes and names that are used for another purpose.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

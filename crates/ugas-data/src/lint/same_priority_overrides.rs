@@ -1,4 +1,4 @@
-//! Overrides of one attribute with the same priority.
+//! Effects that override one attribute with the same priority.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,4 @@
-//! Required tags that nothing grants.
+//! Required tags that no effect, ability, controller or scene grants.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

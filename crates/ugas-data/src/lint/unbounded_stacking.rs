@@ -1,4 +1,4 @@
-//! Stacking without a limit.
+//! `Stacking` without a `Limit`.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,5 @@
-//! Controller documents whose current values differ from the computed values.
+//! Controller documents with a `CurrentValue` that differs from the value computed from the base value and the active
+//! effects.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::Node;

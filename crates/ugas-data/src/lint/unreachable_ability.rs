@@ -1,4 +1,4 @@
-//! Abilities that can never be activated although something grants their required tags.
+//! Abilities whose required tag is granted only by the ability itself, or only together with a blocking tag.
 
 use super::cx::LintDoc;
 use super::{CheckedBy, LintCx, Report, Rule, implies};

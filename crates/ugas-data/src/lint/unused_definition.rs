@@ -1,4 +1,4 @@
-//! Definitions that nothing refers to.
+//! Definitions that no other document refers to.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

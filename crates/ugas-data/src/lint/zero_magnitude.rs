@@ -1,4 +1,4 @@
-//! Modifiers that change nothing.
+//! Modifiers that add 0, and Multiply modifiers with a bonus of 0.
 
 use super::{CheckedBy, LintCx, Report, Rule};
 use crate::diagnostic::Severity;

@@ -1,4 +1,5 @@
-//! Ends abilities from outside their own tasks: by an op, a tag, another ability or death.
+//! Ends abilities from outside their own tasks: by an op, an added or removed tag, another ability, death or the loss
+//! of the avatar.
 
 use super::super::{EventCutoff, Flow};
 use super::EndHow;

@@ -1,5 +1,5 @@
-//! Commit: pays the cost and starts cooldowns, in the order global cooldown, charges, cost, cooldown, owned tags, cast.
-//! If one part is refused, all parts are undone.
+//! Commit: starts the global cooldown, spends charges, pays the cost, starts the cooldown, grants the owned tags and
+//! starts the cast, in this order. If one part is refused, all parts are undone.
 
 use super::super::task::ListKind;
 use super::super::{AbilityEvent, Flow, RowEvent, child_origin_id};

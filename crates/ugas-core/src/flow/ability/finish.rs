@@ -1,6 +1,7 @@
 //! The end of an activation. When an activation completes, its tasks end, its owned tags are removed, and then the
 //! `AbilityEnded` fact is emitted. When an activation is cancelled, its owned tags are removed, the `AbilityEnded` fact
-//! is emitted, OnCancel or OnInterrupt runs, and then its tasks end. Every activation ends exactly once.
+//! is emitted, OnCancel or OnInterrupt runs, and then its tasks end. An activation that still waits for its validation
+//! is removed without a fact. Every activation ends exactly once.
 
 use super::super::task::ListKind;
 use super::super::{AbilityEvent, Flow, RowEvent, Via};

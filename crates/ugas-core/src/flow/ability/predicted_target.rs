@@ -1,5 +1,6 @@
 //! Targets chosen by a predicting client. A client may choose a target only in an `OnPredictedTick` list. The
-//! authoritative sim accepts the target only if the ability has such a list and the target checks pass.
+//! authoritative sim accepts a target only if the ability is `LocalPredicted`, a task in its `OnPredictedTick` list
+//! sets a target, and the target checks pass. If the client clears the target, the target checks are skipped.
 
 use super::super::{Flow, View};
 use super::check::{ActivationAttempt, OF_TARGET};

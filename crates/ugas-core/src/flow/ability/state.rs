@@ -13,7 +13,7 @@
 //! | Ending | Done | Granted |
 //! | Granted | Revoke | NotGranted |
 //!
-//! Revoking an active ability ends the ability first. No other transition exists.
+//! Revoking an active ability cancels the ability first. No other transition exists.
 
 use super::super::Flow;
 use crate::{AbilityId, AbilityState, ControllerId, GrantId, TraceKind};

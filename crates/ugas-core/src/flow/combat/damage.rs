@@ -1,6 +1,7 @@
-//! The damage pipeline of effects that have the field `Combat`. The steps are the combat rules of the source, the
-//! combat rules of the target, mitigation, absorption by the pools in order, and the write to the attribute. The
-//! pipeline changes planned writes immediately before they are settled.
+//! The damage pipeline of effects that have the field `Combat`, which also computes healing and threat. The stages are
+//! the combat rules of the source, the combat rules of the target (not for threat), mitigation, absorption by the pools
+//! in order (only for damage), and the write to the attribute. The pipeline changes planned writes immediately before
+//! they are settled.
 
 use super::super::magnitude::{About, SITE_MITIGATION};
 use super::super::remove::Trigger;

@@ -1,4 +1,4 @@
-//! Global cooldowns: one timer for each group of abilities.
+//! Global cooldowns: each controller has one timer for each group of abilities.
 
 use super::super::{Flow, Via, View};
 use crate::rules::{AbilityDef, RuleOn};

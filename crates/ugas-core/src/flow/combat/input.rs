@@ -1,5 +1,6 @@
-//! Handles input presses and releases. A press marks the input as held, activates the abilities that are bound to the
-//! input, and wakes the tasks that wait for the press.
+//! Handles input presses and releases. A press marks the input as held and tries the abilities that are bound to the
+//! input in order, until one is activated. A refused ability that activates while its input is held is tried again at
+//! each frame. A release can cancel a cast. Tasks that wait for the press or the release are woken.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, RowEvent, Via, child_origin_id};

@@ -1,6 +1,6 @@
 //! Handles casts whose target is lost. A target is lost when it dies, is removed, leaves the range or fails the
 //! ability's target tag checks. The index of targets is derived from the rows, and contains only casts that end when
-//! their target is lost.
+//! their target is lost and whose target is another controller.
 
 use super::super::Flow;
 use super::super::ability::{ActivationAttempt, EndHow};

@@ -1,4 +1,5 @@
-//! Combat: values that combat rules change, restrictions, global cooldowns, charges, casts, input, damage.
+//! Combat: values that combat rules change, restrictions, global cooldowns, charges, casts, lost targets, input,
+//! damage.
 
 mod cast;
 mod charge;

@@ -1,4 +1,5 @@
-//! Restrictions: combat rules that prevent an event.
+//! Restrictions: combat rules that prevent the use of an ability, an interrupt, an application, an execution or a
+//! gameplay event.
 
 use super::super::{About, View};
 use super::{CombatEvent, RuleHolder};

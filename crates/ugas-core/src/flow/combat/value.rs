@@ -1,7 +1,8 @@
 //! Values that combat rules change: additive rules are summed, factors are multiplied, and the result is at least zero.
 //!
-//! The formula is `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. Terms are combined in
-//! order of size, so that the result does not depend on the order of application.
+//! The formula is `max(0, max(0, base + Σ add·stacks) · Π max(0, (factor − 1)·stacks + 1))`. `stacks` is the stack
+//! count of the effect that has the rule, or 1 if the rule does not depend on stacks. Terms are combined in order of
+//! size, so that the result does not depend on the order of application.
 
 use super::super::{Flow, View};
 use crate::rules::{AbilityDef, Bearer, EffectDef, Local, Reads, RuleDef, RuleOn, RuleWhat, Side, StaticMask};

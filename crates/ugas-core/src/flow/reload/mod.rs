@@ -1,8 +1,8 @@
 //! Reload: migrates a running sim to new rules. The reload has two phases. Both run on a copy of the sim, so that a
 //! refused reload changes nothing:
 //!
-//! 1. Under the old rules, everything that the new rules do not define is ended ([`retire`]): activations, grants,
-//!    ability sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
+//! 1. Everything that cannot continue under the new rules is ended under the old rules ([`retire`]): activations,
+//!    grants, ability sets, effects. Abilities are cancelled, so that their `OnCancel` lists run.
 //! 2. Under the new rules, rows are migrated ([`row`], [`effect`]): layouts, base values, modifiers, tags. Then changed
 //!    magnitudes are evaluated again ([`renew`]), and the tags, cues and abilities that effects grant are updated
 //!    ([`give`]).

@@ -1,5 +1,5 @@
-//! Settling under the new rules: links live magnitudes to the attributes that they follow again, and evaluates the
-//! magnitudes that changed. No facts are emitted until the end. Then one fact is emitted for each changed attribute.
+//! Settling under the new rules: links each live magnitude to its attribute again, and evaluates the magnitudes whose
+//! definition changed. At the end, one fact is emitted for each changed attribute.
 
 use super::super::magnitude::About;
 use super::super::settle::Emit;

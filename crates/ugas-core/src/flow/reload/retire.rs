@@ -1,4 +1,5 @@
-//! The first phase of a reload: ends, under the old rules, everything that the new rules do not define.
+//! The first phase of a reload: ends, under the old rules, everything that cannot continue under the new rules, such as
+//! effects and abilities that the new rules do not define.
 
 use super::super::ability::EndHow;
 use super::super::{Flow, Via};

@@ -1,4 +1,5 @@
-//! Gameplay events. Each event emits a fact and is passed to the listeners and triggers of the row that receives it.
+//! Gameplay events. The combat rules of the receiving controller can prevent an event or change its magnitude. Each
+//! event that is not prevented emits a fact and is passed to the waiting tasks and triggers of the receiving row.
 
 use crate::fact::{ParamValue, put_param};
 use crate::flow::combat::CombatEvent;

@@ -1,4 +1,4 @@
-//! The kinds of events that a row's waiting tasks listen to.
+//! The kinds of events that a row's waiting tasks listen to, and the scheduling of the next frame.
 
 use super::{CLOSED, PLAYER};
 use crate::SimTime;

@@ -1,9 +1,9 @@
 //! Tasks: programs whose state is plain data.
 //!
-//! A task list is a flat program (see `rules/program.rs`). A thread is an address in the program, not an
-//! operating-system thread. It runs until it waits or ends. A waiting thread is a small record in the row, so a capture
-//! of a waiting ability takes a few bytes. Waiting tasks are not polled. A task is woken by a timer, by an event that
-//! its row listens to, by the host's answer or, if it ticks, at a frame.
+//! The task lists of an ability are compiled into one flat program (see `rules/program.rs`). A thread is an address in
+//! the program, not an operating-system thread. It runs until it waits or ends. A waiting thread is a small record in
+//! the row, so a capture of a waiting ability takes a few bytes. Waiting tasks are not polled. A task is woken by a
+//! timer, by an event that its row listens to, by the host's answer or, if it ticks, at a frame.
 
 mod answer;
 mod coded;

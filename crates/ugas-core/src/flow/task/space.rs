@@ -1,4 +1,5 @@
-//! Distances between anchors. There is no spatial index: every controller with an anchor is visited.
+//! Distances between anchors, and changes of an activation's target. There is no spatial index: a search within a
+//! radius visits every controller.
 
 use crate::flow::Flow;
 use crate::flow::ability::distance;

@@ -2,8 +2,8 @@
 //!
 //! The data of active effects can reveal the value of a hidden attribute: the amounts that they add to the attribute,
 //! their set-by-caller values, and the values that they captured from the attribute. A redacted snapshot omits this
-//! data, so that none of its bytes depends on a hidden value. Tags and visible attributes that the rules derive from a
-//! hidden value stay visible.
+//! data, and hidden attributes have their initial values in it. Tags, grants and visible attributes that follow from a
+//! hidden value under the rules are still included.
 
 use super::Remote;
 use crate::image::Portable;

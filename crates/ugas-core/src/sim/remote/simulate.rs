@@ -1,6 +1,6 @@
-//! Abilities of remote actors. A client does not run the abilities of a controller that it neither owns nor predicts.
-//! Instead, the server reports when such an ability ticks, is cancelled or is interrupted. The client then runs the
-//! ability's task list for observers, e.g. `OnSimulatedTick`.
+//! Abilities of remote actors. A client does not activate the abilities of a remote actor. Instead, the server reports
+//! when such an ability ticks, is cancelled or is interrupted. The client then runs the ability's task list for
+//! observers: `OnSimulatedTick`, `OnSimulatedCancel` or `OnSimulatedInterrupt`.
 
 use super::RemoteMut;
 use crate::flow::{Journal, Replay};
