@@ -1,5 +1,5 @@
-//! A `serde` deserializer over [`Node`]. Its errors contain the line, column and path of the node, what was found, and what
-//! was expected.
+//! A `serde` deserializer over [`Node`]. Its errors contain the line, column and path of the node, what was found, and
+//! what was expected.
 
 use crate::fault::{DeError, PathStep};
 use crate::limits::MAX_ERRORS_PER_DOCUMENT;

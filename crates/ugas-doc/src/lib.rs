@@ -1,8 +1,9 @@
 //! Plain types for the documents that designers write.
 //!
-//! The rules of a game are documents: attribute sets, tag registries, effects, abilities, controllers, curves. The types
-//! of this crate have the fields and names of the specification, so that a value built in code equals a value read from
-//! YAML. Reading files is the task of `ugas-data`; checking and compiling documents is the task of `ugas-core`.
+//! The rules of a game are documents: attribute sets, tag registries, effects, abilities, controllers, curves and
+//! others. The types of this crate have the fields and names of the specification, so that a value built in code equals
+//! a value read from YAML. Reading files is the task of `ugas-data`; checking and compiling documents is the task of
+//! `ugas-core`.
 //!
 //! The runtime reads every field, except fields that have one of two marks in the schemas. A field marked
 //! `x-ugas-metadata` is data for other programs. A field marked `x-ugas-unsupported` is not supported yet: the rules

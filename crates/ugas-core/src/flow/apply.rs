@@ -5,8 +5,9 @@
 //! executions, tags, attribute facts, tag facts, grants, `EffectApplied` fact, cues, conditional effects, after-hooks,
 //! reactions.
 //!
-//! A removal by tag can cancel an ability, whose cancel list can apply effects. Therefore a lasting effect decides after
-//! the removal again whether it is queued, merged or stacked, and whether the row has room ([`Flow::decide_again`]).
+//! A removal by tag can cancel an ability, whose cancel list can apply effects. For a lasting effect, it is therefore
+//! decided again after the removal whether the application is queued, merged or stacked, and whether the row has room
+//! ([`Flow::decide_again`]).
 
 use super::magnitude::About;
 use super::remove::Trigger;

@@ -1,4 +1,5 @@
-//! WaitForTarget: waits until the host finds a target. On each tick, the task queries the host for a target.
+//! WaitForTarget: waits until the host finds a target. On each tick, the task queries the host for a target. The host
+//! can also answer the request that the task emits when it starts.
 
 use super::{TargetUse, TaskType, Ticks};
 use crate::ControllerId;

@@ -1,5 +1,5 @@
 //! WaitOverlap: waits until controllers that match a query are within a radius. On each tick, the task queries the host
-//! for the controllers within the radius.
+//! for the controllers within the radius. The host can also answer the request that the task emits when it starts.
 
 use super::{TargetUse, TaskType, Ticks};
 use crate::ControllerId;

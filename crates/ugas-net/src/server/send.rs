@@ -14,7 +14,7 @@ use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};
 use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 
-/// The loss rate, per thousand packets, above which updates are resent without waiting for a loss report.
+/// The loss rate, per thousand packets, at or above which updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
 
 /// The bytes in the reliable stream above which definitions wait.

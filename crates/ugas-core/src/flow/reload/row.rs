@@ -1,6 +1,6 @@
 //! Migration of a row to the layout of the new rules: moves values and modifiers to the new slot of their attribute,
-//! and each tag to its new rank. If the default of an attribute changed, a base value that equals
-//! the old initial value gets the new default.
+//! and each tag to its new rank. If the default of an attribute changed, a base value that equals the old
+//! initial value gets the new default.
 
 use super::super::Flow;
 use super::retire::left;
