@@ -38,7 +38,7 @@ test("a definition shows its location, its text with numbers, and what uses it",
   await page.fill("#find", "GA_Fireball");
   await page.selectOption("#definitions", "ability GA_Fireball");
   await page.waitForSelector("#described");
-  assert.match(await page.textContent("#described"), /then 5 a second for 4 seconds; costs 30 mana/);
+  assert.match(await page.textContent("#described"), /then 5 per second for 4 seconds; costs 30 mana/);
   assert.match(await page.textContent("#about"), /GE_FireballCost/);
   await page.click('#about button:text-is("GE_FireballCost")');
   await until(page, () => document.querySelector("#about h2").textContent === "effect GE_FireballCost");
@@ -66,7 +66,7 @@ test("a value changed in the form changes the text, the file and the running wor
   await page.waitForSelector("#findings .good:text('Saved')");
   assert.equal(readFileSync(pyra(), "utf8"), meant);
   const definition = await ask(page, { ask: "definition", kind: "ability", name: "GA_Fireball" });
-  assert.match(definition.text, /then 6 a second/);
+  assert.match(definition.text, /then 6 per second/);
 });
 
 test("an unknown name is marked at its field and is not saved", async (t) => {

@@ -41,7 +41,7 @@ test("the demo runs at once, without input", async (t) => {
 // covers: OWN-05
 test("a link with a seed and a tick shows the hash of the native run", async (t) => {
   const native = await run("demo", "--tty", "--seed", "7", "--ticks", "600");
-  const [, tick, hash] = /tick (\d+) +state ([0-9a-f]{16})/.exec(native.text);
+  const [, tick, hash] = /tick (\d+) +state hash ([0-9a-f]{16})/.exec(native.text);
   assert.equal(tick, "600");
   const page = await demo(t, "seed=7&tick=600");
   await until(page, () => document.getElementById("f-tick").textContent === "tick 600");

@@ -1,7 +1,7 @@
 //! `ugas serve`: runs the server of a scenario. The server waits for the clients that the scenario names, runs the
 //! scenario in real time, and prints the hashes of the final states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -22,6 +22,9 @@ use crate::sim::pick;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The time for which a rejected client may stay connected to receive the reason.
 const REJECT_DELAY: Duration = Duration::from_secs(2);
+/// The longest time that the server waits for a new packet of each client before the first tick. A waiting client sends
+/// several packets in this time.
+const FRESH_PACKETS: Duration = Duration::from_secs(1);
 /// The longest delay that the server makes up for. If the server is further behind real time, it skips the excess.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
@@ -44,8 +47,15 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         }
     };
     let watch = Watch::start();
-    let mut host =
-        Host { scenario: &scenario, part, listener, connected: BTreeMap::new(), denied: BTreeMap::new(), watch };
+    let mut host = Host {
+        scenario: &scenario,
+        part,
+        listener,
+        connected: BTreeMap::new(),
+        denied: BTreeMap::new(),
+        ready: BTreeSet::new(),
+        watch,
+    };
     host.announce(args, out)?;
     match host.play(args, out)? {
         Ok(()) => host.print_results(out),
@@ -84,6 +94,17 @@ fn is_waiting(server: &Server, peer: PeerId) -> bool {
     !server.playing().any(|playing| playing == peer) && !server.denied().any(|(denied, _)| denied == peer)
 }
 
+/// Which datagrams the server accepts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Only handshakes: clients are connecting.
+    Gather,
+    /// One datagram per client, immediately before the first tick.
+    Start,
+    /// All datagrams of the connected clients.
+    Play,
+}
+
 struct Host<'s> {
     scenario: &'s Scenario,
     part: ServerPart<'s>,
@@ -91,6 +112,8 @@ struct Host<'s> {
     connected: BTreeMap<PeerId, String>,
     /// Rejected peers and the time of the rejection.
     denied: BTreeMap<PeerId, Duration>,
+    /// The clients whose datagram arrived in [`Phase::Start`].
+    ready: BTreeSet<PeerId>,
     watch: Watch,
 }
 
@@ -130,6 +153,9 @@ impl Host<'_> {
         if let Err(why) = self.gather(wait, out)? {
             return Ok(Err(why));
         }
+        if let Err(why) = self.await_fresh_packets() {
+            return Ok(Err(why));
+        }
         out.line("running")?;
         out.flush()?;
         Ok(self.run_timeline().and_then(|()| self.settle()))
@@ -144,7 +170,7 @@ impl Host<'_> {
                 return Ok(Err(self.missing_clients(wait)));
             }
             std::thread::sleep(PAUSE);
-            let (joined, left) = match self.poll(false) {
+            let (joined, left) = match self.poll(Phase::Gather) {
                 Ok(changes) => changes,
                 Err(why) => return Ok(Err(why)),
             };
@@ -160,6 +186,18 @@ impl Host<'_> {
             out.flush()?;
         }
         Ok(Ok(()))
+    }
+
+    /// Waits until a new packet of each client has arrived. The first packet of the server acknowledges the newest packet
+    /// of the client. If that packet were the handshake of a client that had to wait for others, the client would take
+    /// the waiting time for the round trip, and its clock would start far ahead of the server.
+    fn await_fresh_packets(&mut self) -> Result<(), String> {
+        let start = self.watch.total();
+        while self.ready.len() < self.connected.len() && self.watch.total() - start < FRESH_PACKETS {
+            self.require_all_clients(Phase::Start)?;
+            std::thread::sleep(PAUSE);
+        }
+        Ok(())
     }
 
     /// Returns an error that names the clients that did not connect or did not complete the handshake.
@@ -208,7 +246,7 @@ impl Host<'_> {
         let mut next = self.watch.total() + length;
         while !self.part.is_over() {
             std::thread::sleep(next.saturating_sub(self.watch.total()));
-            self.require_all_clients()?;
+            self.require_all_clients(Phase::Play)?;
             self.part.step();
             self.send();
             next = (next + length).max(self.watch.total().saturating_sub(MAX_BEHIND));
@@ -223,13 +261,13 @@ impl Host<'_> {
         while !self.connected.is_empty() && self.watch.total() - start < SETTLE {
             self.send();
             std::thread::sleep(length);
-            self.poll(true)?;
+            self.poll(Phase::Play)?;
         }
         Ok(())
     }
 
-    fn require_all_clients(&mut self) -> Result<(), String> {
-        let (_, left) = self.poll(true)?;
+    fn require_all_clients(&mut self, phase: Phase) -> Result<(), String> {
+        let (_, left) = self.poll(phase)?;
         match left.first() {
             Some(name) => Err(format!("{name} disconnected before the end of the scenario; check its output")),
             None => Ok(()),
@@ -237,10 +275,10 @@ impl Host<'_> {
     }
 
     /// Receives from the transports. Returns the names of the clients that connected and of those that disconnected.
-    fn poll(&mut self, is_playing: bool) -> Result<(Vec<String>, Vec<String>), String> {
+    fn poll(&mut self, phase: Phase) -> Result<(Vec<String>, Vec<String>), String> {
         let elapsed = self.watch.lap();
         let (mut joined, mut left, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
-        let Host { scenario, part, listener, connected, denied, .. } = self;
+        let Host { scenario, part, listener, connected, denied, ready, .. } = self;
         let polled = listener.poll(elapsed, &mut |event| match event {
             Event::Connected(peer, user_data) => {
                 let name = String::from_utf8_lossy(user_data).into_owned();
@@ -248,7 +286,7 @@ impl Host<'_> {
                 let is_taken = connected.values().any(|other| *other == name);
                 let owns = part.owned_by(&name).unwrap_or_default();
                 // The session processes the handshake; the timeline starts when all clients are connected.
-                if is_playing || !is_known || is_taken || part.server_mut().connect(peer, &owns).is_err() {
+                if phase != Phase::Gather || !is_known || is_taken || part.server_mut().connect(peer, &owns).is_err() {
                     unwanted.push(peer);
                 } else {
                     joined.push(name.clone());
@@ -260,11 +298,16 @@ impl Host<'_> {
                 denied.remove(&peer);
                 left.extend(connected.remove(&peer));
             }
-            // Before the start the server accepts only handshakes.
-            Event::Datagram(peer, datagram) if is_playing || is_waiting(part.server(), peer) => {
-                part.server_mut().receive(peer, datagram);
+            Event::Datagram(peer, datagram) => {
+                let is_accepted = match phase {
+                    Phase::Gather => is_waiting(part.server(), peer),
+                    Phase::Start => ready.insert(peer),
+                    Phase::Play => true,
+                };
+                if is_accepted {
+                    part.server_mut().receive(peer, datagram);
+                }
             }
-            Event::Datagram(..) => {}
         });
         unwanted.into_iter().for_each(|peer| self.listener.disconnect(peer));
         polled.map_err(|error| error.to_string())?;

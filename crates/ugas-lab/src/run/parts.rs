@@ -95,6 +95,8 @@ pub struct ClientPart<'s> {
     slice: SimTime,
     /// Whether its connection was cut.
     is_cut: bool,
+    /// Whether the client has received an actor that it owns.
+    has_owned: bool,
 }
 
 impl Scenario {
@@ -156,7 +158,7 @@ impl Scenario {
         let name = name.to_owned();
         // A slice is shorter than a tick, so that an adjustment of the clock cannot skip a verb.
         let slice = SimTime((network.tick.0 / 4).max(1));
-        Ok(ClientPart { name, runner, client, due, end, slice, is_cut: false })
+        Ok(ClientPart { name, runner, client, due, end, slice, is_cut: false, has_owned: false })
     }
 
     /// Returns the verbs of one machine with their ticks, and the last tick.
@@ -368,11 +370,16 @@ impl ClientPart<'_> {
     /// Returns whether the server has confirmed the last tick of the scenario.
     pub fn is_over(&self) -> bool {
         let is_settled = |&who: &ControllerId| self.client.confirmed_tick(who).is_some_and(|tick| tick >= self.end);
-        self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
+        let network = self.runner.scenario.network.as_ref();
+        let owns_actors = network.and_then(|n| n.client(&self.name)).is_some_and(|client| !client.owns.is_empty());
+        // Before the first state arrives, the client owns nothing, and its clock does not prove anything.
+        let is_started = self.has_owned || !owns_actors;
+        is_started && self.client.tick() >= self.end && self.client.owned().iter().all(is_settled)
     }
 
     /// Advances time and runs the due verbs at their ticks.
     pub fn update(&mut self, elapsed: SimTime) {
+        self.has_owned |= !self.client.owned().is_empty();
         let mut left = elapsed.min(MAX_ELAPSED);
         while left > IN_SLICES {
             // The client must advance by all elapsed time, as the server did.
