@@ -1,4 +1,4 @@
-//! Two connections over a link that loses, duplicates, reorders and truncates, compared with a model.
+//! Two connections over a link that loses, duplicates, reorders and truncates packets, compared with a model.
 
 use std::collections::BTreeMap;
 
