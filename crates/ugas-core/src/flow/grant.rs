@@ -3,7 +3,7 @@
 //! effect ends, if the grant is defined with `RemoveOnEffectRemoval`.
 
 use super::{Flow, RowEvent, Via};
-use crate::rules::EffectDef;
+use crate::rules::{EffectDef, ModDef};
 use crate::state::{TagFlip, alert};
 use crate::{AbilityGrant, Cause, DiagnosticKind, Fact, FactKind, TagId};
 
@@ -80,12 +80,13 @@ impl Flow<'_> {
     }
 
     /// Schedules a recheck of the row's effects that watch one of these tags. Effects that watch other tags are not
-    /// rechecked. `tags` also includes tags whose count changed while they stayed present: an effect's own grants do
-    /// not count for its requirements, so such a change can matter.
+    /// rechecked. `tags` also includes tags whose count changed while they stayed present. Such a change can matter to
+    /// ongoing requirements, because an effect's own grants do not count for them. It never matters to the filters of
+    /// modifiers, which test only whether a tag is present: `flips` is empty if no tag was added or removed.
     #[inline]
     pub(super) fn tags_changed(&mut self, target: usize, tags: [&[TagId]; 2], flips: &[TagFlip]) {
         if self.row(target).watching > 0 {
-            self.recheck_watchers(target, tags);
+            self.recheck_watchers(target, tags, !flips.is_empty());
         }
         if !flips.is_empty() && !self.ix.filters.is_empty() {
             self.report_filters(target, tags);
@@ -94,15 +95,16 @@ impl Flow<'_> {
 
     /// Schedules a recheck of the row's effects that watch one of these tags.
     #[inline(never)]
-    fn recheck_watchers(&mut self, target: usize, tags: [&[TagId]; 2]) {
+    fn recheck_watchers(&mut self, target: usize, tags: [&[TagId]; 2], flipped: bool) {
         let (row, who) = (self.row(target), self.row(target).id);
         let concerned = row.effects.iter().filter(|e| {
+            let filters = |m: &ModDef| {
+                self.is_among(&m.target_tags, tags) || e.source == who && self.is_among(&m.source_tags, tags)
+            };
             let watches = |d: &EffectDef| {
-                let of_source = e.source == who && d.modifiers.iter().any(|m| self.is_among(&m.source_tags, tags));
-                of_source
-                    || self.is_among(&d.ongoing_required, tags)
+                self.is_among(&d.ongoing_required, tags)
                     || self.is_among(&d.ongoing_blocked, tags)
-                    || d.modifiers.iter().any(|m| self.is_among(&m.target_tags, tags))
+                    || flipped && d.modifiers.iter().any(filters)
             };
             e.watches() && self.def(e.def).is_some_and(|d| watches(&d))
         });

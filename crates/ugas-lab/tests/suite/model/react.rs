@@ -60,20 +60,18 @@ impl World {
         for tag in tags {
             crossed |= self.tag_facts(who, &mut counts, tag, added);
         }
-        // What an effect grants itself does not count for it, so a further grant of a present tag may matter.
+        // What an effect grants itself does not count for its requirements, so a further grant of a present tag may
+        // matter to them. Filters test presence only.
         let meant = |watched: &[String]| tags.iter().any(|t| watched.iter().any(|w| under(t, w)));
         let mut asked: Vec<(u32, Vec<u64>)> = Vec::new();
         for (&other, row) in &self.rows {
             let concerned = row.effects.iter().filter(|e| {
                 let def = &self.effects[&e.def];
-                let own = other == who
-                    && (meant(&def.ongoing_required_tags)
-                        || meant(&def.ongoing_blocked_tags)
-                        || def.modifiers.iter().any(|m| meant(&m.target_tags)));
-                own || crossed
-                    && e.source == who
-                    && e.frozen.is_none()
-                    && def.modifiers.iter().any(|m| meant(&m.source_tags))
+                let required = meant(&def.ongoing_required_tags) || meant(&def.ongoing_blocked_tags);
+                let reads_source = e.source == who && e.frozen.is_none();
+                let filters =
+                    |m: &Modifier| other == who && meant(&m.target_tags) || reads_source && meant(&m.source_tags);
+                other == who && required || crossed && def.modifiers.iter().any(filters)
             });
             let keys: Vec<u64> = concerned.map(|e| e.key).collect();
             if !keys.is_empty() {
