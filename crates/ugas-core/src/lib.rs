@@ -72,7 +72,7 @@ pub use query::{
     ChannelShare, EffectState, EffectView, Explanation, FilledText, GrantView, ModifierLine, ModifierState, TaskView,
 };
 pub use read_error::ReadError;
-pub use refusal::{BadValue, InsertError, LimitKind, Refusal};
+pub use refusal::{BadValue, InsertError, LimitKind, Refusal, Restriction};
 pub use rules::{
     AbilityCx, AbilityHookCx, AfterCx, AttributeDef, BoundDef, Calc, Calculator, CaptureTime, CodedAbility, CustomTask,
     DamageCx, HookCx, HookReads, LoadError, LoadIssue, Next, Progression, Read, ReadKey, Resume, Rules, RulesBuilder,

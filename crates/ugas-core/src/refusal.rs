@@ -59,12 +59,23 @@ pub enum LimitKind {
     Tasks,
     /// The number of inputs that are pressed on a controller at the same time.
     Held,
-    /// The number of task steps that run because of one cause.
-    TaskSteps,
     /// The size in bytes of a coded ability's state.
     CodeState,
     /// The number of ability sets granted to a controller.
     AbilitySets,
+}
+
+/// What forbids an op that is refused with [`Refusal::Restricted`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Restriction {
+    /// A combat rule of an active effect.
+    CombatRule,
+    /// An active restriction of the grant.
+    Grant,
+    /// The definition of the ability: its cast cannot be interrupted.
+    NotInterruptible,
+    /// The definition of an attribute: a derived attribute has no base value to write.
+    DerivedAttribute,
 }
 
 /// The reason why an op was refused. [`Refusal::kind`] returns the name that scenarios use, and [`Refusal::describe`]
@@ -124,9 +135,11 @@ pub enum Refusal {
         /// The definition of that effect.
         by: EffectId,
     },
-    /// A combat rule or a restriction of the grant forbids the op. Also returned for an interrupt of a cast that cannot
-    /// be interrupted. Also returned for an application that would write the base value of a derived attribute.
-    Restricted,
+    /// A restriction forbids the op.
+    Restricted {
+        /// What forbids the op.
+        by: Restriction,
+    },
     /// The condition or requirement of the effect or ability is false.
     Condition,
     /// The roll of the application chance failed.
@@ -337,7 +350,7 @@ impl Refusal {
             Refusal::BlockedTags { .. } => "BlockedTags",
             Refusal::SourceTags { .. } => "SourceTags",
             Refusal::Immune { .. } => "Immune",
-            Refusal::Restricted => "Restricted",
+            Refusal::Restricted { .. } => "Restricted",
             Refusal::Condition => "Condition",
             Refusal::Chance { .. } => "Chance",
             Refusal::Stacks { .. } => "Stacks",

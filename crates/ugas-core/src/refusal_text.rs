@@ -1,7 +1,7 @@
 //! The messages of refusals. A message states which check failed, with the values that were compared, and what to do.
 //! It contains names from the rules, or ids if no rules are given.
 
-use crate::refusal::{BadValue, LimitKind, Refusal};
+use crate::refusal::{BadValue, LimitKind, Refusal, Restriction};
 use crate::{AbilityId, AttributeId, CalcId, ControllerId, EffectId, HookId, KeyId, Rules, SetId, SimTime, TagId};
 
 impl Refusal {
@@ -54,10 +54,7 @@ impl Refusal {
                 format!("the source lacks a required tag or has a blocked tag: {}", tag(t))
             }
             Refusal::Immune { by, .. } => format!("the target is immune: {} is active", effect(by)),
-            Refusal::Restricted => {
-                "a combat rule or restriction forbids the op, the cast is not interruptible, or an attribute is derived"
-                    .into()
-            }
+            Refusal::Restricted { by } => by.describe().into(),
             Refusal::Condition => "the condition or requirement is false".into(),
             Refusal::Chance { rolled, needed } => format!("the roll failed: {rolled:.4} is not below {needed}"),
             Refusal::Stacks { limit } => format!("the effect already has the maximum of {limit} stacks"),
@@ -157,6 +154,20 @@ impl BadValue {
     }
 }
 
+impl Restriction {
+    /// Returns the sentence for people.
+    fn describe(self) -> &'static str {
+        match self {
+            Restriction::CombatRule => "forbidden by a combat rule of an active effect",
+            Restriction::Grant => "the ability has an active restriction",
+            Restriction::NotInterruptible => "the cast cannot be interrupted",
+            Restriction::DerivedAttribute => {
+                "a derived attribute has no base value to write; modify an attribute that it is derived from"
+            }
+        }
+    }
+}
+
 impl LimitKind {
     /// Returns what the limit counts, for messages.
     fn noun(self) -> &'static str {
@@ -174,7 +185,6 @@ impl LimitKind {
             LimitKind::Params => "parameters of a grant",
             LimitKind::Tasks => "waiting tasks of a controller",
             LimitKind::Held => "held inputs of a controller",
-            LimitKind::TaskSteps => "task steps under one cause",
             LimitKind::CodeState => "bytes of state of a coded ability",
             LimitKind::AbilitySets => "ability sets of a controller",
         }

@@ -6,7 +6,8 @@ use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
 use crate::{
-    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, Hit, LimitKind, Refusal, SimTime, Spec, TagId,
+    AttributeId, BadValue, ControllerId, EffectId, EffectKey, FactKind, Hit, LimitKind, Refusal, Restriction, SimTime,
+    Spec, TagId,
 };
 use ugas_doc::StackBy;
 
@@ -53,7 +54,7 @@ impl<'a> View<'a> {
             };
             derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
         }
-        if derived { Err(Refusal::Restricted) } else { Ok(()) }
+        if derived { Err(Refusal::Restricted { by: Restriction::DerivedAttribute }) } else { Ok(()) }
     }
 
     pub(crate) fn check_room(&self, target: usize, def: &EffectDef) -> Result<(), Refusal> {

@@ -5,7 +5,7 @@ use super::remove::Trigger;
 use super::{Flow, Via, stacked};
 use crate::rules::{CaptureTime, EffectDef};
 use crate::state::{CauseWhat, ModOp};
-use crate::{DiagnosticKind, FactKind, Refusal, Role, TagId};
+use crate::{DiagnosticKind, FactKind, Refusal, Restriction, Role, TagId};
 use ugas_doc::DurationPolicy;
 
 impl Flow<'_> {
@@ -91,7 +91,9 @@ impl Flow<'_> {
             let slot = self.layout(about.target).slot(r.attribute);
             let refused = match slot {
                 None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
-                Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => Some(Refusal::Restricted),
+                Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => {
+                    Some(Refusal::Restricted { by: Restriction::DerivedAttribute })
+                }
                 Some(slot) => {
                     let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
                     self.mark(about.target, slot);

@@ -2,7 +2,9 @@
 //! An effect without `Combat` does not use the pipeline.
 
 use crate::kit::world::World;
-use ugas_core::{ActorId, ControllerId, FactKind, Op, Read, Refusal, Rules, RulesBuilder, SpawnSpec, Spec};
+use ugas_core::{
+    ActorId, ControllerId, FactKind, Op, Read, Refusal, Restriction, Rules, RulesBuilder, SpawnSpec, Spec,
+};
 use ugas_doc::{
     Absorb, Attribute, AttributeSet, Combat, CombatKind, CombatRule, CombatStyle, Effect, Modify, ModifyOperation,
     TagRegistry,
@@ -183,15 +185,15 @@ fn a_restriction_blocks_only_its_own_kind_of_event() {
     assert_eq!(from(&mut w, "GE_Fire", a, b), Ok(()));
     let fireproof = w.apply("GE_NoFire", b);
     let before = w.sim.row_hash(b).unwrap();
-    assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted));
+    assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted { by: Restriction::CombatRule }));
     assert_eq!(w.sim.row_hash(b).unwrap(), before);
     assert_eq!(from(&mut w, "GE_Heal", a, b), Ok(()));
     w.sim.remove(fireproof).unwrap();
     w.apply("GE_Pacifist", a);
-    assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted));
+    assert_eq!(from(&mut w, "GE_Fire", a, b), Err(Refusal::Restricted { by: Restriction::CombatRule }));
     assert_eq!(from(&mut w, "GE_Fire", b, a), Ok(()));
     let free = w.apply("GE_Free", b);
-    assert_eq!(from(&mut w, "GE_Stun", a, b), Err(Refusal::Restricted));
+    assert_eq!(from(&mut w, "GE_Stun", a, b), Err(Refusal::Restricted { by: Restriction::CombatRule }));
     assert_eq!(from(&mut w, "GE_Blessing", a, b), Ok(()));
     w.sim.remove(free).unwrap();
     assert_eq!(from(&mut w, "GE_Stun", a, b), Ok(()));

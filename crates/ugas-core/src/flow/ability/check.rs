@@ -5,7 +5,9 @@ use super::super::View;
 use super::reads::AttemptReads;
 use crate::rules::{AbilityDef, AbilityHookCx, ActivationCheck, RuleOn};
 use crate::state::{Activation, Grant};
-use crate::{AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
+use crate::{
+    AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, Restriction, SimTime, TagId, Target,
+};
 use ugas_doc::GroupPolicy;
 
 /// An attempted activation: controller, grant and target.
@@ -63,8 +65,11 @@ const CHECKS: [(ActivationCheck, CheckFn); 21] = [
     }),
     (ActivationCheck::Condition, condition),
     (ActivationCheck::Restricted, |v, t| {
-        let own = v.grant(t).more.as_deref().is_some_and(|m| !m.restrictions.is_empty());
-        forever(own || v.restricted(t.slot, RuleOn::AbilityUse, Some(t.def), None), Refusal::Restricted)
+        if v.grant(t).more.as_deref().is_some_and(|m| !m.restrictions.is_empty()) {
+            return forever(true, Refusal::Restricted { by: Restriction::Grant });
+        }
+        let by = Restriction::CombatRule;
+        forever(v.restricted(t.slot, RuleOn::AbilityUse, Some(t.def), None), Refusal::Restricted { by })
     }),
     (ActivationCheck::Casting, |v, t| {
         let cast = v.row(t.slot).play().cast.as_deref()?;

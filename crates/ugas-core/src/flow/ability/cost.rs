@@ -7,7 +7,7 @@ use super::super::{Flow, View, stacked};
 use super::check::{ActivationAttempt, FailedCheck};
 use crate::rules::{CalcResult, EffectDef, RuleOn, StaticMask};
 use crate::state::{Effect, ModOp};
-use crate::{EffectId, EffectKey, NameKind, Refusal, SimTime, Spec, TagId};
+use crate::{EffectId, EffectKey, NameKind, Refusal, Restriction, SimTime, Spec, TagId};
 
 impl View<'_> {
     /// Creates the spec of an effect of the ability on its owner.
@@ -93,7 +93,7 @@ impl View<'_> {
         for &CalcResult { attribute, value, .. } in &results {
             let slot = layout.slot(attribute).ok_or(Refusal::UnknownAttribute { who, attribute })?;
             if layout.slots[slot].derived.is_some() {
-                return Err(Refusal::Restricted);
+                return Err(Refusal::Restricted { by: Restriction::DerivedAttribute });
             }
             if !value.is_finite() {
                 return Err(Refusal::NonFinite { attribute: Some(attribute) });

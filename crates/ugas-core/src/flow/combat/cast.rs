@@ -6,7 +6,7 @@ use super::super::{Flow, ListKind, Reaction, RowEvent, Via};
 use super::CombatEvent;
 use crate::rules::RuleOn;
 use crate::state::{AbilityRef, Cast, Due, TimerKind, alert};
-use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, Role, SimTime, Which};
+use crate::{AbilityId, CastStep, ControllerId, FactKind, Refusal, Restriction, Role, SimTime, Which};
 
 impl<'r> Flow<'r> {
     /// Starts the cast of an activation, if its ability has one.
@@ -108,8 +108,11 @@ impl<'r> Flow<'r> {
         let (source, target) = (ControllerId::NONE, who);
         let event = CombatEvent { tags, amount: 0.0, style, source, target, attribute: None, frozen: None };
         let may = def.cast.is_some_and(|c| c.interruptible);
-        if !may || self.view().restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
-            return Err(Refusal::Restricted);
+        if !may {
+            return Err(Refusal::Restricted { by: Restriction::NotInterruptible });
+        }
+        if self.view().restricted(slot, RuleOn::Interrupt, Some(&def), Some(&event)) {
+            return Err(Refusal::Restricted { by: Restriction::CombatRule });
         }
         self.finish(slot, of, EndHow::Interrupted);
         Ok(())

@@ -5,7 +5,7 @@ use super::super::{About, View};
 use super::{CombatEvent, RuleHolder};
 use crate::rules::{AbilityDef, EffectDef, RuleOn, RuleWhat};
 use crate::state::Frozen;
-use crate::{AttributeId, ControllerId, Refusal, Spec, TagId};
+use crate::{AttributeId, ControllerId, Refusal, Restriction, Spec, TagId};
 use ugas_doc::{CombatKind, DurationPolicy};
 
 impl<'a> View<'a> {
@@ -40,10 +40,14 @@ impl<'a> View<'a> {
             let ability = self.ability(spec.ability);
             let event = self.combat_event(def, spec, &tags, None, 0.0);
             if self.restricted(target, RuleOn::BuffApplied, ability.as_deref(), Some(&event)) {
-                return Err(Refusal::Restricted);
+                return Err(Refusal::Restricted { by: Restriction::CombatRule });
             }
         }
-        if self.restricts_combat(def, spec, target, None) { Err(Refusal::Restricted) } else { Ok(()) }
+        if self.restricts_combat(def, spec, target, None) {
+            Err(Refusal::Restricted { by: Restriction::CombatRule })
+        } else {
+            Ok(())
+        }
     }
 
     /// Returns whether restrictions of the target or of the source prevent an execution of an active effect. A

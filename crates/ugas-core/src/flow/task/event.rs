@@ -6,7 +6,7 @@ use crate::flow::combat::CombatEvent;
 use crate::flow::{Flow, RowEvent, Via};
 use crate::rules::RuleOn;
 use crate::state::alert;
-use crate::{BadValue, ControllerId, EventData, FactKind, NameKind, Refusal};
+use crate::{BadValue, ControllerId, EventData, FactKind, NameKind, Refusal, Restriction};
 
 /// Maximum number of entries of an event's payload.
 const PAYLOAD: usize = 64;
@@ -59,7 +59,7 @@ impl Flow<'_> {
             frozen: None,
         };
         if view.restricted(slot, on, None, Some(&about)) {
-            return Err(Refusal::Restricted);
+            return Err(Refusal::Restricted { by: Restriction::CombatRule });
         }
         let ruled = view.combat_value(slot, on, size, None, Some(&about));
         if ruled != size {
