@@ -196,3 +196,16 @@ impl Scope {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_book_lists_every_value_of_an_expression() {
+        let page = include_str!("../../../../book/src/calculations.md");
+        for (word, _) in WORDS {
+            assert!(page.contains(&format!("`{word}`")), "calculations.md does not list {word}");
+        }
+    }
+}
