@@ -74,6 +74,7 @@ fn write_pages(root: &Path, out: &Path, module: &[u8]) -> Result<()> {
         let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         fs::write(out.join(name), text.replacen("<html ", "<html data-wasm=\"1\" ", 1))?;
     }
+    fs::copy(root.join("schemas/ugas.json"), out.join("schemas.json")).context("cannot copy schemas/ugas.json")?;
     fs::write(out.join("ugas.wasm"), module)?;
     Ok(())
 }

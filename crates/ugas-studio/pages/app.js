@@ -12,7 +12,7 @@ import { figures } from "./figures.js";
 const PAGES = { demo, scenario, world, data, network, figures };
 const TITLES = { demo: "Duel under lag", world: "World", data: "Data", network: "Network", scenario: "Scenario", figures: "Statistics" };
 // Requests that change nothing. Their success does not clear the message of a request that failed before.
-const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "preview", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "schema", "set"];
+const READ_ONLY = ["frame", "figures", "files", "file", "check", "explain", "preview", "causes", "history", "hello", "permalink", "definitions", "definition", "form", "set"];
 // If an answer takes longer than this many milliseconds, the next frame is requested immediately instead of with the next animation frame.
 const SLOW = 10;
 // The maximum number of events in the page and in one frame, and the number of ticks that the list of events covers.

@@ -167,7 +167,7 @@ function counters(frame, you) {
   fill(ui.twice, String(frame.twice), () => ["cooldown shown twice: ", h("b", { class: frame.twice ? "bad" : "good" }, `${frame.twice} frames`)]);
   if (you) {
     const catchesUp = you.clock_rate > 1;
-    fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections} times.`, catchesUp ? h("b", {}, " Its clock runs faster until its commands arrive in time.") : ""]);
+    fill(ui.net, `${you.ahead} ${you.corrections} ${catchesUp}`, () => [`Your client is ${you.ahead} ticks ahead of the last confirmed tick and was corrected ${you.corrections === 1 ? "once" : `${you.corrections} times`}.`, catchesUp ? h("b", {}, " Its clock runs faster until its commands arrive in time.") : ""]);
     ui.behind.textContent = `tick ${frame.sides[0].tick}`;
   }
   fill(ui.hint, `${frame.player_controlled} ${frame.running}`, () => (frame.player_controlled && !frame.running ? [h("b", { class: "hot" }, "Paused"), ": ", h("kbd", {}, "P"), " to run"] : frame.player_controlled ? [h("b", { class: "hot" }, `You play ${HERO}`), ": ", h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")] : TOUCH ? [h("b", { class: "hot" }, "Tap an ability"), " to activate it"] : [`Play ${HERO}: `, h("kbd", {}, "WASD"), " ", h("kbd", {}, "Space"), " ", h("kbd", {}, "1 2 3")]));

@@ -3,7 +3,8 @@
 
 import { h } from "./dom.js";
 
-const schemas = new Map();
+// The schemas of all kinds by name. The file is requested when the first form is shown.
+let schemas;
 const unfolded = new Set();
 
 export async function form(el, studio, text, definitions, findings, put) {
@@ -12,16 +13,14 @@ export async function form(el, studio, text, definitions, findings, put) {
     el.replaceChildren(h("p", { class: "quiet" }, answer.error));
     return;
   }
-  for (const kind of new Set(answer.documents.map((d) => d.kind).filter(Boolean))) {
-    if (!schemas.has(kind)) schemas.set(kind, await studio.ask({ ask: "schema", kind }));
-  }
+  schemas ??= (await (await fetch("schemas.json")).json()).$defs;
   const focus = document.activeElement?.dataset?.path;
   const names = namesByKey(definitions);
   const lines = answer.documents.map((d) => d.line);
   el.replaceChildren(
     ...names.lists,
     ...answer.documents.map((d, i) => {
-      const cx = { root: schemas.get(d.kind), names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([path], n) => [JSON.stringify(path), n])), set: (path, value) => put(i, path, value), at: i };
+      const cx = { root: schemas[d.kind], names: names.kinds, wrong: wrongPlaces(d, lines[i + 1] ?? Infinity, findings), order: new Map(d.places.map(([path], n) => [JSON.stringify(path), n])), set: (path, value) => put(i, path, value), at: i };
       const title = `${(d.kind ?? "document").replaceAll("_", " ")} ${d.name ?? ""}`;
       const id = `${d.kind} ${d.name}`;
       const body = cx.root ? fields(cx, cx.root, d.value, []) : [h("p", { class: "quiet" }, "No form for this kind of document; edit the text.")];

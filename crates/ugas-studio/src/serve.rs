@@ -62,6 +62,9 @@ const PAGES: &[(&str, &str, &str)] = pages![
     "world.js" => "text/javascript; charset=utf-8",
 ];
 
+/// The schemas of all kinds of documents, as `ugas schema` writes them.
+const SCHEMAS: (&str, &str, &str) = ("schemas.json", "application/json", include_str!("../../../schemas/ugas.json"));
+
 /// The content security policy, which allows only content of this server.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -218,7 +221,7 @@ async fn page(State(shared): State<Shared>, headers: HeaderMap, uri: Uri) -> Res
     }
     let name = uri.path().trim_start_matches('/');
     let name = if name.is_empty() { "index.html" } else { name };
-    match PAGES.iter().find(|(known, _, _)| *known == name) {
+    match PAGES.iter().chain([&SCHEMAS]).find(|(known, _, _)| *known == name) {
         Some((_, kind, text)) => {
             let headers = [
                 (header::CONTENT_TYPE, *kind),

@@ -7,9 +7,6 @@ use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use ugas_data::{KindName, Node, NodeValue, Severity, SymbolKind, kind_of, language, read_trees, set_value};
 
-/// The schemas of all kinds of documents, as `ugas schema` writes them.
-const SCHEMAS: &str = include_str!("../../../../schemas/ugas.json");
-
 /// Answers a request that does not change the documents. `is_now` is false if the library belongs to an earlier tick.
 pub(crate) fn reply(
     request: DataRequest,
@@ -23,7 +20,6 @@ pub(crate) fn reply(
         DataRequest::Check { file, text } => Ok(json!(library.check(&file, &text))),
         DataRequest::Definitions => Ok(json!(definitions(library))),
         DataRequest::Definition { kind, name, level } => definition(library, kind, &name, level),
-        DataRequest::Schema { kind } => schema(&kind),
         DataRequest::Form { text } => form(&text),
         DataRequest::Set { text, document, path, value } => {
             let value = value.map(|v| value_of(&v)).transpose()?;
@@ -63,11 +59,6 @@ fn definition(library: &Library, kind: SymbolKind, name: &str, level: u32) -> Re
         answer["understood"] = json!(about.understood);
     }
     Ok(answer)
-}
-
-fn schema(kind: &str) -> Result<Value, String> {
-    let all: Value = serde_json::from_str(SCHEMAS).map_err(|e| format!("cannot parse the schemas: {e}"))?;
-    all["$defs"].get(kind).cloned().ok_or_else(|| format!("unknown kind of document '{kind}'"))
 }
 
 /// Returns the documents of a text as values, with the location of every value.

@@ -33,7 +33,7 @@ impl Request {
 }
 
 /// The names of requests about documents.
-const DATA: [&str; 9] = ["files", "file", "check", "definitions", "definition", "schema", "form", "set", "save"];
+const DATA: [&str; 8] = ["files", "file", "check", "definitions", "definition", "form", "set", "save"];
 
 /// Request for the state and the events since the last frame.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -138,8 +138,6 @@ pub(crate) enum DataRequest {
         #[serde(default = "one")]
         level: u32,
     },
-    /// Request for the schema of a kind of document.
-    Schema { kind: String },
     /// Request for the documents of a text as values, with the location of each value.
     Form { text: String },
     /// Request for a text in which one value is set or removed.
