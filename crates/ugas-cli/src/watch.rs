@@ -99,12 +99,18 @@ fn reload(live: &mut Live<'_>, args: &WatchArgs, out: &mut Out) -> io::Result<()
     match live.reload(&scenario) {
         Ok(migration) => {
             out.line(format!("reloaded: {migration}"))?;
+            let mut is_changed = false;
             for (path, value) in live.values() {
-                match before.get(&path) {
-                    Some(old) if *old == value => {}
-                    Some(old) => out.line(format!("  {path} {old} -> {value}"))?,
-                    None => out.line(format!("  {path} {value}"))?,
-                }
+                let line = match before.get(&path) {
+                    Some(old) if *old == value => continue,
+                    Some(old) => format!("  {path} {old} -> {value}"),
+                    None => format!("  {path} {value}"),
+                };
+                is_changed = true;
+                out.line(line)?;
+            }
+            if !is_changed {
+                out.line("  no value changed; new definitions apply to later effects and activations")?;
             }
             Ok(())
         }

@@ -112,6 +112,9 @@ fn watch_reloads_saved_files_and_keeps_running_when_a_file_is_invalid() {
     run.save("game/oak.yaml", &OAK.replace("20", "5"));
     let lines = run.until("watching");
     assert_eq!(lines[1], "  Hero.MaxHealth 170 -> 155", "{lines:#?}");
+    run.save("game/oak.yaml", &OAK.replace("20", "5").replace("GE_Oak\n", "GE_Oak\nEffectTags: [State.Oak]\n"));
+    let lines = run.until("watching");
+    assert!(lines[1].starts_with("  no value changed"), "{lines:#?}");
 }
 
 #[test]
