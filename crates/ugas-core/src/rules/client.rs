@@ -85,11 +85,11 @@ impl ClientAccess {
     }
 }
 
-/// Returns whether the server runs requests of clients for an ability with this policy.
+/// Returns whether clients send requests for an ability with this policy.
 fn is_for_clients(net: NetExecution) -> bool {
     match net {
-        NetExecution::LocalPredicted | NetExecution::ServerInitiated => true,
-        NetExecution::LocalOnly | NetExecution::ServerOnly => false,
+        NetExecution::LocalPredicted | NetExecution::ServerInitiated | NetExecution::LocalOnly => true,
+        NetExecution::ServerOnly => false,
     }
 }
 

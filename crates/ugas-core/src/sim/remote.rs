@@ -145,6 +145,12 @@ impl Remote<'_> {
         view.may_client_apply(slot, ability, effect, target).map(|_| ())
     }
 
+    /// Returns whether a task of an ability names an effect in `ClientEffects`.
+    pub fn names_client_effect(&self, ability: AbilityId, effect: EffectId) -> bool {
+        let def = self.sim.state.definitions.ability(&self.sim.rules, ability);
+        def.is_some_and(|def| def.program.tasks().any(|task| task.client.effect(effect).is_some()))
+    }
+
     /// Checks whether the owning client may answer a waiting task with a request that it sent at the time `at`. Only
     /// tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered. Returns
     /// [`Refusal::Authority`] for other tasks and for tasks that a timeline of this sim answers, and
