@@ -100,7 +100,7 @@ pub(crate) fn rules() -> Arc<Rules> {
         )
         .add(
             Ability::new("GA_Windup")
-                .task(task("PlayMontage").param("Montage", "Windup"))
+                .task(task("PlayMontage").param("MontageToPlay", "Windup"))
                 .task(task("WaitMontageEnded").param("Montage", "Windup").param("ClientAnswers", true))
                 .task(strike("GE_Bolt")),
         )
