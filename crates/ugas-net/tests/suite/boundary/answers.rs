@@ -66,13 +66,14 @@ fn hit(distance: Option<f64>, tags: Vec<TagId>) -> Option<Hit> {
 
 #[test]
 fn a_hit_has_the_distance_and_the_tags_that_the_server_knows() {
-    let slow = |rig: &mut Rig| {
-        // 400 between rogue and foe, less what both can move in a quarter of a second, less a quarter.
-        rig.server.sim_mut().apply(&Spec::new(rig.effect("GE_Mark"), rig.foe)).unwrap();
+    // The distance is 390; both can move 25 in a quarter of a second.
+    let mark = |rig: &mut Rig| {
+        let spec = Spec::new(rig.effect("GE_Mark"), rig.foe);
+        rig.server.sim_mut().apply(&spec).unwrap();
     };
     let (pair, key) = waiting("GA_Aim");
     let pair = pair.map(|mut rig| {
-        slow(&mut rig);
+        mark(&mut rig);
         rig
     });
     let marked = pair[0].rules.tag("State.Marked").unwrap();
@@ -86,7 +87,7 @@ fn a_hit_has_the_distance_and_the_tags_that_the_server_knows() {
         }
     });
     let ([mut rig, _], key) = waiting("GA_Aim");
-    slow(&mut rig);
+    mark(&mut rig);
     let (targets, hit) = (vec![rig.foe], hit(Some(420.0), vec![marked]));
     rig.ask(Request::Complete { key, answer: Answer { targets, hit, ..Answer::default() } });
     assert_eq!(rig.server.counts().iter().count(), 0);
