@@ -51,8 +51,7 @@ fn an_answer_is_not_accepted_before_its_earliest_time() {
         }
     });
     let ([mut rig, _], key) = waiting("GA_Reel");
-    // The task started in the tick that ran last.
-    rig.run_to(rig.server.tick().0 + 29);
+    rig.run_to(rig.server.tick().0 + 28);
     rig.ask(Request::Complete { key, answer: Answer::default() });
     assert_eq!(rig.count(RejectReason::TooSoon), 1, "29 of 30 ticks have passed");
     rig.ask(Request::Complete { key, answer: Answer::default() });

@@ -156,7 +156,7 @@ fn a_client_does_not_answer_its_own_validation() {
 #[test]
 fn unknown_tags_of_a_hit_are_rejected() {
     let (pair, key) = aiming();
-    refused_in(pair, &[(RejectReason::Rules, 1)], |rig| {
+    refused_in(pair, &[(RejectReason::Hit, 1)], |rig| {
         let hit = Some(Hit { position: None, distance: None, tags: vec![ugas_core::TagId(60_000)] });
         rig.ask(Request::Complete { key, answer: Answer { hit, ..Answer::default() } });
     });
