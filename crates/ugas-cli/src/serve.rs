@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use ugas_lab::{RunOptions, Scenario, ServerPart};
-use ugas_net::server::{Secret, Server};
+use ugas_net::server::{RejectionCounts, Secret, Server};
 use ugas_transport::{
     Auth, Event, Key, Limits, Listener, ListenerConfig, PeerId, ServerTransport, TransportError, random_bytes,
 };
@@ -54,6 +54,7 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         connected: BTreeMap::new(),
         denied: BTreeMap::new(),
         ready: BTreeSet::new(),
+        suspicious: BTreeSet::new(),
         watch,
     };
     host.announce(args, out)?;
@@ -114,6 +115,8 @@ struct Host<'s> {
     denied: BTreeMap<PeerId, Duration>,
     /// The clients whose datagram arrived in [`Phase::Start`].
     ready: BTreeSet<PeerId>,
+    /// The clients whose anomaly score was printed.
+    suspicious: BTreeSet<PeerId>,
     watch: Watch,
 }
 
@@ -158,7 +161,7 @@ impl Host<'_> {
         }
         out.line("running")?;
         out.flush()?;
-        Ok(self.run_timeline().and_then(|()| self.settle()))
+        Ok(self.run_timeline(out)?.and_then(|()| self.settle()))
     }
 
     /// Waits until every client that the scenario names is connected and has completed its handshake. The server
@@ -241,15 +244,37 @@ impl Host<'_> {
     }
 
     /// Runs the timeline tick by tick in real time.
-    fn run_timeline(&mut self) -> Result<(), String> {
+    fn run_timeline(&mut self, out: &mut Out) -> io::Result<Result<(), String>> {
         let length = to_real(self.part.server().tick_length());
         let mut next = self.watch.total() + length;
         while !self.part.is_over() {
             std::thread::sleep(next.saturating_sub(self.watch.total()));
-            self.require_all_clients(Phase::Play)?;
+            if let Err(why) = self.require_all_clients(Phase::Play) {
+                return Ok(Err(why));
+            }
             self.part.step();
             self.send();
+            self.print_anomalies(out)?;
             next = (next + length).max(self.watch.total().saturating_sub(MAX_BEHIND));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Prints the anomaly score of each client whose score has reached the suggested threshold, with the reasons.
+    fn print_anomalies(&mut self, out: &mut Out) -> io::Result<()> {
+        let Host { part, connected, suspicious, .. } = self;
+        let server = part.server();
+        for (&peer, name) in connected.iter() {
+            let Some(score) = server.anomaly(peer) else { continue };
+            if !score.is_suspicious() {
+                suspicious.remove(&peer);
+            } else if suspicious.insert(peer) {
+                let counts = server.counts_of(peer).into_iter().flat_map(RejectionCounts::iter);
+                let reasons = counts.filter(|(reason, _)| reason.weight() > 0.0);
+                let reasons: Vec<String> = reasons.map(|(reason, count)| format!("{count} x {reason}")).collect();
+                out.line(format!("{name}: anomaly score {:.0}: {}", score.0, reasons.join(", ")))?;
+                out.flush()?;
+            }
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use crate::check::RowValidator;
 use crate::rules::{NO_PC, Next};
-use crate::state::{Activation, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task};
+use crate::state::{Activation, AppliedByClient, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// Limits of one controller.
@@ -10,6 +10,8 @@ const TASKS: usize = 1024;
 const HELD: usize = 64;
 const TARGETS: usize = 4096;
 const PAYLOAD: usize = 64;
+/// Maximum number of targets and effects that the client of an activation applied: 16 effects, 1000 times each.
+const CLIENT_EFFECTS: usize = 16_000;
 /// Maximum size of the state of a coded ability or a custom task in bytes.
 const STATE: usize = 256;
 
@@ -121,6 +123,7 @@ impl RowValidator<'_> {
             held: _,
             cues: _,
             code: _,
+            client_effects,
         } = a;
         let Some(at) = row.grant(a.grant) else { return Err("the grant of an activation does not exist") };
         want(row.grants[at].ability == a.ability && a.level > 0, "an activation's ability or level is invalid")?;
@@ -148,6 +151,10 @@ impl RowValidator<'_> {
         want(a.event.iter().all(|e| self.event(e)), "an activation's event is invalid")?;
         want(a.hit.iter().all(|h| self.hit(h)) && a.targets.len() <= TARGETS, "an activation's targets are invalid")?;
         want(a.code.len() <= STATE, "the state of an activation's code is too large")?;
+        let order = |w: &[AppliedByClient]| (w[0].effect, w[0].target) < (w[1].effect, w[1].target);
+        let counted = client_effects.iter().all(|&AppliedByClient { effect: _, target: _, count }| count > 0);
+        let sorted = client_effects.len() <= CLIENT_EFFECTS && client_effects.windows(2).all(order);
+        want(counted && sorted, "an activation's counts of effects that its client applied are invalid")?;
         want(a.repeats.len() <= def.program.regs as usize, "an activation has too many counters")?;
         want(a.cues.iter().all(|&t| self.rules.tags.def(t).is_some()), "an activation's cues are unknown")
     }

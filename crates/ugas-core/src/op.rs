@@ -585,6 +585,19 @@ pub enum Op {
     Define(#[serde(with = "crate::json")] Box<Doc>),
     /// Removes an unused run-time definition.
     Undefine(DefId),
+    /// Applies an effect of an active ability at the request of the owning client. Allowed only while a waiting task of
+    /// a committed activation names the effect in `ClientEffects`, and only as often as that budget says. The level is
+    /// the level of the activation. A host applies effects with [`Op::Apply`] instead.
+    ApplyFromAbility {
+        /// The controller that has the ability.
+        who: ControllerId,
+        /// The ability.
+        ability: AbilityId,
+        /// The effect.
+        effect: EffectId,
+        /// The target.
+        target: ControllerId,
+    },
 }
 
 /// Selects granted abilities or activations of a controller.

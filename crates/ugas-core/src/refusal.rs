@@ -334,6 +334,16 @@ pub enum Refusal {
     PredictionWindowClosed,
     /// A command that arrived late claims a tick at which the ability was still on cooldown.
     ClaimedDuringCooldown,
+    /// The owning client has applied the effect as often as the activation allows.
+    EffectBudget {
+        /// The exhausted budget: `PerTarget` or `Total` of `ClientEffects`.
+        max: u32,
+    },
+    /// The owning client answers a task before the earliest time that the data allows.
+    TooEarly {
+        /// The remaining time.
+        left: SimTime,
+    },
 }
 
 impl Refusal {
@@ -391,6 +401,8 @@ impl Refusal {
             Refusal::OutOfRange { .. } => "OutOfRange",
             Refusal::PredictionWindowClosed => "PredictionWindowClosed",
             Refusal::ClaimedDuringCooldown => "ClaimedDuringCooldown",
+            Refusal::EffectBudget { .. } => "EffectBudget",
+            Refusal::TooEarly { .. } => "TooEarly",
         }
     }
 
@@ -423,7 +435,8 @@ impl Refusal {
         if let Refusal::Casting { left }
         | Refusal::GlobalCooldown { left }
         | Refusal::Charges { left, .. }
-        | Refusal::Cooldown { left, .. } = *self
+        | Refusal::Cooldown { left, .. }
+        | Refusal::TooEarly { left } = *self
         {
             Some(left)
         } else {

@@ -127,6 +127,10 @@ impl Refusal {
             Refusal::PredictionWindowClosed => {
                 "the prediction window is full; wait until the server confirms earlier commands".into()
             }
+            Refusal::EffectBudget { max } => {
+                format!("the client has applied the effect {max} times, as often as ClientEffects allows")
+            }
+            Refusal::TooEarly { left } => format!("a client may answer the task in {}", seconds(left)),
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
         }
     }

@@ -35,6 +35,31 @@ impl AbilityTask {
         self
     }
 
+    /// Adds an entry to the parameter `ClientEffects` of a waiting task: while the task waits, the owning client may
+    /// apply the effect, in one activation `total` times and to one target `per_target` times.
+    ///
+    /// ```
+    /// use ugas_doc::{AbilityTask, Value};
+    /// let wait = AbilityTask::new("WaitDelay").param("Duration", 0.5).client_effect("GE_Hit", 3, 1);
+    /// assert!(matches!(&wait.params["ClientEffects"], Value::List(list) if list.len() == 1));
+    /// ```
+    pub fn client_effect(mut self, effect: impl Into<String>, total: u32, per_target: u32) -> AbilityTask {
+        let list = self.params.entry("ClientEffects".to_owned()).or_default();
+        if !matches!(list, Value::List(_)) {
+            *list = Value::List(Vec::new());
+        }
+        if let Value::List(list) = list {
+            let number = |n: u32| Value::Number(f64::from(n));
+            let budget = [
+                ("EffectClass", Value::Text(effect.into())),
+                ("Total", number(total)),
+                ("PerTarget", number(per_target)),
+            ];
+            list.push(Value::Map(budget.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()));
+        }
+        self
+    }
+
     /// Sets the time between ticks, in seconds.
     pub fn every(mut self, seconds: f64) -> AbilityTask {
         self.tick_interval = Some(seconds);

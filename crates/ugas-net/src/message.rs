@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
     AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, SimTime, Simulated,
-    Spec, Target, TaskKey, Which,
+    Target, TaskKey, Which,
 };
 
 /// The protocol version. Client and server must have the same version.
@@ -71,7 +71,7 @@ pub enum Request {
         ability: AbilityId,
     },
     /// Applies an effect of an active ability to a target. The client predicts the application, and the server
-    /// validates it.
+    /// validates it. A waiting task of the ability must name the effect in `ClientEffects`.
     Apply {
         /// The source.
         who: ControllerId,
@@ -82,7 +82,7 @@ pub enum Request {
         /// The target.
         target: ControllerId,
     },
-    /// Answers a waiting task.
+    /// Answers a waiting task that is open to clients (`WaitTargetData`, or a task with `ClientAnswers: true`).
     Complete {
         /// The task.
         key: TaskKey,
@@ -160,9 +160,8 @@ impl Request {
         }
     }
 
-    /// Returns the op of the request, which is the same on client and server. `level` is the level of the ability's
-    /// grant; an effect application uses it.
-    pub fn op(&self, level: u32) -> Op {
+    /// Returns the op of the request, which is the same on client and server.
+    pub fn op(&self) -> Op {
         match self {
             Request::Press { who, input, target } => Op::Press { who: *who, input: *input, target: *target },
             Request::Release { who, input } => Op::Release { who: *who, input: *input },
@@ -173,7 +172,7 @@ impl Request {
             Request::End { who, ability } => Op::End { who: *who, which: Which::Ability(*ability) },
             Request::Commit { who, ability } => Op::Commit { who: *who, which: Which::Ability(*ability) },
             Request::Apply { who, ability, effect, target } => {
-                Op::Apply(Spec::new(*effect, *target).from(*who).ability(*ability).level(level))
+                Op::ApplyFromAbility { who: *who, ability: *ability, effect: *effect, target: *target }
             }
             Request::Complete { key, answer } => Op::Complete { key: *key, answer: answer.clone() },
             Request::Move { who, anchor } => Op::Move { who: *who, anchor: Some(*anchor) },

@@ -17,8 +17,11 @@ pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Re
     match *request {
         Request::Activate { ability, .. }
         | Request::Commit { ability, .. }
-        | Request::End { ability, .. }
         | Request::Apply { ability, .. } => allowed(execution(sim, ability)),
+        Request::End { ability, .. } => {
+            check_may_cancel(sim, ability)?;
+            allowed(execution(sim, ability))
+        }
         Request::Cancel { ability, .. } => cancel_policy(sim, ability),
         Request::Press { who, input, .. } => input_policy(sim, who, input),
         Request::Complete { key, .. } => {
@@ -60,12 +63,16 @@ fn allowed(policy: NetExecution) -> Result<NetExecution, Refusal> {
     }
 }
 
+/// Checks that a client may cancel or end an ability.
+fn check_may_cancel(sim: &Sim, ability: AbilityId) -> Result<(), Refusal> {
+    let is_forbidden = sim.ability_doc(ability).is_some_and(|doc| doc.client_may_cancel == Some(false));
+    if is_forbidden { Err(Refusal::Authority) } else { Ok(()) }
+}
+
 /// Returns where a cancel runs. A client may cancel its abilities unless `client_may_cancel` is false. If only the
 /// server may activate the ability, the server runs the cancel first.
 fn cancel_policy(sim: &Sim, ability: AbilityId) -> Result<NetExecution, Refusal> {
-    if sim.ability_doc(ability).is_some_and(|doc| doc.client_may_cancel == Some(false)) {
-        return Err(Refusal::Authority);
-    }
+    check_may_cancel(sim, ability)?;
     Ok(match execution(sim, ability) {
         NetExecution::ServerOnly => NetExecution::ServerInitiated,
         other @ NetExecution::LocalPredicted

@@ -61,7 +61,7 @@ impl Flow<'_> {
         let Some(def) = self.def(spec.effect) else {
             return Err(Refusal::UnknownName { kind: NameKind::Effect, id: spec.effect.0 });
         };
-        if self.work.role == Role::Client && self.is_for_authority(&def) {
+        if self.work.role == Role::Client && self.view().is_for_authority(&def) {
             return Err(Refusal::AuthoritativeOnly);
         }
         let ordinal = self.number(target, origin_id);
@@ -99,11 +99,6 @@ impl Flow<'_> {
             return self.cause;
         }
         self.because(CauseWhat::Applied(def.id), spec.target, spec.source)
-    }
-
-    /// Returns whether only the authoritative sim applies an effect.
-    fn is_for_authority(&self, def: &EffectDef) -> bool {
-        def.authority || def.executions.iter().any(|x| !self.may_predict(x.calculator))
     }
 
     /// Returns whether a predicting client may run a calculation.

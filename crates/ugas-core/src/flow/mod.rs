@@ -38,7 +38,7 @@ mod write;
 
 pub use combat::ChargeView;
 
-pub(crate) use ability::{CachedRefusal, EndHow, PredictedTargets, TriggerCause};
+pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};

@@ -79,7 +79,8 @@ impl Flow<'_> {
             | Op::Event(_)
             | Op::Press { .. }
             | Op::Release { .. }
-            | Op::Complete { .. } => {
+            | Op::Complete { .. }
+            | Op::ApplyFromAbility { .. } => {
                 let result = self.ability_op(op);
                 self.finish_operation();
                 if let Some(target) = self.st.controllers.slot(op.target()) {
@@ -197,7 +198,8 @@ impl Op {
             | Op::Validate { who, .. }
             | Op::Mispredicted { who, .. }
             | Op::Press { who, .. }
-            | Op::Release { who, .. } => *who,
+            | Op::Release { who, .. }
+            | Op::ApplyFromAbility { who, .. } => *who,
             Op::Aim { key, .. } => key.who,
             Op::Event(event) => event.target,
             Op::Complete { key, .. } => key.who,

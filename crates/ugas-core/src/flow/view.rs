@@ -4,9 +4,9 @@
 use super::ability::distance;
 use super::{About, Flow, Replay, State, Sums, sums};
 use crate::limits::Limits;
-use crate::rules::{Expr, Layout, ModDef, NotFinite, Reads, Rules};
+use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
-use crate::{AbilityId, ControllerId, EffectId, OpId, TagId};
+use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, TagId};
 use std::cell::RefCell;
 
 /// Conditions with a part that is not finite: controller and effect.
@@ -96,6 +96,12 @@ impl<'a> View<'a> {
     #[inline]
     pub(crate) fn ability(&self, ability: AbilityId) -> Option<AbilityRef<'a>> {
         self.st.definitions.ability(self.rules, ability)
+    }
+
+    /// Returns whether only the authoritative sim applies an effect.
+    pub(crate) fn is_for_authority(&self, def: &EffectDef) -> bool {
+        let may_predict = |calculator: CalcId| self.rules.calcs.get(calculator.0).is_none_or(|c| c.code.predictable());
+        def.authority || def.executions.iter().any(|x| !may_predict(x.calculator))
     }
 
     /// Returns the sums of a slot's modifiers.

@@ -1,5 +1,6 @@
 //! The compiler of task lists: nested documents become one flat program.
 
+use super::client::{ClientAccess, ClientTask};
 use super::compile::Compiler;
 use super::interner::nearest;
 use super::lookup::suggestion;
@@ -11,7 +12,7 @@ use super::timeline::{AnswerDef, TimelineDef};
 use crate::task::{BuiltIn, Custom, TaskKind, TaskType, Ticks, built_in, category_waits};
 use crate::{SimTime, TaskKindId};
 use std::collections::BTreeMap;
-use ugas_doc::{Ability, AbilityTask};
+use ugas_doc::{Ability, AbilityTask, NetExecution};
 
 /// Maximum number of instructions of one ability.
 const MAX_CODE: usize = 1024;
@@ -32,6 +33,8 @@ struct Assembler<'t> {
     /// The answers of the ability's timeline, and how many answers of each task type were used.
     timeline: Option<&'t TimelineDef>,
     answered: BTreeMap<TaskKindId, usize>,
+    /// The net execution policy of the ability.
+    net: NetExecution,
 }
 
 impl Assembler<'_> {
@@ -64,7 +67,8 @@ impl Compiler<'_> {
     /// Compiles all task lists of an ability.
     pub(crate) fn program(&mut self, doc: &Ability, timeline: Option<&TimelineDef>) -> Program {
         let answered = BTreeMap::new();
-        let mut asm = Assembler { code: Vec::new(), regs: 0, too_long: false, timeline, answered };
+        let net = doc.net_execution;
+        let mut asm = Assembler { code: Vec::new(), regs: 0, too_long: false, timeline, answered, net };
         let mut entry = Entries::default();
         let mut list = |c: &mut Self, name: &str, tasks: &[AbilityTask], waits: bool| {
             if tasks.is_empty() {
@@ -165,6 +169,8 @@ impl Compiler<'_> {
         let time_out = f.time("TimeOut");
         let words = [("Continue", OnFail::Continue), ("End", OnFail::End), ("Cancel", OnFail::Cancel)];
         let on_fail = f.word("OnFail", &words).unwrap_or_default();
+        let task = ClientTask { net: asm.net, answers: false, is_host_answered: false, ticks: true };
+        let client = ClientAccess::parse(&mut f, task);
         f.finish();
         let Some(custom) = custom else { return };
         let written = doc.tick_interval.and_then(SimTime::try_seconds).filter(|t| *t >= SimTime::ZERO);
@@ -178,6 +184,7 @@ impl Compiler<'_> {
             priority,
             time_out,
             on_fail,
+            client,
             request: encode_params(&doc.params),
             path: path.into(),
         })));
@@ -226,11 +233,14 @@ impl Compiler<'_> {
         let waits = category_waits(built.category);
         let mut f = Fields::new(self, doc, path);
         let kind = built.parse.and_then(|parse| parse(&mut f));
-        let (mut time_out, mut on_fail) = (None, OnFail::default());
+        let (mut time_out, mut on_fail, mut client) = (None, OnFail::default(), ClientAccess::default());
         if waits {
             time_out = f.time("TimeOut");
             let words = [("Continue", OnFail::Continue), ("End", OnFail::End), ("Cancel", OnFail::Cancel)];
             on_fail = f.word("OnFail", &words).unwrap_or_default();
+            let BuiltIn { client_answers: answers, is_host_answered, .. } = *built;
+            let ticks = built.ticks != Ticks::Never;
+            client = ClientAccess::parse(&mut f, ClientTask { net: asm.net, answers, is_host_answered, ticks });
         }
         f.finish();
         if let Some(list) = quick.filter(|_| waits) {
@@ -256,6 +266,7 @@ impl Compiler<'_> {
             priority,
             time_out,
             on_fail,
+            client,
             request: encode_params(&doc.params),
             path: path.into(),
         })));

@@ -89,7 +89,7 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         expected: &str,
         read: impl FnOnce(&mut Self, &'static str) -> Option<T>,
     ) -> Option<T> {
-        let there = self.doc.params.get(name).is_some_and(|v| *v != Value::Null);
+        let there = self.has(name);
         let value = read(self, name);
         if !there {
             self.bad(name, format!("missing; {} needs {expected}", self.doc.kind));
@@ -258,9 +258,40 @@ impl<'c, 'r, 'd> Fields<'c, 'r, 'd> {
         self.need(name, "the name of an effect", Self::effect)
     }
 
+    /// Returns whether a parameter is present.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.doc.params.get(name).is_some_and(|v| *v != Value::Null)
+    }
+
+    /// Reads a list.
+    pub(crate) fn list(&mut self, name: &'static str) -> Option<&'d [Value]> {
+        match self.get(name)? {
+            Value::List(list) => Some(list),
+            other @ Value::Null
+            | other @ Value::Bool(_)
+            | other @ Value::Number(_)
+            | other @ Value::Text(_)
+            | other @ Value::Map(_) => {
+                self.wrong(name, "a list", other);
+                None
+            }
+        }
+    }
+
+    /// Resolves the name of an effect inside a parameter.
+    pub(crate) fn effect_named(&mut self, place: &str, name: &str) -> Option<EffectId> {
+        let place = format!("{}.Params.{place}", self.path);
+        self.c.effect_ref(&place, name)
+    }
+
+    /// Returns whether only the server may apply an effect.
+    pub(crate) fn is_for_authority(&self, effect: EffectId) -> bool {
+        self.c.rules.is_for_authority(effect)
+    }
+
     /// Checks that exactly one of two parameters is present.
     fn one_of(&mut self, a: &'static str, b: &'static str) -> bool {
-        let there = |n: &str| self.doc.params.get(n).is_some_and(|v| *v != Value::Null);
+        let there = |n: &str| self.has(n);
         let exactly = there(a) != there(b);
         if !exactly {
             let found = if there(a) { "both" } else { "neither" };

@@ -98,6 +98,11 @@ impl Program {
         code.iter().filter_map(|inst| if let Inst::Task(task) = inst { Some(&**task) } else { None })
     }
 
+    /// Returns the tasks of all lists.
+    pub(crate) fn tasks(&self) -> impl Iterator<Item = &TaskDef> {
+        self.code.iter().filter_map(|inst| if let Inst::Task(task) = inst { Some(&**task) } else { None })
+    }
+
     /// Returns the task at `pc`, if there is one.
     #[inline]
     pub(crate) fn task(&self, pc: u16) -> Option<&TaskDef> {

@@ -1,5 +1,6 @@
 //! The parts that compiled tasks of all types have in common.
 
+use super::client::ClientAccess;
 use super::expr::Expr;
 use super::timeline::AnswerDef;
 use crate::task::TaskKind;
@@ -94,6 +95,8 @@ pub(crate) struct TaskDef {
     pub(crate) on_fail: OnFail,
     /// The timeline's answer, which replaces the engine's answer for a task that the host answers.
     pub(crate) answer: Option<AnswerDef>,
+    /// What the owning client may do while the task waits.
+    pub(crate) client: ClientAccess,
     /// The authored parameters, encoded as the detail of a fact.
     pub(crate) request: Box<[u8]>,
     /// The position in the document, e.g. `Tasks[2].Then[0]`.

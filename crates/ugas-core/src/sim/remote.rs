@@ -20,13 +20,13 @@ pub use journal::{JournalPosition, ResimulationStop};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
-use crate::flow::{PredictedTargets, TriggerCause};
+use crate::flow::{ClientClock, PredictedTargets, TriggerCause};
 use crate::image::Portable;
 use crate::rules::TriggerDef;
-use crate::sim::Role;
+use crate::sim::{Role, SimConfig};
 use crate::{
     AbilityId, AbilityState, ActivationKey, ControllerId, DefId, EffectId, Fact, InsertError, LimitKind, Op, OpId,
-    Outcome, RUNTIME_BIT, Refusal, SimTime, Target,
+    Outcome, RUNTIME_BIT, Refusal, SimTime, Target, TaskKey,
 };
 use ugas_doc::Doc;
 
@@ -128,6 +128,37 @@ impl Remote<'_> {
         let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
         let running = view.row(slot).play().activations.iter().find(|a| a.key(key.who) == key);
         view.may_aim(slot, running.ok_or(Refusal::StaleHandle)?, target)
+    }
+
+    /// Checks whether the owning client may apply an effect of an active ability now: a waiting task of a committed
+    /// activation names the effect in `ClientEffects`, and its budget is not used up. [`Op::ApplyFromAbility`] runs the
+    /// same check. Returns [`Refusal::StaleHandle`] if the ability is not active and committed, [`Refusal::Authority`]
+    /// if no waiting task names the effect, and [`Refusal::EffectBudget`] if the budget is used up.
+    pub fn check_client_effect(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        effect: EffectId,
+        target: ControllerId,
+    ) -> Result<(), Refusal> {
+        let (view, slot) = (self.sim.view(), self.sim.slot(who)?);
+        view.may_client_apply(slot, ability, effect, target).map(|_| ())
+    }
+
+    /// Returns whether a task of an ability names an effect in `ClientEffects`.
+    pub fn names_client_effect(&self, ability: AbilityId, effect: EffectId) -> bool {
+        let def = self.sim.state.definitions.ability(&self.sim.rules, ability);
+        def.is_some_and(|def| def.program.tasks().any(|task| task.client.effect(effect).is_some()))
+    }
+
+    /// Checks whether the owning client may answer a waiting task with a request that it sent at the time `at`. Only
+    /// tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered. Returns
+    /// [`Refusal::Authority`] for other tasks and for tasks that a timeline of this sim answers, and
+    /// [`Refusal::TooEarly`] before the earliest time that the data allow.
+    pub fn check_client_answer(&self, key: TaskKey, at: SimTime) -> Result<(), Refusal> {
+        let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
+        let SimConfig { frame, timelines, .. } = self.sim.config;
+        view.may_client_answer(slot, key, ClientClock { at, frame, timelines })
     }
 
     /// Returns how many controllers have been removed from the sim, for any reason. Compare two results to find out

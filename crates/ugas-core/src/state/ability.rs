@@ -2,7 +2,7 @@
 //! cooldown is running, an input is pressed or an ability set is granted.
 
 use crate::{
-    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EventData, GrantId, GroupId, Hit,
+    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId, GroupId, Hit,
     InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
 };
 use serde::{Deserialize, Serialize};
@@ -192,9 +192,35 @@ pub(crate) struct Activation {
     pub(crate) cues: Vec<TagId>,
     /// State of a coded ability.
     pub(crate) code: Vec<u8>,
+    /// How often the owning client applied an effect to a target, sorted by effect and target.
+    pub(crate) client_effects: Vec<AppliedByClient>,
+}
+
+/// How often the owning client applied one effect to one target in an activation.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct AppliedByClient {
+    pub(crate) effect: EffectId,
+    pub(crate) target: ControllerId,
+    pub(crate) count: u32,
 }
 
 impl Activation {
+    /// Returns how often the owning client applied an effect: to all targets, and to one target.
+    pub(crate) fn client_counts(&self, effect: EffectId, target: ControllerId) -> (u32, u32) {
+        let of_effect = self.client_effects.iter().filter(|e| e.effect == effect);
+        of_effect.fold((0, 0), |(total, own), e| {
+            (total.saturating_add(e.count), if e.target == target { e.count } else { own })
+        })
+    }
+
+    /// Counts an application of an effect by the owning client.
+    pub(crate) fn count_client_effect(&mut self, effect: EffectId, target: ControllerId) {
+        match self.client_effects.binary_search_by_key(&(effect, target), |e| (e.effect, e.target)) {
+            Ok(at) => self.client_effects[at].count = self.client_effects[at].count.saturating_add(1),
+            Err(at) => self.client_effects.insert(at, AppliedByClient { effect, target, count: 1 }),
+        }
+    }
+
     pub(crate) fn key(&self, who: ControllerId) -> ActivationKey {
         ActivationKey { origin_id: self.origin_id, who, ordinal: self.ordinal }
     }

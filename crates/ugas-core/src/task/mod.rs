@@ -147,6 +147,8 @@ pub(crate) trait TaskType: Sized {
     const TICKS: Ticks = Ticks::Never;
     /// Whether the engine or a timeline answers the task. The start of such a task emits a request with a task key.
     const IS_HOST_ANSWERED: bool = false;
+    /// Whether the owning client may answer tasks of the type, unless the parameter `ClientAnswers` decides otherwise.
+    const CLIENT_ANSWERS: bool = false;
     const TARGET_USE: TargetUse = TargetUse::None;
     /// Whether the task has nested tasks, which it runs for each event. Such a type implements `body` and `set_body`.
     const ACCEPTS_TASKS: bool = false;
@@ -238,6 +240,7 @@ pub(crate) struct BuiltIn {
     pub(crate) parse: Option<Parse>,
     pub(crate) ticks: Ticks,
     pub(crate) is_host_answered: bool,
+    pub(crate) client_answers: bool,
     pub(crate) target_use: TargetUse,
     pub(crate) accepts_tasks: bool,
 }
@@ -251,6 +254,7 @@ const fn composite(name: &'static str, accepts_tasks: bool) -> BuiltIn {
         parse: None,
         ticks: Ticks::Never,
         is_host_answered: false,
+        client_answers: false,
         target_use: TargetUse::None,
         accepts_tasks,
     }
@@ -263,6 +267,7 @@ const fn leaf<T: TaskType>(name: &'static str, parse: Parse) -> BuiltIn {
         parse: Some(parse),
         ticks: T::TICKS,
         is_host_answered: T::IS_HOST_ANSWERED,
+        client_answers: T::CLIENT_ANSWERS,
         target_use: T::TARGET_USE,
         accepts_tasks: T::ACCEPTS_TASKS,
     }

@@ -14,6 +14,7 @@ pub(crate) struct WaitTargetData {
 impl TaskType for WaitTargetData {
     const CATEGORY: TaskCategory = TaskCategory::Spatial;
     const IS_HOST_ANSWERED: bool = true;
+    const CLIENT_ANSWERS: bool = true;
     const TARGET_USE: TargetUse = TargetUse::Finds;
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {

@@ -11,6 +11,7 @@ mod calc;
 mod calculation;
 mod capture;
 mod change;
+mod client_requests;
 mod coded;
 mod combat;
 mod commit;

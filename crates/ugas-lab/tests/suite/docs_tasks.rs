@@ -81,7 +81,8 @@ fn code(name: &str, category: TaskCategory) -> Row {
     }
     if is_wait(category) {
         // Documented once for all of them.
-        assert!(row.may.remove("TimeOut") && row.may.remove("OnFail"), "{name}");
+        let common = ["TimeOut", "OnFail", "ClientAnswers", "ClientAnswersAfter", "ClientEffects"];
+        assert!(common.into_iter().all(|param| row.may.remove(param)), "{name}");
     }
     row.may.retain(|p| !row.needs.contains(p) && !row.either.contains(p));
     row

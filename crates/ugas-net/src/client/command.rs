@@ -68,6 +68,7 @@ impl Client {
             self.run_triggers();
             return status;
         }
+        self.check_running(&request)?;
         let next = self.tick.plus(1);
         self.open_base(next);
         let mut command = Command { tick: next, base: self.base, sub: self.sub, request, aim: None };
@@ -79,8 +80,7 @@ impl Client {
         let is_predicted = policy == NetExecution::LocalPredicted && is_open;
         let mut status = CommandStatus::Sent(id);
         if is_predicted {
-            let level = self.level_of(&command.request);
-            let outcome = match self.sim.run_as(id, &command.request.op(level)) {
+            let outcome = match self.sim.run_as(id, &command.request.op()) {
                 Ok(outcome) => outcome,
                 Err(refusal) => {
                     self.sim.remote_mut().discard_op(id);
@@ -104,6 +104,25 @@ impl Client {
             self.send_aim(next, key, target);
         }
         Ok(status)
+    }
+
+    /// Checks a request with the rules that the server uses for requests inside a running ability, so that the client
+    /// does not send what the server rejects.
+    fn check_running(&self, request: &Request) -> Result<(), Refusal> {
+        let remote = self.sim.remote();
+        match *request {
+            Request::Apply { who, ability, effect, target } => remote.check_client_effect(who, ability, effect, target),
+            Request::Complete { key, .. } => remote.check_client_answer(key, self.sim.now()),
+            Request::Press { .. }
+            | Request::Release { .. }
+            | Request::Activate { .. }
+            | Request::Cancel { .. }
+            | Request::End { .. }
+            | Request::Commit { .. }
+            | Request::Move { .. }
+            | Request::Aim { .. }
+            | Request::Mispredicted { .. } => Ok(()),
+        }
     }
 
     /// Starts a new Base if the tick has none yet.
@@ -146,7 +165,7 @@ impl Client {
         self.sub = self.sub.saturating_add(1);
         // The target is sent even if the ability has ended on this client: the server has not simulated its last tick
         // yet.
-        let _ = self.sim.run_as(command.id(self.client), &command.request.op(1));
+        let _ = self.sim.run_as(command.id(self.client), &command.request.op());
         self.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: false });
     }
 
@@ -168,12 +187,6 @@ impl Client {
             // An ability that is no longer granted has nothing to clean up.
             let _ = self.command(request);
         }
-    }
-
-    pub(super) fn level_of(&self, request: &Request) -> u32 {
-        let Request::Apply { who, ability, .. } = request else { return 1 };
-        let grants = self.sim.grants(*who).unwrap_or_default();
-        grants.iter().find(|g| g.ability == *ability).map_or(1, |g| g.level)
     }
 
     /// Emits the facts of the tick just simulated as predicted.

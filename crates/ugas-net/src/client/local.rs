@@ -33,7 +33,7 @@ impl LocalAbilities {
             sim.take_facts(&mut self.facts);
         }
         self.ops += 1;
-        let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op(1));
+        let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op());
         self.emit_facts(out);
         outcome
     }

@@ -198,6 +198,9 @@ impl Client {
                 let sim = &self.sim;
                 let is_rejected_fact = |f: &Fact| f.root == id && is_of(sim, f, &rejected);
                 undone.extend(self.pending_facts.undo(is_rejected_fact, &mut self.out));
+                if self.keys.first(id).is_some_and(|first| rejected.contains(&first)) {
+                    self.queue_mispredicted(id, &pending.command);
+                }
             }
             if activated.is_none() {
                 self.counts.rejected += 1;

@@ -4,7 +4,6 @@ use super::Client;
 use super::facts::{Certainty, Resimulated};
 use super::visible::{VisibleState, plain};
 use crate::mask::hidden_from_owners;
-use crate::message::Request;
 use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
@@ -104,9 +103,7 @@ impl Client {
     /// the server's state until their verdict arrives. Returns whether there are any.
     pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
-        let level = |request: &Request| self.level_of(request);
-        let late: Vec<(OpId, Op)> =
-            open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request)))).collect();
+        let late: Vec<(OpId, Op)> = open.map(|p| (p.command.id(self.client), p.command.request.op())).collect();
         self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &late);
         !late.is_empty()
     }

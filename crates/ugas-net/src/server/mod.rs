@@ -16,7 +16,7 @@ mod run;
 mod secret;
 mod send;
 
-use crate::authority::{AllowedEffects, AuthoredRange, CooldownHistory, RejectReason, TargetPolicy};
+use crate::authority::{AnomalyScore, AuthoredRange, CooldownHistory, MovementConfig, RejectReason, TargetPolicy};
 use crate::carrier::{ConnectionConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
@@ -78,6 +78,8 @@ pub struct ServerConfig {
     pub bytes_per_second: u32,
     /// Whether the server releases the held inputs of a client when the client disconnects.
     pub release_inputs: bool,
+    /// The speed limits of moves, unless [`TargetPolicy::can_move`] decides.
+    pub movement: MovementConfig,
     /// Limits and timeouts of connections.
     pub connection: ConnectionConfig,
 }
@@ -94,6 +96,7 @@ impl Default for ServerConfig {
             datagrams_per_tick: 4,
             bytes_per_second: 128 * 1024,
             release_inputs: true,
+            movement: MovementConfig::default(),
             connection: ConnectionConfig::default(),
         }
     }
@@ -176,7 +179,6 @@ pub struct Server {
     mode_changes: BTreeSet<ControllerId>,
     target_policy: Arc<dyn TargetPolicy>,
     interest: Interest,
-    effects: AllowedEffects,
     cooldowns: CooldownHistory,
     observed: ObservedActivations,
     counts: RejectionCounts,
@@ -197,7 +199,6 @@ impl Server {
     pub fn new(mut sim: Sim, config: ServerConfig, secret: Secret) -> Server {
         sim.remote_mut().set_role(ugas_core::Role::Authority);
         let store = ReplicationStore::new(sim.rules().clone(), config.tick_length);
-        let effects = AllowedEffects::of(&sim);
         let tick = Tick((sim.now().0 / config.tick_length.0.max(1)) as u32);
         // A sim that had a session before reports only changed controllers; unchanged controllers are added here.
         let mode_changes = sim.controllers().collect();
@@ -205,7 +206,6 @@ impl Server {
             removed_count: sim.remote().removed_count(),
             hidden: hidden_from_owners(sim.rules()),
             store,
-            effects,
             sim,
             tick,
             config,
@@ -252,6 +252,27 @@ impl Server {
     /// Returns how many packets, messages and commands of clients the server rejected, by reason.
     pub fn counts(&self) -> &RejectionCounts {
         &self.counts
+    }
+
+    /// Returns how many packets, messages and commands of one client the server rejected, by reason.
+    pub fn counts_of(&self, peer: PeerId) -> Option<&RejectionCounts> {
+        self.peers.get(&peer).map(|p| &p.rejections)
+    }
+
+    /// Returns the anomaly score of a client: how much of what it sent lately only a modified client sends. Rejections
+    /// that honest play causes do not raise the score. The server only reports the score; the host decides what to do,
+    /// for example to log or disconnect the client if [`AnomalyScore::is_suspicious`] returns true.
+    pub fn anomaly(&self, peer: PeerId) -> Option<AnomalyScore> {
+        let now = self.tick.time(self.config.tick_length);
+        self.peers.get(&peer).map(|p| p.anomalies.score(now))
+    }
+
+    /// Counts a rejection, for the server and for the client that caused it.
+    fn count_rejection(&mut self, peer: PeerId, reason: RejectReason) {
+        self.counts.add(reason);
+        if let Some(p) = self.peers.get_mut(&peer) {
+            p.count_rejection(reason, self.tick.time(self.config.tick_length));
+        }
     }
 
     /// Sets the target policy. The default is [`AuthoredRange`].

@@ -4,14 +4,14 @@ use super::confirm::ConfirmationQueue;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
-use super::{MAX_VERDICTS, ServerConfig, bandwidth};
-use crate::authority::{RejectReason, check_tick};
+use super::{MAX_VERDICTS, RejectionCounts, ServerConfig, bandwidth};
+use crate::authority::{AnomalyMeter, MoveBudget, RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::PlannedUpdate;
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
-use ugas_core::{AbilityId, ControllerId, Sim};
+use ugas_core::{AbilityId, ControllerId, Sim, SimTime};
 
 /// The maximum number of commands waiting for their tick.
 const MAX_WAITING: usize = 256;
@@ -97,6 +97,10 @@ pub(crate) struct Peer {
     pub(crate) carrier: Carrier,
     pub(crate) owned: Vec<ControllerId>,
     pub(crate) rows: Vec<Owned>,
+    /// How far each owned controller may still move.
+    pub(crate) movement: Vec<MoveBudget>,
+    pub(crate) rejections: RejectionCounts,
+    pub(crate) anomalies: AnomalyMeter,
     /// Commands waiting for their tick, by key, with their fingerprints.
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
     /// Keys of processed commands with their fingerprints, the oldest first.
@@ -143,6 +147,9 @@ impl Peer {
             carrier: Carrier::new(config.connection),
             owned: owned.to_vec(),
             rows: Vec::new(),
+            movement: vec![MoveBudget::default(); owned.len()],
+            rejections: RejectionCounts::default(),
+            anomalies: AnomalyMeter::default(),
             waiting: BTreeMap::new(),
             processed: VecDeque::new(),
             last_dropped: None,
@@ -290,6 +297,12 @@ impl Peer {
             self.rejected.remove(at);
         }
         could_activate
+    }
+
+    /// Counts a rejection.
+    pub(crate) fn count_rejection(&mut self, reason: RejectReason, now: SimTime) {
+        self.rejections.add(reason);
+        self.anomalies.record(reason, now);
     }
 
     /// Returns the Base of the last command that ran.

@@ -17,13 +17,16 @@ impl Server {
             return self.counts.add(RejectReason::Packet);
         };
         if !p.packets.take() {
-            return self.counts.add(RejectReason::PacketRate);
+            return self.count_rejection(peer, RejectReason::PacketRate);
         }
         p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
         let now = self.tick.time(self.config.tick_length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
-            Err(error) => return self.counts.add(RejectReason::from(&error)),
+            Err(error) => {
+                let reason = RejectReason::from(&error);
+                return self.count_rejection(peer, reason);
+            }
         };
         let (tick, payload) = (opened.tick, opened.payload);
         p.process_packet_results(&mut self.packet_results);
@@ -35,7 +38,7 @@ impl Server {
             p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
             let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
             if read.is_err() {
-                self.counts.add(RejectReason::Payload);
+                self.count_rejection(peer, RejectReason::Payload);
             }
         }
     }
@@ -45,10 +48,10 @@ impl Server {
         let (protocol, rules) = match decode(message) {
             Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= MIN_HELLO => (protocol, rules),
             Some(ToServer::Resync) if p.phase == Phase::Playing => return p.views.request_resync(),
-            _ => return self.counts.add(RejectReason::Message),
+            _ => return self.count_rejection(peer, RejectReason::Message),
         };
         if p.phase != Phase::AwaitingHello {
-            return self.counts.add(RejectReason::Message);
+            return self.count_rejection(peer, RejectReason::Message);
         }
         let server_rules = self.sim.rules().fingerprint();
         let denial = if protocol != PROTOCOL {
@@ -76,7 +79,7 @@ impl Server {
         // The queue is full only for a client that never acknowledges.
         match p.carrier.push(&encode(&answer)) {
             Ok(receipt) => p.welcome = Some(receipt),
-            Err(_) => self.counts.add(RejectReason::Message),
+            Err(_) => self.count_rejection(peer, RejectReason::Message),
         }
     }
 }
@@ -90,6 +93,7 @@ fn read_payload(
     counts: &mut RejectionCounts,
 ) -> Result<(), WireError> {
     let mut from = BitReader::new(payload);
+    let time = now.time(config.tick_length);
     for row in &mut p.rows {
         let baseline = if from.bit()? {
             let back = get_int(&mut from)?;
@@ -112,11 +116,15 @@ fn read_payload(
                 let limits = TickLimits { max_early: config.max_early_ticks, max_late: config.max_late_ticks };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
+                    p.count_rejection(reason, time);
                     p.record_rejected(&command, reason);
                     p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new() });
                 }
             }
-            None => counts.add(RejectReason::Payload),
+            None => {
+                counts.add(RejectReason::Payload);
+                p.count_rejection(RejectReason::Payload, time);
+            }
         }
     }
     Ok(())

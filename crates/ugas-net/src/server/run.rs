@@ -2,11 +2,19 @@
 
 use super::peer::{Peer, Phase};
 use super::{MAX_ACTIVATED, Server, is_exact};
-use crate::authority::{CommandValidator, RejectReason, aim_rejection};
+use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
 use crate::types::PeerId;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
+use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
+
+/// What an accepted command did.
+pub(super) enum Ran {
+    Done,
+    /// The input is pressed, but the press activated no ability, for example because of a cooldown. A player who
+    /// presses a key too early has done nothing wrong.
+    PressedOnly,
+}
 
 impl Server {
     /// Runs one tick: runs the due commands, advances the sim and collects the changes.
@@ -25,6 +33,9 @@ impl Server {
         let Some(p) = self.peers.get_mut(&id) else { return };
         p.packets.fill(self.config.packets_per_tick);
         p.commands.fill(self.config.commands_per_tick);
+        for (budget, &who) in p.movement.iter_mut().zip(&p.owned) {
+            budget.fill(&self.sim, who, &self.config.movement, self.tick, self.config.tick_length);
+        }
         while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
@@ -33,13 +44,18 @@ impl Server {
             let Some(p) = self.peers.get_mut(&id) else { return };
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {
-                Ok(()) => false,
+                Ok(Ran::Done) => false,
+                Ok(Ran::PressedOnly) => {
+                    p.record_rejected(&command, RejectReason::Rules);
+                    false
+                }
                 Err((reason, _)) => {
                     p.record_rejected(&command, reason);
-                    self.counts.add(reason);
+                    self.count_rejection(id, reason);
                     true
                 }
             };
+            let Some(p) = self.peers.get_mut(&id) else { return };
             p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated });
         }
     }
@@ -63,27 +79,33 @@ impl Server {
         new.iter().filter_map(of).collect()
     }
 
-    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (RejectReason, Refusal)> {
+    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<Ran, (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
         if command.tick < p.last_tick {
             return Err((RejectReason::Key, Refusal::Authority));
         }
+        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.tick_length));
         let validator = CommandValidator {
             sim: &self.sim,
             owned: &p.owned,
             target_policy: &*self.target_policy,
-            effects: &self.effects,
+            movement: &self.config.movement,
+            at: claimed.min(now),
         };
         let op = validator.validate(command)?;
-        let aim = match command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)) {
+        let aim = command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)).transpose();
+        let key = command.id(p.number.client);
+        let aim = match aim {
+            Ok(aim) => aim,
             // The command is accepted; only the chosen target is not.
-            Some(Err((reason, _))) => {
-                self.counts.add(reason);
+            Err((reason, _)) => {
+                self.count_rejection(id, reason);
                 None
             }
-            aim => aim.transpose()?,
         };
-        let key = command.id(p.number.client);
+        if let Request::Move { who, anchor } = &command.request {
+            self.check_move(id, *who, anchor)?;
+        }
         self.observed.record_target(key, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
@@ -91,7 +113,6 @@ impl Server {
                 return Err((RejectReason::Key, Refusal::StaleHandle));
             }
         }
-        let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.tick_length));
         let ago = if claimed >= now {
             SimTime::ZERO
         } else {
@@ -101,17 +122,39 @@ impl Server {
             Some(aim) => {
                 let (result, aimed) = self.sim.remote_mut().run_aimed(key, &op, ago, aim);
                 if let Err(refusal) = aimed {
-                    self.counts.add(aim_rejection(refusal).0);
+                    self.count_rejection(id, aim_rejection(refusal).0);
                 }
                 result
             }
             None => self.sim.remote_mut().run_late(key, &op, ago),
         };
         match result {
-            Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((RejectReason::Rules, refusal)),
-            Ok(_) => Ok(()),
+            Ok(Outcome::Pressed { activated: None, refused: Some(_) }) => Ok(Ran::PressedOnly),
+            Ok(_) => Ok(Ran::Done),
             Err(refusal) => Err((RejectReason::Rules, refusal)),
         }
+    }
+
+    /// Checks a move: by the target policy of the host, or else against the speed limit.
+    fn check_move(&mut self, id: PeerId, who: ControllerId, anchor: &Anchor) -> Result<(), (RejectReason, Refusal)> {
+        let decision = self.target_policy.can_move(&self.sim, who, anchor);
+        let Server { peers, config, tick, .. } = self;
+        let budget = peers.get_mut(&id).and_then(|p| {
+            let at = p.owned.iter().position(|&owned| owned == who)?;
+            p.movement.get_mut(at)
+        });
+        let Some(budget) = budget else { return Err((RejectReason::Authority, Refusal::Authority)) };
+        let moved = match decision {
+            PolicyDecision::BuiltIn => {
+                budget.try_move(anchor.position, &config.movement, *tick, config.tick_length)
+            }
+            PolicyDecision::Accept => {
+                budget.place(anchor.position, *tick);
+                Ok(())
+            }
+            PolicyDecision::Reject => Err(RejectReason::Pose),
+        };
+        moved.map_err(|reason| (reason, Refusal::Authority))
     }
 
     /// Collects the changes of the tick, once for all clients.

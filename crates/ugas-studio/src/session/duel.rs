@@ -3,6 +3,7 @@
 //! Both players act through clients and see only the state of their client, so they have the same latency as a human
 //! player.
 
+use super::blink::{BLINK, is_blinking};
 use super::outcome::ActionOutcome;
 use serde::{Deserialize, Serialize};
 use ugas_core::{AbilityId, Anchor, ControllerId, InputId, Rules, Sim, SimTime, Target};
@@ -14,8 +15,6 @@ use ugas_net::message::Request;
 const RING: f64 = 14.0;
 /// Ticks without a key press after which the AI takes over again.
 const PATIENCE: u32 = 600;
-/// The distance of a blink in metres.
-const BLINK: f64 = 8.0;
 
 /// The keys that a person holds down: a direction and inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -242,7 +241,7 @@ impl Hero {
             let name = intent.cast.and_then(|a| rules.ability_name(a)).unwrap_or_default();
             self.press(client, input, hold_of(name));
         }
-        if let Some(jump) = self.blink_destination(client.sim(), &rules) {
+        if let Some(jump) = self.blink_destination(client.sim()) {
             (at, moved) = (jump, true);
         }
         if moved {
@@ -259,12 +258,10 @@ impl Hero {
 
     /// Returns the destination of a blink that started in this tick. An engine would compute the destination to answer
     /// the teleport request. The blink moves the hero towards the centre, where there is most space.
-    fn blink_destination(&mut self, sim: &Sim, rules: &Rules) -> Option<[f64; 2]> {
-        let blink = rules.find_effect("GE_Blink")?;
-        let fresh = sim.effects(self.who).ok()?.into_iter().any(|e| e.effect == blink && e.elapsed == SimTime::ZERO);
+    fn blink_destination(&mut self, sim: &Sim) -> Option<[f64; 2]> {
         let at = place(sim, self.who);
         let out = (at[0] * at[0] + at[1] * at[1]).sqrt().max(1e-6);
-        fresh.then(|| [at[0] - at[0] / out * BLINK, at[1] - at[1] / out * BLINK])
+        is_blinking(sim, self.who).then(|| [at[0] - at[0] / out * BLINK, at[1] - at[1] / out * BLINK])
     }
 
     /// Returns the unit direction to the foe and the distance.

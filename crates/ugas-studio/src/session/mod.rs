@@ -4,6 +4,7 @@
 //! are stepped and recorded in the same way, and clients can join each of them.
 
 mod action;
+mod blink;
 mod describe;
 mod duel;
 mod firing_range;
@@ -483,5 +484,7 @@ fn config_without_causes(seed: u64) -> SimConfig {
 fn server(sim: Sim, seed: u64) -> Server {
     let config =
         ServerConfig { tick_length: TICK, replication: ControllerReplication::Full, ..ServerConfig::default() };
-    Server::new(sim, config, Secret::known(seed))
+    let mut server = Server::new(sim, config, Secret::known(seed));
+    server.set_target_policy(blink::BlinkPolicy);
+    server
 }

@@ -190,6 +190,7 @@ impl Flow<'_> {
             acts: 0,
             tick: 0,
             repeats: Vec::new(),
+            client_effects: Vec::new(),
             event: request.event.map(|e| Box::new(e.clone())),
             source: request.source.unwrap_or(row.id),
             targets: Vec::new(),

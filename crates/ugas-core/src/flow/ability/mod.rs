@@ -3,6 +3,7 @@
 mod activate;
 mod cancel;
 mod check;
+mod client;
 mod commit;
 mod cost;
 mod fast;
@@ -18,6 +19,7 @@ mod validate;
 mod view;
 
 pub(crate) use check::{ActivationAttempt, distance};
+pub(crate) use client::ClientClock;
 pub(crate) use finish::EndHow;
 pub(crate) use predicted_target::PredictedTargets;
 pub(crate) use status::CachedRefusal;
@@ -67,6 +69,9 @@ impl Flow<'_> {
             Op::Press { who, input, target } => self.press(*who, *input, *target),
             Op::Release { who, input } => self.release(*who, *input).map(done),
             Op::Complete { key, answer } => self.complete(*key, answer).map(done),
+            Op::ApplyFromAbility { who, ability, effect, target } => {
+                self.apply_from_ability(*who, *ability, *effect, *target)
+            }
             Op::Spawn(_)
             | Op::SpawnMany { .. }
             | Op::Despawn { .. }

@@ -2,7 +2,7 @@
 //! engine can play the montage.
 
 use super::{PLAYER, TaskAt, TaskThread};
-use crate::flow::Flow;
+use crate::flow::{Flow, View};
 use crate::rules::{AbilityDef, Num, TimelineDef};
 use crate::task::TaskKind;
 use crate::{AbilityState, EventData, SimTime, TaskResult, TimelineId};
@@ -81,9 +81,24 @@ impl Flow<'_> {
         if !self.work.timelines || !self.rules.by_montage.contains_key(montage) {
             return false;
         }
-        let Some(def) = self.def_of(slot, of) else { return false };
-        let mut players = self.row(slot).play().tasks.iter().filter(|t| t.of == of && t.left == PLAYER);
-        !players.any(|t| self.timeline_at(&def, t.pc).is_some_and(|l| *l.montage == *montage))
+        !self.view().playing_timelines(slot, of).any(|(timeline, _)| *timeline.montage == *montage)
+    }
+}
+
+impl<'a> View<'a> {
+    /// Returns the timelines that an activation plays, each with the index of its next notify.
+    pub(crate) fn playing_timelines(
+        &self,
+        slot: usize,
+        of: u64,
+    ) -> impl Iterator<Item = (&'a TimelineDef, usize)> + use<'a> {
+        let (view, row) = (*self, self.row(slot));
+        let def = row.play().activation(of).and_then(|a| view.ability(a.ability));
+        let players = row.play().tasks.iter().filter(move |t| t.of == of && t.left == PLAYER);
+        players.filter_map(move |t| {
+            let timeline = def.as_ref()?.program.task(t.pc)?.kind.timeline()?;
+            Some((&**view.rules.timeline_def(timeline)?, t.age as usize))
+        })
     }
 }
 

@@ -133,6 +133,7 @@ fn activation() -> Activation {
         held: 36.5,
         cues: vec![TagId(1)],
         code: vec![37],
+        client_effects: vec![AppliedByClient { effect: EffectId(38), target: ControllerId(39), count: 40 }],
     }
 }
 

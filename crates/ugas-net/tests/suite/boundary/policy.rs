@@ -32,6 +32,19 @@ fn an_input_does_not_activate_a_server_ability() {
     });
 }
 
+#[test]
+fn a_client_does_not_end_an_ability_that_it_may_not_cancel() {
+    let pair = [Rig::new(), Rig::new()].map(|mut rig| {
+        rig.ask(rig.activate("GA_Kept", Target::None));
+        rig
+    });
+    refused_in(pair, &[(RejectReason::Policy, 1)], |rig| {
+        let ability = rig.ability("GA_Kept");
+        rig.ask(Request::End { who: rig.rogue, ability });
+        assert_eq!(rig.server.sim().activations(rig.rogue).unwrap().count(), 1);
+    });
+}
+
 // covers: PEER-10
 #[test]
 fn an_ability_that_a_client_may_not_cancel_stays_active() {

@@ -2,7 +2,7 @@
 
 use super::rig::{FIRE, Rig, refused, refused_in};
 use ugas_core::{Anchor, Answer, ControllerId, Hit, Sim, Spec, Target, TaskKey};
-use ugas_net::authority::{RejectReason, TargetPolicy};
+use ugas_net::authority::{PolicyDecision, RejectReason, TargetPolicy};
 use ugas_net::message::{Command, Request};
 
 const BAD: [f64; 8] =
@@ -58,9 +58,10 @@ impl TargetPolicy for RejectAll {
         false
     }
 
-    fn can_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> bool {
+    fn can_move(&self, sim: &Sim, who: ControllerId, to: &Anchor) -> PolicyDecision {
         let from = sim.anchor(who).ok().flatten().map_or([0.0; 3], |a| a.position);
-        from.iter().zip(to.position).all(|(a, b)| (a - b).abs() <= 1.0)
+        let is_near = from.iter().zip(to.position).all(|(a, b)| (a - b).abs() <= 1.0);
+        if is_near { PolicyDecision::Accept } else { PolicyDecision::Reject }
     }
 }
 
@@ -155,7 +156,7 @@ fn a_client_does_not_answer_its_own_validation() {
 #[test]
 fn unknown_tags_of_a_hit_are_rejected() {
     let (pair, key) = aiming();
-    refused_in(pair, &[(RejectReason::Rules, 1)], |rig| {
+    refused_in(pair, &[(RejectReason::Hit, 1)], |rig| {
         let hit = Some(Hit { position: None, distance: None, tags: vec![ugas_core::TagId(60_000)] });
         rig.ask(Request::Complete { key, answer: Answer { hit, ..Answer::default() } });
     });

@@ -5,8 +5,8 @@ use ugas_core::{
     AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, Sim, SimConfig, SimTime,
     SpawnSpec, Target,
 };
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution};
-use ugas_net::authority::RejectReason;
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution, Timeline};
+use ugas_net::authority::{MovementConfig, RejectReason};
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::internals::wire::bits::BitWriter;
@@ -62,12 +62,24 @@ pub(crate) fn rules() -> Arc<Rules> {
         .add(Ability::new("GA_Bolt").cost("GE_Cost").cooldown("GE_Cooldown").range(500.0).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Jab").gcd(0.5).task(strike("GE_Beam")))
         .add(Ability::new("GA_Kick").gcd(0.5).task(strike("GE_Beam")))
-        .add(Ability::new("GA_Hold").task(task("WaitDelay").param("Duration", 60.0)).task(strike("GE_Bolt")))
+        .add(
+            Ability::new("GA_Hold")
+                .task(task("WaitDelay").param("Duration", 60.0).client_effect("GE_Bolt", 1, 1))
+                .task(strike("GE_Bolt")),
+        )
+        .add(Effect::instant("GE_Slam").add("Health", -50.0))
+        .add(Ability::new("GA_Slam").task(task("WaitDelay").param("Duration", 3.0)).task(strike("GE_Slam")))
+        .add(
+            Ability::new("GA_Volley")
+                .range(500.0)
+                .task(task("WaitDelay").param("Duration", 1.0).client_effect("GE_Beam", 3, 2))
+                .task(task("WaitDelay").param("Duration", 60.0)),
+        )
         .add(Ability::new("GA_Dash").charges(2, 0.5))
         .add(
             Ability::new("GA_Beam")
                 .range(500.0)
-                .task(task("WaitDelay").param("Duration", 60.0))
+                .task(task("WaitDelay").param("Duration", 60.0).client_effect("GE_Beam", 1, 1))
                 .task(strike("GE_Beam"))
                 .task(strike("GE_InstantKill")),
         )
@@ -77,6 +89,22 @@ pub(crate) fn rules() -> Arc<Rules> {
                 .task(task("WaitTargetData").param("TargetingMethod", "Trace").param("MaxRange", 10_000.0))
                 .task(strike("GE_Bolt")),
         )
+        .add(Ability::new("GA_Parry").task(task("WaitOverlap").param("Radius", 50.0)).task(strike("GE_Bolt")))
+        .add(
+            Ability::new("GA_Reel")
+                .task(task("WaitAnimationEvent").param("EventName", "Bite").param("ClientAnswers", true).param(
+                    "ClientAnswersAfter",
+                    0.5,
+                ))
+                .task(strike("GE_Bolt")),
+        )
+        .add(
+            Ability::new("GA_Windup")
+                .task(task("PlayMontage").param("MontageToPlay", "Windup"))
+                .task(task("WaitMontageEnded").param("Montage", "Windup").param("ClientAnswers", true))
+                .task(strike("GE_Bolt")),
+        )
+        .add(Timeline::new("TL_Windup", 1.0).montage("Windup"))
         .add(Ability::new("GA_Judged").validated("Server", Some(60_000)).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Never").task(strike("GE_Bolt")))
         .add(seeker("GA_Seek", NetExecution::LocalPredicted))
@@ -94,6 +122,7 @@ pub(crate) fn rules() -> Arc<Rules> {
         })
         .add(Effect::instant("GE_Sorry").add("Mana", -1.0))
         .add(Effect::infinite("GE_Mark").grants("State.Marked"))
+        .add(Effect::infinite("GE_Slow").add("Mana", -1000.0))
         .add(Ability::new("GA_Server").net(NetExecution::ServerOnly).task(strike("GE_Bolt")))
         .add(Ability::new("GA_Local").net(NetExecution::LocalOnly).task(strike("GE_Bolt")))
         .add({
@@ -133,8 +162,20 @@ impl Rig {
         rig
     }
 
+    /// Ann and Mallory play under these speed limits.
+    pub(crate) fn with(movement: MovementConfig) -> Rig {
+        let mut rig = Rig::silent_with(movement);
+        rig.hello(PROTOCOL, rig.rules.fingerprint());
+        rig.run_to(WARM);
+        rig
+    }
+
     /// Mallory is connected and has sent nothing.
     pub(crate) fn silent() -> Rig {
+        Rig::silent_with(MovementConfig { max_speed: 100.0, ..MovementConfig::default() })
+    }
+
+    fn silent_with(movement: MovementConfig) -> Rig {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let vitals = rules.set("Vitals").unwrap();
@@ -150,8 +191,8 @@ impl Rig {
                 sim.run(Op::Grant { who, grant }).unwrap();
             }
         }
-        let config =
-            ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
+        let replication = ControllerReplication::Full;
+        let config = ServerConfig { replication, tick_length: LENGTH, movement, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.connect(ANN, &[hero]).unwrap();
         server.connect(MALLORY, &[rogue]).unwrap();

@@ -165,7 +165,9 @@ fn ability(dice: &mut Dice, name: &str, wait: &str, effects: &[String]) -> Abili
         a = a.blocked(*dice.pick(&TAGS));
     }
     if dice.percent(25) {
-        a = a.task(AbilityTask::new("WaitDelay").param("Duration", *dice.pick(&[0.05, 0.3, 0.8])));
+        let wait = AbilityTask::new("WaitDelay").param("Duration", *dice.pick(&[0.05, 0.3, 0.8]));
+        // Clients apply some of the effects themselves.
+        a = a.task(effects.iter().step_by(2).fold(wait, |wait, effect| wait.client_effect(effect, 2, 1)));
     }
     for _ in 0..1 + dice.roll(2) {
         let effect = if dice.percent(20) { "GE_Roll".to_owned() } else { dice.pick(effects).clone() };

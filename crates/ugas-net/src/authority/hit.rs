@@ -1,0 +1,46 @@
+//! The check of the hit that a client reports with an answer.
+
+use super::{CommandValidator, PolicyDecision, RejectReason, distance};
+use ugas_core::{AbilityId, Answer, ControllerId, Hit, Refusal};
+
+/// The part of a distance by which a client may be wrong.
+const RELATIVE_TOLERANCE: f64 = 0.25;
+/// The time in seconds for which two controllers may have moved since the client saw them.
+const SEEN_SECONDS: f64 = 0.25;
+
+impl CommandValidator<'_> {
+    /// Checks the hit of an answer: by the host, or else against the positions and tags of the sim.
+    pub(super) fn check_hit(
+        &self,
+        who: ControllerId,
+        ability: AbilityId,
+        answer: &Answer,
+    ) -> Result<(), (RejectReason, Refusal)> {
+        let Some(hit) = &answer.hit else { return Ok(()) };
+        let is_true = match self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit) {
+            PolicyDecision::Accept => true,
+            PolicyDecision::Reject => false,
+            PolicyDecision::BuiltIn => {
+                self.has_known_tags(&answer.targets, hit) && self.is_near(who, &answer.targets, hit)
+            }
+        };
+        if is_true { Ok(()) } else { Err((RejectReason::Hit, Refusal::NoTarget)) }
+    }
+
+    /// Returns whether one of the targets has each tag of a hit.
+    fn has_known_tags(&self, targets: &[ControllerId], hit: &Hit) -> bool {
+        hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
+    }
+
+    /// Returns whether the distance of a hit is the distance to one of the targets. Without targets or without
+    /// positions there is nothing to compare.
+    fn is_near(&self, who: ControllerId, targets: &[ControllerId], hit: &Hit) -> bool {
+        let Some(claimed) = hit.distance else { return true };
+        let fits = |&target: &ControllerId| {
+            let Some(actual) = distance(self.sim, who, target) else { return true };
+            let speed = self.movement.speed_of(self.sim, who) + self.movement.speed_of(self.sim, target);
+            (claimed - actual).abs() <= actual * RELATIVE_TOLERANCE + speed * SEEN_SECONDS
+        };
+        claimed >= 0.0 && (targets.is_empty() || targets.iter().any(fits))
+    }
+}

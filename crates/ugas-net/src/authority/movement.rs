@@ -1,0 +1,119 @@
+//! The speed limit of moves.
+//!
+//! Each controller of a client has a budget of distance, which fills with time at the maximum speed. A move costs its
+//! length. The budget has a maximum, so that moves that arrive late and together are accepted, but not a teleport. A
+//! rejected move changes nothing; the client then rolls back to the server's position.
+
+use super::{RejectReason, length_between};
+use crate::types::Tick;
+use ugas_core::{ControllerId, Sim, SimTime};
+
+/// The time after a teleport by the host in which the moves of the client may still refer to the old position.
+const TELEPORT_GRACE: SimTime = SimTime::millis(1000);
+
+/// The speed limits of controllers that clients move. Distances are in the unit of the anchors.
+///
+/// A game with falls, knockback or vehicles that are faster than the attribute says decides with
+/// [`TargetPolicy::can_move`](super::TargetPolicy::can_move), or sets another attribute or number here. A host that
+/// moves a controller itself ([`Op::Move`](ugas_core::Op::Move)) is not limited.
+///
+/// ```
+/// use ugas_net::authority::MovementConfig;
+/// let metres = MovementConfig { max_speed: 12.0, ..MovementConfig::default() };
+/// assert_eq!(metres.speed_attribute, "MoveSpeed");
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct MovementConfig {
+    /// The attribute that contains the maximum speed of a controller, per second. Default: `MoveSpeed`.
+    pub speed_attribute: String,
+    /// The maximum speed of a controller without the attribute. The default is 4000, the terminal velocity of engines
+    /// that measure in centimetres. A game should set its own number; [`f64::INFINITY`] turns the check off.
+    pub max_speed: f64,
+    /// The factor by which a client may be faster, for differences between clocks. Default: 1.1.
+    pub tolerance: f64,
+    /// The time whose distance a controller can save up. Default: 500 ms.
+    pub burst: SimTime,
+}
+
+impl Default for MovementConfig {
+    fn default() -> MovementConfig {
+        MovementConfig {
+            speed_attribute: "MoveSpeed".to_owned(),
+            max_speed: 4000.0,
+            tolerance: 1.1,
+            burst: SimTime::millis(500),
+        }
+    }
+}
+
+impl MovementConfig {
+    /// Returns the maximum speed of a controller: the value of its attribute, or [`max_speed`](Self::max_speed).
+    pub fn speed_of(&self, sim: &Sim, who: ControllerId) -> f64 {
+        let attribute = sim.rules().find_attribute(&self.speed_attribute);
+        let authored = attribute.and_then(|a| sim.get(who, a).ok());
+        authored.unwrap_or(self.max_speed).max(0.0)
+    }
+}
+
+/// The distance that the client of a controller may still move it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct MoveBudget {
+    left: f64,
+    /// The position after the last accepted move, or where the host placed the controller.
+    position: Option<[f64; 3]>,
+    /// The highest speed since the last accepted move.
+    fastest: f64,
+    /// The tick of the last accepted move or placement by the host.
+    moved: Tick,
+    /// The tick at which the host last moved the controller.
+    teleported: Option<Tick>,
+}
+
+impl MoveBudget {
+    /// Fills the budget for a tick. If the host moved the controller, the budget is full again.
+    pub(crate) fn fill(&mut self, sim: &Sim, who: ControllerId, config: &MovementConfig, now: Tick, length: SimTime) {
+        let position = sim.anchor(who).ok().flatten().map(|a| a.position);
+        let speed = config.speed_of(sim, who) * config.tolerance;
+        let (seconds, burst) = (length.as_seconds(), config.burst.as_seconds().max(length.as_seconds()));
+        let most = speed * burst;
+        self.fastest = self.fastest.max(speed);
+        if position != self.position {
+            if self.position.is_some() {
+                self.teleported = Some(now);
+            }
+            *self = MoveBudget { left: most, position, fastest: speed, moved: now, teleported: self.teleported };
+        } else if self.left <= most {
+            self.left = (self.left + speed * seconds).min(most);
+        } else {
+            // The controller became slower. Its client learns of that later, so the surplus expires gradually.
+            self.left = most + (self.left - most) * (1.0 - seconds / burst);
+        }
+    }
+
+    /// Moves the controller, or returns why the move is rejected. A controller without a position may be placed
+    /// anywhere.
+    pub(crate) fn try_move(
+        &mut self,
+        to: [f64; 3],
+        config: &MovementConfig,
+        now: Tick,
+        length: SimTime,
+    ) -> Result<(), RejectReason> {
+        let distance = self.position.map_or(0.0, |from| length_between(from, to));
+        if distance > self.left {
+            let since = |tick: Tick| Tick(now.0.saturating_sub(tick.0)).time(length).as_seconds();
+            let is_after_teleport = self.teleported.is_some_and(|tick| since(tick) <= TELEPORT_GRACE.as_seconds());
+            let reachable = self.fastest * (since(self.moved) + config.burst.as_seconds());
+            let is_honest = is_after_teleport || distance <= reachable;
+            return Err(if is_honest { RejectReason::MoveBacklog } else { RejectReason::TooFast });
+        }
+        self.left -= distance;
+        self.place(to, now);
+        Ok(())
+    }
+
+    /// Records a position that was accepted without the speed limit.
+    pub(crate) fn place(&mut self, to: [f64; 3], now: Tick) {
+        (self.position, self.moved, self.fastest) = (Some(to), now, 0.0);
+    }
+}
