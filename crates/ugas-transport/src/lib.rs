@@ -36,6 +36,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod addresses;
 mod bucket;
 mod counts;
 mod error;

@@ -9,6 +9,7 @@ use renetcode2::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 use super::MAX_PACKET;
+use super::admission::{Admission, Candidate, Screened};
 use super::packet::is_well_formed;
 use crate::bucket::Bucket;
 use crate::counts::Counts;
@@ -20,6 +21,11 @@ use crate::transport::{CloseReason, Event, ServerTransport};
 
 /// The maximum number of clients that netcode supports.
 const MAX_PEERS: usize = 1_024;
+/// The time without packets after which another valid token of the same player replaces a connection. A connected
+/// client sends at least four packets per second.
+const SILENCE: Duration = Duration::from_millis(750);
+/// The age from which a peer that is not confirmed can be replaced when the server is full.
+const MIN_AGE: Duration = Duration::from_secs(1);
 
 /// The peers that may connect.
 #[derive(Clone, Debug)]
@@ -75,7 +81,7 @@ pub struct Listener {
     by_client: BTreeMap<u64, PeerId>,
     by_address: BTreeMap<(TransportKind, SocketAddr), PeerId>,
     next: u32,
-    unknown_packets: Bucket,
+    admission: Admission,
     leaving: Vec<(PeerId, CloseReason)>,
     lost: Vec<SocketAddr>,
     counts: Counts,
@@ -94,6 +100,8 @@ struct Peer {
     kind: TransportKind,
     address: SocketAddr,
     bucket: Bucket,
+    age: Duration,
+    is_confirmed: bool,
 }
 
 /// Builds a [`Listener`].
@@ -133,6 +141,20 @@ impl Listener {
         Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
     }
 
+    /// Confirms that a peer is a player of the host, for example when its first message was valid. A host that sets
+    /// [`Limits::confirm_timeout`] must confirm each peer in this time.
+    pub fn confirm(&mut self, peer: PeerId) {
+        let Some(peer) = self.peers.get_mut(&peer).filter(|peer| !peer.is_confirmed) else { return };
+        peer.is_confirmed = true;
+        match (peer.kind, &mut self.sockets[peer.kind as usize]) {
+            (TransportKind::Udp, _) => self.admission.trusted(peer.address),
+            (TransportKind::WebSocket | TransportKind::WebTransport, Some(endpoint)) => {
+                endpoint.socket.trusted(peer.address)
+            }
+            (TransportKind::WebSocket | TransportKind::WebTransport, None) => {}
+        }
+    }
+
     fn read(&mut self, kind: TransportKind, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         for _ in 0..self.config.limits.reads_per_poll {
             let Some(endpoint) = &mut self.sockets[kind as usize] else { return Ok(()) };
@@ -140,18 +162,75 @@ impl Listener {
             let Some((length, who)) = next.map_err(|cause| TransportError::Socket { kind, cause })? else {
                 return Ok(());
             };
-            let is_unknown = !self.by_address.contains_key(&(kind, who));
-            if is_unknown && !self.unknown_packets.take() {
-                self.counts.unknown += 1;
+            if self.by_address.contains_key(&(kind, who)) {
+                self.open(kind, who, length, None, events);
                 continue;
             }
-            self.open(kind, who, length, events);
+            match self.admission.screen(kind, who, &mut self.buffer, length, &mut self.counts) {
+                Screened::Process(length) => self.open(kind, who, length, None, events),
+                Screened::Request(length, candidate) => {
+                    self.make_room(&candidate, who, events);
+                    self.open(kind, who, length, Some(candidate), events);
+                }
+                Screened::Cookie(packet) => {
+                    let _ = endpoint.socket.send(who, &packet);
+                }
+                Screened::Invalid => {
+                    self.counts.malformed += 1;
+                    // The sender address of a UDP packet may be forged: it must not end a handshake.
+                    if kind != TransportKind::Udp {
+                        endpoint.socket.close(who);
+                        self.admission.lost(kind, who);
+                    }
+                }
+                Screened::Dropped => {}
+            }
         }
         Ok(())
     }
 
+    /// Ends the connection that a request replaces: an older one of the same player, or, if the server is full, the
+    /// oldest one that the host has not confirmed.
+    fn make_room(&mut self, candidate: &Candidate, who: SocketAddr, events: &mut dyn FnMut(Event<'_>)) {
+        if let Some(&old) = self.by_client.get(&candidate.client) {
+            if self.peers.get(&old).is_some_and(|peer| peer.address != who) && self.may_replace(candidate) {
+                self.leaving.push((old, CloseReason::Replaced));
+            }
+        } else if self.config.limits.confirm_timeout.is_some() && self.peers.len() >= self.config.limits.peers {
+            let unconfirmed = self.peers.iter().filter(|(_, peer)| !peer.is_confirmed && peer.age >= MIN_AGE);
+            if let Some((&oldest, _)) = unconfirmed.max_by_key(|(_, peer)| peer.age) {
+                self.counts.evicted += 1;
+                self.leaving.push((oldest, CloseReason::Unconfirmed));
+            }
+        }
+        self.disconnect_leaving(events);
+    }
+
+    /// Returns whether a request may end the open connection of the same player. A ticket proves that it may, and so
+    /// does a token that was issued later. Any other valid token may replace only a connection without recent packets.
+    fn may_replace(&self, candidate: &Candidate) -> bool {
+        let silence = self.netcode.time_since_last_received_packet(candidate.client);
+        let is_silent = silence.is_some_and(|silence| silence >= SILENCE);
+        let Some(ticket) = self.admission.tickets.get(candidate.client) else { return is_silent };
+        match self.config.auth {
+            Auth::Open => candidate.is_rejoin || is_silent,
+            Auth::Key(_) => {
+                let is_other = candidate.ticket.tag != ticket.tag;
+                let (new, old) = (candidate.ticket.expiry, ticket.expiry);
+                candidate.is_rejoin || new > old || is_silent && is_other && new == old
+            }
+        }
+    }
+
     /// Decodes the packet in the buffer and handles it.
-    fn open(&mut self, kind: TransportKind, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
+    fn open(
+        &mut self,
+        kind: TransportKind,
+        who: SocketAddr,
+        length: usize,
+        candidate: Option<Box<Candidate>>,
+        events: &mut dyn FnMut(Event<'_>),
+    ) {
         let Some(endpoint) = &mut self.sockets[kind as usize] else { return };
         let socket = &mut endpoint.socket;
         let packet = &mut self.buffer[..length];
@@ -175,9 +254,11 @@ impl Listener {
                 }
                 socket.close(who);
             }
-            ServerResult::ConnectionAccepted { client_id, payload, .. } => {
-                socket.accepted(client_id, who);
+            ServerResult::ConnectionAccepted { payload, .. } => {
                 let _ = socket.send(who, payload);
+                if let Some(candidate) = candidate {
+                    self.admission.accepted(kind, who, *candidate);
+                }
             }
             ServerResult::PacketToSend { payload, .. } => {
                 let _ = socket.send(who, payload);
@@ -197,6 +278,7 @@ impl Listener {
             ServerResult::ClientConnected { client_id, user_data, payload, .. } => {
                 socket.joined(who);
                 let _ = socket.send(who, payload);
+                self.admission.joined(kind, who);
                 self.join(client_id, kind, who, unpack(&user_data), events);
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
@@ -219,9 +301,12 @@ impl Listener {
         let id = PeerId(self.next);
         self.next += 1;
         let bucket = Bucket::new(self.config.limits.per_second, self.config.limits.burst);
-        self.peers.insert(id, Peer { client, slot, kind, address, bucket });
+        self.peers.insert(id, Peer { client, slot, kind, address, bucket, age: Duration::ZERO, is_confirmed: false });
         self.by_client.insert(client, id);
         self.by_address.insert((kind, address), id);
+        if self.config.limits.confirm_timeout.is_none() {
+            self.confirm(id);
+        }
         events(Event::Connected(id, user_data));
     }
 
@@ -230,6 +315,7 @@ impl Listener {
         let Some(id) = self.by_client.remove(&client) else { return };
         if let Some(peer) = self.peers.remove(&id) {
             self.by_address.remove(&(peer.kind, peer.address));
+            self.admission.tickets.disconnected(client, reason);
             events(Event::Disconnected(id, reason));
         }
     }
@@ -282,14 +368,20 @@ impl ServerTransport for Listener {
     fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         self.elapsed = self.elapsed.saturating_add(elapsed);
         self.netcode.update(elapsed);
-        self.unknown_packets.refill(elapsed);
-        for peer in self.peers.values_mut() {
+        self.admission.advance(elapsed, self.config.now.saturating_add(self.elapsed));
+        let confirm_timeout = self.config.limits.confirm_timeout;
+        for (&id, peer) in &mut self.peers {
             peer.bucket.refill(elapsed);
+            peer.age = peer.age.saturating_add(elapsed);
+            if !peer.is_confirmed && confirm_timeout.is_some_and(|timeout| peer.age > timeout) {
+                self.leaving.push((id, CloseReason::Unconfirmed));
+            }
         }
         for kind in TransportKind::ALL {
             let Some(endpoint) = &mut self.sockets[kind as usize] else { continue };
-            endpoint.socket.update(elapsed, &mut self.lost);
+            endpoint.socket.update(elapsed, &mut self.lost, &mut self.counts);
             for who in self.lost.drain(..) {
+                self.admission.lost(kind, who);
                 if let Some(&id) = self.by_address.get(&(kind, who)) {
                     self.leaving.push((id, CloseReason::ConnectionLost));
                 }
@@ -355,7 +447,7 @@ impl ListenerBuilder {
         address: SocketAddr,
         public: Option<SocketAddr>,
     ) -> Result<ListenerBuilder, TransportError> {
-        let (socket, bound, certificate) = open(kind, address, self.config.limits.peers)?;
+        let (socket, bound, certificate) = open(kind, address, &self.config.limits)?;
         let public = public.unwrap_or(bound);
         if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
             return Err(TransportError::NoPublicAddress { kind, address });
@@ -378,11 +470,16 @@ impl ListenerBuilder {
             needs_encryption: endpoint.as_ref().is_none_or(|endpoint| !endpoint.socket.is_sealed()),
             public_addresses: endpoint.iter().map(|endpoint| endpoint.public).collect(),
         };
-        let (authentication, max_token_lifetime) = match &config.auth {
-            Auth::Key(key) => (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime),
+        let (authentication, max_token_lifetime, key) = match &config.auth {
+            Auth::Key(key) => {
+                (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime, key.clone())
+            }
             // Clients create tokens with their own clock.
-            Auth::Open => (ServerAuthentication::Unsecure, 0),
+            Auth::Open => (ServerAuthentication::Unsecure, 0, Key::public()),
         };
+        let earliest = config.now.saturating_add(Duration::from_secs(max_token_lifetime.into()));
+        let is_open = matches!(config.auth, Auth::Open);
+        let admission = Admission::new(config.protocol, *key.bytes(), is_open, earliest, &config.limits);
         let netcode = NetcodeServer::new(ServerConfig {
             current_time: config.now,
             max_token_lifetime,
@@ -391,7 +488,6 @@ impl ListenerBuilder {
             sockets: sockets.iter().map(socket_config).collect(),
             authentication,
         });
-        let rate = config.limits.unknown_packets_per_second;
         Ok(Listener {
             netcode,
             elapsed: Duration::ZERO,
@@ -400,7 +496,7 @@ impl ListenerBuilder {
             by_client: BTreeMap::new(),
             by_address: BTreeMap::new(),
             next: 0,
-            unknown_packets: Bucket::new(rate, rate),
+            admission,
             leaving: Vec::new(),
             lost: Vec::new(),
             counts: Counts::default(),
@@ -412,7 +508,7 @@ impl ListenerBuilder {
 
 type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
 
-fn open(kind: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
+fn open(kind: TransportKind, address: SocketAddr, limits: &Limits) -> Result<Opened, TransportError> {
     let cannot = |cause| TransportError::Bind { kind, address, cause };
     match kind {
         #[cfg(feature = "udp")]
@@ -422,17 +518,17 @@ fn open(kind: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened
         }
         #[cfg(feature = "websocket")]
         TransportKind::WebSocket => {
-            let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, peers).map_err(cannot)?;
+            let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, limits).map_err(cannot)?;
             Ok((Box::new(socket), bound, None))
         }
         #[cfg(feature = "webtransport")]
         TransportKind::WebTransport => {
-            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
+            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, limits)?;
             Ok((Box::new(socket), bound, Some(certificate)))
         }
         #[allow(unreachable_patterns, reason = "the cargo features decide which transports are built")]
         _ => {
-            let _ = (cannot, peers);
+            let _ = (cannot, limits);
             Err(TransportError::NotBuilt { kind })
         }
     }
