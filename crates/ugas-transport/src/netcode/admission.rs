@@ -15,9 +15,7 @@ use std::time::Duration;
 
 use super::MAX_PACKET;
 use super::cookie::{COOKIE_PACKET, Cookies};
-use super::packet::{
-    COOKIE_LENGTH, COOKIE_REQUEST_KIND, REJOIN_KIND, REJOIN_LENGTH, REQUEST_LENGTH, is_well_formed,
-};
+use super::packet::{COOKIE_LENGTH, COOKIE_REQUEST_KIND, REJOIN_KIND, REJOIN_LENGTH, REQUEST_LENGTH, is_well_formed};
 use super::request::{OpenRequest, SessionKey};
 use super::ticket::{Ticket, Tickets, split};
 use crate::addresses::AddressRates;

@@ -139,8 +139,7 @@ mod tests {
 
     fn request(addresses: &[&str]) -> (ConnectToken, Vec<u8>) {
         let addresses = addresses.iter().map(|address| address.parse().expect("an address")).collect();
-        let token =
-            ConnectToken::generate(Duration::from_secs(100), 5, 60, 9, 10, 1, addresses, Some(&[3; 256]), &KEY);
+        let token = ConnectToken::generate(Duration::from_secs(100), 5, 60, 9, 10, 1, addresses, Some(&[3; 256]), &KEY);
         let token = token.expect("a token");
         let mut buffer = [0; 1_400];
         let length = Packet::connection_request_from_token(&token).encode(&mut buffer, 5, None, true);

@@ -140,9 +140,12 @@ mod tests {
     #[test]
     fn a_ticket_outlives_a_lost_connection_but_not_a_deliberate_disconnect() {
         let mut tickets = Tickets::default();
-        for (client, reason) in
-            [(1, CloseReason::TimedOut), (2, CloseReason::ConnectionLost), (3, CloseReason::ByClient), (4, CloseReason::ByServer)]
-        {
+        for (client, reason) in [
+            (1, CloseReason::TimedOut),
+            (2, CloseReason::ConnectionLost),
+            (3, CloseReason::ByClient),
+            (4, CloseReason::ByServer),
+        ] {
             tickets.insert(client, ticket(1));
             tickets.disconnected(client, reason);
         }

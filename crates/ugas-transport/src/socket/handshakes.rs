@@ -33,7 +33,9 @@ pub(crate) fn to_evict(waiting: &[Waiting], newcomer: IpAddr, limits: &Limits) -
         return None;
     };
     let of_network = waiting.iter().filter(|connection| network_of(connection.who.ip()) == network);
-    of_network.min_by_key(|connection| (connection.has_request, Reverse(connection.age))).map(|connection| connection.who)
+    of_network
+        .min_by_key(|connection| (connection.has_request, Reverse(connection.age)))
+        .map(|connection| connection.who)
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! Sockets that send and receive the packets of netcode. The WebSocket server also reports connections that ended.
+//! Sockets that send and receive the packets of netcode. The servers of WebSocket and WebTransport also report
+//! connections that ended.
 
 use std::io;
 use std::net::SocketAddr;
@@ -8,6 +9,8 @@ use crate::counts::Counts;
 
 #[cfg(any(feature = "websocket", feature = "webtransport"))]
 mod handshakes;
+#[cfg(any(feature = "websocket", feature = "webtransport"))]
+mod query;
 #[cfg(feature = "udp")]
 pub(crate) mod udp;
 #[cfg(feature = "websocket")]

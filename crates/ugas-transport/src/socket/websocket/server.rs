@@ -15,8 +15,9 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::http::StatusCode;
 
 use super::super::handshakes::{Waiting, to_evict};
+use super::super::query::from_query;
 use super::super::{ServerSocket, put};
-use super::{config, flush, from_query, read, write};
+use super::{config, flush, read, write};
 use crate::addresses::AddressRates;
 use crate::counts::Counts;
 use crate::limits::Limits;
