@@ -180,6 +180,9 @@ impl Admission {
             (opened, ticket, key)
         } else {
             let Some(opened) = OpenRequest::open(packet, self.protocol, &self.key) else { return Screened::Invalid };
+            if !self.is_open && opened.expiry <= self.now.as_secs() {
+                return Screened::Invalid;
+            }
             let ticket = Ticket::new(&opened);
             (opened, ticket, self.key)
         };
@@ -277,5 +280,63 @@ fn has_length_of_request(first: u8, length: usize) -> bool {
         0 => length == REQUEST_LENGTH,
         REJOIN_KIND => length == REJOIN_LENGTH,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn admission(is_open: bool) -> Admission {
+        Admission::new(1, [7; 32], is_open, Duration::ZERO, &Limits::default())
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_packets_are_screened_without_a_panic(
+            first in 0u8..16,
+            length in prop_oneof![
+                0usize..=MAX_PACKET,
+                Just(REQUEST_LENGTH),
+                Just(REJOIN_LENGTH),
+                Just(COOKIE_PACKET + REQUEST_LENGTH),
+                Just(COOKIE_PACKET + REJOIN_LENGTH),
+            ],
+            second in 0u8..16,
+            byte in any::<u8>(),
+            is_open in any::<bool>(),
+        ) {
+            let mut admission = admission(is_open);
+            let who = SocketAddr::from(([127, 0, 0, 1], 1));
+            for kind in TransportKind::ALL {
+                let mut buffer = [byte; MAX_PACKET];
+                (buffer[0], buffer[COOKIE_PACKET]) = (first, second);
+                match admission.screen(kind, who, &mut buffer, length, &mut Counts::default()) {
+                    Screened::Cookie(_) => {
+                        prop_assert!(kind == TransportKind::Udp && length > COOKIE_PACKET, "no amplification");
+                    }
+                    Screened::Invalid | Screened::Dropped => {}
+                    Screened::Process(_) | Screened::Request(..) => prop_assert!(false, "nothing here is valid"),
+                }
+            }
+        }
+    }
+
+    /// A server without a key stores nothing for a request without a cookie, and little for one with a cookie.
+    #[test]
+    fn cookies_above_the_rate_are_not_sent() {
+        let limits = Limits { cookies_per_second: 3, ..Limits::default() };
+        let mut admission = Admission::new(1, [0; 32], true, Duration::ZERO, &limits);
+        let mut counts = Counts::default();
+        let mut sent = 0;
+        for port in 1..=10 {
+            let mut buffer = [0; MAX_PACKET];
+            let who = SocketAddr::from(([127, 0, 0, 1], port));
+            let screened = admission.screen(TransportKind::Udp, who, &mut buffer, REQUEST_LENGTH, &mut counts);
+            sent += usize::from(matches!(screened, Screened::Cookie(_)));
+        }
+        assert_eq!((sent, counts.cookies, counts.unknown), (3, 3, 7));
+        assert!(admission.pending.is_empty());
     }
 }

@@ -5,11 +5,12 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use renetcode2::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult, ServerSocketConfig};
+use renetcode2::{NetcodeServer, ServerResult};
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 use super::MAX_PACKET;
 use super::admission::{Admission, Candidate, Screened};
+use super::builder::ListenerBuilder;
 use super::packet::is_well_formed;
 use crate::bucket::Bucket;
 use crate::counts::Counts;
@@ -19,8 +20,6 @@ use crate::socket::ServerSocket;
 use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{CloseReason, Event, ServerTransport};
 
-/// The maximum number of clients that netcode supports.
-const MAX_PEERS: usize = 1_024;
 /// The time without packets after which another valid token of the same player replaces a connection. A connected
 /// client sends at least four packets per second.
 const SILENCE: Duration = Duration::from_millis(750);
@@ -88,10 +87,11 @@ pub struct Listener {
     buffer: [u8; MAX_PACKET],
 }
 
-struct Endpoint {
-    socket: Box<dyn ServerSocket>,
-    public: SocketAddr,
-    certificate: Option<[u8; 32]>,
+/// A socket of a listener and its public address.
+pub(super) struct Endpoint {
+    pub(super) socket: Box<dyn ServerSocket>,
+    pub(super) public: SocketAddr,
+    pub(super) certificate: Option<[u8; 32]>,
 }
 
 struct Peer {
@@ -104,16 +104,33 @@ struct Peer {
     is_confirmed: bool,
 }
 
-/// Builds a [`Listener`].
-pub struct ListenerBuilder {
-    config: ListenerConfig,
-    sockets: [Option<Endpoint>; 3],
-}
-
 impl Listener {
     /// Creates a builder without sockets. Add a socket for each transport with [`ListenerBuilder::bind`].
     pub fn builder(config: ListenerConfig) -> ListenerBuilder {
-        ListenerBuilder { config, sockets: [None, None, None] }
+        ListenerBuilder::new(config)
+    }
+
+    pub(super) fn new(
+        config: ListenerConfig,
+        netcode: NetcodeServer,
+        admission: Admission,
+        sockets: [Option<Endpoint>; 3],
+    ) -> Listener {
+        Listener {
+            netcode,
+            elapsed: Duration::ZERO,
+            sockets,
+            peers: BTreeMap::new(),
+            by_client: BTreeMap::new(),
+            by_address: BTreeMap::new(),
+            next: 0,
+            admission,
+            leaving: Vec::new(),
+            lost: Vec::new(),
+            counts: Counts::default(),
+            buffer: [0; MAX_PACKET],
+            config,
+        }
     }
 
     /// Returns the public address of the listener for a transport.
@@ -434,102 +451,5 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.leaving = self.peers.keys().map(|&id| (id, CloseReason::ByServer)).collect();
         self.disconnect_leaving(&mut |_| {});
-    }
-}
-
-impl ListenerBuilder {
-    /// Binds a transport to an address; port 0 selects a free port. `public` is the address that players use. It is
-    /// needed only if it differs from the bound address: behind a router, or when the server listens on all interfaces.
-    /// A second address for the same transport replaces the first.
-    pub fn bind(
-        mut self,
-        kind: TransportKind,
-        address: SocketAddr,
-        public: Option<SocketAddr>,
-    ) -> Result<ListenerBuilder, TransportError> {
-        let (socket, bound, certificate) = open(kind, address, &self.config.limits)?;
-        let public = public.unwrap_or(bound);
-        if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
-            return Err(TransportError::NoPublicAddress { kind, address });
-        }
-        self.sockets[kind as usize] = Some(Endpoint { socket, public, certificate });
-        Ok(self)
-    }
-
-    /// Starts the listener.
-    pub fn start(self) -> Result<Listener, TransportError> {
-        let ListenerBuilder { config, sockets } = self;
-        if sockets.iter().all(Option::is_none) {
-            return Err(TransportError::NoSocket);
-        }
-        if config.limits.peers > MAX_PEERS {
-            return Err(TransportError::TooManyPeers { wanted: config.limits.peers, most: MAX_PEERS });
-        }
-        // One socket per transport, even if unused: a token contains the number of the transport as the socket id.
-        let socket_config = |endpoint: &Option<Endpoint>| ServerSocketConfig {
-            needs_encryption: endpoint.as_ref().is_none_or(|endpoint| !endpoint.socket.is_sealed()),
-            public_addresses: endpoint.iter().map(|endpoint| endpoint.public).collect(),
-        };
-        let (authentication, max_token_lifetime, key) = match &config.auth {
-            Auth::Key(key) => {
-                (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime, key.clone())
-            }
-            // Clients create tokens with their own clock.
-            Auth::Open => (ServerAuthentication::Unsecure, 0, Key::public()),
-        };
-        let earliest = config.now.saturating_add(Duration::from_secs(max_token_lifetime.into()));
-        let is_open = matches!(config.auth, Auth::Open);
-        let admission = Admission::new(config.protocol, *key.bytes(), is_open, earliest, &config.limits);
-        let netcode = NetcodeServer::new(ServerConfig {
-            current_time: config.now,
-            max_token_lifetime,
-            max_clients: config.limits.peers,
-            protocol_id: config.protocol,
-            sockets: sockets.iter().map(socket_config).collect(),
-            authentication,
-        });
-        Ok(Listener {
-            netcode,
-            elapsed: Duration::ZERO,
-            sockets,
-            peers: BTreeMap::new(),
-            by_client: BTreeMap::new(),
-            by_address: BTreeMap::new(),
-            next: 0,
-            admission,
-            leaving: Vec::new(),
-            lost: Vec::new(),
-            counts: Counts::default(),
-            buffer: [0; MAX_PACKET],
-            config,
-        })
-    }
-}
-
-type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
-
-fn open(kind: TransportKind, address: SocketAddr, limits: &Limits) -> Result<Opened, TransportError> {
-    let cannot = |cause| TransportError::Bind { kind, address, cause };
-    match kind {
-        #[cfg(feature = "udp")]
-        TransportKind::Udp => {
-            let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
-            Ok((Box::new(socket), bound, None))
-        }
-        #[cfg(feature = "websocket")]
-        TransportKind::WebSocket => {
-            let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, limits).map_err(cannot)?;
-            Ok((Box::new(socket), bound, None))
-        }
-        #[cfg(feature = "webtransport")]
-        TransportKind::WebTransport => {
-            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, limits)?;
-            Ok((Box::new(socket), bound, Some(certificate)))
-        }
-        #[allow(unreachable_patterns, reason = "the cargo features decide which transports are built")]
-        _ => {
-            let _ = (cannot, limits);
-            Err(TransportError::NotBuilt { kind })
-        }
     }
 }

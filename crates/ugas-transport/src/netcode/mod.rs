@@ -1,6 +1,7 @@
 //! The netcode standard over any socket: tokens, a challenge, then encrypted packets with replay protection.
 
 mod admission;
+pub(crate) mod builder;
 pub(crate) mod connector;
 mod cookie;
 pub(crate) mod listener;
