@@ -26,6 +26,13 @@ export function ugasProgram() {
   return firstOf("the ugas program", places, "run cargo build --release -p ugas-cli");
 }
 
+// The server of the WebTransport tests, which `run` builds.
+export function echoProgram() {
+  const target = process.env.CARGO_TARGET_DIR ?? join(root, "target");
+  const places = [process.env.UGAS_WEBTRANSPORT_ECHO, join(target, "debug", "examples", "webtransport_echo")];
+  return firstOf("the server of the WebTransport tests", places, "run cargo build -p ugas-transport --features webtransport --example webtransport_echo");
+}
+
 // Starts `ugas ...args` on a free port. `stop` ends it.
 export async function start(...args) {
   const begun = performance.now();
@@ -71,13 +78,14 @@ export async function run(...args) {
   return { code, text };
 }
 
-export async function launch() {
+// The browser. Only the WebTransport tests use QUIC.
+export async function launch({ quic = false } = {}) {
   const { chromium } = await import("playwright-core").catch(() => {
     throw new Error("playwright-core is missing: run npm ci in tests/browser");
   });
   // The browser would block local requests of pages that the test serves from UGAS_PAGES.
   const drawn = process.env.UGAS_PAGES ? ["--disable-features=LocalNetworkAccessChecks"] : [];
-  return chromium.launch({ executablePath: browserProgram(), args: [...FLAGS, ...drawn] });
+  return chromium.launch({ executablePath: browserProgram(), args: [...FLAGS, ...drawn].filter((flag) => !(quic && flag === "--disable-quic")) });
 }
 
 // With UGAS_PAGES the pages of that folder replace the built-in ones, for work on the pages.

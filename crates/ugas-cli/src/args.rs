@@ -341,6 +341,9 @@ pub(crate) struct BotArgs {
     /// Connect with a token file written by the server; the file contains the server's address
     #[arg(long, value_name = "FILE")]
     pub(crate) token: Option<PathBuf>,
+    /// Connect again with a token that was used before, for example after a crash; the server ends the old connection
+    #[arg(long, requires = "token")]
+    pub(crate) rejoin: bool,
     /// Connect to a server that runs with --insecure: udp://127.0.0.1:4000 or ws://127.0.0.1:4000
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) connect: Option<Endpoint>,

@@ -50,7 +50,11 @@ fn connect(args: &BotArgs, scenario: &Scenario) -> Result<Connector, String> {
     if let Some(file) = &args.token {
         let text = std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
         let token: Token = text.parse().map_err(|error| format!("{}: {error}", file.display()))?;
-        return Connector::connect(token, config).map_err(|error| error.to_string());
+        let connector = match args.rejoin {
+            true => Connector::rejoin(token, config),
+            false => Connector::connect(token, config),
+        };
+        return connector.map_err(|error| error.to_string());
     }
     let Some(endpoint) = args.connect else {
         return Err("expected --token FILE or --connect ADDRESS".into());
@@ -92,7 +96,8 @@ fn disconnect_reason(gone: CloseReason, args: &BotArgs, is_playing: bool) -> Str
         }
         (CloseReason::NoAnswer | CloseReason::Rejected | CloseReason::Expired, Some(_)) => {
             "a token is valid for one connection to the server that wrote it, and each start of `ugas serve` writes new \
-             tokens; use an unused token file of the running server"
+             tokens; use an unused token file of the running server, or --rejoin to replace a connection that used \
+             this token"
         }
         (CloseReason::ByServer, _) if !is_playing => {
             "the scenario is already running, or another bot runs this client; restart `ugas serve`, or select another \

@@ -22,6 +22,8 @@ use crate::sim::pick;
 const PAUSE: Duration = Duration::from_millis(2);
 /// The time for which a rejected client may stay connected to receive the reason.
 const REJECT_DELAY: Duration = Duration::from_secs(2);
+/// The time in which a connected client must complete the handshake of the session.
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
 /// The longest time that the server waits for a new packet of each client before the first tick. A waiting client sends
 /// several packets in this time.
 const FRESH_PACKETS: Duration = Duration::from_secs(1);
@@ -72,7 +74,7 @@ fn listen(args: &ServeArgs, scenario: &Scenario) -> Result<Listener, TransportEr
     let config = ListenerConfig {
         protocol: PROTOCOL,
         auth: if args.insecure { Auth::Open } else { Auth::Key(Key::random()) },
-        limits: Limits { peers: clients, ..Limits::default() },
+        limits: Limits { peers: clients, confirm_timeout: Some(HANDSHAKE_TIMEOUT), ..Limits::default() },
         now: since_epoch(),
         token_lifetime: u16::try_from(args.wait).unwrap_or(u16::MAX).max(1),
     };
@@ -335,6 +337,7 @@ impl Host<'_> {
             }
         });
         unwanted.into_iter().for_each(|peer| self.listener.disconnect(peer));
+        self.part.server().playing().for_each(|peer| self.listener.confirm(peer));
         polled.map_err(|error| error.to_string())?;
         Ok((joined, left))
     }

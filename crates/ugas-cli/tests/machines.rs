@@ -232,8 +232,37 @@ fn each_reason_why_a_bot_cannot_connect_has_its_own_message() {
     }
     let (code, text) = folder.ugas(&["bot", "duel.yaml", "--as", "Ana", "--token", "tokens/Ana.ws.token"]);
     assert_eq!(code, Some(1), "{text}");
-    assert!(text.contains("a token is valid for one connection"), "{text}");
+    assert!(text.contains("a token is valid for one connection") && text.contains("--rejoin"), "{text}");
     drop(first);
+}
+
+/// The first process is killed, so the server still has its connection; the second one replaces it.
+#[test]
+fn a_bot_that_crashed_connects_again_with_the_same_token() {
+    let folder = Folder::new("rejoin");
+    let mut server = folder.serve(&["--tokens", "tokens"]);
+    let mut expect = |expected: &str| {
+        let mut line = String::new();
+        while line.trim_end() != expected {
+            line.clear();
+            assert!(server.out.read_line(&mut line).expect("the server writes text") > 0, "the server left");
+        }
+    };
+    let token = |name: &str| format!("tokens/{name}.udp.token");
+    let first = folder.bot(&["--as", "Ana", "--token", &token("Ana")]);
+    expect("Ana connected");
+    drop(first);
+    let again = folder.bot(&["--as", "Ana", "--token", &token("Ana"), "--rejoin"]);
+    expect("Ana disconnected");
+    expect("Ana connected");
+    let others = ["Ben", "Cem"].map(|name| folder.bot(&["--as", name, "--token", &token(name)]));
+    expect("running");
+    for bot in std::iter::once(again).chain(others) {
+        let output = bot.finish();
+        assert!(output.status.success(), "{}", text_of(&output));
+    }
+    let (code, lines) = server.finish();
+    assert_eq!(code, Some(0), "{lines:#?}");
 }
 
 #[test]

@@ -36,6 +36,16 @@ impl Bucket {
             None => false,
         }
     }
+
+    /// Returns a packet to the bucket.
+    pub(crate) fn give_back(&mut self) {
+        self.level = self.level.saturating_add(NANOS).min(self.most);
+    }
+
+    /// Returns whether the bucket is full, as a new one is.
+    pub(crate) fn is_full(&self) -> bool {
+        self.level == self.most
+    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,14 @@ pub struct Counts {
     pub malformed: u64,
     /// Packets from unknown addresses that were dropped because all unknown addresses together exceeded their limit.
     pub unknown: u64,
+    /// Cookies that were sent to unknown addresses.
+    pub cookies: u64,
+    /// Connections and requests that were dropped because their address started too many per second.
+    pub too_many: u64,
+    /// Connections that were closed before they became peers, to make room for newer ones.
+    pub evicted: u64,
+    /// Connections that did not become peers in time.
+    pub too_slow: u64,
     /// Connection attempts with a valid token that were rejected: the server is full, the player is already connected,
     /// or the token was used before.
     pub denied: u64,

@@ -36,6 +36,7 @@
 
 #![cfg_attr(not(test), warn(clippy::wildcard_enum_match_arm))]
 
+mod addresses;
 mod bucket;
 mod counts;
 mod error;
@@ -49,8 +50,9 @@ mod transport;
 pub use counts::Counts;
 pub use error::{SendError, TransportError};
 pub use limits::Limits;
+pub use netcode::builder::ListenerBuilder;
 pub use netcode::connector::{Connector, ConnectorConfig};
-pub use netcode::listener::{Auth, Listener, ListenerBuilder, ListenerConfig};
+pub use netcode::listener::{Auth, Listener, ListenerConfig};
 pub use token::{Identity, Key, MAX_USER_DATA, Token, TokenError, TransportKind, random_bytes};
 pub use transport::{ClientTransport, CloseReason, Event, ServerTransport, State};
 pub use ugas_net::types::{MAX_DATAGRAM, PeerId};

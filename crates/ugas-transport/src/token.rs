@@ -9,6 +9,8 @@ use std::time::Duration;
 use renetcode2::{ConnectToken, NETCODE_KEY_BYTES, NETCODE_USER_DATA_BYTES, generate_random_bytes};
 use thiserror::Error;
 
+use crate::netcode::rejoin_key;
+
 /// The maximum number of bytes of user data in a token. Netcode reserves 256 bytes, of which the first contains the
 /// length of the user data.
 pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
@@ -16,6 +18,9 @@ pub const MAX_USER_DATA: usize = NETCODE_USER_DATA_BYTES - 1;
 const HEADING: &str = "ugas connect token 1";
 /// A token with all 32 addresses is shorter than this.
 const MAX_TOKEN_BYTES: usize = 2_048;
+
+/// The time for which a client tries to connect again.
+const REJOIN_LIFETIME: Duration = Duration::from_secs(60);
 
 /// The kind of a transport.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -166,6 +171,26 @@ impl Token {
     /// Returns the address of the server.
     pub fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// Creates the token of a rejoin: new session keys for the same player and server, encrypted with the key that the
+    /// server derives from the session of this token. The server replaces the user data, so this space contains `now`.
+    pub(crate) fn rejoin(&self, now: Duration) -> Result<ConnectToken, TokenError> {
+        let millis = u64::try_from(now.as_millis()).unwrap_or(u64::MAX);
+        let mut user_data = [0; NETCODE_USER_DATA_BYTES];
+        user_data[..8].copy_from_slice(&millis.to_le_bytes());
+        let inner = ConnectToken::generate(
+            now,
+            self.inner.protocol_id,
+            REJOIN_LIFETIME.as_secs(),
+            self.inner.client_id,
+            Token::TIMEOUT.as_secs() as i32,
+            self.kind.index(),
+            vec![self.address],
+            Some(&user_data),
+            &rejoin_key(&self.inner.client_to_server_key),
+        );
+        inner.map_err(|cause| TokenError::Make { cause: cause.to_string() })
     }
 
     pub(crate) fn into_inner(self) -> ConnectToken {

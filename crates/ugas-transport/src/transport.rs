@@ -29,6 +29,10 @@ pub enum CloseReason {
     ByServer,
     /// No packet arrived within the timeout ([`Token::TIMEOUT`](crate::Token::TIMEOUT)).
     TimedOut,
+    /// The player connected again, and the new connection replaced this one.
+    Replaced,
+    /// The host did not confirm the peer in time ([`Limits::confirm_timeout`](crate::Limits::confirm_timeout)).
+    Unconfirmed,
     /// The underlying connection was closed or failed.
     ConnectionLost,
     /// The server rejected the connection: it is full, or the token is invalid or was used before. Over UDP a server
@@ -49,6 +53,8 @@ impl fmt::Display for CloseReason {
             CloseReason::ByClient => "the client disconnected",
             CloseReason::ByServer => "the server ended the connection",
             CloseReason::TimedOut => "the connection timed out",
+            CloseReason::Replaced => "a newer connection of the same player replaced this one",
+            CloseReason::Unconfirmed => "the server did not confirm the connection in time",
             CloseReason::ConnectionLost => "the connection was lost",
             CloseReason::Rejected => {
                 "the server rejected the connection: it is full, or the token is invalid or was used before"

@@ -4,11 +4,13 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use renetcode2::{ClientAuthentication, DisconnectReason, NetcodeClient};
+use renetcode2::{ClientAuthentication, ConnectToken, DisconnectReason, NetcodeClient};
 use ugas_net::types::MAX_DATAGRAM;
 
 use super::MAX_PACKET;
-use super::packet::is_well_formed;
+use super::cookie::with_cookie;
+use super::packet::{COOKIE_KIND, COOKIE_LENGTH, is_well_formed};
+use super::ticket::rejoin_packet;
 use crate::error::{SendError, TransportError, check_length};
 use crate::socket::ClientSocket;
 use crate::token::{Identity, Key, Token, TokenError, TransportKind};
@@ -48,18 +50,60 @@ pub struct Connector {
     kind: TransportKind,
     socket: Box<dyn ClientSocket>,
     broken: Option<CloseReason>,
+    ticket: Token,
+    /// The player number in a request to connect again.
+    rejoin: Option<u64>,
+    /// The cookie of the server, which every further request contains.
+    cookie: Option<[u8; COOKIE_LENGTH]>,
+    /// The last request, which is repeated at once when a cookie arrives.
+    request: Vec<u8>,
     buffer: [u8; MAX_PACKET],
 }
 
 impl Connector {
     /// Connects with a token that the server or its login service issued.
     pub fn connect(token: Token, config: ConnectorConfig) -> Result<Connector, TransportError> {
-        let (kind, address) = (token.kind(), token.address());
-        let socket = open(kind, address, config.connect_timeout)?;
-        let authentication = ClientAuthentication::Secure { connect_token: token.into_inner() };
-        let netcode = NetcodeClient::new(config.now, authentication)
+        Connector::start(token.clone().into_inner(), token, config, None)
+    }
+
+    /// Connects again with the token of an earlier connection ([`ticket`](Self::ticket)), for example after a crash. The
+    /// server ends the old connection if it is still open. A player can do this while it is connected and until two
+    /// minutes after its connection was lost, but not after a deliberate disconnect.
+    ///
+    /// [`ConnectorConfig::now`] must be later than at every earlier attempt.
+    pub fn rejoin(ticket: Token, config: ConnectorConfig) -> Result<Connector, TransportError> {
+        let inner = ticket.rejoin(config.now)?;
+        let client = inner.client_id;
+        Connector::start(inner, ticket, config, Some(client))
+    }
+
+    fn start(
+        connect_token: ConnectToken,
+        ticket: Token,
+        config: ConnectorConfig,
+        rejoin: Option<u64>,
+    ) -> Result<Connector, TransportError> {
+        let kind = ticket.kind();
+        let socket = open(kind, ticket.address(), config.connect_timeout)?;
+        let netcode = NetcodeClient::new(config.now, ClientAuthentication::Secure { connect_token })
             .map_err(|cause| TokenError::Content { cause: cause.to_string() })?;
-        Ok(Connector { netcode, kind, socket, broken: None, buffer: [0; MAX_PACKET] })
+        Ok(Connector {
+            netcode,
+            kind,
+            socket,
+            broken: None,
+            ticket,
+            rejoin,
+            cookie: None,
+            request: Vec::new(),
+            buffer: [0; MAX_PACKET],
+        })
+    }
+
+    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). A host that wants to
+    /// survive a crash stores it in a file that only the player can read.
+    pub fn ticket(&self) -> &Token {
+        &self.ticket
     }
 
     /// Connects without a token to a server with [`Auth::Open`](crate::Auth::Open). Other servers do not answer.
@@ -85,7 +129,17 @@ impl Connector {
                 Err(cause) => return self.fail(cause),
             };
             let packet = &mut self.buffer[..length];
-            if from != self.netcode.server_addr() || !is_well_formed(packet) {
+            if from != self.netcode.server_addr() {
+                continue;
+            }
+            if let (&[COOKIE_KIND, ref cookie @ ..], true) = (&*packet, self.netcode.is_connecting()) {
+                if let Ok(cookie) = cookie.try_into() {
+                    self.cookie = Some(cookie);
+                    self.repeat_request();
+                }
+                continue;
+            }
+            if !is_well_formed(packet) {
                 continue;
             }
             if let Some(payload) = self.netcode.process_packet(packet)
@@ -95,6 +149,31 @@ impl Connector {
             }
         }
         Ok(())
+    }
+
+    /// Repeats the last request with the cookie, once. Netcode repeats it later if necessary.
+    fn repeat_request(&mut self) {
+        if let Some(cookie) = &self.cookie
+            && !self.request.is_empty()
+        {
+            let request = std::mem::take(&mut self.request);
+            // A failure of the socket shows at the next read.
+            let _ = self.socket.send(self.netcode.server_addr(), &with_cookie(cookie, &request));
+        }
+    }
+
+    /// Sends a packet of netcode. A request is sent with the ticket and the cookie.
+    fn send_ping(&mut self) -> std::io::Result<()> {
+        let rejoin = self.rejoin;
+        let Some((packet, to)) = self.netcode.generate_ping() else { return Ok(()) };
+        if packet.first() != Some(&0) {
+            return self.socket.send(to, packet);
+        }
+        self.request = rejoin.map_or_else(|| packet.to_vec(), |client| rejoin_packet(client, packet));
+        match &self.cookie {
+            Some(cookie) => self.socket.send(to, &with_cookie(cookie, &self.request)),
+            None => self.socket.send(to, &self.request),
+        }
     }
 
     /// Ends the connection. Returns an error unless the connection was closed. A server that closes the connection in
@@ -121,13 +200,10 @@ impl ClientTransport for Connector {
         }
         self.read(datagrams)?;
         self.netcode.update(elapsed);
-        if let Some((packet, to)) = self.netcode.generate_ping() {
-            match self.socket.send(to, packet) {
-                Err(cause) if cause.kind() != ErrorKind::WouldBlock => return self.fail(cause),
-                _ => {}
-            }
+        match self.send_ping() {
+            Err(cause) if cause.kind() != ErrorKind::WouldBlock => self.fail(cause),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other error kinds are handled alike")]
@@ -162,6 +238,8 @@ impl ClientTransport for Connector {
                 reason @ CloseReason::ByClient
                 | reason @ CloseReason::ByServer
                 | reason @ CloseReason::TimedOut
+                | reason @ CloseReason::Replaced
+                | reason @ CloseReason::Unconfirmed
                 | reason @ CloseReason::ConnectionLost
                 | reason @ CloseReason::Rejected
                 | reason @ CloseReason::NoAnswer

@@ -5,10 +5,12 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use renetcode2::{NetcodeServer, ServerAuthentication, ServerConfig, ServerResult, ServerSocketConfig};
+use renetcode2::{NetcodeServer, ServerResult};
 use ugas_net::types::{MAX_DATAGRAM, PeerId};
 
 use super::MAX_PACKET;
+use super::admission::{Admission, Candidate, Screened};
+use super::builder::ListenerBuilder;
 use super::packet::is_well_formed;
 use crate::bucket::Bucket;
 use crate::counts::Counts;
@@ -18,8 +20,11 @@ use crate::socket::ServerSocket;
 use crate::token::{Identity, Key, Token, TransportKind, unpack};
 use crate::transport::{CloseReason, Event, ServerTransport};
 
-/// The maximum number of clients that netcode supports.
-const MAX_PEERS: usize = 1_024;
+/// The time without packets after which another valid token of the same player replaces a connection. A connected
+/// client sends at least four packets per second.
+const SILENCE: Duration = Duration::from_millis(750);
+/// The age from which a peer that is not confirmed can be replaced when the server is full.
+const MIN_AGE: Duration = Duration::from_secs(1);
 
 /// The peers that may connect.
 #[derive(Clone, Debug)]
@@ -75,17 +80,18 @@ pub struct Listener {
     by_client: BTreeMap<u64, PeerId>,
     by_address: BTreeMap<(TransportKind, SocketAddr), PeerId>,
     next: u32,
-    unknown_packets: Bucket,
+    admission: Admission,
     leaving: Vec<(PeerId, CloseReason)>,
     lost: Vec<SocketAddr>,
     counts: Counts,
     buffer: [u8; MAX_PACKET],
 }
 
-struct Endpoint {
-    socket: Box<dyn ServerSocket>,
-    public: SocketAddr,
-    certificate: Option<[u8; 32]>,
+/// A socket of a listener and its public address.
+pub(super) struct Endpoint {
+    pub(super) socket: Box<dyn ServerSocket>,
+    pub(super) public: SocketAddr,
+    pub(super) certificate: Option<[u8; 32]>,
 }
 
 struct Peer {
@@ -94,18 +100,37 @@ struct Peer {
     kind: TransportKind,
     address: SocketAddr,
     bucket: Bucket,
-}
-
-/// Builds a [`Listener`].
-pub struct ListenerBuilder {
-    config: ListenerConfig,
-    sockets: [Option<Endpoint>; 3],
+    age: Duration,
+    is_confirmed: bool,
 }
 
 impl Listener {
     /// Creates a builder without sockets. Add a socket for each transport with [`ListenerBuilder::bind`].
     pub fn builder(config: ListenerConfig) -> ListenerBuilder {
-        ListenerBuilder { config, sockets: [None, None, None] }
+        ListenerBuilder::new(config)
+    }
+
+    pub(super) fn new(
+        config: ListenerConfig,
+        netcode: NetcodeServer,
+        admission: Admission,
+        sockets: [Option<Endpoint>; 3],
+    ) -> Listener {
+        Listener {
+            netcode,
+            elapsed: Duration::ZERO,
+            sockets,
+            peers: BTreeMap::new(),
+            by_client: BTreeMap::new(),
+            by_address: BTreeMap::new(),
+            next: 0,
+            admission,
+            leaving: Vec::new(),
+            lost: Vec::new(),
+            counts: Counts::default(),
+            buffer: [0; MAX_PACKET],
+            config,
+        }
     }
 
     /// Returns the public address of the listener for a transport.
@@ -133,6 +158,20 @@ impl Listener {
         Ok(Token::issue(&key, self.config.protocol, who, now, lifetime)?)
     }
 
+    /// Confirms that a peer is a player of the host, for example when its first message was valid. A host that sets
+    /// [`Limits::confirm_timeout`] must confirm each peer in this time.
+    pub fn confirm(&mut self, peer: PeerId) {
+        let Some(peer) = self.peers.get_mut(&peer).filter(|peer| !peer.is_confirmed) else { return };
+        peer.is_confirmed = true;
+        match (peer.kind, &mut self.sockets[peer.kind as usize]) {
+            (TransportKind::Udp, _) => self.admission.trusted(peer.address),
+            (TransportKind::WebSocket | TransportKind::WebTransport, Some(endpoint)) => {
+                endpoint.socket.trusted(peer.address)
+            }
+            (TransportKind::WebSocket | TransportKind::WebTransport, None) => {}
+        }
+    }
+
     fn read(&mut self, kind: TransportKind, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         for _ in 0..self.config.limits.reads_per_poll {
             let Some(endpoint) = &mut self.sockets[kind as usize] else { return Ok(()) };
@@ -140,18 +179,75 @@ impl Listener {
             let Some((length, who)) = next.map_err(|cause| TransportError::Socket { kind, cause })? else {
                 return Ok(());
             };
-            let is_unknown = !self.by_address.contains_key(&(kind, who));
-            if is_unknown && !self.unknown_packets.take() {
-                self.counts.unknown += 1;
+            if self.by_address.contains_key(&(kind, who)) {
+                self.open(kind, who, length, None, events);
                 continue;
             }
-            self.open(kind, who, length, events);
+            match self.admission.screen(kind, who, &mut self.buffer, length, &mut self.counts) {
+                Screened::Process(length) => self.open(kind, who, length, None, events),
+                Screened::Request(length, candidate) => {
+                    self.make_room(&candidate, who, events);
+                    self.open(kind, who, length, Some(candidate), events);
+                }
+                Screened::Cookie(packet) => {
+                    let _ = endpoint.socket.send(who, &packet);
+                }
+                Screened::Invalid => {
+                    self.counts.malformed += 1;
+                    // The sender address of a UDP packet may be forged: it must not end a handshake.
+                    if kind != TransportKind::Udp {
+                        endpoint.socket.close(who);
+                        self.admission.lost(kind, who);
+                    }
+                }
+                Screened::Dropped => {}
+            }
         }
         Ok(())
     }
 
+    /// Ends the connection that a request replaces: an older one of the same player, or, if the server is full, the
+    /// oldest one that the host has not confirmed.
+    fn make_room(&mut self, candidate: &Candidate, who: SocketAddr, events: &mut dyn FnMut(Event<'_>)) {
+        if let Some(&old) = self.by_client.get(&candidate.client) {
+            if self.peers.get(&old).is_some_and(|peer| peer.address != who) && self.may_replace(candidate) {
+                self.leaving.push((old, CloseReason::Replaced));
+            }
+        } else if self.config.limits.confirm_timeout.is_some() && self.peers.len() >= self.config.limits.peers {
+            let unconfirmed = self.peers.iter().filter(|(_, peer)| !peer.is_confirmed && peer.age >= MIN_AGE);
+            if let Some((&oldest, _)) = unconfirmed.max_by_key(|(_, peer)| peer.age) {
+                self.counts.evicted += 1;
+                self.leaving.push((oldest, CloseReason::Unconfirmed));
+            }
+        }
+        self.disconnect_leaving(events);
+    }
+
+    /// Returns whether a request may end the open connection of the same player. A ticket proves that it may, and so
+    /// does a token that was issued later. Any other valid token may replace only a connection without recent packets.
+    fn may_replace(&self, candidate: &Candidate) -> bool {
+        let silence = self.netcode.time_since_last_received_packet(candidate.client);
+        let is_silent = silence.is_some_and(|silence| silence >= SILENCE);
+        let Some(ticket) = self.admission.tickets.get(candidate.client) else { return is_silent };
+        match self.config.auth {
+            Auth::Open => candidate.is_rejoin || is_silent,
+            Auth::Key(_) => {
+                let is_other = candidate.ticket.tag != ticket.tag;
+                let (new, old) = (candidate.ticket.expiry, ticket.expiry);
+                candidate.is_rejoin || new > old || is_silent && is_other && new == old
+            }
+        }
+    }
+
     /// Decodes the packet in the buffer and handles it.
-    fn open(&mut self, kind: TransportKind, who: SocketAddr, length: usize, events: &mut dyn FnMut(Event<'_>)) {
+    fn open(
+        &mut self,
+        kind: TransportKind,
+        who: SocketAddr,
+        length: usize,
+        candidate: Option<Box<Candidate>>,
+        events: &mut dyn FnMut(Event<'_>),
+    ) {
         let Some(endpoint) = &mut self.sockets[kind as usize] else { return };
         let socket = &mut endpoint.socket;
         let packet = &mut self.buffer[..length];
@@ -175,9 +271,11 @@ impl Listener {
                 }
                 socket.close(who);
             }
-            ServerResult::ConnectionAccepted { client_id, payload, .. } => {
-                socket.accepted(client_id, who);
+            ServerResult::ConnectionAccepted { payload, .. } => {
                 let _ = socket.send(who, payload);
+                if let Some(candidate) = candidate {
+                    self.admission.accepted(kind, who, *candidate);
+                }
             }
             ServerResult::PacketToSend { payload, .. } => {
                 let _ = socket.send(who, payload);
@@ -197,6 +295,7 @@ impl Listener {
             ServerResult::ClientConnected { client_id, user_data, payload, .. } => {
                 socket.joined(who);
                 let _ = socket.send(who, payload);
+                self.admission.joined(kind, who);
                 self.join(client_id, kind, who, unpack(&user_data), events);
             }
             ServerResult::ClientDisconnected { client_id, .. } => {
@@ -219,9 +318,12 @@ impl Listener {
         let id = PeerId(self.next);
         self.next += 1;
         let bucket = Bucket::new(self.config.limits.per_second, self.config.limits.burst);
-        self.peers.insert(id, Peer { client, slot, kind, address, bucket });
+        self.peers.insert(id, Peer { client, slot, kind, address, bucket, age: Duration::ZERO, is_confirmed: false });
         self.by_client.insert(client, id);
         self.by_address.insert((kind, address), id);
+        if self.config.limits.confirm_timeout.is_none() {
+            self.confirm(id);
+        }
         events(Event::Connected(id, user_data));
     }
 
@@ -230,6 +332,7 @@ impl Listener {
         let Some(id) = self.by_client.remove(&client) else { return };
         if let Some(peer) = self.peers.remove(&id) {
             self.by_address.remove(&(peer.kind, peer.address));
+            self.admission.tickets.disconnected(client, reason);
             events(Event::Disconnected(id, reason));
         }
     }
@@ -282,14 +385,20 @@ impl ServerTransport for Listener {
     fn poll(&mut self, elapsed: Duration, events: &mut dyn FnMut(Event<'_>)) -> Result<(), TransportError> {
         self.elapsed = self.elapsed.saturating_add(elapsed);
         self.netcode.update(elapsed);
-        self.unknown_packets.refill(elapsed);
-        for peer in self.peers.values_mut() {
+        self.admission.advance(elapsed, self.config.now.saturating_add(self.elapsed));
+        let confirm_timeout = self.config.limits.confirm_timeout;
+        for (&id, peer) in &mut self.peers {
             peer.bucket.refill(elapsed);
+            peer.age = peer.age.saturating_add(elapsed);
+            if !peer.is_confirmed && confirm_timeout.is_some_and(|timeout| peer.age > timeout) {
+                self.leaving.push((id, CloseReason::Unconfirmed));
+            }
         }
         for kind in TransportKind::ALL {
             let Some(endpoint) = &mut self.sockets[kind as usize] else { continue };
-            endpoint.socket.update(elapsed, &mut self.lost);
+            endpoint.socket.update(elapsed, &mut self.lost, &mut self.counts);
             for who in self.lost.drain(..) {
+                self.admission.lost(kind, who);
                 if let Some(&id) = self.by_address.get(&(kind, who)) {
                     self.leaving.push((id, CloseReason::ConnectionLost));
                 }
@@ -342,98 +451,5 @@ impl Drop for Listener {
     fn drop(&mut self) {
         self.leaving = self.peers.keys().map(|&id| (id, CloseReason::ByServer)).collect();
         self.disconnect_leaving(&mut |_| {});
-    }
-}
-
-impl ListenerBuilder {
-    /// Binds a transport to an address; port 0 selects a free port. `public` is the address that players use. It is
-    /// needed only if it differs from the bound address: behind a router, or when the server listens on all interfaces.
-    /// A second address for the same transport replaces the first.
-    pub fn bind(
-        mut self,
-        kind: TransportKind,
-        address: SocketAddr,
-        public: Option<SocketAddr>,
-    ) -> Result<ListenerBuilder, TransportError> {
-        let (socket, bound, certificate) = open(kind, address, self.config.limits.peers)?;
-        let public = public.unwrap_or(bound);
-        if public.ip().is_unspecified() && matches!(self.config.auth, Auth::Key(_)) {
-            return Err(TransportError::NoPublicAddress { kind, address });
-        }
-        self.sockets[kind as usize] = Some(Endpoint { socket, public, certificate });
-        Ok(self)
-    }
-
-    /// Starts the listener.
-    pub fn start(self) -> Result<Listener, TransportError> {
-        let ListenerBuilder { config, sockets } = self;
-        if sockets.iter().all(Option::is_none) {
-            return Err(TransportError::NoSocket);
-        }
-        if config.limits.peers > MAX_PEERS {
-            return Err(TransportError::TooManyPeers { wanted: config.limits.peers, most: MAX_PEERS });
-        }
-        // One socket per transport, even if unused: a token contains the number of the transport as the socket id.
-        let socket_config = |endpoint: &Option<Endpoint>| ServerSocketConfig {
-            needs_encryption: endpoint.as_ref().is_none_or(|endpoint| !endpoint.socket.is_sealed()),
-            public_addresses: endpoint.iter().map(|endpoint| endpoint.public).collect(),
-        };
-        let (authentication, max_token_lifetime) = match &config.auth {
-            Auth::Key(key) => (ServerAuthentication::Secure { private_key: *key.bytes() }, config.token_lifetime),
-            // Clients create tokens with their own clock.
-            Auth::Open => (ServerAuthentication::Unsecure, 0),
-        };
-        let netcode = NetcodeServer::new(ServerConfig {
-            current_time: config.now,
-            max_token_lifetime,
-            max_clients: config.limits.peers,
-            protocol_id: config.protocol,
-            sockets: sockets.iter().map(socket_config).collect(),
-            authentication,
-        });
-        let rate = config.limits.unknown_packets_per_second;
-        Ok(Listener {
-            netcode,
-            elapsed: Duration::ZERO,
-            sockets,
-            peers: BTreeMap::new(),
-            by_client: BTreeMap::new(),
-            by_address: BTreeMap::new(),
-            next: 0,
-            unknown_packets: Bucket::new(rate, rate),
-            leaving: Vec::new(),
-            lost: Vec::new(),
-            counts: Counts::default(),
-            buffer: [0; MAX_PACKET],
-            config,
-        })
-    }
-}
-
-type Opened = (Box<dyn ServerSocket>, SocketAddr, Option<[u8; 32]>);
-
-fn open(kind: TransportKind, address: SocketAddr, peers: usize) -> Result<Opened, TransportError> {
-    let cannot = |cause| TransportError::Bind { kind, address, cause };
-    match kind {
-        #[cfg(feature = "udp")]
-        TransportKind::Udp => {
-            let (socket, bound) = crate::socket::udp::Udp::bind(address).map_err(cannot)?;
-            Ok((Box::new(socket), bound, None))
-        }
-        #[cfg(feature = "websocket")]
-        TransportKind::WebSocket => {
-            let (socket, bound) = crate::socket::websocket::WebSocketServer::bind(address, peers).map_err(cannot)?;
-            Ok((Box::new(socket), bound, None))
-        }
-        #[cfg(feature = "webtransport")]
-        TransportKind::WebTransport => {
-            let (socket, bound, certificate) = crate::socket::webtransport::WebTransport::bind(address, peers)?;
-            Ok((Box::new(socket), bound, Some(certificate)))
-        }
-        #[allow(unreachable_patterns, reason = "the cargo features decide which transports are built")]
-        _ => {
-            let _ = (cannot, peers);
-            Err(TransportError::NotBuilt { kind })
-        }
     }
 }

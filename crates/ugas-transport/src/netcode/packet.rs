@@ -8,9 +8,23 @@
 /// The shortest packet of any kind.
 const MIN_LENGTH: usize = 18;
 const TAG_BYTES: usize = 16;
+/// The version that every connection request names.
+pub(super) const VERSION: &[u8; 13] = b"NETCODE 1.a2\0";
 /// The length of a connection request: version, protocol, expiry, nonce and the encrypted part of a token.
-const REQUEST_LENGTH: usize = 1 + 13 + 8 + 8 + 24 + 1_024;
+pub(super) const REQUEST_LENGTH: usize = 1 + 13 + 8 + 8 + 24 + 1_024;
 const KINDS: u8 = 7;
+
+// Three kinds of packets in addition to those of netcode.
+/// A server sends a cookie: the kind, then the cookie.
+pub(super) const COOKIE_KIND: u8 = 7;
+/// A client repeats its request with the cookie: the kind, the cookie, then the request.
+pub(super) const COOKIE_REQUEST_KIND: u8 = 8;
+/// A client that was connected asks to connect again: the kind, the number of the player, then the request.
+pub(super) const REJOIN_KIND: u8 = 9;
+/// The length of a cookie: time, number and authentication code.
+pub(super) const COOKIE_LENGTH: usize = 8 + 8 + 16;
+/// The length of a request to connect again.
+pub(super) const REJOIN_LENGTH: usize = 1 + 8 + REQUEST_LENGTH;
 const MAX_SEQUENCE_BYTES: usize = 8;
 /// The largest valid sequence number: a larger one would overflow the replay window. Real sequence numbers are far
 /// smaller.

@@ -1,9 +1,16 @@
-//! Sockets that send and receive the packets of netcode. The WebSocket server also reports connections that ended.
+//! Sockets that send and receive the packets of netcode. The servers of WebSocket and WebTransport also report
+//! connections that ended.
 
 use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use crate::counts::Counts;
+
+#[cfg(any(feature = "websocket", feature = "webtransport"))]
+mod handshakes;
+#[cfg(any(feature = "websocket", feature = "webtransport"))]
+mod query;
 #[cfg(feature = "udp")]
 pub(crate) mod udp;
 #[cfg(feature = "websocket")]
@@ -19,7 +26,7 @@ pub(crate) trait ServerSocket: Send {
     }
 
     /// Advances the time: accepts or rejects new connections, and appends the addresses of connections that ended.
-    fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>);
+    fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>, counts: &mut Counts);
 
     /// Reads the next packet, if one has arrived.
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>>;
@@ -27,11 +34,12 @@ pub(crate) trait ServerSocket: Send {
     /// Sends a packet. `WouldBlock` means that the packet was dropped because the send buffer is full.
     fn send(&mut self, to: SocketAddr, packet: &[u8]) -> io::Result<()>;
 
-    /// Records that netcode accepted the token of this address and sent a challenge.
-    fn accepted(&mut self, _client: u64, _who: SocketAddr) {}
-
     /// Records that a player connected from this address.
     fn joined(&mut self, _who: SocketAddr) {}
+
+    /// Records that the player at this address is trusted, so that its connection does not count against the rate of its
+    /// address.
+    fn trusted(&mut self, _who: SocketAddr) {}
 
     /// Closes the connection to this address.
     fn close(&mut self, who: SocketAddr);
@@ -53,7 +61,7 @@ pub(crate) trait ClientSocket: Send {
 }
 
 /// Copies a packet into a buffer. `None` if it does not fit.
-#[cfg(feature = "websocket")]
+#[cfg(any(feature = "websocket", feature = "webtransport"))]
 pub(crate) fn put(packet: &[u8], buffer: &mut [u8]) -> Option<usize> {
     buffer.get_mut(..packet.len())?.copy_from_slice(packet);
     Some(packet.len())

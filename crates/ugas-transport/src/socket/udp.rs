@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use super::{ClientSocket, ServerSocket};
+use crate::counts::Counts;
 
 /// The maximum number of errors about earlier packets that one read skips.
 const MAX_SKIPPED_ERRORS: usize = 64;
@@ -70,7 +71,7 @@ fn is_about_earlier_packet(error: &io::Error) -> bool {
 }
 
 impl ServerSocket for Udp {
-    fn update(&mut self, _elapsed: Duration, _lost: &mut Vec<SocketAddr>) {}
+    fn update(&mut self, _elapsed: Duration, _lost: &mut Vec<SocketAddr>, _counts: &mut Counts) {}
 
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>> {
         self.next(buffer, &mut false)

@@ -291,7 +291,10 @@ fn damaged_packets_from_a_players_address_do_not_disconnect_it() {
 
 #[test]
 fn idle_connections_and_floods_of_unknown_peers_do_not_block_players() {
-    let mut server = listen(Auth::Key(key()), Limits { unknown_packets_per_second: 50, ..Limits::default() });
+    let mut server = listen(
+        Auth::Key(key()),
+        Limits { unknown_packets_per_second: 50, cookies_per_second: 50, ..Limits::default() },
+    );
     let mut ana = connect_to(server.issue(TransportKind::Udp, 1, b"Ana").expect("a token"));
     let ana_is = join(&mut server, &mut ana);
 

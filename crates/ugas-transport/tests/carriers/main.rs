@@ -1,5 +1,6 @@
 //! Tests of the transports through their public interface.
 
+mod admission;
 mod echo;
 mod hostile;
 mod rig;

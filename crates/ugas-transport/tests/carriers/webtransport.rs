@@ -1,4 +1,4 @@
-//! The server's side of WebTransport; its clients are browsers.
+//! The server's side of WebTransport; its clients are browsers (`tests/browser/webtransport.test.mjs`).
 
 use std::time::Duration;
 

@@ -11,7 +11,8 @@ use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::{Error, WebSocket};
 
 use super::super::ClientSocket;
-use super::{config, flush, read, to_query, write};
+use super::super::query::to_query;
+use super::{config, flush, read, write};
 
 pub(crate) struct WebSocketClient {
     server: SocketAddr,

@@ -1,5 +1,6 @@
 //! The WebSocket server. Each connection starts with a handshake that has a time limit, and stays open until netcode,
-//! the peer or a timeout closes it.
+//! the peer or a timeout closes it. Connections without a player are limited for each address and in total, and a new
+//! one replaces an older one, so that idle connections do not keep players out.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -13,26 +14,27 @@ use tungstenite::handshake::server::{Callback, ErrorResponse, Request, Response,
 use tungstenite::handshake::{HandshakeError, MidHandshake};
 use tungstenite::http::StatusCode;
 
+use super::super::handshakes::{Waiting, to_evict};
+use super::super::query::from_query;
 use super::super::{ServerSocket, put};
-use super::{config, flush, from_query, read, write};
+use super::{config, flush, read, write};
+use crate::addresses::AddressRates;
+use crate::counts::Counts;
+use crate::limits::Limits;
 
-/// The longest handshake. A connection that takes longer is closed, so that idle peers do not occupy it.
-const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The time after which an open connection without a player is closed.
-const JOIN_TIMEOUT: Duration = Duration::from_secs(5);
-/// The maximum number of connections without a player, in addition to the connections of players.
-const MAX_WITHOUT_PLAYER: usize = 64;
 /// The maximum number of new connections per update; further connections wait in the queue of the operating system.
-const MAX_ACCEPTS: usize = 64;
+const MAX_ACCEPTS: usize = 1_024;
 
 pub(crate) struct WebSocketServer {
     listener: TcpListener,
-    max_connections: usize,
+    limits: Limits,
+    rates: AddressRates,
     connections: BTreeMap<SocketAddr, Connection>,
     /// The connection that was read last. Reading continues after it, so that one peer's flood does not delay the
     /// others.
     last_read: Option<SocketAddr>,
-    lost: Vec<SocketAddr>,
+    /// Connections that were closed since the last update.
+    closed: Vec<SocketAddr>,
 }
 
 struct Connection {
@@ -68,31 +70,40 @@ impl Callback for ConnectRequest {
 }
 
 impl WebSocketServer {
-    /// Binds a listener for this many players, and some connections without a player.
-    pub(crate) fn bind(address: SocketAddr, players: usize) -> io::Result<(WebSocketServer, SocketAddr)> {
+    /// Binds a listener.
+    pub(crate) fn bind(address: SocketAddr, limits: &Limits) -> io::Result<(WebSocketServer, SocketAddr)> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
-        let max_connections = players.saturating_add(MAX_WITHOUT_PLAYER);
-        Ok((
-            WebSocketServer {
-                listener,
-                max_connections,
-                connections: BTreeMap::new(),
-                last_read: None,
-                lost: Vec::new(),
-            },
-            address,
-        ))
+        let server = WebSocketServer {
+            listener,
+            limits: *limits,
+            rates: AddressRates::new(limits.connections_per_second, limits.connection_burst),
+            connections: BTreeMap::new(),
+            last_read: None,
+            closed: Vec::new(),
+        };
+        Ok((server, address))
     }
 
-    fn accept(&mut self) {
+    fn accept(&mut self, counts: &mut Counts) {
+        let mut waiting: Vec<Waiting> =
+            self.connections.iter().filter(|(_, connection)| !connection.is_player).map(Connection::waiting).collect();
         for _ in 0..MAX_ACCEPTS {
             // A connection that was reset before it was accepted, or a lack of resources; the next update tries again.
             let Ok((stream, who)) = self.listener.accept() else { return };
-            let is_ready = stream.set_nonblocking(true).is_ok() && stream.set_nodelay(true).is_ok();
-            if self.connections.len() >= self.max_connections || !is_ready {
+            if !self.rates.take(who.ip()) {
+                counts.too_many += 1;
                 continue;
+            }
+            if stream.set_nonblocking(true).is_err() || stream.set_nodelay(true).is_err() {
+                continue;
+            }
+            if let Some(evicted) = to_evict(&waiting, who.ip(), &self.limits) {
+                counts.evicted += 1;
+                waiting.retain(|connection| connection.who != evicted);
+                self.connections.remove(&evicted);
+                self.closed.push(evicted);
             }
             let connect_request = ConnectRequest::default();
             let handshake = ServerHandshake::start(stream, connect_request.clone(), Some(config()));
@@ -101,6 +112,7 @@ impl WebSocketServer {
                 age: Duration::ZERO,
                 is_player: false,
             };
+            waiting.push(Waiting { who, has_request: false, age: Duration::ZERO });
             self.connections.insert(who, connection);
         }
     }
@@ -120,6 +132,11 @@ impl WebSocketServer {
 }
 
 impl Connection {
+    fn waiting((&who, connection): (&SocketAddr, &Connection)) -> Waiting {
+        let has_request = matches!(connection.stage, ConnectionStage::Open { .. });
+        Waiting { who, has_request, age: connection.age }
+    }
+
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<usize>> {
         match &mut self.stage {
             ConnectionStage::Open { socket, request } => match request.take() {
@@ -130,13 +147,11 @@ impl Connection {
         }
     }
 
-    fn update(&mut self, elapsed: Duration) {
-        self.age = self.age.saturating_add(elapsed);
+    /// Advances the handshake, or sends queued bytes.
+    fn update(&mut self) {
         self.stage = match std::mem::replace(&mut self.stage, ConnectionStage::Closed) {
-            ConnectionStage::Handshake(..) if self.age > HANDSHAKE_TIMEOUT => ConnectionStage::Closed,
             ConnectionStage::Handshake(handshake, connect_request) => match handshake.handshake() {
                 Ok(socket) => {
-                    self.age = Duration::ZERO;
                     ConnectionStage::Open { socket: Box::new(socket), request: connect_request.0.get().cloned() }
                 }
                 Err(HandshakeError::Interrupted(handshake)) => {
@@ -144,7 +159,6 @@ impl Connection {
                 }
                 Err(HandshakeError::Failure(_)) => ConnectionStage::Closed,
             },
-            ConnectionStage::Open { .. } if !self.is_player && self.age > JOIN_TIMEOUT => ConnectionStage::Closed,
             ConnectionStage::Open { mut socket, request } => match flush(&mut socket) {
                 true => ConnectionStage::Open { socket, request },
                 false => ConnectionStage::Closed,
@@ -155,20 +169,22 @@ impl Connection {
 }
 
 impl ServerSocket for WebSocketServer {
-    fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>) {
-        for connection in self.connections.values_mut() {
-            connection.update(elapsed);
-        }
-        let ended = &mut self.lost;
-        self.connections.retain(|&who, connection| {
-            let is_open = !matches!(connection.stage, ConnectionStage::Closed);
+    fn update(&mut self, elapsed: Duration, lost: &mut Vec<SocketAddr>, counts: &mut Counts) {
+        self.rates.advance(elapsed);
+        let WebSocketServer { connections, closed, limits, .. } = self;
+        connections.retain(|&who, connection| {
+            connection.age = connection.age.saturating_add(elapsed);
+            connection.update();
+            let is_late = !connection.is_player && connection.age > limits.handshake_timeout;
+            counts.too_slow += u64::from(is_late);
+            let is_open = !is_late && !matches!(connection.stage, ConnectionStage::Closed);
             if !is_open {
-                ended.push(who);
+                closed.push(who);
             }
             is_open
         });
-        lost.append(&mut self.lost);
-        self.accept();
+        self.accept(counts);
+        lost.append(&mut self.closed);
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<(usize, SocketAddr)>> {
@@ -197,6 +213,10 @@ impl ServerSocket for WebSocketServer {
         if let Some(connection) = self.connections.get_mut(&who) {
             connection.is_player = true;
         }
+    }
+
+    fn trusted(&mut self, who: SocketAddr) {
+        self.rates.give_back(who.ip());
     }
 
     fn close(&mut self, who: SocketAddr) {
