@@ -130,6 +130,8 @@ pub(crate) struct Peer {
     /// Bytes received and not yet answered before the client has joined: until then the client never gets more bytes
     /// than it sent.
     pub(crate) credit: usize,
+    /// The hashes of new rules that the client has not reported. Until then, the client cannot read payloads.
+    pub(crate) awaited_rules: VecDeque<u64>,
     /// The welcome message once it is queued. Until the welcome arrives, the client cannot read payloads.
     pub(crate) welcome: Option<Receipt>,
 }
@@ -162,6 +164,7 @@ impl Peer {
             defining: VecDeque::new(),
             arrived: 0,
             credit: 0,
+            awaited_rules: VecDeque::new(),
             welcome: None,
         }
     }
@@ -324,9 +327,10 @@ impl Peer {
         self.views.confirm_streamed(&self.carrier);
     }
 
-    /// Returns whether the client has joined and has its welcome.
+    /// Returns whether the client has joined and has its welcome and the current rules.
     pub(crate) fn is_welcomed(&self) -> bool {
-        self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
+        let is_welcomed = || self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome));
+        self.phase == Phase::Playing && self.awaited_rules.is_empty() && is_welcomed()
     }
 
     /// Keeps the content of a packet until its ack or loss.

@@ -3,6 +3,7 @@
 
 use super::code::{get_position, put_position, steps, units};
 use crate::wire::bits::{BitReader, BitWriter, WireError};
+use crate::wire::number::{uint_bits, zigzag};
 use ugas_core::{Anchor, SimTime};
 
 /// Steps of one part of a facing.
@@ -46,6 +47,12 @@ impl Pose {
         if self.facing != Pose::DEFAULT_FACING {
             self.facing.iter().for_each(|&v| out.bits(v as u8 as u64, 8));
         }
+    }
+
+    /// Returns how many bits [`Pose::put`] writes.
+    pub fn bits(&self) -> usize {
+        let position: usize = self.position.iter().map(|&v| uint_bits(zigzag(v as i64))).sum();
+        position + if self.facing == Pose::DEFAULT_FACING { 1 } else { 25 }
     }
 
     /// Reads a position and facing.

@@ -120,7 +120,7 @@ impl Client {
     fn new(rig: &Rig, relevance: Arc<dyn Relevance>, lossy: bool) -> Client {
         let priority = Arc::new(DistancePriority::default());
         Client {
-            interest: Interest { relevance, priority, rates: RateTable::default() },
+            interest: Interest { relevance, priority, rates: RateTable::default(), always_relevant: Vec::new() },
             schedule: Schedule::default(),
             plan: PacketPlan::default(),
             proxies: Proxies::new(rig.rules.clone(), LENGTH),
@@ -141,11 +141,11 @@ impl Client {
                 Some(tick) => state.iter().for_each(|p| self.schedule.on_acked(p, tick)),
                 None => {
                     state.iter().for_each(|p| self.schedule.on_lost(p, of));
-                    poses.iter().for_each(|p| self.schedule.on_pose_lost(p.who, p.since));
+                    poses.iter().for_each(|p| self.schedule.on_pose_lost(p));
                 }
             }
         }
-        let viewer = Viewer { position: Some(self.place), ..Viewer::default() };
+        let viewer = Viewer { positions: &[self.place], ..Viewer::default() };
         let (length, round_trip) = (LENGTH, SimTime::millis(50));
         let ask = ScheduleRequest { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
         self.schedule.select(&mut rig.store, &self.interest, &ask, &mut self.plan);
