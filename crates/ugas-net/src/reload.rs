@@ -108,6 +108,12 @@ impl IncomingRules {
         Ok(())
     }
 
+    /// Returns whether no documents are kept.
+    #[cfg(test)]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.documents.is_empty()
+    }
+
     /// Builds the rules from the documents that arrived, with the ids and host code of the old rules. Returns `None` if
     /// the documents are invalid or the hash of the rules is another one.
     pub(crate) fn build(&mut self, old: &Arc<Rules>, fingerprint: u64) -> Option<Arc<Rules>> {

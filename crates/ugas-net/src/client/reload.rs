@@ -82,3 +82,75 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Harness;
+    use crate::link::LinkProfile;
+    use crate::message::ToClient;
+    use crate::server::{Secret, Server, ServerConfig};
+    use crate::types::Tick;
+    use ugas_core::{Sim, SimConfig, SpawnSpec};
+    use ugas_doc::{Attribute, AttributeSet, Effect};
+
+    fn joined() -> (Harness, ControllerId) {
+        let set = AttributeSet::new("S").with(Attribute::new("Health", 100.0));
+        let rules = Rules::builder().add(set).add(Effect::instant("GE").add("Health", -1.0)).build().unwrap();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
+        let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);
+        net.join("Ana", LinkProfile::round_trip(20, 0), &[who]).unwrap();
+        net.run(60);
+        (net, who)
+    }
+
+    fn rules(documents: Vec<RulesPart>) -> ToClient {
+        ToClient::Rules { rules: 5, documents, is_last: true }
+    }
+
+    #[test]
+    fn invalid_rules_end_the_session_and_change_nothing() {
+        let text = |text: &str| RulesPart::Document(text.to_owned());
+        let keep = |first, count| RulesPart::Keep { first, count };
+        let cases = [
+            vec![],
+            vec![keep(0, 2)],
+            vec![keep(0, 3)],
+            vec![keep(u32::MAX, u32::MAX)],
+            vec![keep(0, 2), keep(0, 2)],
+            (0..40_000).map(|_| keep(0, 2)).collect(),
+            vec![text("{}")],
+            vec![text(&"[".repeat(100_000))],
+            vec![keep(0, 2), text("\u{0}")],
+        ];
+        for documents in cases {
+            let (mut net, who) = joined();
+            let ana = net.client_mut("Ana");
+            let (before, hash) = (ana.sim.rules().fingerprint(), ana.sim.row_hash(who).unwrap());
+            ana.receive_message(rules(documents.clone()), Tick(1));
+            let denial = Denial::Rules { server: 5, client: before };
+            assert_eq!(ana.state, ClientState::Denied(denial.clone()), "{} parts", documents.len());
+            assert_eq!((ana.sim.rules().fingerprint(), ana.sim.row_hash(who).unwrap()), (before, hash));
+            assert!(ana.incoming_rules.is_empty());
+            net.run(30);
+            // The server asked for nothing, so it rejects the report and keeps the client.
+            assert_eq!(net.server().denied().count(), 0);
+            assert!(net.server().counts().of(crate::authority::RejectReason::Message) > 0);
+        }
+    }
+
+    #[test]
+    fn a_server_cannot_send_rules_without_end() {
+        let (mut net, _) = joined();
+        let ana = net.client_mut("Ana");
+        let mut accepted = 0;
+        while ana.state == ClientState::Playing {
+            let documents = vec![RulesPart::Keep { first: 0, count: 1 }];
+            ana.receive_message(ToClient::Rules { rules: 5, documents, is_last: false }, Tick(1));
+            accepted += 1;
+            assert!(accepted <= MAX_BYTES / MIN_BYTES + 1, "the client accepts any number of messages");
+        }
+        assert!(accepted > 1000);
+    }
+}

@@ -1,7 +1,7 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
 use super::peer::{Peer, Phase};
-use super::{MAX_ACTIVATED, Server, is_exact};
+use super::{MAX_ACTIVATED, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
@@ -12,6 +12,7 @@ impl Server {
     /// Runs one tick: runs the due commands, advances the sim and collects the changes.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
+        self.starts_left = STARTS_PER_TICK;
         self.follow_rules();
         let mut order = std::mem::take(&mut self.command_order);
         order_of_commands(self.tick, self.peers.keys(), &mut order);

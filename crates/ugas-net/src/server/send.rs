@@ -86,7 +86,7 @@ impl Server {
         let is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, store, interest, hidden, writer, coder, out, config, positions, .. } = self;
+        let Server { sim, store, interest, hidden, writer, coder, out, config, positions, starts_left, .. } = self;
         let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
@@ -120,7 +120,18 @@ impl Server {
                     OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
                 owner.write(rows, coder, writer, &mut sent, &mut queued.owner_states);
             }
-            let context = ObserverContext { store, interest, owned, positions, tick, length, round_trip, lossy, room };
+            let context = ObserverContext {
+                store,
+                interest,
+                owned,
+                positions,
+                tick,
+                length,
+                round_trip,
+                lossy,
+                room,
+                starts_left,
+            };
             let start = writer.bit_len();
             more = views.write(context, !first, writer, &mut sent, &mut queued.sections);
             if !first && writer.bit_len() == start {
