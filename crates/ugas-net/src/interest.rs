@@ -12,7 +12,7 @@ mod relevance;
 pub(crate) mod schedule;
 mod visits;
 
-pub(crate) use plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
+pub(crate) use plan::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
 pub use relevance::{AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer};
 pub(crate) use schedule::Schedule;

@@ -123,3 +123,74 @@ impl IncomingRules {
         builder.build().ok().filter(|rules| rules.fingerprint() == fingerprint)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::message::decode;
+    use ugas_doc::{Attribute, AttributeSet, Effect};
+
+    fn set() -> Doc {
+        AttributeSet::new("S").with(Attribute::new("Health", 0.1 + 0.2)).into()
+    }
+
+    fn effect(name: &str, amount: f64) -> Doc {
+        Effect::instant(name).add("Health", amount).into()
+    }
+
+    /// Rules with code, after other rules.
+    fn rules(after: Option<&Arc<Rules>>, docs: Vec<Doc>) -> Arc<Rules> {
+        let builder = after.map_or_else(Rules::builder, |old| Rules::builder().after(old.clone()));
+        let builder = builder.calc_fn("ExecCalc", [], |cx| cx.add("Health", 1.0)).after_hook("Hook", |_| {});
+        builder.add_all(docs).build().unwrap()
+    }
+
+    /// Returns the rules that a client with the old rules builds from the messages of a server.
+    fn received(old: &Arc<Rules>, new: &Arc<Rules>) -> Option<Arc<Rules>> {
+        let mut incoming = IncomingRules::default();
+        let list = messages(old, new).expect("they are short");
+        for (at, message) in list.iter().enumerate() {
+            let Some(ToClient::Rules { rules, documents, is_last }) = decode(message) else { panic!("another message") };
+            assert_eq!((rules, is_last), (new.fingerprint(), at + 1 == list.len()));
+            incoming.add(old, documents).unwrap();
+        }
+        incoming.build(old, new.fingerprint())
+    }
+
+    #[test]
+    fn a_client_builds_the_same_rules_from_the_messages() {
+        let docs = |list: &[(&str, f64)]| -> Vec<Doc> {
+            let effects = list.iter().map(|(name, amount)| effect(name, *amount));
+            std::iter::once(set()).chain(effects).collect()
+        };
+        let old = rules(None, docs(&[("A", 1.0), ("B", 2.0), ("C", 3.0), ("D", 4.0)]));
+        let cases = [
+            docs(&[("A", 1.0), ("B", 2.5), ("C", 3.0), ("D", 4.0)]),
+            docs(&[("D", 4.0), ("C", 3.0), ("B", 2.0)]),
+            docs(&[("A", 1.0), ("New", 1.0 / 3.0), ("C", 3.0), ("E", 1e300), ("D", 4.0)]),
+            docs(&[]),
+        ];
+        for case in cases {
+            let new = rules(Some(&old), case);
+            let built = received(&old, &new).expect("the hash is the same");
+            assert_eq!(built.fingerprint(), new.fingerprint());
+            assert!(built.find_calculator("ExecCalc").is_some(), "the code is kept");
+        }
+    }
+
+    #[test]
+    fn unchanged_documents_take_two_numbers() {
+        let list = |changed: f64| -> Vec<Doc> {
+            let effects = (0..200).map(|n| effect(&format!("GE_{n}"), if n == 70 { changed } else { n as f64 }));
+            std::iter::once(set()).chain(effects).collect()
+        };
+        let old = rules(None, list(1.0));
+        let new = rules(Some(&old), list(2.0));
+        assert_eq!(parts(&old, &new).unwrap().len(), 3);
+        let bytes: usize = messages(&old, &new).unwrap().iter().map(Vec::len).sum();
+        assert!(bytes < 1024, "{bytes} bytes");
+        let all = rules(Some(&old), std::iter::once(set()).chain((0..60).map(|n| effect(&"x".repeat(900 + n), 1.0))).collect());
+        assert!(messages(&old, &all).unwrap().len() > 1, "several messages");
+        assert!(received(&old, &all).is_some());
+    }
+}

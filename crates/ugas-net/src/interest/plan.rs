@@ -86,13 +86,26 @@ pub struct PlannedUpdate {
     pub since: Tick,
 }
 
+/// The planned position of one actor in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedPose {
+    /// The actor.
+    pub who: ControllerId,
+    /// The slot of the actor in the store.
+    pub slot: u32,
+    /// The tick of the position that was sent before. If the packet is lost, the client still has that one.
+    pub since: Tick,
+    /// The tick of the position that the client acknowledged; the new one is written as the difference to it.
+    pub acked: Tick,
+}
+
 /// The plan of a packet: the actors whose updates it contains. The lists are sorted by id, and their memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct PacketPlan {
     /// Actors whose state is written.
     pub state: Vec<PlannedUpdate>,
     /// Actors whose position is written.
-    pub poses: Vec<PlannedUpdate>,
+    pub poses: Vec<PlannedPose>,
     /// Actors whose state is longer than a packet and is therefore sent in the reliable stream.
     pub large: Vec<PlannedUpdate>,
     /// Actors that became relevant.
@@ -129,7 +142,7 @@ impl PacketPlan {
         for pick in &self.poses {
             if let Some(pose) = store.pose_at(pick.slot as usize) {
                 list.open(pick.who, out);
-                pose.put(out);
+                pose.put(store.pose_baseline(pick.slot as usize, pick.acked), out);
             }
         }
         list.close(out);

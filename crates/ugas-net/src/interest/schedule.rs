@@ -5,7 +5,7 @@
 //! of the store, so that an added or removed actor changes one entry.
 
 use super::fill::{Candidate, Fill};
-use super::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
+use super::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
 use crate::types::Tick;
 use crate::view::ReplicationStore;
 use ugas_core::ControllerId;
@@ -27,6 +27,8 @@ pub(super) struct ScheduledActor {
     sent: Tick,
     pose_since: Tick,
     pose_sent: Tick,
+    /// The tick of the newest position that the client acknowledged.
+    pose_acked: Tick,
     /// Its priority, which rises while it waits.
     urgency: u64,
     /// Whether its state is in the reliable stream.
@@ -53,6 +55,7 @@ impl ScheduledActor {
             sent: none,
             pose_since: none,
             pose_sent: none,
+            pose_acked: none,
             urgency: 0,
             is_streaming: false,
             is_listed: false,
@@ -138,13 +141,14 @@ impl Schedule {
         for candidate in self.fill.chosen() {
             let entry = &mut self.entries[candidate.slot as usize];
             entry.urgency = 0;
-            let update = |since| PlannedUpdate { who: entry.who, slot: candidate.slot, since };
+            let (who, slot) = (entry.who, candidate.slot);
             if let Some(since) = candidate.state {
-                plan.state.push(update(since));
+                plan.state.push(PlannedUpdate { who, slot, since });
                 (entry.since, entry.sent) = (request.tick, request.tick);
             }
             if candidate.pose {
-                plan.poses.push(update(entry.pose_since));
+                let (since, acked) = (entry.pose_since, entry.pose_acked);
+                plan.poses.push(PlannedPose { who, slot, since, acked });
                 (entry.pose_since, entry.pose_sent) = (request.tick, request.tick);
             }
         }
@@ -220,7 +224,8 @@ impl Schedule {
                 }
             }
             candidate.state = candidate.state.filter(|_| state_bits > 0);
-            let pose_bits = store.pose_at(at).filter(|_| candidate.pose).map(|pose| pose.bits());
+            let pose = store.pose_at(at).filter(|_| candidate.pose);
+            let pose_bits = pose.map(|pose| pose.bits(store.pose_baseline(at, entry.pose_acked)));
             candidate.pose = pose_bits.is_some();
             let bits = state_bits + pose_bits.unwrap_or(0);
             if bits == 0 {
@@ -253,9 +258,17 @@ impl Schedule {
     }
 
     /// Records that a position update was lost.
-    pub fn on_pose_lost(&mut self, update: &PlannedUpdate) {
+    pub fn on_pose_lost(&mut self, update: &PlannedPose) {
         if let Some(entry) = self.list_entry(update.who, update.slot) {
             entry.pose_since = entry.pose_since.min(update.since);
+        }
+    }
+
+    /// Records that the client acknowledged a position of this tick.
+    pub fn on_pose_acked(&mut self, update: &PlannedPose, tick: Tick) {
+        let entry = self.entries.get_mut(update.slot as usize).filter(|e| e.who == update.who);
+        if let Some(entry) = entry.filter(|e| tick >= e.entered && tick > e.pose_acked) {
+            entry.pose_acked = tick;
         }
     }
 

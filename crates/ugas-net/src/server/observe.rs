@@ -151,8 +151,11 @@ impl ObserverStream {
                 false => self.schedule.on_lost(update, sent.tick),
             }
         }
-        if !arrived {
-            sent.poses.iter().for_each(|update| self.schedule.on_pose_lost(update));
+        for update in &sent.poses {
+            match arrived {
+                true => self.schedule.on_pose_acked(update, sent.tick),
+                false => self.schedule.on_pose_lost(update),
+            }
         }
     }
 

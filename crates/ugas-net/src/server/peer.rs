@@ -7,7 +7,7 @@ use super::owner::Owned;
 use super::{MAX_VERDICTS, ServerConfig, bandwidth};
 use crate::authority::{RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
-use crate::interest::PlannedUpdate;
+use crate::interest::{PlannedPose, PlannedUpdate};
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +43,7 @@ pub(crate) struct SentPacket {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
     pub(crate) actors: Vec<PlannedUpdate>,
-    pub(crate) poses: Vec<PlannedUpdate>,
+    pub(crate) poses: Vec<PlannedPose>,
     pub(crate) verdicts: Vec<(u32, u16)>,
     /// The number of confirmations about remote actors that the client has received once this packet arrives.
     pub(crate) confirmations: u64,

@@ -2,7 +2,7 @@
 
 use super::code::Cx;
 use super::record::{Memo, Record, Scratch};
-use super::{Pose, Shape, Shapes};
+use super::{Baseline, Pose, PoseHistory, Shape, Shapes};
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
@@ -45,6 +45,7 @@ pub struct ReplicationStore {
     /// The tick of the last change of its shape.
     shaped: Vec<Tick>,
     poses: Vec<Option<Pose>>,
+    pose_history: Vec<PoseHistory>,
     /// The positions of the poses.
     positions: Vec<Option<[f64; 3]>>,
     moved: Vec<Tick>,
@@ -73,6 +74,7 @@ impl ReplicationStore {
             stamps: Vec::new(),
             shaped: Vec::new(),
             poses: Vec::new(),
+            pose_history: Vec::new(),
             positions: Vec::new(),
             moved: Vec::new(),
             records: Vec::new(),
@@ -139,6 +141,7 @@ impl ReplicationStore {
             self.stamps.push(Tick(0));
             self.shaped.push(Tick(0));
             self.poses.push(None);
+            self.pose_history.push(PoseHistory::default());
             self.positions.push(None);
             self.moved.push(Tick(0));
             self.records.push(None);
@@ -158,6 +161,7 @@ impl ReplicationStore {
         (self.owners[slot], self.records[slot]) = (ControllerId::NONE, None);
         (self.stamps[slot], self.shaped[slot], self.moved[slot]) = (Tick(0), Tick(0), Tick(0));
         (self.poses[slot], self.positions[slot]) = (None, None);
+        self.pose_history[slot].clear();
         self.free.push(number);
         self.changes.push(number);
     }
@@ -230,6 +234,11 @@ impl ReplicationStore {
         self.poses.get(slot).copied().flatten()
     }
 
+    /// Returns the baseline for the position of the controller in a slot: the position that the client has of a tick.
+    pub fn pose_baseline(&self, slot: usize, acked: Tick) -> Option<Baseline> {
+        self.pose_history.get(slot)?.baseline(acked, self.tick)
+    }
+
     // Changes -----------------------------------------------------------------------------------------------------
 
     /// Begins a tick: sections written in the last tick are dropped.
@@ -266,6 +275,10 @@ impl ReplicationStore {
         let pose = sim.anchor(who)?.map(Pose::from);
         if pose != self.poses[slot] {
             (self.poses[slot], self.moved[slot]) = (pose, tick);
+            match pose {
+                Some(pose) => self.pose_history[slot].push(tick, pose),
+                None => self.pose_history[slot].clear(),
+            }
             self.positions[slot] = pose.map(|p| p.anchor().position);
             is_changed = true;
         }
