@@ -1,5 +1,5 @@
 //! Measures the runtime and compares it with a reference implementation: `ugas-bench [w1 … w6 bytes allocs scale
-//! instructions gates load expressions net] [reps=N] [--markdown FILE] [--peer FILE]`. Without arguments, the program
+//! instructions gates load expressions net crowd] [reps=N] [--markdown FILE] [--peer FILE]`. Without arguments, the program
 //! runs all measurements. The exit code is 1 if a check or a gate fails.
 
 mod alloc;
@@ -25,7 +25,7 @@ use std::process::ExitCode;
 use table::Table;
 use workload::Workload;
 
-const WORDS: [&str; 14] = [
+const WORDS: [&str; 15] = [
     "w1",
     "w2",
     "w3",
@@ -40,8 +40,9 @@ const WORDS: [&str; 14] = [
     "load",
     "expressions",
     "net",
+    "crowd",
 ];
-const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions net] [reps=N] [--markdown FILE] [--peer FILE]";
+const USAGE: &str = "usage: ugas-bench [w1 w2 w3 w4 w5 w6 bytes allocs scale instructions gates load expressions net crowd] [reps=N] [--markdown FILE] [--peer FILE]";
 
 /// The command line options.
 struct Options {
@@ -148,6 +149,9 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
         let (table, reached) = net::table(&net::Peer::read(&peer));
         passed &= reached;
         show(table);
+    }
+    if options.asks("crowd") {
+        show(net::crowd::table(200, 2000));
     }
     if options.asks("gates") {
         let gates = report::gates(runners, &plans);

@@ -5,6 +5,7 @@
 pub(crate) mod arena;
 mod bytes;
 mod cost;
+pub(crate) mod crowd;
 mod play;
 pub(crate) mod still;
 

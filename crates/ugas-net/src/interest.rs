@@ -5,12 +5,14 @@
 //! packet rises until the actor is sent. For each client, the server keeps a schedule, which contains for each actor
 //! the tick of the state that the client has, and the current priority.
 
+mod fill;
 pub(crate) mod plan;
 mod rate;
 mod relevance;
 pub(crate) mod schedule;
+mod visits;
 
-pub(crate) use plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
+pub(crate) use plan::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
 pub use relevance::{AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer};
 pub(crate) use schedule::Schedule;

@@ -7,5 +7,5 @@ pub mod carrier;
 pub mod view;
 pub mod wire;
 
-pub use crate::interest::plan::{Interest, PacketPlan, PlannedUpdate, ScheduleRequest};
+pub use crate::interest::plan::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
 pub use crate::interest::schedule::Schedule;

@@ -30,6 +30,7 @@ pub mod link;
 pub mod mask;
 pub mod message;
 mod policy;
+mod reload;
 pub mod server;
 pub mod types;
 

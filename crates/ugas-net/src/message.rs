@@ -3,6 +3,7 @@
 //! A client can ask the server only for the changes that are listed in [`Request`]. Messages that must arrive use the
 //! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged.
 
+pub use crate::reload::RulesPart;
 use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -310,6 +311,15 @@ pub enum ToClient {
         /// The event.
         what: Simulated,
     },
+    /// New rules of the server. A reload may need several messages; the client applies the rules with the last one.
+    Rules {
+        /// The hash of the new rules.
+        rules: u64,
+        /// The documents, in order.
+        documents: Vec<RulesPart>,
+        /// Whether this is the last message of the reload.
+        is_last: bool,
+    },
 }
 
 /// A reliable message to the server.
@@ -327,6 +337,11 @@ pub enum ToServer {
     },
     /// The client could not read an update and requests the state of all remote actors again.
     Resync,
+    /// The rules that the client has after it received new rules.
+    Rules {
+        /// The hash of the client's rules. It differs from the server's if the client cannot use the new rules.
+        rules: u64,
+    },
 }
 
 impl ToClient {

@@ -57,7 +57,9 @@ pub enum Command {
 }
 
 impl Command {
-    /// Runs an action in a sim, or reloads the rules of the sim. Returns an error for `Pause`, `Step` and `Speed`; a
+    /// Runs an action in a sim, or reloads the rules of the sim. If the sim is that of a network server
+    /// ([`Server::sim_mut`](ugas_net::server::Server::sim_mut)), the next tick of the server sends the new rules to its
+    /// clients. Returns an error for `Pause`, `Step` and `Speed`; a
     /// game that supports these commands must handle them itself.
     pub fn run(self, sim: &mut Sim) -> Result<(), String> {
         match self {

@@ -26,7 +26,8 @@ pub fn views(bytes: &[u8], done: Done<'_>) {
         for proxy in proxies.iter() {
             proxy.snapshot();
         }
-        let _ = Pose::get(&mut BitReader::new(record));
+        let baseline = Pose::from(ugas_core::Anchor::at([1.0, 2.0, 3.0]));
+        let _ = Pose::get(&mut BitReader::new(record), |_| Some(baseline));
         done("read");
     }
     assert!(proxies.len() <= bytes.len(), "an actor costs at least a byte");

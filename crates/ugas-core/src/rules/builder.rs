@@ -5,7 +5,7 @@ use super::compile::Compiler;
 use super::document::{Phase, RulesDocument, rules_document};
 use super::error::{LoadError, LoadIssue, Severity};
 use super::hook::{AbilityHookCx, ActivationHook, HookReads};
-use super::{INITIAL_TAGS_NAME, Rules};
+use super::{INITIAL_TAGS_NAME, NameTable, Rules};
 use crate::{HookId, NameKind};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,6 +31,8 @@ use ugas_doc::{Doc, Effect, Origin};
 #[derive(Default)]
 pub struct RulesBuilder {
     before: Option<Arc<Rules>>,
+    /// Whether the host code of the older rules is kept.
+    keeps_code: bool,
     docs: Vec<(Doc, Option<Origin>)>,
     calcs: Vec<(String, Arc<dyn Calculator>)>,
     hooks: Vec<(String, HookCode)>,
@@ -71,6 +73,31 @@ impl RulesBuilder {
     pub fn after(mut self, rules: Arc<Rules>) -> RulesBuilder {
         self.before = Some(rules);
         self
+    }
+
+    /// Keeps the ids of older rules like [`RulesBuilder::after`], and also their host code: calculators, hooks, task
+    /// types and coded abilities. Call this method before other code is registered.
+    ///
+    /// ```
+    /// use ugas_core::Rules;
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let set = || AttributeSet::new("V").with(Attribute::new("Health", 100.0));
+    /// let hit = |times: usize| (0..times).fold(Effect::instant("GE_Hit"), |hit, _| hit.execute("ExecCalc_Hit"));
+    /// let old = Rules::builder().add(set()).add(hit(1)).calc_fn("ExecCalc_Hit", [], |cx| cx.add("Health", -1.0)).build()?;
+    /// let new = Rules::builder().after_with_code(old).add(set()).add(hit(2)).build()?;
+    /// assert!(new.find_calculator("ExecCalc_Hit").is_some());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn after_with_code(mut self, rules: Arc<Rules>) -> RulesBuilder {
+        let code_of = |at: usize| rules.calcs.get(at as u32).filter(|def| def.formulas.is_none()).map(|def| &def.code);
+        let calcs = rules.calcs.names().list().iter().enumerate();
+        self.calcs.extend(calcs.filter_map(|(at, name)| Some((name.to_string(), code_of(at)?.clone()))));
+        let tasks = rules.task_code.iter().filter_map(|(id, code)| Some((rules.task_names.name(id.0)?, &code.0)));
+        self.tasks.extend(tasks.map(|(name, code)| (name.to_owned(), code.clone())));
+        let codes = rules.ability_code.iter().filter_map(|(id, code)| Some((rules.ability_name(*id)?, &code.0)));
+        self.codes.extend(codes.map(|(name, code)| (name.to_owned(), code.clone())));
+        self.keeps_code = true;
+        self.after(rules)
     }
 
     /// Adds a document created in code.
@@ -216,6 +243,8 @@ impl RulesBuilder {
         for (doc, _) in &docs {
             c.rules.to_mut().note(doc);
         }
+        // The first document is built in.
+        c.rules.to_mut().documents = docs.into_iter().skip(1).map(|(doc, _)| Arc::new(doc)).collect();
         c.finish()
     }
 
@@ -272,6 +301,9 @@ impl RulesBuilder {
                 c.error("duplicate-name", format!("{kind} with this name is already registered; choose another name"));
             }
         };
+        if let Some(before) = self.before.as_ref().filter(|_| self.keeps_code) {
+            c.rules.to_mut().hooks = before.hooks.clone();
+        }
         for (name, _) in &self.calcs {
             once(c, "a calculator", name);
             c.declare(NameKind::Calculation, name);

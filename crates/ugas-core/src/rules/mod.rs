@@ -90,7 +90,7 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use ugas_doc::{Ability, ControllerReplication, Origin, Patched};
+use ugas_doc::{Ability, ControllerReplication, Doc, Origin, Patched};
 
 /// The compiled documents of a game. Any number of sims can share them behind an `Arc`.
 ///
@@ -144,6 +144,8 @@ pub struct Rules {
     /// A hash of each document by kind and name, to find the documents that differ between two rules.
     pub(crate) prints: BTreeMap<(ugas_doc::Kind, Arc<str>), u64>,
     pub(crate) fingerprint: u64,
+    /// The documents from which the rules were built, in order.
+    pub(crate) documents: Vec<Arc<Doc>>,
 }
 
 /// The built-in infinite effect that grants innate tags.
@@ -182,6 +184,7 @@ impl Rules {
             warnings: Vec::new(),
             prints: BTreeMap::new(),
             fingerprint: 1,
+            documents: Vec::new(),
         }
     }
 
@@ -218,6 +221,7 @@ impl Rules {
             warnings: _,
             prints: _,
             fingerprint: _,
+            documents: _,
         } = self;
         Rules {
             tags: tags.clone(),
@@ -252,6 +256,12 @@ impl Rules {
     /// from the same documents without it.
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint
+    }
+
+    /// Iterates over the documents from which the rules were built, in order. Rules with the same host code that are
+    /// built after the same older rules from these documents have the same hash.
+    pub fn documents(&self) -> impl ExactSizeIterator<Item = &Arc<Doc>> {
+        self.documents.iter()
     }
 
     /// Returns the hash for state in memory, where tags are stored by rank. The hash also depends on tags that no

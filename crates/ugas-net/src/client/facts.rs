@@ -128,6 +128,11 @@ impl PendingFacts {
         PendingFacts { list: VecDeque::new(), hidden }
     }
 
+    /// Sets the hidden attributes, after new rules.
+    pub(crate) fn set_hidden(&mut self, hidden: Vec<AttributeId>) {
+        self.hidden = hidden;
+    }
+
     /// Emits a predicted fact of a tick, about an owned controller or a remote actor.
     pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, is_owned: bool, from: &Facts, out: &mut NetFacts) {
         out.push(*fact, Some(from), Certainty::Predicted);

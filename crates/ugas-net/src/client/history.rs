@@ -35,6 +35,8 @@ pub(crate) struct OwnedHistory {
     sent_hashes: VecDeque<(Tick, u32)>,
     /// Whether the client requests the full state by sending no hash, because it cannot use the server's confirmation.
     pub(crate) requests_state: bool,
+    /// Whether the controller is in the sim under new rules, and its first state under these rules has not arrived.
+    is_reloaded: bool,
 }
 
 impl OwnedHistory {
@@ -48,7 +50,19 @@ impl OwnedHistory {
             spare: Vec::new(),
             sent_hashes: VecDeque::new(),
             requests_state: false,
+            is_reloaded: false,
         }
+    }
+
+    /// Returns whether the controller is in the sim of the client.
+    pub(crate) fn is_present(&self) -> bool {
+        self.last_confirmed.is_some() || self.is_reloaded
+    }
+
+    /// Drops everything that was recorded under other rules.
+    pub(crate) fn restart(&mut self, hidden: &[AttributeId]) {
+        let is_reloaded = self.is_present();
+        *self = OwnedHistory { hidden: hidden.to_vec(), is_reloaded, ..OwnedHistory::new(self.who) };
     }
 
     /// Returns the newest baseline.
@@ -95,6 +109,7 @@ impl OwnedHistory {
             }
         }
         self.last_confirmed = Some((tick, image));
+        self.is_reloaded = false;
         journal
     }
 

@@ -17,6 +17,7 @@ mod local;
 mod owned;
 mod positions;
 mod receive;
+mod reload;
 mod reconcile;
 mod remote;
 mod visible;
@@ -31,6 +32,7 @@ use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
 use crate::server::MAX_COMMANDS;
+use crate::reload::IncomingRules;
 use crate::types::Tick;
 use crate::view::ProxyChange;
 use crate::wire::bits::BitWriter;
@@ -214,6 +216,10 @@ pub struct Client {
     packet_results: Vec<(PacketNumber, bool)>,
     /// Bytes of run-time definitions received.
     defined: usize,
+    /// New rules of the server that have not arrived completely.
+    incoming_rules: IncomingRules,
+    /// Bytes of new rules received.
+    rules_bytes: usize,
 }
 
 impl Client {
@@ -264,6 +270,8 @@ impl Client {
             changes: Vec::new(),
             packet_results: Vec::new(),
             defined: 0,
+            incoming_rules: IncomingRules::default(),
+            rules_bytes: 0,
             config,
         }
     }

@@ -23,14 +23,14 @@ impl Client {
     /// Lists the owned controllers that are present, in the server's order.
     pub(super) fn list_owned(&mut self) {
         self.owned.clear();
-        self.owned.extend(self.rows.iter().filter(|r| r.last_confirmed.is_some()).map(|r| r.who));
+        self.owned.extend(self.rows.iter().filter(|r| r.is_present()).map(|r| r.who));
     }
 
     /// Removes an owned controller that the server removed at a tick or now replicates only as to observers.
     pub(super) fn remove_owned(&mut self, at: usize, tick: Tick) {
         let row = &self.rows[at];
         // A state of a later tick has arrived already.
-        if row.last_confirmed.as_ref().is_none_or(|s| s.0 > tick) {
+        if !row.is_present() || row.last_confirmed.as_ref().is_some_and(|s| s.0 > tick) {
             return;
         }
         let who = row.who;

@@ -22,6 +22,16 @@ impl RemotePositions {
         self.tracks.get(&who)?.last().map(|(_, pose)| pose.anchor())
     }
 
+    /// Returns whether the positions of an actor are not kept, because there are too many actors.
+    fn is_full(&self, who: ControllerId, most: usize) -> bool {
+        self.tracks.len() >= most && !self.tracks.contains_key(&who)
+    }
+
+    /// Returns the position received for exactly this time.
+    fn sample(&self, who: ControllerId, at: SimTime) -> Option<Pose> {
+        self.tracks.get(&who)?.sample(at)
+    }
+
     /// Removes an actor.
     pub(super) fn remove(&mut self, who: ControllerId) {
         self.tracks.remove(&who);
@@ -34,7 +44,7 @@ impl RemotePositions {
     }
 
     fn push(&mut self, who: ControllerId, at: SimTime, pose: Pose, most: usize) {
-        if self.tracks.len() < most || self.tracks.contains_key(&who) {
+        if !self.is_full(who, most) {
             self.tracks.entry(who).or_default().push(at, pose);
         }
     }
@@ -60,7 +70,15 @@ impl Client {
     pub(super) fn read_positions(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let (mut last, at) = (None, tick.time(self.length));
         while let Some(who) = read_next(from, &mut last)? {
-            self.positions.push(who, at, Pose::get(from)?, self.config.max_proxies);
+            let baseline = |back: u32| self.positions.sample(who, tick.minus(back).time(self.length));
+            let Some(pose) = Pose::get(from, baseline)? else {
+                if self.positions.is_full(who, self.config.max_proxies) {
+                    continue;
+                }
+                // The request that follows makes the server send the whole position.
+                return Err(WireError::BadValue { what: "the baseline of a position" });
+            };
+            self.positions.push(who, at, pose, self.config.max_proxies);
             if !self.owned.contains(&who) {
                 // An actor whose state has not arrived gets its position together with the state.
                 let _ = self.sim.remote_mut().move_proxy(who, self.positions.newest(who));

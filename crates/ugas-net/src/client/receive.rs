@@ -111,6 +111,7 @@ impl Client {
                 }
             }
             ToClient::Simulated { who, what } => self.simulate(who, &what),
+            ToClient::Rules { rules, documents, is_last } => self.receive_rules(rules, documents, is_last),
             ToClient::OwnerState { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
                 let mut tokens = Tokens::new();

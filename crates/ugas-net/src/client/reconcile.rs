@@ -50,12 +50,12 @@ impl Client {
             return Err(bad);
         }
         portable.set_at(tick.time(self.length));
-        let mark = match &row.last_confirmed {
+        let mark = match row.is_present() {
             // Ticks before the first simulated one and those outside the window have no recorded position.
-            Some(_) => row
+            true => row
                 .tick_end(tick)
                 .map_or_else(|| self.sim.remote().journal_at(row.who, tick.time(self.length)), |s| s.journal),
-            None => JournalPosition::default(),
+            false => JournalPosition::default(),
         };
         let image = self.sim.remote_mut().import(&portable, mark).map_err(|_| bad)?;
         Ok(Some(ServerState { image, mark }))
@@ -73,7 +73,7 @@ impl Client {
         let server_hash = image.hash_without(self.sim.rules(), &row.hidden);
         row.keep_state(tick, tokens);
         let who = row.who;
-        let first = row.last_confirmed.is_none();
+        let first = !row.is_present();
         if first {
             self.add_owned(at, tick);
         }

@@ -161,7 +161,7 @@ impl Client {
     pub(super) fn remove_proxy(&mut self, who: ControllerId, tick: Tick) {
         self.proxies.remove(who, tick);
         // Owned controllers are updated in packets.
-        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.last_confirmed.is_some()) {
+        if self.proxies.get(who).is_some() || self.rows.iter().any(|r| r.who == who && r.is_present()) {
             return;
         }
         if self.proxies.has_free_slots() {

@@ -16,6 +16,25 @@ pub struct Interest {
     pub priority: Arc<dyn Priority>,
     /// The rates at which actors are sent.
     pub rates: RateTable,
+    /// Actors that are relevant to every client, sorted by id.
+    pub always_relevant: Vec<ControllerId>,
+}
+
+impl Interest {
+    /// Returns whether an actor is relevant to every client.
+    pub(super) fn is_always_relevant(&self, who: ControllerId) -> bool {
+        self.always_relevant.binary_search(&who).is_ok()
+    }
+
+    /// Sets whether an actor is relevant to every client. Returns whether this changed.
+    pub(crate) fn set_always_relevant(&mut self, who: ControllerId, always: bool) -> bool {
+        match (self.always_relevant.binary_search(&who), always) {
+            (Err(at), true) => self.always_relevant.insert(at, who),
+            (Ok(at), false) => drop(self.always_relevant.remove(at)),
+            (Ok(_), true) | (Err(_), false) => return false,
+        }
+        true
+    }
 }
 
 impl Default for Interest {
@@ -24,6 +43,7 @@ impl Default for Interest {
             relevance: Arc::new(AllRelevant),
             priority: Arc::new(DistancePriority::default()),
             rates: RateTable::default(),
+            always_relevant: Vec::new(),
         }
     }
 }
@@ -59,9 +79,24 @@ pub struct ScheduleRequest<'a> {
 pub struct PlannedUpdate {
     /// The actor.
     pub who: ControllerId,
+    /// The slot of the actor in the store.
+    pub slot: u32,
     /// The tick of the state that the client has: only later changes are written. If the packet is lost, the client
     /// still has the state of this tick.
     pub since: Tick,
+}
+
+/// The planned position of one actor in a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlannedPose {
+    /// The actor.
+    pub who: ControllerId,
+    /// The slot of the actor in the store.
+    pub slot: u32,
+    /// The tick of the position that was sent before. If the packet is lost, the client still has that one.
+    pub since: Tick,
+    /// The tick of the position that the client acknowledged; the new one is written as the difference to it.
+    pub acked: Tick,
 }
 
 /// The plan of a packet: the actors whose updates it contains. The lists are sorted by id, and their memory is reused.
@@ -70,7 +105,7 @@ pub struct PacketPlan {
     /// Actors whose state is written.
     pub state: Vec<PlannedUpdate>,
     /// Actors whose position is written.
-    pub poses: Vec<PlannedUpdate>,
+    pub poses: Vec<PlannedPose>,
     /// Actors whose state is longer than a packet and is therefore sent in the reliable stream.
     pub large: Vec<PlannedUpdate>,
     /// Actors that became relevant.
@@ -96,7 +131,7 @@ impl PacketPlan {
         let mut list = ActorList::default();
         for pick in &self.state {
             list.open(pick.who, out);
-            store.write(pick.who, pick.since, out);
+            store.write_at(pick.slot as usize, pick.since, out);
         }
         list.close(out);
     }
@@ -105,9 +140,9 @@ impl PacketPlan {
     pub fn write_poses(&self, store: &ReplicationStore, out: &mut BitWriter) {
         let mut list = ActorList::default();
         for pick in &self.poses {
-            if let Some(pose) = store.pose(pick.who) {
+            if let Some(pose) = store.pose_at(pick.slot as usize) {
                 list.open(pick.who, out);
-                pose.put(out);
+                pose.put(store.pose_baseline(pick.slot as usize, pick.acked), out);
             }
         }
         list.close(out);

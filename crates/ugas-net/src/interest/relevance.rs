@@ -10,23 +10,34 @@ pub struct Viewer<'a> {
     pub owned: &'a [ControllerId],
     /// Relevant actors that the client's commands changed and whose update the client has not acknowledged.
     pub targets: &'a [ControllerId],
-    /// The position of the client; `None` if the client has no position.
-    pub position: Option<[f64; 3]>,
+    /// The positions of the owned controllers that have one.
+    pub positions: &'a [[f64; 3]],
 }
 
 impl Viewer<'_> {
-    /// Returns the square of the distance to a position; `None` if the client or the actor has no position.
+    /// Returns the square of the distance from the nearest owned controller to a position; `None` if no owned
+    /// controller has a position, or the actor has none.
+    ///
+    /// ```
+    /// use ugas_net::interest::Viewer;
+    /// let viewer = Viewer { positions: &[[0.0; 3], [9.0, 0.0, 0.0]], ..Viewer::default() };
+    /// assert_eq!(viewer.distance_squared(Some([7.0, 0.0, 0.0])), Some(4.0));
+    /// assert_eq!(Viewer::default().distance_squared(Some([7.0, 0.0, 0.0])), None);
+    /// ```
     pub fn distance_squared(&self, position: Option<[f64; 3]>) -> Option<f64> {
-        let (a, b) = (self.position?, position?);
-        Some(a.iter().zip(&b).map(|(a, b)| (a - b) * (a - b)).sum())
+        let to = position?;
+        let distances = self.positions.iter().map(|from| {
+            let [x, y, z] = [from[0] - to[0], from[1] - to[1], from[2] - to[2]];
+            x * x + y * y + z * z
+        });
+        distances.reduce(f64::min)
     }
 }
 
 /// When the relevance of an actor is evaluated again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RelevanceUpdate {
-    /// When actors are added or removed, and when the client's owned controllers or [`targets`](Viewer::targets)
-    /// change.
+    /// When the actor is added, and when the client's owned controllers or [`targets`](Viewer::targets) change.
     Once,
     /// When the actor changes or moves, when the client moves, and when the client's owned controllers or targets
     /// change.
@@ -39,6 +50,9 @@ pub enum RelevanceUpdate {
 /// Decides which actors a client receives.
 pub trait Relevance: Send + Sync {
     /// Returns whether an actor at this position is relevant to the client; `was_relevant` is the previous result.
+    /// Owned controllers and actors that are always relevant
+    /// ([`Server::set_always_relevant`](crate::server::Server::set_always_relevant)) are relevant whatever this method
+    /// returns.
     fn is_relevant(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>, was_relevant: bool) -> bool;
 
     /// Returns when the relevance is evaluated again. A relevance that uses only its arguments returns
@@ -63,14 +77,14 @@ impl Relevance for AllRelevant {
 }
 
 /// A relevance by distance. An actor becomes relevant within one distance and stays relevant up to a second, larger
-/// distance, so that an actor at the edge does not become relevant and irrelevant repeatedly. Actors without a
-/// position, owned controllers and [`targets`](Viewer::targets) are always relevant. If the client has no position,
-/// every actor is relevant.
+/// distance, so that an actor at the edge does not become relevant and irrelevant repeatedly. The distance is that from
+/// the nearest owned controller. Actors without a position, owned controllers and [`targets`](Viewer::targets) are
+/// always relevant. If no owned controller has a position, an actor with a position is not relevant.
 ///
 /// ```
 /// use ugas_core::ControllerId;
 /// use ugas_net::interest::{DistanceRelevance, Relevance, Viewer};
-/// let (near, viewer) = (DistanceRelevance::new(50.0, 60.0), Viewer { position: Some([0.0; 3]), ..Viewer::default() });
+/// let (near, viewer) = (DistanceRelevance::new(50.0, 60.0), Viewer { positions: &[[0.0; 3]], ..Viewer::default() });
 /// let at = |x, was| near.is_relevant(&viewer, ControllerId(1), Some([x, 0.0, 0.0]), was);
 /// assert!(at(50.0, false) && !at(55.0, false) && at(55.0, true) && !at(61.0, true));
 /// ```
@@ -92,7 +106,8 @@ impl DistanceRelevance {
 impl Relevance for DistanceRelevance {
     fn is_relevant(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>, was_relevant: bool) -> bool {
         let limit = if was_relevant { self.leave_squared } else { self.enter_squared };
-        viewer.distance_squared(position).is_none_or(|d| d <= limit)
+        position.is_none()
+            || viewer.distance_squared(position).is_some_and(|d| d <= limit)
             || viewer.owned.contains(&who)
             || viewer.targets.contains(&who)
     }
@@ -119,7 +134,7 @@ pub trait Priority: Send + Sync {
 /// ```
 /// use ugas_core::ControllerId;
 /// use ugas_net::interest::{ActorKind, DistancePriority, Priority, Viewer};
-/// let (order, viewer) = (DistancePriority::default(), Viewer { position: Some([0.0; 3]), ..Viewer::default() });
+/// let (order, viewer) = (DistancePriority::default(), Viewer { positions: &[[0.0; 3]], ..Viewer::default() });
 /// let weight = |x| order.weight(&viewer, ControllerId(1), Some([x, 0.0, 0.0]));
 /// assert!(weight(1.0) > weight(30.0) && weight(30.0) > weight(500.0));
 /// assert_eq!(order.kind(&viewer, ControllerId(1), Some([500.0, 0.0, 0.0])), ActorKind::Distant);

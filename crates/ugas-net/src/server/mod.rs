@@ -12,6 +12,7 @@ mod observed;
 mod owner;
 mod peer;
 mod receive;
+mod reload;
 mod run;
 mod secret;
 mod send;
@@ -33,11 +34,11 @@ pub use secret::Secret;
 
 pub(crate) use owner::{DELTA, MATCHED, NOTHING, REMOVED};
 use peer::{Peer, Phase};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime};
 use ugas_doc::ControllerReplication;
 
 /// The maximum number of commands in one packet.
@@ -50,6 +51,9 @@ pub(crate) const MAX_ACTIVATED: u64 = 32;
 pub(crate) const MIN_HELLO: usize = 256;
 /// The maximum number of received bytes that count as credit for answers to a peer that has not joined.
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
+/// The maximum number of clients that get their first remote actors in one tick. The first time costs much more than
+/// later ones, so many clients that join at once are served over several ticks.
+pub(crate) const STARTS_PER_TICK: u32 = 16;
 /// The maximum number of verdicts in one packet.
 pub(crate) const MAX_VERDICTS: u64 = 64;
 
@@ -172,6 +176,10 @@ pub struct Server {
     store: ReplicationStore,
     /// The number of removed controllers when the store was last cleaned.
     removed_count: u64,
+    /// The rules that the session follows: those of the sim at the last tick.
+    rules: Arc<Rules>,
+    /// Earlier rules, the oldest first.
+    earlier_rules: VecDeque<Arc<Rules>>,
     /// Attributes that are hidden from owning clients.
     hidden: Vec<AttributeId>,
     modes: BTreeMap<ControllerId, ControllerReplication>,
@@ -187,6 +195,12 @@ pub struct Server {
     tick_facts: Facts,
     changed: Vec<ControllerId>,
     packet_results: Vec<(PacketNumber, bool)>,
+    /// The positions of the owned controllers of the client to which a packet is written.
+    positions: Vec<[f64; 3]>,
+    /// How many more clients may get their first remote actors in this tick.
+    starts_left: u32,
+    /// The peers in the order in which their commands run in this tick.
+    command_order: Vec<PeerId>,
     writer: BitWriter,
     coder: Coder,
     out: Vec<u8>,
@@ -204,6 +218,8 @@ impl Server {
         let mode_changes = sim.controllers().collect();
         Server {
             removed_count: sim.remote().removed_count(),
+            rules: sim.rules().clone(),
+            earlier_rules: VecDeque::new(),
             hidden: hidden_from_owners(sim.rules()),
             store,
             sim,
@@ -223,6 +239,9 @@ impl Server {
             tick_facts: Facts::default(),
             changed: Vec::new(),
             packet_results: Vec::new(),
+            positions: Vec::new(),
+            starts_left: STARTS_PER_TICK,
+            command_order: Vec::new(),
             writer: BitWriter::new(),
             coder: Coder::default(),
             out: Vec::new(),
@@ -234,7 +253,8 @@ impl Server {
         &self.sim
     }
 
-    /// Returns a mutable reference to the authoritative sim, so that the host can run ops between ticks.
+    /// Returns a mutable reference to the authoritative sim, so that the host can run ops between ticks. If the host
+    /// reloads the rules of the sim, the next tick does the same as after [`Server::reload`].
     pub fn sim_mut(&mut self) -> &mut Sim {
         &mut self.sim
     }
@@ -278,6 +298,15 @@ impl Server {
     /// Sets the target policy. The default is [`AuthoredRange`].
     pub fn set_target_policy(&mut self, target_policy: impl TargetPolicy + 'static) {
         self.target_policy = Arc::new(target_policy);
+    }
+
+    /// Sets whether an actor is relevant to every client, for example the state of the match, whatever the relevance
+    /// decides and even if the client has no position. When the actor is removed from the sim, this is reset, unless a
+    /// connected client owns the actor.
+    pub fn set_always_relevant(&mut self, who: ControllerId, always: bool) {
+        if self.interest.set_always_relevant(who, always) {
+            self.peers.values_mut().for_each(|p| p.views.reevaluate());
+        }
     }
 
     /// Sets which actors are relevant to a client. By default all actors are relevant.

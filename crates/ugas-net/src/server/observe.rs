@@ -3,7 +3,7 @@
 
 use super::peer::SentPacket;
 use crate::carrier::{Carrier, FRAGMENT, Receipt};
-use crate::interest::{Bandwidth, Interest, PacketPlan, Schedule, ScheduleRequest, Viewer};
+use crate::interest::{Bandwidth, Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest, Viewer};
 use crate::message::{ToClient, encode};
 use crate::types::Tick;
 use crate::view::ReplicationStore;
@@ -31,7 +31,8 @@ pub(crate) struct ObserverContext<'a> {
     pub(crate) store: &'a mut ReplicationStore,
     pub(crate) interest: &'a Interest,
     pub(crate) owned: &'a [ControllerId],
-    pub(crate) position: Option<[f64; 3]>,
+    /// The positions of the owned controllers.
+    pub(crate) positions: &'a [[f64; 3]],
     pub(crate) tick: Tick,
     pub(crate) length: SimTime,
     pub(crate) round_trip: SimTime,
@@ -39,6 +40,8 @@ pub(crate) struct ObserverContext<'a> {
     pub(crate) lossy: bool,
     /// The maximum number of bits of the packet.
     pub(crate) room: usize,
+    /// How many more clients may get their first remote actors in this tick.
+    pub(crate) starts_left: &'a mut u32,
 }
 
 /// The remote actors of one client.
@@ -59,9 +62,11 @@ pub(crate) struct ObserverStream {
     touched: Vec<(ControllerId, Tick)>,
     targets: Vec<ControllerId>,
     /// Sections in the reliable stream, with their ticks.
-    streaming: VecDeque<(ControllerId, Tick, Receipt)>,
+    streaming: VecDeque<(PlannedUpdate, Tick, Receipt)>,
     resync_requested: bool,
     last_resync: Option<Tick>,
+    /// Whether the client gets remote actors.
+    is_started: bool,
 }
 
 impl ObserverStream {
@@ -79,6 +84,7 @@ impl ObserverStream {
             streaming: VecDeque::new(),
             resync_requested: false,
             last_resync: None,
+            is_started: false,
         }
     }
 
@@ -123,8 +129,8 @@ impl ObserverStream {
     }
 
     /// Returns whether an actor is relevant to the client.
-    pub(crate) fn is_relevant(&self, who: ControllerId) -> bool {
-        self.schedule.is_relevant(who)
+    pub(crate) fn is_relevant(&self, store: &ReplicationStore, who: ControllerId) -> bool {
+        self.schedule.is_relevant(store, who)
     }
 
     /// Evaluates the relevance of all actors again.
@@ -145,18 +151,21 @@ impl ObserverStream {
                 false => self.schedule.on_lost(update, sent.tick),
             }
         }
-        if !arrived {
-            sent.poses.iter().for_each(|update| self.schedule.on_pose_lost(update.who, update.since));
+        for update in &sent.poses {
+            match arrived {
+                true => self.schedule.on_pose_acked(update, sent.tick),
+                false => self.schedule.on_pose_lost(update),
+            }
         }
     }
 
     /// Confirms sections of the reliable stream that arrived.
     pub(crate) fn confirm_streamed(&mut self, carrier: &Carrier) {
-        while let Some(&(who, tick, receipt)) = self.streaming.front()
+        while let Some(&(update, tick, receipt)) = self.streaming.front()
             && carrier.has_arrived(receipt)
         {
             self.streaming.pop_front();
-            self.schedule.on_streamed(who, Ok(tick));
+            self.schedule.on_streamed(&update, tick);
         }
     }
 
@@ -190,7 +199,14 @@ impl ObserverStream {
         sent: &mut SentPacket,
         messages: &mut Vec<Message>,
     ) -> bool {
-        let ObserverContext { store, interest, owned, position, tick, length, round_trip, lossy, room } = context;
+        let ObserverContext { store, interest, owned, positions, tick, length, round_trip, lossy, room, starts_left } =
+            context;
+        if !self.is_started && *starts_left == 0 {
+            // The ends of the two lists.
+            out.bits(0, if is_extra { 0 } else { 2 });
+            return false;
+        }
+        *starts_left -= u32::from(!std::mem::replace(&mut self.is_started, true));
         if self.resync_requested && self.last_resync.is_none_or(|at| tick >= at.plus(RESYNC_INTERVAL_TICKS)) {
             (self.resync_requested, self.last_resync) = (false, Some(tick));
             self.schedule.resync(tick);
@@ -202,7 +218,7 @@ impl ObserverStream {
         // The ends of the two lists need one byte.
         let free = (room / 8).saturating_sub(out.byte_len() + 1);
         let bandwidth = self.bandwidth.left().saturating_sub(out.byte_len());
-        let viewer = Viewer { owned, targets, position };
+        let viewer = Viewer { owned, targets, positions };
         let request =
             ScheduleRequest { viewer, tick, length, round_trip, room: free.min(bandwidth), packet: LARGE, lossy };
         schedule.select(store, interest, &request, &mut self.plan);
@@ -215,10 +231,10 @@ impl ObserverStream {
         }
         for update in &plan.large {
             let mut section = BitWriter::new();
-            store.write(update.who, update.since, &mut section);
+            store.write_at(update.slot as usize, update.since, &mut section);
             let section = section.finish().to_vec();
             let bytes = encode(&ToClient::ActorState { who: update.who, tick, section });
-            messages.push(Message { who: update.who, since: update.since, bytes });
+            messages.push(Message { update: *update, bytes });
         }
         sent.tick = tick;
         if !is_extra || !plan.state.is_empty() || !plan.poses.is_empty() {
@@ -233,16 +249,14 @@ impl ObserverStream {
     /// Records that a section was queued in the reliable stream, or did not fit.
     pub(crate) fn on_pushed(&mut self, message: &Message, tick: Tick, receipt: Option<Receipt>) {
         match receipt {
-            Some(receipt) => self.streaming.push_back((message.who, tick, receipt)),
-            None => self.schedule.on_streamed(message.who, Err(message.since)),
+            Some(receipt) => self.streaming.push_back((message.update, tick, receipt)),
+            None => self.schedule.on_stream_full(&message.update),
         }
     }
 }
 
 /// A section for the reliable stream.
 pub(crate) struct Message {
-    pub(crate) who: ControllerId,
-    /// The tick it was written from.
-    pub(crate) since: Tick,
+    pub(crate) update: PlannedUpdate,
     pub(crate) bytes: Vec<u8>,
 }

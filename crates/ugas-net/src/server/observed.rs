@@ -137,10 +137,12 @@ impl Server {
         let (with_target, without_target) = (sent(what.target), sent(Target::None));
         // Half of the stream is reserved for messages that must arrive. Events that do not fit are dropped.
         let most = self.config.connection.max_unacked_bytes / 2;
-        let receives = |p: &Peer| p.phase == Phase::Playing && !p.owned.contains(&who) && p.views.is_relevant(who);
+        let store = &self.store;
+        let receives =
+            |p: &Peer| p.phase == Phase::Playing && !p.owned.contains(&who) && p.views.is_relevant(store, who);
         for p in self.peers.values_mut().filter(|p| receives(p) && p.carrier.queued() < most) {
             let may_know = match what.target {
-                Target::Controller(at) => p.owned.contains(&at) || p.views.is_relevant(at),
+                Target::Controller(at) => p.owned.contains(&at) || p.views.is_relevant(store, at),
                 Target::None | Target::Point(_) => true,
             };
             let _ = p.carrier.push(if may_know { &with_target } else { &without_target });

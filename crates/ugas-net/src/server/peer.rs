@@ -7,7 +7,7 @@ use super::owner::Owned;
 use super::{MAX_VERDICTS, RejectionCounts, ServerConfig, bandwidth};
 use crate::authority::{AnomalyMeter, MoveBudget, RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
-use crate::interest::PlannedUpdate;
+use crate::interest::{PlannedPose, PlannedUpdate};
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
@@ -43,7 +43,7 @@ pub(crate) struct SentPacket {
     pub(crate) number: u64,
     pub(crate) tick: Tick,
     pub(crate) actors: Vec<PlannedUpdate>,
-    pub(crate) poses: Vec<PlannedUpdate>,
+    pub(crate) poses: Vec<PlannedPose>,
     pub(crate) verdicts: Vec<(u32, u16)>,
     /// The number of confirmations about remote actors that the client has received once this packet arrives.
     pub(crate) confirmations: u64,
@@ -134,6 +134,8 @@ pub(crate) struct Peer {
     /// Bytes received and not yet answered before the client has joined: until then the client never gets more bytes
     /// than it sent.
     pub(crate) credit: usize,
+    /// The hashes of new rules that the client has not reported. Until then, the client cannot read payloads.
+    pub(crate) awaited_rules: VecDeque<u64>,
     /// The welcome message once it is queued. Until the welcome arrives, the client cannot read payloads.
     pub(crate) welcome: Option<Receipt>,
 }
@@ -169,6 +171,7 @@ impl Peer {
             defining: VecDeque::new(),
             arrived: 0,
             credit: 0,
+            awaited_rules: VecDeque::new(),
             welcome: None,
         }
     }
@@ -337,9 +340,10 @@ impl Peer {
         self.views.confirm_streamed(&self.carrier);
     }
 
-    /// Returns whether the client has joined and has its welcome.
+    /// Returns whether the client has joined and has its welcome and the current rules.
     pub(crate) fn is_welcomed(&self) -> bool {
-        self.phase == Phase::Playing && self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome))
+        let is_welcomed = || self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome));
+        self.phase == Phase::Playing && self.awaited_rules.is_empty() && is_welcomed()
     }
 
     /// Keeps the content of a packet until its ack or loss.

@@ -48,15 +48,17 @@ impl Server {
         let (protocol, rules) = match decode(message) {
             Some(ToServer::Hello { protocol, rules, .. }) if message.len() >= MIN_HELLO => (protocol, rules),
             Some(ToServer::Resync) if p.phase == Phase::Playing => return p.views.request_resync(),
+            Some(ToServer::Rules { rules }) if p.phase == Phase::Playing => return self.receive_rules(peer, rules),
             _ => return self.count_rejection(peer, RejectReason::Message),
         };
         if p.phase != Phase::AwaitingHello {
             return self.count_rejection(peer, RejectReason::Message);
         }
-        let server_rules = self.sim.rules().fingerprint();
+        let server_rules = self.rules.fingerprint();
+        let is_known = |rules: u64| self.earlier_rules.iter().any(|r| r.fingerprint() == rules);
         let denial = if protocol != PROTOCOL {
             Some(Denial::Protocol { server: PROTOCOL, client: protocol })
-        } else if rules != server_rules {
+        } else if rules != server_rules && !is_known(rules) {
             Some(Denial::Rules { server: server_rules, client: rules })
         } else {
             None
@@ -80,6 +82,9 @@ impl Server {
         match p.carrier.push(&encode(&answer)) {
             Ok(receipt) => p.welcome = Some(receipt),
             Err(_) => self.count_rejection(peer, RejectReason::Message),
+        }
+        if rules != server_rules && p.phase == Phase::Playing {
+            self.send_rules_after(peer, rules);
         }
     }
 }

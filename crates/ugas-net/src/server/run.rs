@@ -1,11 +1,11 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
 use super::peer::{Peer, Phase};
-use super::{MAX_ACTIVATED, Server, is_exact};
+use super::{MAX_ACTIVATED, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
-use crate::types::PeerId;
+use crate::types::{PeerId, Tick};
 use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
 
 /// What an accepted command did.
@@ -20,11 +20,12 @@ impl Server {
     /// Runs one tick: runs the due commands, advances the sim and collects the changes.
     pub fn step(&mut self, host: &mut dyn Host) {
         self.tick = self.tick.plus(1);
-        let mut last = None;
-        while let Some(id) = self.peer_after(last) {
-            self.run_commands(id);
-            last = Some(id);
-        }
+        self.starts_left = STARTS_PER_TICK;
+        self.follow_rules();
+        let mut order = std::mem::take(&mut self.command_order);
+        order_of_commands(self.tick, self.peers.keys(), &mut order);
+        order.iter().for_each(|&id| self.run_commands(id));
+        self.command_order = order;
         self.sim.advance_with(self.tick.time(self.config.tick_length), host);
         self.collect();
     }
@@ -225,7 +226,7 @@ impl Server {
                     }
                 } else if is_shown {
                     p.views.touch(fact.who, *tick);
-                    if p.views.is_relevant(fact.who) {
+                    if p.views.is_relevant(store, fact.who) {
                         p.confirmations.push(*tick, hash);
                     }
                 }
@@ -248,7 +249,49 @@ impl Server {
             // An owned controller may return.
             if !self.peers.values().any(|p| p.owned.contains(&who)) {
                 self.modes.remove(&who);
+                self.interest.set_always_relevant(who, false);
             }
+        }
+    }
+}
+
+/// Lists the peers in the order in which their commands run in a tick, so that no peer has an advantage. The first peer
+/// changes every two ticks, and the second of two ticks has the reverse order of the first, so of any two peers each
+/// runs before the other in one of them.
+fn order_of_commands<'a>(tick: Tick, peers: impl Iterator<Item = &'a PeerId>, order: &mut Vec<PeerId>) {
+    order.clear();
+    order.extend(peers);
+    let first = (tick.0 / 2) as usize % order.len().max(1);
+    order.rotate_left(first);
+    if tick.0 % 2 == 1 {
+        order.reverse();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_peer_runs_first_equally_often_and_before_each_other_peer_in_half_of_the_ticks() {
+        for count in 1..=7 {
+            let peers: Vec<PeerId> = (10..10 + count).map(PeerId).collect();
+            let (mut first, mut order) = (vec![0; peers.len()], Vec::new());
+            for pair in 0..count {
+                let mut before = vec![0; peers.len() * peers.len()];
+                for tick in [2 * pair, 2 * pair + 1] {
+                    order_of_commands(Tick(tick), peers.iter(), &mut order);
+                    let at = |peer: &PeerId| peers.iter().position(|p| p == peer).unwrap();
+                    first[at(&order[0])] += 1;
+                    for (a, peer) in order.iter().enumerate() {
+                        order[a + 1..].iter().for_each(|other| before[at(peer) * peers.len() + at(other)] += 1);
+                    }
+                }
+                for (a, b) in (0..peers.len()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+                    assert_eq!(before[a * peers.len() + b], 1, "{count} peers: {a} before {b}");
+                }
+            }
+            assert_eq!(first, vec![2; peers.len()], "{count} peers");
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint};
+use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 
 /// The loss rate, per thousand packets, at or above which updates are resent without waiting for a loss report.
@@ -81,10 +82,11 @@ impl Server {
             return false;
         }
         p.process_packet_results(&mut self.packet_results);
-        let is_welcomed = p.is_welcomed();
+        // Under new rules a state is sent only after the session follows them.
+        let is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, store, interest, hidden, writer, coder, out, config, .. } = self;
+        let Server { sim, store, interest, hidden, writer, coder, out, config, positions, starts_left, .. } = self;
         let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
@@ -92,7 +94,8 @@ impl Server {
             p.own_confirmations.drop_until(matched);
         }
         let (confirmations, own_confirmations) = (&p.confirmations, &p.own_confirmations);
-        let position = owned.first().and_then(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position);
+        positions.clear();
+        positions.extend(owned.iter().filter_map(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position));
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
         if first {
@@ -117,7 +120,18 @@ impl Server {
                     OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
                 owner.write(rows, coder, writer, &mut sent, &mut queued.owner_states);
             }
-            let context = ObserverContext { store, interest, owned, position, tick, length, round_trip, lossy, room };
+            let context = ObserverContext {
+                store,
+                interest,
+                owned,
+                positions,
+                tick,
+                length,
+                round_trip,
+                lossy,
+                room,
+                starts_left,
+            };
             let start = writer.bit_len();
             more = views.write(context, !first, writer, &mut sent, &mut queued.sections);
             if !first && writer.bit_len() == start {

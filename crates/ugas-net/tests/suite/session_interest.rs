@@ -1,7 +1,7 @@
 //! Relevance, update rates and interpolation over whole sessions.
 
 use crate::kit::{Game, LENGTH, Setup};
-use ugas_core::{Anchor, Op, SimTime, SpawnSpec};
+use ugas_core::{Anchor, ControllerId, Op, SimTime, SpawnSpec};
 use ugas_net::client::Certainty;
 use ugas_net::interest::{ActorKind, DistanceRelevance, Priority, RateTable, Viewer};
 use ugas_net::link::LinkProfile;
@@ -55,10 +55,10 @@ fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
 struct Slow;
 
 impl Priority for Slow {
-    fn weight(&self, _: &Viewer, _: ugas_core::ControllerId, _: Option<[f64; 3]>) -> u32 {
+    fn weight(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>) -> u32 {
         1
     }
-    fn kind(&self, _: &Viewer, _: ugas_core::ControllerId, _: Option<[f64; 3]>) -> ActorKind {
+    fn kind(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>) -> ActorKind {
         ActorKind::Distant
     }
 }
@@ -188,4 +188,71 @@ fn a_client_receives_at_most_its_bandwidth_and_eventually_all_updates() {
     for &who in &crowd {
         assert_eq!(game.seen(who, "Health"), game.truth(who, "Health"));
     }
+}
+
+/// A game in which actors farther than 50 units are not relevant, with the foe at 400 units.
+fn near_game() -> Game {
+    let mut game = game(50);
+    game.net.server_mut().set_relevance(DistanceRelevance::new(50.0, 60.0));
+    game.net.run(30);
+    game
+}
+
+/// Adds a client that owns these controllers, and waits until it has joined.
+fn add_client(game: &mut Game, owns: &[ControllerId]) {
+    game.net.join("Cleo", LinkProfile::round_trip(50, 0), owns).unwrap();
+    game.net.run(60);
+}
+
+fn spawn(game: &mut Game, x: Option<f64>) -> ControllerId {
+    let anchor = x.map(|x| Anchor::at([x, 0.0, 0.0]));
+    let sets = SpawnSpec::sets([game.rules.set("Vitals").unwrap()]);
+    game.net.server_mut().sim_mut().spawn(SpawnSpec { anchor, ..sets }).unwrap()
+}
+
+#[test]
+fn the_nearest_own_controller_decides_what_is_relevant() {
+    let mut game = near_game();
+    let (away, near) = (spawn(&mut game, Some(5000.0)), spawn(&mut game, Some(390.0)));
+    add_client(&mut game, &[away, near]);
+    let sees = |game: &Game, who| game.net.client("Cleo").sim().exists(who);
+    assert!(sees(&game, game.foe), "it is ten units from the second own controller");
+    assert!(!sees(&game, game.hero) && !sees(&game, game.other));
+    let (hero, anchor) = (game.hero, Some(Anchor::at([5010.0, 0.0, 0.0])));
+    game.net.server_mut().sim_mut().run(Op::Move { who: hero, anchor }).unwrap();
+    game.net.run(30);
+    assert!(sees(&game, game.hero) && sees(&game, game.foe), "each is near one of the two");
+    let anchor = Some(Anchor::at([20_000.0, 0.0, 0.0]));
+    game.net.server_mut().sim_mut().run(Op::Move { who: near, anchor }).unwrap();
+    game.net.run(30);
+    assert!(sees(&game, game.hero) && !sees(&game, game.foe), "the second own controller left");
+}
+
+#[test]
+fn a_client_without_a_position_sees_only_what_is_always_relevant() {
+    let mut game = near_game();
+    let (own, state) = (spawn(&mut game, None), spawn(&mut game, None));
+    add_client(&mut game, &[own]);
+    let sees = |game: &Game, who| game.net.client("Cleo").sim().exists(who);
+    assert!(sees(&game, own) && sees(&game, state), "actors without a position are always relevant");
+    for who in [game.hero, game.other, game.foe] {
+        assert!(!sees(&game, who), "{who}");
+    }
+    let foe = game.foe;
+    game.net.server_mut().set_always_relevant(foe, true);
+    game.net.run(30);
+    assert!(sees(&game, foe) && !sees(&game, game.hero));
+    game.net.server_mut().set_always_relevant(foe, false);
+    game.net.run(30);
+    assert!(!sees(&game, foe));
+}
+
+#[test]
+fn an_actor_that_is_always_relevant_is_seen_from_afar() {
+    let mut game = near_game();
+    assert!(!game.ana().sim().exists(game.foe));
+    let foe = game.foe;
+    game.net.server_mut().set_always_relevant(foe, true);
+    game.net.run(30);
+    assert!(game.ana().sim().exists(foe));
 }

@@ -78,6 +78,11 @@ impl Proxies {
         }
     }
 
+    /// Reads sections under new rules. The proxies keep their values until their next full section.
+    pub(crate) fn reload(&mut self, rules: Arc<Rules>) {
+        self.shapes = Shapes::new(rules);
+    }
+
     /// Limits the number of proxies. Further actors are skipped and counted.
     pub fn at_most(mut self, most: usize) -> Proxies {
         self.most = most;

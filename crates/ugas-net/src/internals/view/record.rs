@@ -112,11 +112,17 @@ impl Record {
         if *self.shape.sets == *sets && self.shape.mode == mode {
             return false;
         }
-        self.shape = shapes.of(sets, mode);
+        self.restart(shapes.of(sets, mode), tick);
+        true
+    }
+
+    /// Takes a new shape. A full section is sent then.
+    pub(super) fn restart(&mut self, shape: Arc<Shape>, tick: Tick) {
+        self.shape = shape;
         self.values.clear();
         self.effects.clear();
+        self.memos.clear();
         (self.full, self.shaped) = (tick, tick);
-        true
     }
 
     fn prune(&mut self, tick: Tick) {

@@ -2,7 +2,7 @@
 
 use super::code::Cx;
 use super::record::{Memo, Record, Scratch};
-use super::{Pose, Shape, Shapes};
+use super::{Baseline, Pose, PoseHistory, Shape, Shapes};
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use std::sync::Arc;
@@ -34,19 +34,24 @@ pub struct ReplicationStore {
     shapes: Shapes,
     length: SimTime,
     tick: Tick,
-    /// Rising; the following lists are parallel to it.
+    /// Rising.
     ids: Vec<ControllerId>,
+    /// The slot of each id. A controller keeps its slot until it is removed; the following lists are by slot.
+    slots: Vec<u32>,
+    /// The controller of each slot; `NONE` for a free slot.
+    owners: Vec<ControllerId>,
     /// The tick of the last visible change.
     stamps: Vec<Tick>,
     /// The tick of the last change of its shape.
     shaped: Vec<Tick>,
     poses: Vec<Option<Pose>>,
+    pose_history: Vec<PoseHistory>,
+    /// The positions of the poses.
+    positions: Vec<Option<[f64; 3]>>,
     moved: Vec<Tick>,
-    slots: Vec<u32>,
     records: Vec<Option<Record>>,
     free: Vec<u32>,
-    roster: u64,
-    /// Indices of controllers that changed or moved in the last tick and in this one.
+    /// Slots that were filled, cleared, changed or moved in the last tick and in this one.
     changes: Vec<u32>,
     /// How many of them are of the last tick, and how many there were before.
     old_changes: usize,
@@ -64,14 +69,16 @@ impl ReplicationStore {
             length,
             tick: Tick(0),
             ids: Vec::new(),
+            slots: Vec::new(),
+            owners: Vec::new(),
             stamps: Vec::new(),
             shaped: Vec::new(),
             poses: Vec::new(),
+            pose_history: Vec::new(),
+            positions: Vec::new(),
             moved: Vec::new(),
-            slots: Vec::new(),
             records: Vec::new(),
             free: Vec::new(),
-            roster: 0,
             changes: Vec::new(),
             old_changes: 0,
             first_change: 1,
@@ -97,57 +104,66 @@ impl ReplicationStore {
         }
         self.begin(tick);
         let shape = self.shapes.of(sim.set_list(who)?, mode);
-        let at = match self.ids.binary_search(&who) {
-            Ok(at) => at,
-            Err(at) => {
-                self.insert(at, who, Record::new(shape, tick));
-                at
-            }
+        let slot = match self.ids.binary_search(&who) {
+            Ok(at) => self.slots[at] as usize,
+            Err(at) => self.insert(at, who, Record::new(shape, tick)),
         };
-        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+        if let Some(record) = &mut self.records[slot] {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
         }
-        self.stamps[at] = tick;
-        self.changes.push(at as u32);
-        self.refresh(sim, at)?;
+        self.stamps[slot] = tick;
+        self.changes.push(slot as u32);
+        self.refresh(sim, slot)?;
         Ok(true)
     }
 
-    fn insert(&mut self, at: usize, who: ControllerId, record: Record) {
-        let slot = self.free.pop().unwrap_or(self.records.len() as u32);
-        if slot as usize == self.records.len() {
+    /// Follows the rules of a reloaded sim at a tick: full sections are sent from then on.
+    pub(crate) fn reload(&mut self, sim: &Sim, tick: Tick) {
+        self.begin(tick);
+        self.shapes = Shapes::new(sim.rules().clone());
+        for slot in 0..self.records.len() {
+            let Some(record) = &mut self.records[slot] else { continue };
+            let mode = record.shape.mode;
+            // A controller that is no longer in the sim is removed with the next changes.
+            let Ok(sets) = sim.set_list(self.owners[slot]) else { continue };
+            record.restart(self.shapes.of(sets, mode), tick);
+            self.stamps[slot] = tick;
+            self.changes.push(slot as u32);
+            let _ = self.refresh(sim, slot);
+        }
+    }
+
+    /// Adds a controller as the id at an index. Returns its slot.
+    fn insert(&mut self, at: usize, who: ControllerId, record: Record) -> usize {
+        let slot = self.free.pop().map_or(self.records.len(), |slot| slot as usize);
+        if slot == self.records.len() {
+            self.owners.push(ControllerId::NONE);
+            self.stamps.push(Tick(0));
+            self.shaped.push(Tick(0));
+            self.poses.push(None);
+            self.pose_history.push(PoseHistory::default());
+            self.positions.push(None);
+            self.moved.push(Tick(0));
             self.records.push(None);
         }
-        self.records[slot as usize] = Some(record);
+        (self.owners[slot], self.records[slot]) = (who, Some(record));
         self.ids.insert(at, who);
-        self.stamps.insert(at, Tick(0));
-        self.shaped.insert(at, Tick(0));
-        self.poses.insert(at, None);
-        self.moved.insert(at, Tick(0));
-        self.slots.insert(at, slot);
-        self.invalidate_indices();
+        self.slots.insert(at, slot as u32);
+        slot
     }
 
     /// Removes a controller; does nothing if it is unknown.
     pub fn remove(&mut self, who: ControllerId) {
         let Ok(at) = self.ids.binary_search(&who) else { return };
-        let slot = self.slots.remove(at);
-        self.records[slot as usize] = None;
-        self.free.push(slot);
         self.ids.remove(at);
-        self.stamps.remove(at);
-        self.shaped.remove(at);
-        self.poses.remove(at);
-        self.moved.remove(at);
-        self.invalidate_indices();
-    }
-
-    /// Drops the recorded changes: after a change of the list of controllers their indices are invalid.
-    fn invalidate_indices(&mut self) {
-        self.roster += 1;
-        self.first_change = self.change_count() + 1;
-        self.changes.clear();
-        self.old_changes = 0;
+        let number = self.slots.remove(at);
+        let slot = number as usize;
+        (self.owners[slot], self.records[slot]) = (ControllerId::NONE, None);
+        (self.stamps[slot], self.shaped[slot], self.moved[slot]) = (Tick(0), Tick(0), Tick(0));
+        (self.poses[slot], self.positions[slot]) = (None, None);
+        self.pose_history[slot].clear();
+        self.free.push(number);
+        self.changes.push(number);
     }
 
     /// Returns all controllers, sorted by id.
@@ -155,55 +171,72 @@ impl ReplicationStore {
         &self.ids
     }
 
-    /// Returns the tick of the last visible change of each controller, in the order of [`ReplicationStore::ids`].
+    /// Returns the slot of a controller; `None` if it is unknown. A controller keeps its slot until it is removed.
+    pub fn slot(&self, who: ControllerId) -> Option<usize> {
+        self.ids.binary_search(&who).ok().map(|at| self.slots[at] as usize)
+    }
+
+    /// Returns the controller of each slot; [`ControllerId::NONE`] for a free slot.
+    pub fn owners(&self) -> &[ControllerId] {
+        &self.owners
+    }
+
+    /// Returns the tick of the last visible change of each slot.
     pub fn changed_ticks(&self) -> &[Tick] {
         &self.stamps
     }
 
-    /// Returns the tick of the last change of the attribute sets or the mode of each controller, in the order of
-    /// [`ReplicationStore::ids`]. A client may get partial sections only after it acknowledged a section of that tick
-    /// or later.
+    /// Returns the tick of the last change of the attribute sets or the mode of each slot. A client may get partial
+    /// sections only after it acknowledged a section of that tick or later.
     pub fn shape_ticks(&self) -> &[Tick] {
         &self.shaped
     }
 
-    /// Returns the tick of the last move of each controller, in the order of [`ReplicationStore::ids`].
+    /// Returns the tick of the last move of each slot.
     pub fn moved_ticks(&self) -> &[Tick] {
         &self.moved
     }
 
-    /// Returns a number that changes when a controller is added or removed.
-    pub fn roster(&self) -> u64 {
-        self.roster
+    /// Returns the position of each slot, rounded for observers.
+    pub fn positions(&self) -> &[Option<[f64; 3]>] {
+        &self.positions
     }
 
-    /// Returns a counter that rises with each visible change and each move.
+    /// Returns a counter that rises with each visible change, each move, and each added or removed controller.
     pub fn change_count(&self) -> u64 {
         self.first_change + self.changes.len() as u64
     }
 
-    /// Returns the indices into [`ReplicationStore::ids`] of the controllers that changed or moved since the change
-    /// count was `count`, unordered and possibly repeated. Returns `None` if the changes since then are no longer
-    /// recorded, because `count` was read before the last tick or controllers were added or removed since. A `count` of
-    /// 0 always returns `None`.
+    /// Returns the slots that were filled, cleared, changed or moved since the change count was `count`, unordered and
+    /// possibly repeated. Returns `None` if the changes since then are no longer recorded, because `count` was read
+    /// before the last tick. A `count` of 0 always returns `None`.
     pub fn changes_after(&self, count: u64) -> Option<&[u32]> {
         self.changes.get(usize::try_from(count.checked_sub(self.first_change)?).ok()?..)
     }
 
     /// Returns the replication mode of a controller; `None` if it is unknown.
     pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
-        let at = self.ids.binary_search(&who).ok()?;
-        self.records.get(self.slots[at] as usize)?.as_ref().map(|r| r.shape.mode)
+        self.mode_at(self.slot(who)?)
+    }
+
+    /// Returns the replication mode of the controller in a slot.
+    pub fn mode_at(&self, slot: usize) -> Option<ControllerReplication> {
+        self.records.get(slot)?.as_ref().map(|r| r.shape.mode)
     }
 
     /// Returns the position of a controller, rounded for observers.
     pub fn pose(&self, who: ControllerId) -> Option<Pose> {
-        self.pose_at(self.ids.binary_search(&who).ok()?)
+        self.pose_at(self.slot(who)?)
     }
 
-    /// Returns the position of a controller by its index into [`ReplicationStore::ids`].
-    pub fn pose_at(&self, at: usize) -> Option<Pose> {
-        self.poses.get(at).copied().flatten()
+    /// Returns the position of the controller in a slot.
+    pub fn pose_at(&self, slot: usize) -> Option<Pose> {
+        self.poses.get(slot).copied().flatten()
+    }
+
+    /// Returns the baseline for the position of the controller in a slot: the position that the client has of a tick.
+    pub fn pose_baseline(&self, slot: usize, acked: Tick) -> Option<Baseline> {
+        self.pose_history.get(slot)?.baseline(acked, self.tick)
     }
 
     // Changes -----------------------------------------------------------------------------------------------------
@@ -223,30 +256,33 @@ impl ReplicationStore {
     pub fn update(&mut self, sim: &Sim, tick: Tick, changed: &[ControllerId]) {
         self.begin(tick);
         for &who in changed {
-            if let Ok(at) = self.ids.binary_search(&who) {
+            if let Some(slot) = self.slot(who) {
                 // The record of a removed row stays until it is removed here too.
-                let _ = self.refresh(sim, at);
+                let _ = self.refresh(sim, slot);
             }
         }
     }
 
-    fn refresh(&mut self, sim: &Sim, at: usize) -> Result<(), Refusal> {
-        let (who, tick) = (self.ids[at], self.tick);
-        let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) else {
-            return Ok(());
-        };
+    fn refresh(&mut self, sim: &Sim, slot: usize) -> Result<(), Refusal> {
+        let (who, tick) = (self.owners[slot], self.tick);
+        let Some(record) = &mut self.records[slot] else { return Ok(()) };
         let mut is_changed = record.refresh((sim, who), tick, (&mut self.shapes, &mut self.scratch))?;
         if is_changed {
-            self.stamps[at] = tick;
+            self.stamps[slot] = tick;
             record.memos.clear();
         }
-        self.shaped[at] = record.shaped;
+        self.shaped[slot] = record.shaped;
         let pose = sim.anchor(who)?.map(Pose::from);
-        if pose != self.poses[at] {
-            (self.poses[at], self.moved[at]) = (pose, tick);
+        if pose != self.poses[slot] {
+            (self.poses[slot], self.moved[slot]) = (pose, tick);
+            match pose {
+                Some(pose) => self.pose_history[slot].push(tick, pose),
+                None => self.pose_history[slot].clear(),
+            }
+            self.positions[slot] = pose.map(|p| p.anchor().position);
             is_changed = true;
         }
-        self.changes.extend(is_changed.then_some(at as u32));
+        self.changes.extend(is_changed.then_some(slot as u32));
         Ok(())
     }
 
@@ -271,18 +307,17 @@ impl ReplicationStore {
 
     /// Returns the shape of a controller; `None` if it is not replicated.
     pub(crate) fn shape(&self, who: ControllerId) -> Option<&Shape> {
-        let record = self.ids.binary_search(&who).ok().and_then(|at| self.records.get(self.slots[at] as usize));
-        record.and_then(Option::as_ref).map(|r| &*r.shape)
+        self.records[self.slot(who)?].as_ref().map(|r| &*r.shape)
     }
 
     /// Records a burst cue.
     pub fn record_burst(&mut self, who: ControllerId, key: EffectKey, cue: TagId, position: Option<[f64; 3]>) {
-        let Ok(at) = self.ids.binary_search(&who) else { return };
-        if let Some(record) = self.records.get_mut(self.slots[at] as usize).and_then(Option::as_mut) {
+        let Some(slot) = self.slot(who) else { return };
+        if let Some(record) = &mut self.records[slot] {
             record.burst(key, cue, position, self.tick);
             record.memos.clear();
-            self.stamps[at] = self.tick;
-            self.changes.push(at as u32);
+            self.stamps[slot] = self.tick;
+            self.changes.push(slot as u32);
         }
     }
 
@@ -295,31 +330,31 @@ impl ReplicationStore {
     ///
     /// The section belongs to the tick of the last [`ReplicationStore::update`].
     pub fn write(&mut self, who: ControllerId, since: Tick, out: &mut BitWriter) -> bool {
-        let Some(memo) = self.section(who, since) else { return false };
-        memo.bits > 0 && out.append(self.written.finish(), memo.begin, memo.bits).is_ok()
+        self.slot(who).is_some_and(|slot| self.write_at(slot, since, out))
     }
 
     /// Returns how many bits [`ReplicationStore::write`] would write.
     pub fn size(&mut self, who: ControllerId, since: Tick) -> usize {
-        self.section(who, since).map_or(0, |memo| memo.bits)
+        self.slot(who).map_or(0, |slot| self.size_at(slot, since))
     }
 
-    /// Returns how many bits [`ReplicationStore::write`] would write for the controller at an index into
-    /// [`ReplicationStore::ids`].
-    pub fn size_at(&mut self, at: usize, since: Tick) -> usize {
-        self.section_at(at, since).map_or(0, |memo| memo.bits)
+    /// Returns how many bits [`ReplicationStore::write`] would write for the controller in a slot.
+    pub fn size_at(&mut self, slot: usize, since: Tick) -> usize {
+        self.section_at(slot, since).map_or(0, |memo| memo.bits)
     }
 
-    /// Returns where the section of a controller for clients at a tick is stored; it is written if it is missing.
-    fn section(&mut self, who: ControllerId, since: Tick) -> Option<Memo> {
-        self.section_at(self.ids.binary_search(&who).ok()?, since)
+    /// Writes the visible changes of the controller in a slot, like [`ReplicationStore::write`].
+    pub fn write_at(&mut self, slot: usize, since: Tick, out: &mut BitWriter) -> bool {
+        let Some(memo) = self.section_at(slot, since) else { return false };
+        memo.bits > 0 && out.append(self.written.finish(), memo.begin, memo.bits).is_ok()
     }
 
-    fn section_at(&mut self, at: usize, since: Tick) -> Option<Memo> {
-        if *self.stamps.get(at)? <= since && since != Tick(0) {
+    /// Returns where the section of a slot for clients at a tick is stored; it is written if it is missing.
+    fn section_at(&mut self, slot: usize, since: Tick) -> Option<Memo> {
+        if *self.stamps.get(slot)? <= since && since != Tick(0) {
             return None;
         }
-        let record = self.records.get_mut(self.slots[at] as usize)?.as_mut()?;
+        let record = self.records.get_mut(slot)?.as_mut()?;
         if record.memo_of != self.tick {
             record.memo_of = self.tick;
             record.memos.clear();

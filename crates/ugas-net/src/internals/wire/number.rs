@@ -123,6 +123,29 @@ pub fn put_uint(out: &mut BitWriter, value: u64) {
     }
 }
 
+/// Returns how many bits [`put_uint`] writes.
+///
+/// ```
+/// use ugas_net::internals::wire::number::uint_bits;
+/// assert_eq!((uint_bits(7), uint_bits(71)), (4, 8));
+/// ```
+pub fn uint_bits(value: u64) -> usize {
+    let (class, _) = class_of(value, &COUNTS);
+    let shift = value.trailing_zeros();
+    let bits = if class < LARGE {
+        len_in(value, &COUNTS)
+    } else if value.is_multiple_of(STEP) {
+        LARGE as u32 + 3 + len_in(value / STEP, &COUNTS)
+    } else if value > u64::MAX - STEP {
+        LARGE as u32 + 4 + len_in(u64::MAX - value, &COUNTS)
+    } else if shift >= SHIFTED {
+        LARGE as u32 + 10 + len_in(value >> shift, &COUNTS)
+    } else {
+        len_in(value, &COUNTS) + 1
+    };
+    bits as usize
+}
+
 /// Reads a number written by [`put_uint`].
 pub fn get_uint(from: &mut BitReader) -> Result<u64, WireError> {
     let class = get_class(from)?;

@@ -2,7 +2,7 @@
 
 use super::rig::{LENGTH, Observer, Rig, rules};
 use proptest::prelude::*;
-use ugas_core::ControllerId;
+use ugas_core::{Anchor, ControllerId};
 use ugas_doc::ControllerReplication;
 use ugas_net::internals::view::{Pose, Proxies, read_next};
 use ugas_net::internals::wire::bits::BitReader;
@@ -17,7 +17,8 @@ fn read_all(proxies: &mut Proxies, bytes: &[u8], tick: Tick) {
         }
     }
     assert!(changes.len() <= 200 * bytes.len() + 200, "{} changes from {} bytes", changes.len(), bytes.len());
-    let _ = Pose::get(&mut BitReader::new(bytes));
+    let baseline = Pose::from(Anchor::at([1.0, 2.0, 3.0]));
+    let _ = Pose::get(&mut BitReader::new(bytes), |_| Some(baseline));
 }
 
 proptest! {

@@ -6,5 +6,5 @@ mod hostile;
 mod model;
 mod modes;
 mod reading;
-mod rig;
+pub(crate) mod rig;
 mod schedule;

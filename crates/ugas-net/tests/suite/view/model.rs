@@ -10,7 +10,7 @@ use ugas_doc::ControllerReplication;
 use ugas_net::interest::{AllRelevant, DistancePriority, DistanceRelevance, RateTable, Relevance, Viewer};
 use ugas_net::internals::view::{Pose, Proxies, ProxyChange, Track, read_next};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
-use ugas_net::internals::{Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest};
+use ugas_net::internals::{Interest, PacketPlan, PlannedPose, PlannedUpdate, Schedule, ScheduleRequest};
 use ugas_net::types::Tick;
 
 const MODES: [ControllerReplication; 4] = [
@@ -104,7 +104,7 @@ struct Client {
 struct Answer {
     due: Tick,
     state: Vec<PlannedUpdate>,
-    poses: Vec<PlannedUpdate>,
+    poses: Vec<PlannedPose>,
     of: Tick,
     /// Its tick if it arrived.
     arrived: Option<Tick>,
@@ -120,7 +120,7 @@ impl Client {
     fn new(rig: &Rig, relevance: Arc<dyn Relevance>, lossy: bool) -> Client {
         let priority = Arc::new(DistancePriority::default());
         Client {
-            interest: Interest { relevance, priority, rates: RateTable::default() },
+            interest: Interest { relevance, priority, rates: RateTable::default(), always_relevant: Vec::new() },
             schedule: Schedule::default(),
             plan: PacketPlan::default(),
             proxies: Proxies::new(rig.rules.clone(), LENGTH),
@@ -138,14 +138,17 @@ impl Client {
         let now = rig.tick;
         for Answer { state, poses, of, arrived, .. } in self.answers.extract_if(.., |a| a.due <= now) {
             match arrived {
-                Some(tick) => state.iter().for_each(|p| self.schedule.on_acked(p, tick)),
+                Some(tick) => {
+                    state.iter().for_each(|p| self.schedule.on_acked(p, tick));
+                    poses.iter().for_each(|p| self.schedule.on_pose_acked(p, tick));
+                }
                 None => {
                     state.iter().for_each(|p| self.schedule.on_lost(p, of));
-                    poses.iter().for_each(|p| self.schedule.on_pose_lost(p.who, p.since));
+                    poses.iter().for_each(|p| self.schedule.on_pose_lost(p));
                 }
             }
         }
-        let viewer = Viewer { position: Some(self.place), ..Viewer::default() };
+        let viewer = Viewer { positions: &[self.place], ..Viewer::default() };
         let (length, round_trip) = (LENGTH, SimTime::millis(50));
         let ask = ScheduleRequest { viewer, tick: now, length, round_trip, room: 150, packet: 1000, lossy: self.lossy };
         self.schedule.select(&mut rig.store, &self.interest, &ask, &mut self.plan);
@@ -181,7 +184,9 @@ impl Client {
                 }
                 last = None;
                 while let Some(who) = read_next(&mut from, &mut last).unwrap() {
-                    self.places.entry(who).or_default().push(of.time(LENGTH), Pose::get(&mut from).unwrap());
+                    let track = self.places.entry(who).or_default();
+                    let pose = Pose::get(&mut from, |back| track.sample(of.minus(back).time(LENGTH))).unwrap();
+                    track.push(of.time(LENGTH), pose.expect("the client has the baseline"));
                 }
                 assert!(from.left() < 8, "reader and writer disagree");
             }

@@ -210,8 +210,9 @@ fn positions_are_interpolated_between_samples() {
         rig.place(who, [x, -4.0, 0.5]);
         rig.step();
         let mut out = BitWriter::new();
-        rig.store.pose(who).unwrap().put(&mut out);
-        samples.push((rig.tick.time(LENGTH), Pose::get(&mut BitReader::new(out.finish())).unwrap()));
+        rig.store.pose(who).unwrap().put(None, &mut out);
+        let pose = Pose::get(&mut BitReader::new(out.finish()), |_| None).unwrap().unwrap();
+        samples.push((rig.tick.time(LENGTH), pose));
     }
     // The later one arrives first.
     samples.reverse();
@@ -228,8 +229,8 @@ fn positions_are_interpolated_between_samples() {
 fn a_pose_is_rounded_to_a_sixty_fourth() {
     let anchor = Anchor { position: [1.0 / 3.0, -1e300, 1e5 + 0.017], facing: [0.6, 0.0, -0.8] };
     let mut out = BitWriter::new();
-    Pose::from(anchor).put(&mut out);
-    let back = Pose::get(&mut BitReader::new(out.finish())).unwrap().anchor();
+    Pose::from(anchor).put(None, &mut out);
+    let back = Pose::get(&mut BitReader::new(out.finish()), |_| None).unwrap().unwrap().anchor();
     assert!((back.position[0] - anchor.position[0]).abs() <= 1.0 / 128.0);
     assert!((back.position[2] - anchor.position[2]).abs() <= 1.0 / 128.0);
     assert!(back.position[1].is_finite());

@@ -7,10 +7,6 @@ fn written(write: impl FnOnce(&mut BitWriter)) -> BitWriter {
     out
 }
 
-fn uint_bits(value: u64) -> usize {
-    written(|out| put_uint(out, value)).bit_len()
-}
-
 fn fraction_bits(value: f64, before: f64) -> usize {
     written(|out| put_f64(out, value, before)).bit_len()
 }
@@ -36,6 +32,7 @@ fn numbers_at_the_edges_of_size_classes_round_trip() {
         let mut from = BitReader::new(out.finish());
         assert_eq!(get_uint(&mut from), Ok(value));
         assert_eq!(from.position(), bits, "{value}");
+        assert_eq!(uint_bits(value), bits as usize, "{value}");
     }
 }
 
