@@ -35,6 +35,8 @@ impl Server {
             p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
             let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
             if read.is_err() {
+                // Without the ack the client does not refer to the poses in the packet.
+                p.carrier.revoke_ack();
                 self.counts.add(RejectReason::Payload);
             }
         }
@@ -109,7 +111,7 @@ fn read_payload(
         match decode::<Command>(&bytes) {
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
-                let limits = TickLimits { max_early: config.max_early_ticks, max_late: config.max_late_ticks };
+                let limits = TickLimits { max_early: config.early_ticks(), max_late: config.late_ticks() };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
                     p.record_rejected(&command, reason);
@@ -118,6 +120,10 @@ fn read_payload(
             }
             None => counts.add(RejectReason::Payload),
         }
+    }
+    // A payload without moves may end before the flag.
+    if from.left() > 0 && from.bit()? {
+        p.moves.read(&mut from, tick, now.plus(config.early_ticks()), |reason| counts.add(reason))?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
-use super::peer::{Peer, Phase};
-use super::{MAX_ACTIVATED, Server, is_exact};
+use super::peer::{Due, Peer, Phase};
+use super::{MAX_ACTIVATED, MOVE_SUB, Server, is_exact};
 use crate::authority::{CommandValidator, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
@@ -25,7 +25,17 @@ impl Server {
         let Some(p) = self.peers.get_mut(&id) else { return };
         p.packets.fill(self.config.packets_per_tick);
         p.commands.fill(self.config.commands_per_tick);
-        while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+        while let Some(due) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+            let command = match due {
+                Due::Command(command) => command,
+                Due::Move(command) => {
+                    // The state of the controller shows whether the move ran.
+                    if let Err((reason, _)) = self.run_command(id, &command) {
+                        self.counts.add(reason);
+                    }
+                    continue;
+                }
+            };
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
             let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
@@ -65,7 +75,7 @@ impl Server {
 
     pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
-        if command.tick < p.last_tick {
+        if command.tick < p.last_tick && command.sub < MOVE_SUB {
             return Err((RejectReason::Key, Refusal::Authority));
         }
         let validator = CommandValidator {
@@ -137,7 +147,7 @@ impl Server {
         self.store.record_bursts(&facts);
         self.cooldowns.record(
             &facts,
-            self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length),
+            self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length),
         );
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {

@@ -484,6 +484,11 @@ impl Carrier {
         PacketNumber(self.sent.next())
     }
 
+    /// Returns the number of the newest own packet that the peer acknowledged.
+    pub fn newest_acked(&self) -> Option<PacketNumber> {
+        self.sent.newest_arrived().map(|(number, _)| PacketNumber(number))
+    }
+
     /// Returns when a datagram was last received.
     pub fn last_received_at(&self) -> Option<SimTime> {
         self.last_received_at
