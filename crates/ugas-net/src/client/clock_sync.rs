@@ -28,7 +28,9 @@ const WAITED: f64 = 1.5;
 /// The weight of one report in the smoothed slack.
 const WEIGHT: f64 = 1.0 / 8.0;
 /// The weight of one measurement in the smoothed deviation and in the smoothed time of the server.
-const SLOW_WEIGHT: f64 = 1.0 / 16.0;
+const SLOW_WEIGHT: f64 = 1.0 / 32.0;
+/// The weight of one measurement in the intended slack, which must change more slowly than the clock.
+const SLOWEST_WEIGHT: f64 = 1.0 / 256.0;
 /// Measurements that differ from the smoothed value by more than this time, and by more than [`FAR_TICKS`], are not
 /// smoothed. Two of them in a row replace the smoothed value.
 const FAR: SimTime = SimTime::millis(120);
@@ -45,26 +47,36 @@ struct Smoothed {
     value: Option<f64>,
     /// The last measurement, if it was far away.
     far: Option<f64>,
+    /// How many measurements the value contains. The first ones have a higher weight.
+    count: f64,
 }
 
 impl Smoothed {
     /// Adds a measurement. Returns its difference to the smoothed value and whether it replaced that value.
     fn add(&mut self, sample: f64, weight: f64, far: f64) -> (f64, bool) {
-        let Some(value) = &mut self.value else {
-            self.value = Some(sample);
+        let Some(value) = self.value else {
+            self.set(sample);
             return (0.0, false);
         };
-        let difference = sample - *value;
+        let difference = sample - value;
         if difference.abs() <= far {
             self.far = None;
-            *value += difference * weight;
+            self.count += 1.0;
+            self.value = Some(value + difference * weight.max(1.0 / self.count));
             return (difference, false);
         }
-        let is_confirmed = self.far.replace(sample).is_some_and(|last| (last > *value) == (sample > *value));
-        if is_confirmed {
-            (self.value, self.far) = (Some(sample), None);
+        match self.far.replace(sample).filter(|last| (*last > value) == (sample > value)) {
+            Some(last) => {
+                self.set((last + sample) / 2.0);
+                (difference, true)
+            }
+            None => (difference, false),
         }
-        (difference, is_confirmed)
+    }
+
+    /// Replaces the value.
+    fn set(&mut self, value: f64) {
+        *self = Smoothed { value: Some(value), far: None, count: 1.0 };
     }
 }
 
@@ -82,6 +94,8 @@ pub(crate) struct ClockSync {
     deviation: f64,
     /// The smoothed difference between the local time and the newest received tick, measured when time advances.
     server: Smoothed,
+    /// The smoothed difference between `offset` and `server`, which a suspended process does not change.
+    path: Option<f64>,
     /// The phases of sent packets, by rising packet number.
     sent: VecDeque<(u64, f64)>,
     /// Reports about packets before this number are ignored.
@@ -107,6 +121,7 @@ impl ClockSync {
             offset: Smoothed::default(),
             deviation: 1.0,
             server: Smoothed::default(),
+            path: None,
             sent: VecDeque::new(),
             next_report: 0,
             wanted: 2.0,
@@ -142,7 +157,7 @@ impl ClockSync {
     /// Adds a report: the slack of a sent packet. `wanted` is the slack that packets should have on a link without
     /// jitter.
     pub(crate) fn report(&mut self, number: u64, slack: i64, wanted: f64) {
-        self.wanted = wanted;
+        self.wanted += (wanted - self.wanted) * SLOWEST_WEIGHT;
         if number < self.next_report {
             return;
         }
@@ -156,6 +171,13 @@ impl ClockSync {
         let (difference, is_replaced) = self.offset.add(sample, WEIGHT, far);
         if !is_replaced && difference.abs() <= far {
             self.deviation += (difference.abs() - self.deviation) * SLOW_WEIGHT;
+        }
+        if let (Some(offset), Some(server)) = (self.offset.value, self.server.value)
+            && self.offset.far.is_none()
+            && self.server.far.is_none()
+        {
+            let path = self.path.get_or_insert(offset - server);
+            *path += (offset - server - *path) * SLOW_WEIGHT;
         }
     }
 
@@ -195,10 +217,9 @@ impl ClockSync {
     /// was suspended: the slack of the next packets changes by the same amount, and reports about earlier packets are
     /// out of date.
     fn measure_server(&mut self, sample: f64) {
-        let usual = self.server.value.unwrap_or(sample);
-        if self.server.add(sample, SLOW_WEIGHT, self.far()).1 {
-            self.offset.value = self.offset.value.map(|offset| offset + sample - usual);
-            self.offset.far = None;
+        let (_, is_replaced) = self.server.add(sample, SLOW_WEIGHT, self.far());
+        if let (Some(server), Some(path), true) = (self.server.value, self.path, is_replaced) {
+            self.offset.set(server + path);
             self.next_report = self.sent.back().map_or(self.next_report, |(number, _)| number.saturating_add(1));
         }
     }

@@ -12,22 +12,26 @@ use crate::view::burst_key;
 use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refusal, SimTime, Target};
 use ugas_doc::NetExecution;
 
+/// The shortest prediction window, unless the configuration limits it to less.
+const LEAST_WINDOW: SimTime = SimTime::millis(500);
 /// The longest prediction window.
 pub(super) const MAX_WINDOW: SimTime = SimTime::millis(2000);
 
 impl Client {
     /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter, the
     /// slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is at
-    /// least 250 ms and at most [`ClientConfig::prediction_window`](super::ClientConfig::prediction_window).
+    /// least half a second, plus the time by which the round trip exceeds 150 ms, and at most
+    /// [`ClientConfig::prediction_window`](super::ClientConfig::prediction_window).
     pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
-        let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO).0.max(0);
-        let jitter = self.carrier.jitter().0.clamp(0, MAX_WINDOW.0);
+        let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO).clamp(SimTime::ZERO, MAX_WINDOW);
+        let jitter = self.carrier.jitter().clamp(SimTime::ZERO, MAX_WINDOW);
         let slack = self.clock_sync.as_ref().map_or(3.0, |clock| clock.wanted_slack().ceil()) as i64;
         let ticks = slack + 4 + 4 * i64::from(self.loss_ticks());
-        let wanted = SimTime(round_trip.min(MAX_WINDOW.0) + 2 * jitter + ticks * tick);
+        let wanted = round_trip + jitter + jitter + SimTime(ticks * tick);
+        let least = LEAST_WINDOW + (round_trip - SimTime::millis(150)).max(SimTime::ZERO);
         let cap = self.config.prediction_window.clamp(SimTime::ZERO, MAX_WINDOW);
-        (wanted.clamp(SimTime::millis(250).min(cap), cap).0 / tick).max(1) as u32
+        (wanted.max(least).min(cap).0 / tick).max(1) as u32
     }
 
     /// Returns by how many ticks packets should be earlier because this client's packets get lost: the content of a

@@ -51,6 +51,7 @@ struct Ride {
     kilobits: f64,
     corrections: u64,
     rejected: u64,
+    /// The bytes of the largest datagram.
     largest: u64,
 }
 
@@ -110,6 +111,7 @@ fn one_mover_takes_at_most_48_kilobits_and_16_take_at_most_120() {
             println!("{movers} movers, {name}: {ride:?}");
             assert!(ride.kilobits <= most, "{movers} movers, {name}: {ride:?}");
             assert_eq!(ride.rejected, 0, "{movers} movers, {name}: {ride:?}");
+            assert!(ride.largest <= 260, "{movers} movers, {name}: {ride:?}");
         }
     }
 }
