@@ -30,7 +30,7 @@ const WEIGHT: f64 = 1.0 / 8.0;
 /// The weight of one measurement in the smoothed deviation and in the smoothed time of the server.
 const SLOW_WEIGHT: f64 = 1.0 / 32.0;
 /// The weight of one measurement in the intended slack, which must change more slowly than the clock.
-const SLOWEST_WEIGHT: f64 = 1.0 / 256.0;
+const SLOWEST_WEIGHT: f64 = 1.0 / 64.0;
 /// Measurements that differ from the smoothed value by more than this time, and by more than [`FAR_TICKS`], are not
 /// smoothed. Two of them in a row replace the smoothed value.
 const FAR: SimTime = SimTime::millis(120);
@@ -91,7 +91,7 @@ pub(crate) struct ClockSync {
     /// The smoothed difference between the slack of a packet and the phase at which it was sent.
     offset: Smoothed,
     /// The smoothed deviation of the slack, in ticks.
-    deviation: f64,
+    deviation: Smoothed,
     /// The smoothed difference between the local time and the newest received tick, measured when time advances.
     server: Smoothed,
     /// The smoothed difference between `offset` and `server`, which a suspended process does not change.
@@ -119,12 +119,12 @@ impl ClockSync {
             fraction: 0.0,
             local: 0.0,
             offset: Smoothed::default(),
-            deviation: 1.0,
+            deviation: Smoothed { value: Some(1.0), far: None, count: 1.0 },
             server: Smoothed::default(),
             path: None,
             sent: VecDeque::new(),
             next_report: 0,
-            wanted: 2.0,
+            wanted: 3.0,
             jumped: 0,
             arrived: None,
             is_waiting: false,
@@ -143,7 +143,7 @@ impl ClockSync {
 
     /// Returns how early packets should be, in ticks.
     pub(crate) fn wanted_slack(&self) -> f64 {
-        self.wanted + (2.0 * self.deviation).min(MAX_JITTER_SLACK)
+        self.wanted + (2.0 * self.deviation.value.unwrap_or(0.0)).min(MAX_JITTER_SLACK)
     }
 
     /// Records the phase at which a packet was sent.
@@ -170,7 +170,7 @@ impl ClockSync {
         let far = self.far();
         let (difference, is_replaced) = self.offset.add(sample, WEIGHT, far);
         if !is_replaced && difference.abs() <= far {
-            self.deviation += (difference.abs() - self.deviation) * SLOW_WEIGHT;
+            self.deviation.add(difference.abs(), SLOW_WEIGHT, f64::INFINITY);
         }
         if let (Some(offset), Some(server)) = (self.offset.value, self.server.value)
             && self.offset.far.is_none()

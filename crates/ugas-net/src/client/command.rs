@@ -27,17 +27,11 @@ impl Client {
         let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO).clamp(SimTime::ZERO, MAX_WINDOW);
         let jitter = self.carrier.jitter().clamp(SimTime::ZERO, MAX_WINDOW);
         let slack = self.clock_sync.as_ref().map_or(3.0, |clock| clock.wanted_slack().ceil()) as i64;
-        let ticks = slack + 4 + 4 * i64::from(self.loss_ticks());
+        let ticks = slack + 4 + i64::from(self.carrier.lost_share().min(600) / 50);
         let wanted = round_trip + jitter + jitter + SimTime(ticks * tick);
         let least = LEAST_WINDOW + (round_trip - SimTime::millis(150)).max(SimTime::ZERO);
         let cap = self.config.prediction_window.clamp(SimTime::ZERO, MAX_WINDOW);
         (wanted.max(least).min(cap).0 / tick).max(1) as u32
-    }
-
-    /// Returns by how many ticks packets should be earlier because this client's packets get lost: the content of a
-    /// lost packet arrives with the next ones.
-    pub(super) fn loss_ticks(&self) -> u32 {
-        (self.carrier.lost_share() / 40).min(3)
     }
 
     /// Returns whether the client can predict commands, that is, whether the last confirmed tick is within the

@@ -84,7 +84,7 @@ impl MoveSender {
                 put_moves(out, tick, own.reference, &moves);
             }
             if out.bit_len() - start <= MOVE_BYTES * 8 || most == 1 {
-                for (sub, moves) in (MOVE_SUB..).zip(moves_of(most)) {
+                for (sub, moves) in (MOVE_SUB..=u16::MAX).zip(moves_of(most)) {
                     keys.extend(moves.iter().map(|entry| (entry.tick.0, sub)));
                 }
                 return;
@@ -148,7 +148,7 @@ impl Client {
     /// Removes the pending moves that the server has run or passed at the tick of a packet.
     pub(super) fn remove_decided_moves(&mut self, tick: Tick) {
         let MoveSender { list, removed } = &mut self.moves;
-        for (sub, own) in (MOVE_SUB..).zip(list) {
+        for (sub, own) in (MOVE_SUB..=u16::MAX).zip(list) {
             removed.clear();
             own.remove_decided(tick, removed);
             if !removed.is_empty() {

@@ -11,7 +11,7 @@ use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED};
+use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
@@ -139,7 +139,7 @@ impl Client {
         let first = from.bit()?;
         self.emit_pending();
         if first {
-            let slack = get_int(&mut from)?;
+            let slack = get_int(&mut from)?.saturating_add(USUAL_SLACK);
             self.report_slack(slack, tick);
             if !self.jump(tick) {
                 return Ok(());
@@ -188,7 +188,8 @@ impl Client {
 
     /// Passes the slack of the newest acknowledged packet to the clock.
     fn report_slack(&mut self, slack: i64, tick: Tick) {
-        let wanted = 2.0 + f64::from(self.loss_ticks());
+        // The content of a lost packet arrives with the next one and should still be in time.
+        let wanted = 2.75 + (f64::from(self.carrier.lost_share()) / 50.0).min(2.0);
         let (Some(clock), Some(newest)) = (&mut self.clock_sync, self.carrier.newest_acked()) else { return };
         clock.report(newest.0, slack, wanted);
         clock.record_arrival(tick);

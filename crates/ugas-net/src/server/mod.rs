@@ -48,6 +48,8 @@ pub(crate) const MAX_COMMANDS: u64 = 64;
 pub(crate) const MAX_COMMAND: u64 = 512;
 /// The first Sub of moves. The Subs of other commands are lower, so the keys differ.
 pub(crate) const MOVE_SUB: u16 = u16::MAX - MAX_OWNED as u16;
+/// The slack that takes the fewest bits: slacks near it are common.
+pub(crate) const USUAL_SLACK: i64 = 4;
 /// The maximum number of activations in one verdict.
 pub(crate) const MAX_ACTIVATED: u64 = 32;
 /// The minimum number of bytes of a client's first message: more than any answer to a denied client.
