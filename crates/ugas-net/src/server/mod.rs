@@ -191,6 +191,8 @@ pub struct Server {
     config: ServerConfig,
     secret: Secret,
     tick: Tick,
+    /// The time that passed without ticks.
+    idle: SimTime,
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     store: ReplicationStore,
@@ -235,6 +237,7 @@ impl Server {
             effects,
             sim,
             tick,
+            idle: SimTime::ZERO,
             config,
             secret,
             peers: BTreeMap::new(),
@@ -274,6 +277,17 @@ impl Server {
     /// Returns the tick length.
     pub fn tick_length(&self) -> SimTime {
         self.config.tick_length
+    }
+
+    /// Adds time that passed without a tick, for example while the host waits for all clients before the game starts.
+    /// Acks then contain their delay, so that clients do not take the waiting time for the round trip.
+    pub fn idle(&mut self, elapsed: SimTime) {
+        self.idle = SimTime(self.idle.0.saturating_add(elapsed.0.max(0)));
+    }
+
+    /// Returns the time by which packets are sent and received.
+    fn now(&self) -> SimTime {
+        SimTime(self.tick.time(self.config.tick_length).0.saturating_add(self.idle.0))
     }
 
     /// Returns how many packets, messages and commands of clients the server rejected, by reason.

@@ -13,6 +13,7 @@ use crate::wire::number::{get_int, get_uint_to};
 impl Server {
     /// Receives a datagram from a peer. A rejected datagram is dropped and counted ([`Server::counts`]).
     pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
+        let now = self.now();
         let Some(p) = self.peers.get_mut(&peer) else {
             return self.counts.add(RejectReason::Packet);
         };
@@ -20,7 +21,6 @@ impl Server {
             return self.counts.add(RejectReason::PacketRate);
         }
         p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
-        let now = self.tick.time(self.config.tick_length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
             Err(error) => return self.counts.add(RejectReason::from(&error)),

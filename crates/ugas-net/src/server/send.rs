@@ -74,7 +74,7 @@ impl Server {
 
     /// Writes one datagram for a client. Returns whether there is more to send.
     pub(super) fn write(&mut self, id: PeerId, first: bool) -> bool {
-        let (tick, now) = (self.tick, self.tick.time(self.config.tick_length));
+        let (tick, now) = (self.tick, self.now());
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
         if p.phase != Phase::Playing && p.credit < MIN_HELLO {

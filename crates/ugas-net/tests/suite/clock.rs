@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use ugas_core::{ControllerId, NoHost, Rules, Sim, SimConfig, SimTime, SpawnSpec};
 use ugas_doc::{Attribute, AttributeSet};
-use ugas_net::client::{Client, ClientConfig};
+use ugas_net::client::{Client, ClientConfig, ClientState};
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::PeerId;
@@ -142,4 +142,33 @@ fn the_clock_does_not_oscillate_on_any_link_at_any_rate() {
         }
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn a_server_that_waits_before_its_first_packet_does_not_lengthen_the_round_trip() {
+    for waits in [0, 60, 300] {
+        let mut rig = Rig::new(60, LinkProfile::round_trip(100, 0), 1);
+        let mut is_first = true;
+        for _ in 0..waits {
+            let Rig { server, up, now, length, .. } = &mut rig;
+            // The server takes the hello and ignores the rest until the game starts.
+            up.receive(*now, &mut |datagram| {
+                if std::mem::take(&mut is_first) {
+                    server.receive(PEER, datagram);
+                }
+            });
+            server.idle(*length);
+            rig.client_step(rig.length);
+            rig.now += rig.length;
+        }
+        let joined = (0..60).find(|_| {
+            rig.step();
+            *rig.client.state() == ClientState::Playing
+        });
+        assert!(joined.is_some(), "the client joins after {waits} ticks");
+        let round_trip = rig.client.round_trip().unwrap();
+        assert!(round_trip <= SimTime::millis(140), "{} ms after {waits} ticks", round_trip.0 / SimTime::millis(1).0);
+        let leads: Vec<i64> = (0..60).map(|_| rig.step()).collect();
+        assert!(leads.iter().all(|lead| (4..=10).contains(lead)), "after {waits} ticks: {leads:?}");
+    }
 }
