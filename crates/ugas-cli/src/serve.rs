@@ -1,7 +1,7 @@
 //! `ugas serve`: runs the server of a scenario. The server waits for the clients that the scenario names, runs the
 //! scenario in real time, and prints the hashes of the final states.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -14,7 +14,9 @@ use ugas_transport::{
 
 use crate::args::ServeArgs;
 use crate::clock::{Watch, since_epoch};
-use crate::machines::{Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real};
+use crate::machines::{
+    Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real, to_sim,
+};
 use crate::output::{Exit, Out, complain};
 use crate::sim::pick;
 
@@ -24,9 +26,6 @@ const PAUSE: Duration = Duration::from_millis(2);
 const REJECT_DELAY: Duration = Duration::from_secs(2);
 /// The time in which a connected client must complete the handshake of the session.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(5);
-/// The longest time that the server waits for a new packet of each client before the first tick. A waiting client sends
-/// several packets in this time.
-const FRESH_PACKETS: Duration = Duration::from_secs(1);
 /// The longest delay that the server makes up for. If the server is further behind real time, it skips the excess.
 const MAX_BEHIND: Duration = Duration::from_millis(250);
 
@@ -55,7 +54,6 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         listener,
         connected: BTreeMap::new(),
         denied: BTreeMap::new(),
-        ready: BTreeSet::new(),
         suspicious: BTreeSet::new(),
         watch,
     };
@@ -102,8 +100,6 @@ fn is_waiting(server: &Server, peer: PeerId) -> bool {
 enum Phase {
     /// Only handshakes: clients are connecting.
     Gather,
-    /// One datagram per client, immediately before the first tick.
-    Start,
     /// All datagrams of the connected clients.
     Play,
 }
@@ -115,8 +111,6 @@ struct Host<'s> {
     connected: BTreeMap<PeerId, String>,
     /// Rejected peers and the time of the rejection.
     denied: BTreeMap<PeerId, Duration>,
-    /// The clients whose datagram arrived in [`Phase::Start`].
-    ready: BTreeSet<PeerId>,
     /// The clients whose anomaly score was printed.
     suspicious: BTreeSet<PeerId>,
     watch: Watch,
@@ -158,9 +152,6 @@ impl Host<'_> {
         if let Err(why) = self.gather(wait, out)? {
             return Ok(Err(why));
         }
-        if let Err(why) = self.await_fresh_packets() {
-            return Ok(Err(why));
-        }
         out.line("running")?;
         out.flush()?;
         Ok(self.run_timeline(out)?.and_then(|()| self.settle()))
@@ -191,18 +182,6 @@ impl Host<'_> {
             out.flush()?;
         }
         Ok(Ok(()))
-    }
-
-    /// Waits until a new packet of each client has arrived. The first packet of the server acknowledges the newest packet
-    /// of the client. If that packet were the handshake of a client that had to wait for others, the client would take
-    /// the waiting time for the round trip, and its clock would start far ahead of the server.
-    fn await_fresh_packets(&mut self) -> Result<(), String> {
-        let start = self.watch.total();
-        while self.ready.len() < self.connected.len() && self.watch.total() - start < FRESH_PACKETS {
-            self.require_all_clients(Phase::Start)?;
-            std::thread::sleep(PAUSE);
-        }
-        Ok(())
     }
 
     /// Returns an error that names the clients that did not connect or did not complete the handshake.
@@ -305,7 +284,11 @@ impl Host<'_> {
     fn poll(&mut self, phase: Phase) -> Result<(Vec<String>, Vec<String>), String> {
         let elapsed = self.watch.lap();
         let (mut joined, mut left, mut unwanted) = (Vec::new(), Vec::new(), Vec::new());
-        let Host { scenario, part, listener, connected, denied, ready, .. } = self;
+        let Host { scenario, part, listener, connected, denied, .. } = self;
+        if phase == Phase::Gather {
+            // Clients must not take this time for the round trip.
+            part.server_mut().idle(to_sim(elapsed));
+        }
         let polled = listener.poll(elapsed, &mut |event| match event {
             Event::Connected(peer, user_data) => {
                 let name = String::from_utf8_lossy(user_data).into_owned();
@@ -328,7 +311,6 @@ impl Host<'_> {
             Event::Datagram(peer, datagram) => {
                 let is_accepted = match phase {
                     Phase::Gather => is_waiting(part.server(), peer),
-                    Phase::Start => ready.insert(peer),
                     Phase::Play => true,
                 };
                 if is_accepted {

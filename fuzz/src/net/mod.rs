@@ -8,12 +8,14 @@ mod carrier;
 mod client;
 mod delta;
 mod game;
+mod moves;
 mod server;
 mod views;
 
 pub use carrier::carrier;
 pub use client::client;
 pub use delta::delta;
+pub use moves::moves;
 pub use server::server;
 pub use views::views;
 
@@ -27,12 +29,13 @@ pub type Body = fn(&[u8], Done<'_>);
 pub type Target = (&'static str, Body);
 
 /// All targets.
-pub const TARGETS: [Target; 5] = [
+pub const TARGETS: [Target; 6] = [
     ("net_carrier", carrier),
     ("net_server", server),
     ("net_client", client),
     ("net_delta", delta),
     ("net_views", views),
+    ("net_moves", moves),
 ];
 
 /// The maximum number of records of one input.

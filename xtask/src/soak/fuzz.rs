@@ -14,8 +14,18 @@ use serde::{Deserialize, Serialize};
 use super::{clock, now_seconds, state_of, utc};
 
 /// The targets in `fuzz/Cargo.toml`.
-const TARGETS: [&str; 9] =
-    ["yaml", "json", "expressions", "packs", "net_carrier", "net_server", "net_client", "net_delta", "net_views"];
+const TARGETS: [&str; 10] = [
+    "yaml",
+    "json",
+    "expressions",
+    "packs",
+    "net_carrier",
+    "net_server",
+    "net_client",
+    "net_delta",
+    "net_views",
+    "net_moves",
+];
 
 /// The default minutes for each target.
 const MINUTES: f64 = 30.0;

@@ -12,14 +12,26 @@ use crate::view::burst_key;
 use ugas_core::{ActivationKey, BadValue, CueType, FactKind, OpId, Outcome, Refusal, SimTime, Target};
 use ugas_doc::NetExecution;
 
+/// The shortest prediction window, unless the configuration limits it to less.
+const LEAST_WINDOW: SimTime = SimTime::millis(500);
+/// The longest prediction window.
+pub(super) const MAX_WINDOW: SimTime = SimTime::millis(2000);
+
 impl Client {
-    /// Returns how many ticks the client may predict beyond the last confirmed tick.
+    /// Returns how many ticks the client may predict beyond the last confirmed tick: the round trip with its jitter, the
+    /// slack that packets should have, and four ticks, with more ticks on a link that loses packets. The result is at
+    /// least half a second, plus the time by which the round trip exceeds 150 ms, and at most
+    /// [`ClientConfig::prediction_window`](super::ClientConfig::prediction_window).
     pub fn prediction_window(&self) -> u32 {
         let tick = self.length.0.max(1);
-        let wanted = self.carrier.round_trip().unwrap_or(SimTime::ZERO) + SimTime(tick * 4);
-        let cap = self.config.prediction_window.clamp(SimTime::ZERO, SimTime::millis(500));
-        let least = SimTime::millis(250).min(cap);
-        (wanted.clamp(least, cap).0 / tick).max(1) as u32
+        let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO).clamp(SimTime::ZERO, MAX_WINDOW);
+        let jitter = self.carrier.jitter().clamp(SimTime::ZERO, MAX_WINDOW);
+        let slack = self.clock_sync.as_ref().map_or(3.0, |clock| clock.wanted_slack().ceil()) as i64;
+        let ticks = slack + 4 + i64::from(self.carrier.lost_share().min(600) / 50);
+        let wanted = round_trip + jitter + jitter + SimTime(ticks * tick);
+        let least = LEAST_WINDOW + (round_trip - SimTime::millis(150)).max(SimTime::ZERO);
+        let cap = self.config.prediction_window.clamp(SimTime::ZERO, MAX_WINDOW);
+        (wanted.max(least).min(cap).0 / tick).max(1) as u32
     }
 
     /// Returns whether the client can predict commands, that is, whether the last confirmed tick is within the
@@ -42,23 +54,32 @@ impl Client {
     /// Sends a request for an owned controller with the next packet. A predicted request takes effect on this client at
     /// once.
     ///
-    /// While the prediction window is closed ([`Client::can_predict`]), the client sends releases and cancels without
-    /// predicting them. For every other request this method returns [`Refusal::PredictionWindowClosed`]; repeat the
-    /// request when the window is open again. While too many commands wait for their verdicts, this method returns the
-    /// same refusal for every request.
+    /// While the prediction window is closed ([`Client::can_predict`]) or too many commands wait for their verdicts,
+    /// the client queues the request and runs it when the window opens ([`CommandStatus::Queued`]). Releases and cancels
+    /// are sent at once without a prediction, unless a queued request must run before them. If the queue is full, this
+    /// method returns [`Refusal::PredictionWindowClosed`].
     pub fn command(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
         if self.state != ClientState::Playing || !self.owned.contains(&request.who()) {
             return Err(Refusal::Authority);
         }
-        let is_open = self.can_predict();
-        // Releases and cancels are always sent: otherwise the input would stay down and the ability active on the
-        // server.
-        if !is_open && !request.is_release() || self.pending.len() >= MAX_PENDING {
-            self.counts.window_closed += 1;
-            return Err(Refusal::PredictionWindowClosed);
-        }
         check_numbers(&request).map_err(|(_, refusal)| refusal)?;
+        self.run_queued();
+        let is_full = self.open_commands() >= MAX_PENDING;
+        let must_wait = match request.is_release() {
+            // Otherwise the input would stay down and the ability active on the server.
+            true => is_full || self.queue.must_precede(&request),
+            false => is_full || !self.can_predict() || !self.queue.is_empty(),
+        };
+        if must_wait { self.enqueue(request) } else { self.run_request(request) }
+    }
+
+    /// Runs a request: predicts it if possible, and sends it with the next packet.
+    pub(super) fn run_request(&mut self, request: Request) -> Result<CommandStatus, Refusal> {
+        let is_open = self.can_predict();
         self.emit_pending();
+        if let Request::Move { who, anchor } = request {
+            return self.run_move(who, anchor);
+        }
         if let Request::Aim { key, target } = request {
             self.sim.remote().check_aim(key, target)?;
         }
@@ -99,7 +120,7 @@ impl Client {
         } else {
             self.sub = self.sub.saturating_add(1);
         }
-        self.pending.push_back(PendingCommand { command, is_predicted, is_acked: false });
+        self.pending.push_back(PendingCommand { command, is_predicted, is_sent: false, is_acked: false });
         for (key, target) in std::mem::take(&mut self.aimed) {
             self.send_aim(next, key, target);
         }
@@ -156,7 +177,7 @@ impl Client {
     }
 
     fn send_aim(&mut self, tick: Tick, key: ActivationKey, target: Target) {
-        if self.pending.len() >= MAX_PENDING || !self.owned.contains(&key.who) {
+        if self.open_commands() >= MAX_PENDING || !self.owned.contains(&key.who) {
             return;
         }
         self.open_base(tick);
@@ -166,7 +187,7 @@ impl Client {
         // The target is sent even if the ability has ended on this client: the server has not simulated its last tick
         // yet.
         let _ = self.sim.run_as(command.id(self.client), &command.request.op());
-        self.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: false });
+        self.pending.push_back(PendingCommand { command, is_predicted: true, is_sent: false, is_acked: false });
     }
 
     /// Queues the `OnMispredicted` request for a predicted command that was rejected.
@@ -182,10 +203,10 @@ impl Client {
     /// Sends the queued `OnMispredicted` requests as commands, which the client predicts and the server runs in the
     /// same tick.
     pub(super) fn send_mispredicted(&mut self) {
-        while self.can_predict() && self.pending.len() < MAX_PENDING {
+        while self.can_predict() && self.open_commands() < MAX_PENDING {
             let Some(request) = self.mispredicted.pop_front() else { return };
             // An ability that is no longer granted has nothing to clean up.
-            let _ = self.command(request);
+            let _ = self.run_request(request);
         }
     }
 

@@ -9,11 +9,13 @@
 mod clock_jump;
 mod clock_sync;
 mod command;
+mod command_queue;
 mod facts;
 mod history;
 mod keys;
 mod knowledge;
 mod local;
+mod moves;
 mod owned;
 mod positions;
 mod receive;
@@ -24,6 +26,7 @@ mod visible;
 
 pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};
 pub use clock_jump::DisconnectReason;
+pub use command_queue::{QueueId, QueueResult};
 pub use facts::{Certainty, NetFacts};
 pub use keys::{Prediction, PredictionKey, PredictionStatus};
 pub use knowledge::{ClientExplanation, Knowledge};
@@ -31,8 +34,8 @@ pub use knowledge::{ClientExplanation, Knowledge};
 use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
-use crate::server::MAX_COMMANDS;
 use crate::reload::IncomingRules;
+use crate::server::{MAX_COMMANDS, MOVE_SUB};
 use crate::types::Tick;
 use crate::view::ProxyChange;
 use crate::wire::bits::BitWriter;
@@ -41,10 +44,12 @@ use crate::wire::number::{put_int, put_uint};
 
 use clock_jump::JumpBudget;
 use clock_sync::ClockSync;
+use command_queue::CommandQueue;
 use facts::PendingFacts;
 use history::OwnedHistory;
 use keys::Keys;
 use local::LocalAbilities;
+use moves::MoveSender;
 use positions::RemotePositions;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -62,9 +67,10 @@ const MAX_DEFINED: usize = 16 * 1024 * 1024;
 /// The configuration of a client.
 #[derive(Clone, Debug)]
 pub struct ClientConfig {
-    /// The longest time that the client may predict beyond the last confirmed state; at most half a second. While the
-    /// window is exceeded, [`Client::command`] refuses most requests with
-    /// [`PredictionWindowClosed`](ugas_core::Refusal::PredictionWindowClosed).
+    /// The longest time that the client may predict beyond the last confirmed state; at most two seconds. The client
+    /// uses a shorter window that follows the round trip, the jitter, the loss and the tick length
+    /// ([`Client::prediction_window`]). Set a shorter time to bound the cost of a resimulation. While the window is
+    /// exceeded, [`Client::command`] queues most requests.
     pub prediction_window: SimTime,
     /// A correction that changes an attribute by more than this fraction of the larger of the predicted and the
     /// corrected value is reported as a [`ValueCorrection`].
@@ -83,7 +89,7 @@ pub struct ClientConfig {
 impl Default for ClientConfig {
     fn default() -> ClientConfig {
         ClientConfig {
-            prediction_window: SimTime::frames(16, 60),
+            prediction_window: command::MAX_WINDOW,
             correction_threshold: 0.05,
             interpolation_delay: SimTime::millis(100),
             max_proxies: 4096,
@@ -115,6 +121,9 @@ pub enum CommandStatus {
     Sent(OpId),
     /// The request ran on this client only.
     Local(Outcome),
+    /// The prediction window is closed. The client runs the request when the window opens; [`Client::take_queue_results`]
+    /// returns what it did then.
+    Queued(QueueId),
 }
 
 /// A value that a correction changed by more than [`ClientConfig::correction_threshold`]. A host can smooth such a
@@ -148,7 +157,9 @@ pub struct ClientCounts {
     pub duplicate: u64,
     /// Packets older than the newest one received. The server resends their content.
     pub outdated: u64,
-    /// Commands refused because the prediction window was closed.
+    /// Requests that were queued because the prediction window was closed.
+    pub queued: u64,
+    /// Requests refused because the prediction window was closed and the queue was full.
     pub window_closed: u64,
     /// Updates of remote actors that were skipped because the client already had [`ClientConfig::max_proxies`] remote
     /// actors.
@@ -161,8 +172,42 @@ struct PendingCommand {
     command: Command,
     /// Whether the client predicted the command.
     is_predicted: bool,
+    /// Whether a packet contained the command.
+    is_sent: bool,
     /// Whether the server acknowledged the command.
     is_acked: bool,
+}
+
+/// Writes the commands that fit into a packet of `room` bytes, in order, and appends their keys. If not all fit, those
+/// that were never sent come first, then the newest.
+fn write_commands(
+    out: &mut BitWriter,
+    pending: &mut VecDeque<PendingCommand>,
+    room: usize,
+    keys: &mut Vec<(u32, u16)>,
+) {
+    let is_open = |p: &PendingCommand| !p.is_acked && p.command.sub < MOVE_SUB;
+    let mut choice: Vec<(usize, Vec<u8>)> = Vec::new();
+    let mut used = out.byte_len() + 4;
+    let new = (0..pending.len()).filter(|&at| !pending[at].is_sent);
+    let resent = (0..pending.len()).rev().filter(|&at| pending[at].is_sent);
+    for at in new.chain(resent).filter(|&at| is_open(&pending[at])).take(MAX_COMMANDS as usize) {
+        let bytes = encode(&pending[at].command);
+        if used + bytes.len() + 3 > room {
+            break;
+        }
+        used += bytes.len() + 3;
+        choice.push((at, bytes));
+    }
+    choice.sort_unstable_by_key(|(at, _)| *at);
+    put_uint(out, choice.len() as u64);
+    for (at, bytes) in choice {
+        put_uint(out, bytes.len() as u64);
+        out.bytes(&bytes);
+        let pending = &mut pending[at];
+        pending.is_sent = true;
+        keys.push((pending.command.base, pending.command.sub));
+    }
 }
 
 /// The session of a client.
@@ -193,6 +238,8 @@ pub struct Client {
     /// Journal positions of proxies that predictions changed, by tick.
     touched: BTreeMap<ControllerId, VecDeque<(Tick, JournalPosition)>>,
     pending: VecDeque<PendingCommand>,
+    queue: CommandQueue,
+    moves: MoveSender,
     sent_commands: VecDeque<(u64, Vec<(u32, u16)>)>,
     base: u32,
     sub: u16,
@@ -252,6 +299,8 @@ impl Client {
             positions: RemotePositions::default(),
             touched: BTreeMap::new(),
             pending: VecDeque::new(),
+            queue: CommandQueue::default(),
+            moves: MoveSender::default(),
             sent_commands: VecDeque::new(),
             base: 0,
             sub: 0,
@@ -328,9 +377,9 @@ impl Client {
         self.clock_sync.as_ref().map_or(0.0, ClockSync::adjustment)
     }
 
-    /// Returns how many commands have no verdict yet.
+    /// Returns how many commands have no verdict yet. Moves get no verdict and are not counted.
     pub fn pending_commands(&self) -> usize {
-        self.pending.len()
+        self.open_commands()
     }
 
     /// Returns whether the effect or activation with this origin id is predicted and not confirmed yet.
@@ -400,8 +449,10 @@ impl Client {
         if matches!(self.state, ClientState::Disconnected(_)) {
             return 0;
         }
-        let Some(due) = self.clock_sync.as_mut().map(|clock| clock.advance(elapsed)) else { return 0 };
+        let tick = self.tick;
+        let Some(due) = self.clock_sync.as_mut().map(|clock| clock.advance(elapsed, tick)) else { return 0 };
         self.send_mispredicted();
+        self.run_queued();
         let mut simulated = 0;
         while simulated < due && self.can_advance() {
             self.simulate_tick(host);
@@ -440,6 +491,9 @@ impl Client {
         if !self.spend_jump(to) {
             return false;
         }
+        if let Some(clock) = &mut self.clock_sync {
+            clock.record_jump(to.0.saturating_sub(self.tick.0));
+        }
         if to.minus(1) > self.tick {
             self.emit_pending();
             self.tick = to.minus(1);
@@ -461,7 +515,7 @@ impl Client {
             return;
         }
         let mut keys = Vec::new();
-        let Client { carrier, writer, rows, pending, sim, state, tick, now, .. } = self;
+        let Client { carrier, writer, rows, pending, moves, sim, state, tick, now, .. } = self;
         let mut payload = |bytes: &mut Vec<u8>, room: usize| {
             if *state != ClientState::Playing || room < 64 {
                 return;
@@ -480,25 +534,20 @@ impl Client {
                     row.record_sent_hash(*tick, hash);
                 }
             }
-            let mut body = BitWriter::new();
-            for p in pending.iter().filter(|p| !p.is_acked).take(MAX_COMMANDS as usize) {
-                let bytes = encode(&p.command);
-                if writer.byte_len() + body.byte_len() + bytes.len() + 8 > room {
-                    break;
-                }
-                put_uint(&mut body, bytes.len() as u64);
-                body.bytes(&bytes);
-                keys.push((p.command.base, p.command.sub));
-            }
-            put_uint(writer, keys.len() as u64);
-            let bits = body.bit_len();
+            let mut own_moves = BitWriter::new();
+            moves.write(*tick, &mut own_moves, &mut keys);
+            write_commands(writer, pending, room.saturating_sub(own_moves.byte_len() + 1), &mut keys);
+            let bits = own_moves.bit_len();
             // The bits were written by this writer, so they are in range.
-            let _ = writer.append(body.finish(), 0, bits);
+            let _ = writer.append(own_moves.finish(), 0, bits);
             bytes.extend_from_slice(writer.finish());
         };
         let mut datagram = Vec::new();
         let number = carrier.write(*now, *tick, &mut datagram, &mut payload);
         if let Some(number) = number {
+            if let Some(clock) = &mut self.clock_sync {
+                clock.record_sent(number.0, self.tick);
+            }
             self.sent_commands.push_back((number.0, keys));
             if self.sent_commands.len() > 512 {
                 self.sent_commands.pop_front();

@@ -5,12 +5,13 @@
 
 use super::clock_sync::ClockSync;
 use super::history::OwnedHistory;
+use super::moves::MoveSender;
 use super::reconcile::ServerState;
 use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
-use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED};
+use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
 use crate::wire::bits::{BitReader, WireError};
@@ -52,6 +53,7 @@ impl Client {
             if arrived {
                 let of = |p: &&mut PendingCommand| keys.contains(&(p.command.base, p.command.sub));
                 self.pending.iter_mut().filter(of).for_each(|p| p.is_acked = true);
+                self.moves.on_acked(&keys, tick);
             }
         }
         while let Some(message) = self.carrier.next_message() {
@@ -80,6 +82,7 @@ impl Client {
                 self.base = base;
                 self.sim.remote_mut().set_client_seed(client, seed);
                 self.rows = owned.into_iter().map(OwnedHistory::new).collect();
+                self.moves = MoveSender::new(self.rows.len());
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.max_proxies);
                 self.clock_sync = Some(ClockSync::new(length));
                 let ahead = self.carrier.round_trip().unwrap_or(SimTime::millis(100)).0 / length.0.max(1) + 3;
@@ -137,11 +140,8 @@ impl Client {
         let first = from.bit()?;
         self.emit_pending();
         if first {
-            let slack = get_int(&mut from)?;
-            let jitter = self.carrier.jitter().0 / self.length.0.max(1);
-            if let Some(clock) = &mut self.clock_sync {
-                clock.update(slack, 2 + jitter.clamp(0, 8));
-            }
+            let slack = get_int(&mut from)?.saturating_add(USUAL_SLACK);
+            self.report_slack(slack, tick);
             if !self.jump(tick) {
                 return Ok(());
             }
@@ -161,6 +161,7 @@ impl Client {
                 false => None,
             };
             let before = self.visible_predicted();
+            self.remove_decided_moves(tick);
             let (is_rejected, undone) = self.apply_verdicts(&verdicts);
             self.confirmed_until = own.as_ref().map(|own| own.1);
             let own = own.into_iter().flat_map(|own| own.0);
@@ -175,6 +176,7 @@ impl Client {
             self.resolve_remote_facts(complete_until, &before, undone);
             read?;
             self.send_mispredicted();
+            self.run_queued();
             self.run_triggers();
         } else {
             let before = self.visible_predicted();
@@ -183,6 +185,15 @@ impl Client {
             read?;
         }
         self.read_positions(tick, &mut from)
+    }
+
+    /// Passes the slack of the newest acknowledged packet to the clock.
+    fn report_slack(&mut self, slack: i64, tick: Tick) {
+        // The content of a lost packet arrives with the next one and should still be in time.
+        let wanted = 2.75 + (f64::from(self.carrier.lost_share()) / 50.0).min(2.0);
+        let (Some(clock), Some(newest)) = (&mut self.clock_sync, self.carrier.newest_acked()) else { return };
+        clock.report(newest.0, slack, wanted);
+        clock.record_arrival(tick);
     }
 
     /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.

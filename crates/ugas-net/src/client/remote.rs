@@ -323,7 +323,7 @@ mod tests {
         ana.command(ask()).unwrap();
         // This command is never sent, but the client counts it as acknowledged.
         let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
-        ana.pending.push_back(PendingCommand { command, is_predicted: true, is_acked: true });
+        ana.pending.push_back(PendingCommand { command, is_predicted: true, is_sent: true, is_acked: true });
         let positions = |ana: &Client| ana.touched.get(&foe).map_or(0, |positions| positions.len());
         let mut most = 0;
         for n in 0..61 * 60 {

@@ -6,6 +6,7 @@
 //! state.
 
 mod confirm;
+mod moves;
 mod numbers;
 mod observe;
 mod observed;
@@ -32,6 +33,7 @@ use numbers::Numbers;
 use observed::ObservedActivations;
 pub use secret::Secret;
 
+pub(crate) use moves::move_command;
 pub(crate) use owner::{DELTA, MATCHED, NOTHING, REMOVED};
 use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -45,6 +47,10 @@ use ugas_doc::ControllerReplication;
 pub(crate) const MAX_COMMANDS: u64 = 64;
 /// The maximum number of bytes of one command.
 pub(crate) const MAX_COMMAND: u64 = 512;
+/// The first Sub of moves. The Subs of other commands are lower, so the keys differ.
+pub(crate) const MOVE_SUB: u16 = u16::MAX - MAX_OWNED as u16;
+/// The slack that takes the fewest bits: slacks near it are common.
+pub(crate) const USUAL_SLACK: i64 = 4;
 /// The maximum number of activations in one verdict.
 pub(crate) const MAX_ACTIVATED: u64 = 32;
 /// The minimum number of bytes of a client's first message: more than any answer to a denied client.
@@ -66,9 +72,11 @@ pub struct ServerConfig {
     pub tick_length: SimTime,
     /// The replication mode of controllers without a mode of their own ([`Server::set_replication`]).
     pub replication: ControllerReplication,
-    /// The maximum number of ticks by which a command may be early.
+    /// The maximum number of ticks by which a command may be early. With short ticks the limit is one second
+    /// ([`ServerConfig::early_ticks`]).
     pub max_early_ticks: u32,
-    /// The maximum number of ticks by which a command may be late. A late command takes effect as of its own tick.
+    /// The maximum number of ticks by which a command may be late. A late command takes effect as of its own tick. With
+    /// short ticks the limit is 250 ms ([`ServerConfig::late_ticks`]).
     pub max_late_ticks: u32,
     /// The average number of packets per tick that a client may send. In a burst, a client may send four times as many.
     pub packets_per_tick: u32,
@@ -103,6 +111,25 @@ impl Default for ServerConfig {
             movement: MovementConfig::default(),
             connection: ConnectionConfig::default(),
         }
+    }
+}
+
+impl ServerConfig {
+    /// Returns the maximum number of ticks by which a command may be early: [`ServerConfig::max_early_ticks`], but at
+    /// least one second.
+    pub fn early_ticks(&self) -> u32 {
+        self.max_early_ticks.max(self.ticks_in(SimTime::millis(1000)))
+    }
+
+    /// Returns the maximum number of ticks by which a command may be late: [`ServerConfig::max_late_ticks`], but at
+    /// least 250 ms.
+    pub fn late_ticks(&self) -> u32 {
+        self.max_late_ticks.max(self.ticks_in(SimTime::millis(250)))
+    }
+
+    fn ticks_in(&self, time: SimTime) -> u32 {
+        let ticks = time.0 / self.tick_length.0.max(1);
+        ticks.clamp(0, i64::from(u32::MAX)) as u32
     }
 }
 
@@ -171,6 +198,8 @@ pub struct Server {
     config: ServerConfig,
     secret: Secret,
     tick: Tick,
+    /// The time that passed without ticks.
+    idle: SimTime,
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
     store: ReplicationStore,
@@ -224,6 +253,7 @@ impl Server {
             store,
             sim,
             tick,
+            idle: SimTime::ZERO,
             config,
             secret,
             peers: BTreeMap::new(),
@@ -267,6 +297,17 @@ impl Server {
     /// Returns the tick length.
     pub fn tick_length(&self) -> SimTime {
         self.config.tick_length
+    }
+
+    /// Adds time that passed without a tick, for example while the host waits for all clients before the game starts.
+    /// Acks then contain their delay, so that clients do not take the waiting time for the round trip.
+    pub fn idle(&mut self, elapsed: SimTime) {
+        self.idle = SimTime(self.idle.0.saturating_add(elapsed.0.max(0)));
+    }
+
+    /// Returns the time by which packets are sent and received.
+    fn now(&self) -> SimTime {
+        SimTime(self.tick.time(self.config.tick_length).0.saturating_add(self.idle.0))
     }
 
     /// Returns how many packets, messages and commands of clients the server rejected, by reason.
@@ -382,7 +423,7 @@ impl Server {
     /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands and
     /// verdicts, plus the number of unread bytes. Tests use this number to check memory bounds.
     pub fn retained(&self) -> usize {
-        self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
+        self.peers.values().map(|p| p.retained()).sum()
     }
 
     /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of

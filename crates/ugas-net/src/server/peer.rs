@@ -1,10 +1,11 @@
 //! The server's record of one client.
 
 use super::confirm::ConfirmationQueue;
+use super::moves::MoveStreams;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
-use super::{MAX_VERDICTS, RejectionCounts, ServerConfig, bandwidth};
+use super::{MAX_VERDICTS, MOVE_SUB, RejectionCounts, ServerConfig, bandwidth};
 use crate::authority::{AnomalyMeter, MoveBudget, RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::{PlannedPose, PlannedUpdate};
@@ -81,6 +82,15 @@ pub(crate) struct TickLimits {
     pub(crate) max_late: u32,
 }
 
+/// A command that is due.
+#[derive(Clone, Debug)]
+pub(crate) enum Due {
+    /// A command, which gets a verdict.
+    Command(Command),
+    /// A move, which gets no verdict.
+    Move(Command),
+}
+
 /// Returns the FNV-1a hash of a command, to distinguish a resent command from a different one with the same key. An
 /// attacker gains nothing from a collision: the first command is used.
 fn fingerprint_of(bytes: &[u8]) -> u64 {
@@ -103,6 +113,8 @@ pub(crate) struct Peer {
     pub(crate) anomalies: AnomalyMeter,
     /// Commands waiting for their tick, by key, with their fingerprints.
     waiting: BTreeMap<(u32, u16), (Command, u64)>,
+    /// Moves waiting for their tick.
+    pub(crate) moves: MoveStreams,
     /// Keys of processed commands with their fingerprints, the oldest first.
     processed: VecDeque<((u32, u16), u64)>,
     /// The highest processed key that is no longer kept.
@@ -153,6 +165,7 @@ impl Peer {
             rejections: RejectionCounts::default(),
             anomalies: AnomalyMeter::default(),
             waiting: BTreeMap::new(),
+            moves: MoveStreams::new(owned),
             processed: VecDeque::new(),
             last_dropped: None,
             last: None,
@@ -201,7 +214,8 @@ impl Peer {
 
     fn check_waiting(&mut self, command: &Command, now: Tick, limits: TickLimits) -> Result<(), RejectReason> {
         let key = (command.base, command.sub);
-        if Some(key) <= self.last.max(self.last_dropped) || command.base <= self.number.base {
+        let is_used = Some(key) <= self.last.max(self.last_dropped);
+        if is_used || command.base <= self.number.base || command.sub >= MOVE_SUB {
             return Err(RejectReason::Key);
         }
         // Every command uses up the command rate, even a rejected one, because its `OnMispredicted` may run.
@@ -234,16 +248,21 @@ impl Peer {
         self.processed.push_back((key, fingerprint));
     }
 
-    /// Returns the next due command, in the order of keys.
-    pub(crate) fn next_due(&mut self, now: Tick) -> Option<Command> {
-        let first = self.waiting.first_entry()?;
-        if first.get().0.tick > now {
-            return None;
+    /// Returns the next due command or move. Commands run in the order of keys, a move before the commands that were
+    /// issued after it.
+    pub(crate) fn next_due(&mut self, now: Tick) -> Option<Due> {
+        let first = self.waiting.first_key_value().map(|(_, (command, _))| (command.tick, command.sub));
+        let first = first.filter(|(tick, _)| *tick <= now);
+        if let Some(due) = self.moves.peek_due(now)
+            && first.is_none_or(|first| due <= first)
+        {
+            return self.moves.take_due(now).map(Due::Move);
         }
-        let (key, (command, fingerprint)) = first.remove_entry();
+        first?;
+        let (key, (command, fingerprint)) = self.waiting.pop_first()?;
         self.last = Some(key);
         self.record_processed(key, fingerprint);
-        Some(command)
+        Some(Due::Command(command))
     }
 
     /// Keeps a verdict until the client has it. A command that is rejected on arrival gets a verdict too: otherwise the
@@ -313,9 +332,10 @@ impl Peer {
         self.last.map_or(self.number.base, |(base, _)| base)
     }
 
-    /// Returns how many commands wait for their tick.
-    pub(crate) fn waiting(&self) -> usize {
-        self.waiting.len()
+    /// Returns how many packets, commands, moves, verdicts and unread bytes are kept.
+    pub(crate) fn retained(&self) -> usize {
+        let commands = self.waiting.len() + self.moves.retained();
+        self.in_flight.len() + commands + self.verdicts.len() + self.carrier.retained()
     }
 
     /// Processes acks and losses: lost content is sent again.

@@ -13,6 +13,7 @@ use crate::wire::number::{get_int, get_uint_to};
 impl Server {
     /// Receives a datagram from a peer. A rejected datagram is dropped and counted ([`Server::counts`]).
     pub fn receive(&mut self, peer: PeerId, datagram: &[u8]) {
+        let now = self.now();
         let Some(p) = self.peers.get_mut(&peer) else {
             return self.counts.add(RejectReason::Packet);
         };
@@ -20,7 +21,6 @@ impl Server {
             return self.count_rejection(peer, RejectReason::PacketRate);
         }
         p.credit = p.credit.saturating_add(datagram.len()).min(MAX_CREDIT);
-        let now = self.tick.time(self.config.tick_length);
         let opened = match p.carrier.read(now, datagram) {
             Ok(opened) => opened,
             Err(error) => {
@@ -38,6 +38,8 @@ impl Server {
             p.slack = (tick.0 as i64 - self.tick.0 as i64).clamp(-127, 127) as i32;
             let read = read_payload(p, payload, tick, self.tick, &self.config, &mut self.counts);
             if read.is_err() {
+                // Without the ack the client does not refer to the poses in the packet.
+                p.carrier.revoke_ack();
                 self.count_rejection(peer, RejectReason::Payload);
             }
         }
@@ -118,7 +120,7 @@ fn read_payload(
         match decode::<Command>(&bytes) {
             Some(command) => {
                 let (base, sub) = (command.base, command.sub);
-                let limits = TickLimits { max_early: config.max_early_ticks, max_late: config.max_late_ticks };
+                let limits = TickLimits { max_early: config.early_ticks(), max_late: config.late_ticks() };
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
                     p.count_rejection(reason, time);
@@ -131,6 +133,16 @@ fn read_payload(
                 p.count_rejection(RejectReason::Payload, time);
             }
         }
+    }
+    // A payload without moves may end before the flag.
+    if from.left() > 0 && from.bit()? {
+        let mut reasons = Vec::new();
+        let read = p.moves.read(&mut from, tick, now.plus(config.early_ticks()), |reason| reasons.push(reason));
+        for reason in reasons {
+            counts.add(reason);
+            p.count_rejection(reason, time);
+        }
+        read?;
     }
     Ok(())
 }

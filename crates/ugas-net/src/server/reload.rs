@@ -83,7 +83,7 @@ impl Server {
     pub(super) fn receive_rules(&mut self, peer: PeerId, fingerprint: u64) {
         let Some(p) = self.peers.get_mut(&peer) else { return };
         let Some(awaited) = p.awaited_rules.pop_front() else {
-            return self.counts.add(RejectReason::Message);
+            return self.count_rejection(peer, RejectReason::Message);
         };
         if fingerprint != awaited {
             p.deny(Denial::Rules { server: awaited, client: fingerprint });

@@ -1,7 +1,7 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
-use super::peer::{Peer, Phase};
-use super::{MAX_ACTIVATED, STARTS_PER_TICK, Server, is_exact};
+use super::peer::{Due, Peer, Phase};
+use super::{MAX_ACTIVATED, MOVE_SUB, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
@@ -37,7 +37,17 @@ impl Server {
         for (budget, &who) in p.movement.iter_mut().zip(&p.owned) {
             budget.fill(&self.sim, who, &self.config.movement, self.tick, self.config.tick_length);
         }
-        while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+        while let Some(due) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
+            let command = match due {
+                Due::Command(command) => command,
+                Due::Move(command) => {
+                    // The state of the controller shows whether the move ran.
+                    if let Err((reason, _)) = self.run_command(id, &command) {
+                        self.count_rejection(id, reason);
+                    }
+                    continue;
+                }
+            };
             let before = self.sim.facts().list.len();
             let result = self.run_command(id, &command);
             let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
@@ -82,7 +92,7 @@ impl Server {
 
     pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<Ran, (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
-        if command.tick < p.last_tick {
+        if command.tick < p.last_tick && command.sub < MOVE_SUB {
             return Err((RejectReason::Key, Refusal::Authority));
         }
         let (now, claimed) = (self.sim.now(), command.tick.minus(1).time(self.config.tick_length));
@@ -181,7 +191,7 @@ impl Server {
         self.store.record_bursts(&facts);
         self.cooldowns.record(
             &facts,
-            self.tick.minus(self.config.max_late_ticks.saturating_add(1)).time(self.config.tick_length),
+            self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length),
         );
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {

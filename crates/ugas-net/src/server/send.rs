@@ -4,7 +4,7 @@ use super::confirm::ConfirmationQueue;
 use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
 use super::peer::{Peer, Phase, SentPacket};
-use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server};
+use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server, USUAL_SLACK};
 use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
@@ -75,7 +75,7 @@ impl Server {
 
     /// Writes one datagram for a client. Returns whether there is more to send.
     pub(super) fn write(&mut self, id: PeerId, first: bool) -> bool {
-        let (tick, now) = (self.tick, self.tick.time(self.config.tick_length));
+        let (tick, now) = (self.tick, self.now());
         self.out.clear();
         let Some(p) = self.peers.get_mut(&id) else { return false };
         if p.phase != Phase::Playing && p.credit < MIN_HELLO {
@@ -113,7 +113,7 @@ impl Server {
             writer.clear();
             writer.bit(first);
             if first {
-                put_int(writer, slack as i64);
+                put_int(writer, slack as i64 - USUAL_SLACK);
                 write_verdicts(writer, verdicts, &mut sent, room / 4);
                 sent.confirmations = confirmations.write(tick, writer, room / 4);
                 let owner =

@@ -43,12 +43,12 @@ fn a_long_round_trip_lowers_the_rate_and_deepens_the_window() {
     let (fast, slow) = (updates_in_a_second(&mut short), updates_in_a_second(&mut long));
     assert!(fast >= 59, "{fast} a second at 100 ms");
     assert!((20..=31).contains(&slow), "{slow} a second at 200 ms");
-    assert!(
-        long.ana().prediction_window() > short.ana().prediction_window(),
-        "{} {}",
-        long.ana().prediction_window(),
-        short.ana().prediction_window()
-    );
+    let window = |round_trip| {
+        let profile = LinkProfile::round_trip(round_trip, 0);
+        Game::new(Setup { profile, window: SimTime::seconds(2.0), ..Setup::default() }).ana().prediction_window()
+    };
+    assert!(window(200) > window(140), "{} {}", window(200), window(140));
+    assert_eq!(window(140), window(100));
 }
 
 /// Every actor is sent at most ten times a second.

@@ -256,7 +256,7 @@ fn longest_resimulation(window: SimTime) -> (u64, u64) {
 // covers: NXT-13.8-06
 #[test]
 fn the_window_limits_resimulation() {
-    let (longest, corrections) = longest_resimulation(ClientConfig::default().prediction_window);
+    let (longest, corrections) = longest_resimulation(SimTime::frames(16, 60));
     assert!(corrections > 100, "{corrections} corrections show nothing");
     assert!((2..=16).contains(&longest), "{longest} ticks were run again at once");
     let (wide, _) = longest_resimulation(SimTime::millis(500));

@@ -72,6 +72,7 @@ fn cell(policy: NetExecution, verb: &str, by: &str) -> &'static str {
             assert!(!server && !client, "{policy:?} {verb} {by}: it is not sent");
             "on this client only"
         }
+        Ok(CommandStatus::Queued(_)) => panic!("{policy:?} {verb} {by}: the prediction window is open"),
         Err(_) => {
             assert!(!at_once && client == before, "{policy:?} {verb} {by}");
             "rejected"

@@ -243,6 +243,8 @@ pub struct Carrier {
     received: Option<(ReceivedPackets, Tick)>,
     /// The value of `received` before the last packet, for [`Carrier::revoke_ack`].
     before: Option<(ReceivedPackets, Tick)>,
+    /// When the newest received packet arrived.
+    newest_at: Option<SimTime>,
     last_received_at: Option<SimTime>,
     last_sent_at: Option<SimTime>,
     ack_due: bool,
@@ -261,6 +263,7 @@ impl Carrier {
             inbox: Inbox::default(),
             received: None,
             before: None,
+            newest_at: None,
             last_received_at: None,
             last_sent_at: None,
             ack_due: false,
@@ -315,7 +318,8 @@ impl Carrier {
             number - newest > SHORT_RANGE || u64::from(tick.0.abs_diff(newest_tick.0)) > SHORT_RANGE
         });
         out.clear();
-        header::write(out, number, tick, long, self.received.map(|(received, _)| received));
+        let ack_delay = self.newest_at.map_or(SimTime::ZERO, |at| now - at);
+        header::write(out, number, tick, long, self.received.map(|(received, _)| received), ack_delay);
 
         let room = (MAX_DATAGRAM - out.len()).min(self.share);
         let loss_timeout = self.loss_timeout();
@@ -379,13 +383,16 @@ impl Carrier {
         if let Some(ack) = ack {
             let loss_timeout = self.loss_timeout();
             if let Some(sample) = self.sent.on_ack(ack, now, loss_timeout, &mut self.outbox) {
-                self.round_trip.add_sample(sample);
+                self.round_trip.add_sample(sample - header.ack_delay);
             }
         }
         if header.reliable {
             self.counts.overlong += self.inbox.keep(bytes.0, self.config.max_unread_bytes);
         }
         self.before = self.received;
+        if self.received.is_none_or(|(before, _)| before.newest < received.newest) {
+            self.newest_at = Some(now);
+        }
         self.received = Some((received, tick.max(self.received.map_or(tick, |(_, newest)| newest))));
         self.last_received_at = Some(now);
         self.ack_due |= header.reliable || !payload.is_empty();
@@ -459,7 +466,7 @@ impl Carrier {
         message
     }
 
-    /// Returns the smoothed round trip time, including the peer's time to answer.
+    /// Returns the smoothed round trip time. It includes the peer's time to answer, unless that time is 250 ms or longer.
     pub fn round_trip(&self) -> Option<SimTime> {
         self.round_trip.smoothed()
     }
@@ -482,6 +489,11 @@ impl Carrier {
     /// Returns the number of the next packet.
     pub fn next_number(&self) -> PacketNumber {
         PacketNumber(self.sent.next())
+    }
+
+    /// Returns the number of the newest own packet that the peer acknowledged.
+    pub fn newest_acked(&self) -> Option<PacketNumber> {
+        self.sent.newest_arrived().map(|(number, _)| PacketNumber(number))
     }
 
     /// Returns when a datagram was last received.

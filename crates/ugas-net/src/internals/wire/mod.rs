@@ -2,5 +2,6 @@
 
 pub mod bits;
 pub mod delta;
+pub mod moves;
 pub mod number;
 pub mod token;
