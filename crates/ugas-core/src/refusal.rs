@@ -321,6 +321,9 @@ pub enum Refusal {
     PredictionWindowClosed,
     /// A command that arrived late claims a tick at which the ability was still on cooldown.
     ClaimedDuringCooldown,
+    /// The result depends on a random number that the server has not revealed to this client. The client leaves the
+    /// result to the server.
+    UnknownRoll,
 }
 
 impl Refusal {
@@ -349,6 +352,7 @@ impl Refusal {
             Refusal::Hook { .. } => "Hook",
             Refusal::UndeclaredRead { .. } => "UndeclaredRead",
             Refusal::RandomCost { .. } => "RandomCost",
+            Refusal::UnknownRoll => "UnknownRoll",
             Refusal::SetRegistered { .. } => "SetRegistered",
             Refusal::SetMissing { .. } => "SetMissing",
             Refusal::DuplicateAttribute { .. } => "DuplicateAttribute",

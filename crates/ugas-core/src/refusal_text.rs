@@ -131,6 +131,9 @@ impl Refusal {
                 "the prediction window is full; wait until the server confirms earlier commands".into()
             }
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
+            Refusal::UnknownRoll => {
+                "the server has not revealed the random number yet; the result arrives with the server's state".into()
+            }
         }
     }
 }

@@ -29,7 +29,9 @@ pub mod internals;
 pub mod link;
 pub mod mask;
 pub mod message;
+mod op_ids;
 mod policy;
+mod rolls;
 pub mod server;
 pub mod types;
 

@@ -10,6 +10,7 @@ use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
+use crate::rolls::{Blocks, KEPT_BLOCKS};
 use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
@@ -17,7 +18,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, Sim, SimTime};
 
 impl Client {
     /// Receives a datagram from the server. A malformed datagram is dropped and counted ([`Client::counts`]).
@@ -70,15 +71,15 @@ impl Client {
 
     pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {
         match message {
-            ToClient::Welcome { client, base, length, seed, owned } => {
+            ToClient::Welcome { client, base, length, owned } => {
                 let is_valid = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !is_valid {
                     self.counts.malformed += 1;
                     return;
                 }
-                (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
-                self.base = base;
-                self.sim.remote_mut().set_client_seed(client, seed);
+                (self.client, self.base, self.length) = (client, base, length);
+                (self.blocks, self.state) = (Blocks::new(length), ClientState::Playing);
+                owned.iter().for_each(|&who| self.sim.remote_mut().set_roll_owner(who, client));
                 self.rows = owned.into_iter().map(OwnedHistory::new).collect();
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.max_proxies);
                 self.clock_sync = Some(ClockSync::new(length));
@@ -137,6 +138,7 @@ impl Client {
         self.emit_pending();
         if first {
             let slack = get_int(&mut from)?;
+            self.read_seeds(tick, &mut from)?;
             let jitter = self.carrier.jitter().0 / self.length.0.max(1);
             if let Some(clock) = &mut self.clock_sync {
                 clock.update(slack, 2 + jitter.clamp(0, 8));
@@ -184,6 +186,16 @@ impl Client {
         self.read_positions(tick, &mut from)
     }
 
+    /// Reads the seeds that the server reveals.
+    fn read_seeds(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        let seeds = self.blocks.read(tick, from)?;
+        let oldest = self.blocks.first_tick(self.blocks.of(tick).saturating_sub(KEPT_BLOCKS));
+        let mut remote = self.sim.remote_mut();
+        seeds.into_iter().for_each(|block| remote.add_seed_block(self.client, block));
+        remote.drop_seed_blocks(self.client, oldest.0);
+        Ok(())
+    }
+
     /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
     pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
@@ -191,7 +203,7 @@ impl Client {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
-            let id = pending.command.id(self.client);
+            let id = pending.id;
             let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
             if activated.is_some() && !rejected.is_empty() {
                 // The server accepted the command, but not every activation that the client predicted for it.
@@ -203,8 +215,15 @@ impl Client {
                 self.counts.rejected += 1;
                 if pending.is_predicted {
                     is_rejected = true;
-                    self.sim.remote_mut().discard_op(id);
-                    undone.extend(self.pending_facts.undo(|f| f.root == id, &mut self.out));
+                    let op = pending.command.request.op(self.level_of(&pending.command.request));
+                    let mut remote = self.sim.remote_mut();
+                    remote.discard_op(id, &op);
+                    if pending.has_effect {
+                        remote.discard_actions(id);
+                    }
+                    // The facts of a command without an effect are about its input.
+                    let is_of = |f: &Fact| f.root == id && (pending.has_effect || is_input(f));
+                    undone.extend(self.pending_facts.undo(is_of, &mut self.out));
                     self.queue_mispredicted(id, &pending.command);
                 }
             }
@@ -261,6 +280,11 @@ impl Client {
             OwnerUpdate::Nothing => {}
         }
     }
+}
+
+/// Returns whether a fact is about an input.
+fn is_input(fact: &Fact) -> bool {
+    matches!(fact.kind, FactKind::Input { .. })
 }
 
 /// Returns whether one of these abilities caused a fact.
@@ -330,6 +354,8 @@ mod tests {
         let mut out = BitWriter::new();
         out.bit(true);
         put_int(&mut out, 2);
+        // No seeds.
+        out.bit(false);
         put_uint(&mut out, verdicts.len() as u64);
         for &(base, sub, refused) in verdicts {
             put_uint(&mut out, base as u64);

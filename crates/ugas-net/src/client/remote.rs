@@ -56,7 +56,7 @@ impl Client {
     /// a tick.
     pub(super) fn resolve_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
         let (client, pending) = (self.client, &self.pending);
-        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
         undone.extend(self.pending_facts.resolve_remote_facts(until, is_open, &mut self.out));
         for fact in &undone {
             if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) =

@@ -12,6 +12,7 @@ mod observed;
 mod owner;
 mod peer;
 mod receive;
+mod reveal;
 mod run;
 mod secret;
 mod send;
@@ -22,6 +23,7 @@ use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
 use crate::mask::hidden_from_owners;
 use crate::message::Denial;
+use crate::rolls::Blocks;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
@@ -163,6 +165,8 @@ pub struct Server {
     sim: Sim,
     config: ServerConfig,
     secret: Secret,
+    /// The blocks of ticks that have one seed.
+    blocks: Blocks,
     tick: Tick,
     peers: BTreeMap<PeerId, Peer>,
     numbers: Numbers,
@@ -208,6 +212,7 @@ impl Server {
             effects,
             sim,
             tick,
+            blocks: Blocks::new(config.tick_length),
             config,
             secret,
             peers: BTreeMap::new(),
@@ -336,7 +341,7 @@ impl Server {
     }
 
     /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of
-    /// the client, which is part of the prediction key of each of its commands.
+    /// the client, which is part of the id of each of its ops.
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::PeerInUse(peer));
@@ -366,7 +371,7 @@ impl Server {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
             }
-            self.sim.remote_mut().clear_client_seed(removed.number.client);
+            self.sim.remote_mut().remove_stream(removed.number.client);
             self.numbers.release(removed.number.client, removed.last_base());
         }
     }

@@ -5,8 +5,9 @@ use super::{MAX_ACTIVATED, Server, is_exact};
 use crate::authority::{CommandValidator, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
-use crate::types::PeerId;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
+use crate::op_ids::has_effect;
+use crate::types::{PeerId, Tick};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, Facts, Host, OpId, Outcome, Refusal, SimTime};
 
 impl Server {
     /// Runs one tick: runs the due commands, advances the sim and collects the changes.
@@ -14,11 +15,32 @@ impl Server {
         self.tick = self.tick.plus(1);
         let mut last = None;
         while let Some(id) = self.peer_after(last) {
+            self.extend_stream(id);
             self.run_commands(id);
             last = Some(id);
         }
         self.sim.advance_with(self.tick.time(self.config.tick_length), host);
         self.collect();
+    }
+
+    /// Gives the sim the seeds of a client's rolls up to the current tick.
+    fn extend_stream(&mut self, id: PeerId) {
+        let Some(p) = self.peers.get_mut(&id).filter(|p| p.phase == Phase::Playing) else { return };
+        let (client, serial) = (p.number.client, p.number.serial);
+        let new = p.seeds.take_new(self.blocks, self.tick);
+        if new.is_empty() {
+            return;
+        }
+        let mut remote = self.sim.remote_mut();
+        for block in new {
+            remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(serial, block)));
+        }
+        remote.drop_seed_blocks(client, self.oldest_tick().0);
+    }
+
+    /// Returns the oldest tick whose commands run as of their own tick.
+    fn oldest_tick(&self) -> Tick {
+        self.tick.minus(self.config.max_late_ticks)
     }
 
     pub(super) fn run_commands(&mut self, id: PeerId) {
@@ -27,10 +49,20 @@ impl Server {
         p.commands.fill(self.config.commands_per_tick);
         while let Some(command) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
             let before = self.sim.facts().list.len();
-            let result = self.run_command(id, &command);
-            let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
-            activated.truncate(MAX_ACTIVATED as usize);
+            // A release may be older than the limit. Its rolls are those of the oldest tick that is allowed.
+            let tick = command.tick.max(self.oldest_tick());
             let Some(p) = self.peers.get_mut(&id) else { return };
+            let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
+            let result = self.run_command(id, &command, op_id);
+            let facts = &self.sim.facts().list;
+            // A log that overflowed was cleared.
+            let new = facts.get(before..).unwrap_or(facts);
+            let Some(p) = self.peers.get_mut(&id) else { return };
+            if has_effect(new, op_id) {
+                p.op_ids.count(op_id);
+            }
+            let mut activated: Vec<AbilityId> = activated(new, op_id, &p.owned);
+            activated.truncate(MAX_ACTIVATED as usize);
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {
                 Ok(()) => false,
@@ -44,26 +76,12 @@ impl Server {
         }
     }
 
-    /// Returns the abilities of the client's controllers that a command activated.
-    pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
-        let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
-        // A log that overflowed was cleared.
-        let new = facts.get(before..).unwrap_or(facts);
-        let of = |f: &Fact| {
-            if let FactKind::AbilityActivated { ability, .. } = f.kind
-                && f.root == key
-                && p.owned.contains(&f.who)
-            {
-                Some(ability)
-            } else {
-                None
-            }
-        };
-        new.iter().filter_map(of).collect()
-    }
-
-    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (RejectReason, Refusal)> {
+    pub(super) fn run_command(
+        &mut self,
+        id: PeerId,
+        command: &Command,
+        op_id: OpId,
+    ) -> Result<(), (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
         if command.tick < p.last_tick {
             return Err((RejectReason::Key, Refusal::Authority));
@@ -83,8 +101,7 @@ impl Server {
             }
             aim => aim.transpose()?,
         };
-        let key = command.id(p.number.client);
-        self.observed.record_target(key, &command.request);
+        self.observed.record_target(op_id, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
             if !known {
@@ -99,13 +116,13 @@ impl Server {
         };
         let result = match aim {
             Some(aim) => {
-                let (result, aimed) = self.sim.remote_mut().run_aimed(key, &op, ago, aim);
+                let (result, aimed) = self.sim.remote_mut().run_aimed(op_id, &op, ago, aim);
                 if let Err(refusal) = aimed {
                     self.counts.add(aim_rejection(refusal).0);
                 }
                 result
             }
-            None => self.sim.remote_mut().run_late(key, &op, ago),
+            None => self.sim.remote_mut().run_late(op_id, &op, ago),
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(refusal) }) => Err((RejectReason::Rules, refusal)),
@@ -208,4 +225,19 @@ impl Server {
             }
         }
     }
+}
+
+/// Returns the abilities of the client's controllers that an op activated.
+fn activated(facts: &[Fact], op_id: OpId, owned: &[ControllerId]) -> Vec<AbilityId> {
+    let of = |f: &Fact| {
+        if let FactKind::AbilityActivated { ability, .. } = f.kind
+            && f.root == op_id
+            && owned.contains(&f.who)
+        {
+            Some(ability)
+        } else {
+            None
+        }
+    };
+    facts.iter().filter_map(of).collect()
 }

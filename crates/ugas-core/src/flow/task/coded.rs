@@ -4,6 +4,7 @@
 use super::effect::child_of_act;
 use super::{NO_PC, TaskThread};
 use crate::flow::ability::EndHow;
+use crate::flow::roll::check_known;
 use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rng::DrawAt;
 use crate::rules::{AbilityAction, AbilityCx, Next, Resume};
@@ -45,8 +46,10 @@ impl Flow<'_> {
         let Some(code) = self.rules.code_of(a.ability) else { return };
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
+        let (seed, known) = self.view().seed();
         let draw = DrawAt {
-            seed: self.st.seed_of(a.root),
+            seed,
+            known,
             sub: if a.root.client() == 0 { 0 } else { a.root.sub() },
             target: who.0,
             origin_id: a.origin_id,
@@ -72,6 +75,10 @@ impl Flow<'_> {
         };
         let next = code.resume(&mut state, why, &mut cx);
         let (acts, drew) = (cx.acts, cx.draw.draw > 0);
+        if check_known(known, drew).is_err() {
+            // The server decides what the ability does.
+            return;
+        }
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
             // The next call must draw other random numbers.
