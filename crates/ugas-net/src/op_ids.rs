@@ -31,9 +31,10 @@ pub(crate) struct OpIds {
 }
 
 impl OpIds {
-    /// Returns the id of the next command of a tick. Ticks never go back.
+    /// Returns the id of the next command of a tick. A tick before the last one counts as the last one: otherwise a
+    /// client could start the numbers of a tick again.
     pub(crate) fn next(&mut self, sim: &Sim, client: u16, tick: Tick, request: &Request) -> OpId {
-        if tick != self.tick {
+        if tick > self.tick {
             (self.tick, self.plain) = (tick, 0);
             self.counts.clear();
         }
@@ -47,7 +48,7 @@ impl OpIds {
                 FIRST_PLAIN.saturating_add(self.plain - 1)
             }
         };
-        OpId::new(client, tick.0, sub)
+        OpId::new(client, self.tick.0, sub)
     }
 
     /// Counts a command that had an effect.
@@ -152,12 +153,14 @@ mod tests {
         assert_ne!(next(&mut ids, &press(5)), other);
         ids.count(first);
         assert_eq!(next(&mut ids, &press(4)).sub(), first.sub() + 1);
-        let step = || Request::Move { who, anchor: Anchor::default() };
+        let step = || Request::Move { who, anchor: Anchor::at([0.0; 3]) };
         let (one, two) = (next(&mut ids, &step()), next(&mut ids, &step()));
         assert!(one.sub() >= FIRST_PLAIN && two.sub() == one.sub() + 1);
         ids.count(two);
         let later = ids.next(&sim, 3, Tick(10), &use_of(a));
         assert_eq!((later.base(), later.sub()), (10, first.sub()));
+        let earlier = next(&mut ids, &use_of(a));
+        assert_eq!(earlier, later, "a tick does not start again");
         assert_ne!(next(&mut OpIds::default(), &press(77)).sub(), first.sub());
     }
 }

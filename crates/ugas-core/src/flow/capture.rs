@@ -141,9 +141,10 @@ impl Journal {
         }
     }
 
-    /// Removes an op.
-    pub(crate) fn discard_op(&mut self, id: OpId, op: &Op) {
-        self.entries.retain(|e| !matches!(&e.what, JournalEvent::Op(known, of) if *known == id && of == op));
+    /// Removes the ops with an id, or only one of them.
+    pub(crate) fn discard_op(&mut self, id: OpId, op: Option<&Op>) {
+        let is_it = |of: &Op| op.is_none_or(|op| op == of);
+        self.entries.retain(|e| !matches!(&e.what, JournalEvent::Op(known, of) if *known == id && is_it(of)));
     }
 
     /// Removes the actions of other rows on this row that an op caused.

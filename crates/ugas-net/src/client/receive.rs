@@ -339,6 +339,7 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError>
 
 #[cfg(test)]
 mod tests {
+    use crate::client::CommandStatus;
     use crate::harness::Harness;
     use crate::link::LinkProfile;
     use crate::message::Request;
@@ -373,9 +374,8 @@ mod tests {
         out.finish().to_vec()
     }
 
-    // covers: UGAS-13.5-03
-    #[test]
-    fn verdicts_for_unknown_or_decided_keys_are_ignored() {
+    /// A hero with an ability of Ana, after she joined.
+    fn joined() -> (Harness, ugas_core::ControllerId, ugas_core::AbilityId) {
         let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
@@ -386,6 +386,30 @@ mod tests {
         let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
         net.run(60);
+        (net, who, ability)
+    }
+
+    #[test]
+    fn a_command_whose_rolls_are_unknown_is_sent_without_a_prediction() {
+        let (mut net, who, ability) = joined();
+        let ana = net.client_mut("Ana");
+        let ask = || Request::Activate { who, ability, target: Target::None };
+        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
+        let client = ana.client;
+        ana.sim.remote_mut().remove_stream(client);
+        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Sent(_))));
+        let step = Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 0.0, 0.0]) };
+        assert!(matches!(ana.command(step), Ok(CommandStatus::Predicted(..))), "a move draws nothing");
+        net.run(30);
+        let mana = net.server().sim().rules().attribute("Mana").unwrap();
+        assert_eq!(net.server().sim().get(who, mana), Ok(98.0), "the server runs both");
+        assert_eq!(net.client("Ana").sim().get(who, mana), Ok(98.0));
+    }
+
+    // covers: UGAS-13.5-03
+    #[test]
+    fn verdicts_for_unknown_or_decided_keys_are_ignored() {
+        let (mut net, who, ability) = joined();
         let ask = || Request::Activate { who, ability, target: Target::None };
         net.client_mut("Ana").command(ask()).unwrap();
         net.run(30);

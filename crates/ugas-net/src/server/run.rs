@@ -31,11 +31,12 @@ impl Server {
         if new.is_empty() {
             return;
         }
+        let oldest = self.oldest_tick();
         let mut remote = self.sim.remote_mut();
         for block in new {
             remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(serial, block)));
         }
-        remote.drop_seed_blocks(client, self.oldest_tick().0);
+        remote.drop_seed_blocks(client, oldest.0);
     }
 
     /// Returns the oldest tick whose commands run as of their own tick.

@@ -19,6 +19,7 @@ mod prediction;
 mod rate_of_fire;
 mod releases;
 mod remote_facts;
+mod rolls;
 mod session;
 mod session_backlog;
 mod session_blip;

@@ -123,7 +123,7 @@ impl RemoteMut<'_> {
     /// effect may share an id, so the op is given too.
     pub fn discard_op(&mut self, id: OpId, op: &Op) {
         for journal in self.sim.journals.values_mut() {
-            journal.discard_op(id, op);
+            journal.discard_op(id, Some(op));
         }
     }
 
