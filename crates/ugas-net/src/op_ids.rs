@@ -138,7 +138,7 @@ mod tests {
         let use_of = |ability| Request::Activate { who, ability, target: Target::None };
         let press = |input| Request::Press { who, input: InputId(input), target: Target::None };
         let mut ids = OpIds::default();
-        let mut next = |ids: &mut OpIds, request: &Request| ids.next(&sim, 3, Tick(9), request);
+        let next = |ids: &mut OpIds, request: &Request| ids.next(&sim, 3, Tick(9), request);
         let first = next(&mut ids, &use_of(a));
         assert_eq!((first.client(), first.base()), (3, 9));
         // Nothing counts until a command had an effect, and a press, a release and another ability of the input share

@@ -252,7 +252,7 @@ impl<'a> View<'a> {
     /// Returns the position of a random draw in the random stream: a hash of the seed and the identity of the
     /// application, so that draws do not depend on each other.
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
-        let (seed, known) = self.seed();
+        let (seed, known) = self.seed(|| self.is_effect_for_server(about.spec.effect));
         DrawAt {
             seed,
             known,

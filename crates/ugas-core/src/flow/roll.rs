@@ -3,7 +3,8 @@
 //! A sim without clients draws from its own seed. For a client, the host registers seeds: one for each block of ticks,
 //! and the controllers that the client owns. An op of a client draws from the seed of the op's tick. Work that is due on
 //! a row draws from the seed of the client that owns the row, at the current time. Every other draw uses the seed of the
-//! sim. The streams decide which numbers are drawn; they are not part of the state of the game and not of its hash.
+//! sim, and so does a draw that no client predicts. The streams decide which numbers are drawn; they are not part of the
+//! state of the game and not of its hash.
 //!
 //! A predicting client knows only the seeds that the server has revealed. A draw from a stream that it does not know is
 //! refused with [`Refusal::UnknownRoll`]: the result is left to the server.
@@ -11,7 +12,7 @@
 use super::{Flow, State, View, child_origin_id};
 use crate::rng::fold;
 use crate::state::Effect;
-use crate::{ControllerId, EffectKey, OpId, Refusal, Role, SimTime};
+use crate::{CalcId, ControllerId, EffectId, EffectKey, OpId, Refusal, Role, SimTime};
 use std::collections::VecDeque;
 
 /// The seed of a client's random stream for a block of ticks.
@@ -179,10 +180,19 @@ impl State {
 }
 
 impl View<'_> {
-    /// Returns the seed of the current draws, and whether it is known.
-    pub(crate) fn seed(&self) -> (u64, bool) {
-        let seed = self.st.seed_of(self.roll, self.role);
+    /// Returns the seed of the current draws, and whether it is known. Draws that no client predicts
+    /// (`is_for_server`) use the seed of the sim, which no client knows.
+    pub(crate) fn seed(&self, is_for_server: impl Fn() -> bool) -> (u64, bool) {
+        let source = if self.roll != RollSource::Host && is_for_server() { RollSource::Host } else { self.roll };
+        let seed = self.st.seed_of(source, self.role);
         (seed.unwrap_or(0), seed.is_some())
+    }
+
+    /// Returns whether only the authoritative sim runs an effect or one of its calculations.
+    pub(crate) fn is_effect_for_server(&self, effect: EffectId) -> bool {
+        let is_hidden = |c: CalcId| self.rules.calcs.get(c.0).is_some_and(|c| !c.code.predictable());
+        let def = self.st.definitions.effect(self.rules, effect);
+        def.is_some_and(|d| d.authority || d.executions.iter().any(|x| is_hidden(x.calculator)))
     }
 }
 

@@ -85,9 +85,9 @@ impl Sim {
 }
 
 impl Remote<'_> {
-    /// Returns whether the sim has the seed of a client's random stream for a tick.
-    pub fn has_seed(&self, client: u16, tick: u32) -> bool {
-        self.sim.state.streams.at_tick(client, tick).is_some()
+    /// Returns the seed of a client's random stream for a tick, if the sim has it.
+    pub fn seed_at(&self, client: u16, tick: u32) -> Option<u64> {
+        self.sim.state.streams.at_tick(client, tick).map(|block| block.seed)
     }
 
     /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this

@@ -12,6 +12,9 @@ fn rules() -> Arc<Rules> {
     secret.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
     let mut chance = Effect::instant("GE_Roll").add("Health", -1.0);
     chance.application_chance = Some(0.5.into());
+    let mut loot = Effect::instant("GE_Loot").add("Health", 1.0);
+    loot.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
+    loot.application_chance = Some(0.5.into());
     Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)).with(Attribute::new("Secret", 7.0)))
         .add(Effect::instant("GE_Hit").add("Health", -10.0))
@@ -19,6 +22,7 @@ fn rules() -> Arc<Rules> {
         .add(Effect::lasting("GE_Cooldown", 2.0).grants("Cooldown.Jab"))
         .add(secret)
         .add(chance)
+        .add(loot)
         .add(Effect::lasting("GE_RollOverTime", 60.0).every(0.1).execute("ExecCalc_Roll"))
         .calc_fn("ExecCalc_Roll", [], |cx| {
             if cx.roll(0.5) {
@@ -342,19 +346,38 @@ fn due_work_draws_from_the_stream_of_the_owner_at_its_time() {
 }
 
 #[test]
+fn rolls_that_no_client_predicts_use_the_seed_of_the_sim() {
+    let rules = rules();
+    let (loot, health) = (rules.effect("GE_Loot").unwrap(), rules.attribute("Health").unwrap());
+    let play = |seed: u64, client_seed: u64| {
+        let config = SimConfig { seed, role: Role::Authority, ..SimConfig::default() };
+        let mut sim = Sim::new(rules.clone(), config);
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        (0..8).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, client_seed + n as u64)));
+        let won = |n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(loot, who))).is_ok();
+        let won: Vec<bool> = (0..64).map(won).collect();
+        assert!(sim.get(who, health).unwrap() > 100.0);
+        won
+    };
+    assert_eq!(play(1, 5), play(1, 6), "the revealed seeds do not matter");
+    assert_ne!(play(1, 5), play(2, 5));
+}
+
+#[test]
 fn a_client_refuses_a_chance_that_it_does_not_know() {
     let rules = rules();
     let roll = rules.effect("GE_Roll").unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
     sim.remote_mut().add_seed_block(3, block(0, 5));
-    assert!(sim.remote().has_seed(3, 7) && !sim.remote().has_seed(3, 8) && !sim.remote().has_seed(2, 7));
+    let seeds = |sim: &Sim| [(3, 7), (3, 8), (2, 7)].map(|(client, tick)| sim.remote().seed_at(client, tick));
+    assert_eq!(seeds(&sim), [Some(5), None, None]);
     let known = |sim: &mut Sim, n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
     assert_eq!(known(&mut sim, 8), Err(Refusal::UnknownRoll));
     assert_ne!(known(&mut sim, 7), Err(Refusal::UnknownRoll));
     assert_eq!(sim.apply(&Spec::new(roll, who)), Err(Refusal::UnknownRoll));
     sim.remote_mut().drop_seed_blocks(3, 8);
-    assert!(!sim.remote().has_seed(3, 7));
+    assert_eq!(seeds(&sim), [None; 3]);
 }
 
 #[test]

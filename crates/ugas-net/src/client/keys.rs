@@ -18,6 +18,8 @@ pub struct PredictionKey {
     pub parent: Option<u16>,
     /// The number of the client.
     pub client: u16,
+    /// The seed of the rolls of the tick, revealed by the server; `None` if the server had not revealed it.
+    pub seed: Option<u64>,
 }
 
 /// The status of a predicted activation.
@@ -75,7 +77,8 @@ impl Keys {
             });
             let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
             let sub = sub.saturating_add(predictions.len() as u16);
-            let key = PredictionKey { base, sub, parent, client: id.client() };
+            let seed = sim.remote().seed_at(id.client(), id.base());
+            let key = PredictionKey { base, sub, parent, client: id.client(), seed };
             predictions.push(Prediction { key, op: id, ability, activation, status: PredictionStatus::Pending });
         }
         let count = predictions.len() as u16;

@@ -323,7 +323,7 @@ mod tests {
         ana.command(ask()).unwrap();
         // This command is never sent, but the client counts it as acknowledged.
         let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
-        let id = OpId::new(ana.client, command.tick.0, 9);
+        let id = ugas_core::OpId::new(ana.client, command.tick.0, 9);
         ana.pending.push_back(PendingCommand { command, id, has_effect: true, is_predicted: true, is_acked: true });
         let positions = |ana: &Client| ana.touched.get(&foe).map_or(0, |positions| positions.len());
         let mut most = 0;

@@ -12,6 +12,7 @@ use crate::state::{Task, alert};
 use crate::{
     AbilityState, Answer, DiagnosticKind, EffectFilter, EffectId, EventData, FactKind, SimTime, Span, TaskKey,
 };
+use ugas_doc::NetExecution;
 
 /// The calculation index of a coded ability's random stream; see the sites of magnitudes.
 const SITE_CODE: u32 = 1 << 19;
@@ -46,7 +47,8 @@ impl Flow<'_> {
         let Some(code) = self.rules.code_of(a.ability) else { return };
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
-        let (seed, known) = self.view().seed();
+        let is_for_server = || self.ability(a.ability).is_some_and(|d| d.doc.net_execution == NetExecution::ServerOnly);
+        let (seed, known) = self.view().seed(is_for_server);
         let draw = DrawAt {
             seed,
             known,
