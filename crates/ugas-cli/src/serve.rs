@@ -14,9 +14,7 @@ use ugas_transport::{
 
 use crate::args::ServeArgs;
 use crate::clock::{Watch, since_epoch};
-use crate::machines::{
-    Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real, to_sim,
-};
+use crate::machines::{Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real, to_sim};
 use crate::output::{Exit, Out, complain};
 use crate::sim::pick;
 

@@ -65,7 +65,8 @@ impl RowJournal {
     /// Removes an op from the journal, together with the actions of other controllers on this controller that the op
     /// caused. Call this function for an op that the server rejected.
     pub fn remove(&mut self, id: OpId) {
-        self.inner.discard_op(id);
+        self.inner.discard_op(id, None);
+        self.inner.discard_actions(id);
     }
 }
 

@@ -344,6 +344,9 @@ pub enum Refusal {
         /// The remaining time.
         left: SimTime,
     },
+    /// The result depends on a random number that the server has not revealed to this client. The client leaves the
+    /// result to the server.
+    UnknownRoll,
 }
 
 impl Refusal {
@@ -372,6 +375,7 @@ impl Refusal {
             Refusal::Hook { .. } => "Hook",
             Refusal::UndeclaredRead { .. } => "UndeclaredRead",
             Refusal::RandomCost { .. } => "RandomCost",
+            Refusal::UnknownRoll => "UnknownRoll",
             Refusal::SetRegistered { .. } => "SetRegistered",
             Refusal::SetMissing { .. } => "SetMissing",
             Refusal::DuplicateAttribute { .. } => "DuplicateAttribute",

@@ -132,6 +132,9 @@ impl Refusal {
             }
             Refusal::TooEarly { left } => format!("a client may answer the task in {}", seconds(left)),
             Refusal::ClaimedDuringCooldown => "the ability was on cooldown at the tick that the command claims".into(),
+            Refusal::UnknownRoll => {
+                "the server has not revealed the random number yet; the result arrives with the server's state".into()
+            }
         }
     }
 }

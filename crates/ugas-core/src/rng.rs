@@ -9,6 +9,8 @@ pub(crate) const SITE_TEXT: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DrawAt {
     pub(crate) seed: u64,
+    /// Whether the seed is known. A result that used an unknown seed is refused.
+    pub(crate) known: bool,
     pub(crate) sub: u16,
     pub(crate) target: u32,
     pub(crate) origin_id: u64,
@@ -55,7 +57,18 @@ mod tests {
     use super::*;
 
     fn at(draw: u32, seed: u64) -> DrawAt {
-        DrawAt { seed, sub: 0, target: 1, origin_id: 2, ordinal: 0, execution: 0, calculation: 0, site: 0, draw }
+        DrawAt {
+            seed,
+            known: true,
+            sub: 0,
+            target: 1,
+            origin_id: 2,
+            ordinal: 0,
+            execution: 0,
+            calculation: 0,
+            site: 0,
+            draw,
+        }
     }
 
     #[test]

@@ -19,8 +19,8 @@ pub use remote::{
 };
 
 use crate::flow::{
-    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, Scratch,
-    State, TargetRow, View, server_op,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, RollSource,
+    Scratch, State, Streams, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -87,7 +87,7 @@ impl Sim {
             next_op: 1,
             controllers: Controllers::default(),
             definitions: Definitions::default(),
-            client_seeds: Vec::new(),
+            streams: Streams::default(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
             changed: None,
@@ -113,6 +113,8 @@ impl Sim {
             ix: &self.index,
             replay: None,
             root: OpId::default(),
+            roll: RollSource::Host,
+            role: self.config.role,
             link: 0,
             non_finite: None,
             sure: false,
@@ -134,6 +136,7 @@ impl Sim {
             journals: &mut self.journals,
             replay: None,
             cause: Cause::default(),
+            roll: RollSource::Host,
             depth: 0,
             work: FrameConfig {
                 frame: self.config.frame,
@@ -401,7 +404,7 @@ impl Sim {
         self.state.next_op = 1;
         self.state.controllers.clear();
         self.state.definitions.list.clear();
-        self.state.client_seeds.clear();
+        self.state.streams.clear();
         self.state.changed.iter_mut().for_each(Vec::clear);
         self.state.hash_sum = 0;
         self.state.hash_dirty.clear();

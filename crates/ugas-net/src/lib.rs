@@ -29,8 +29,10 @@ pub mod internals;
 pub mod link;
 pub mod mask;
 pub mod message;
+mod op_ids;
 mod policy;
 mod reload;
+mod rolls;
 pub mod server;
 pub mod types;
 

@@ -8,8 +8,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, OpId, SimTime, Simulated,
-    Target, TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Target,
+    TaskKey, Which,
 };
 
 /// The protocol version. Client and server must have the same version.
@@ -185,14 +185,15 @@ impl Request {
     }
 }
 
-/// A request with its tick and key.
+/// A request with its tick and number. The number identifies the command in acks and verdicts; the id of the op, which
+/// the rolls depend on, is computed by the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Command {
     /// The tick for which the client issued the command.
     pub tick: Tick,
-    /// The Base of the command's key: a number that rises by one with each tick that has commands.
+    /// The Base of the command's number: it rises by one with each tick that has commands.
     pub base: u32,
-    /// The Sub of the command's key: the position of the command's first activation within the tick.
+    /// The Sub of the command's number: the position of the command's first activation within the tick.
     pub sub: u16,
     /// The request.
     pub request: Request,
@@ -202,11 +203,6 @@ pub struct Command {
 }
 
 impl Command {
-    /// Returns the id of the command's op; `client` is the number of the client that sends the command.
-    pub fn id(&self, client: u16) -> OpId {
-        OpId::new(client, self.base, self.sub)
-    }
-
     /// Returns the command as encoded in a packet, for tests that forge a command.
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
@@ -216,9 +212,9 @@ impl Command {
 /// The verdict of the server on a command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// The Base of the command's key.
+    /// The Base of the command's number.
     pub base: u32,
-    /// The Sub of the command's key.
+    /// The Sub of the command's number.
     pub sub: u16,
     /// Whether the command was rejected. The reason is not sent because it may reveal hidden state.
     pub rejected: bool,
@@ -261,8 +257,6 @@ pub enum ToClient {
         base: u32,
         /// The length of a tick.
         length: SimTime,
-        /// The seed of the client's random stream.
-        seed: u64,
         /// The owned controllers.
         owned: Vec<ControllerId>,
     },

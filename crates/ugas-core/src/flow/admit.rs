@@ -2,6 +2,7 @@
 //! and run in a fixed order. The first failed check determines the refusal.
 
 use super::magnitude::{About, SITE_CHANCE};
+use super::roll::check_known;
 use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
@@ -133,7 +134,9 @@ impl<'a> View<'a> {
                 execution: 0,
             };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
-            let rolled = self.draw(about, SITE_CHANCE).unit();
+            let draw = self.draw(about, SITE_CHANCE);
+            check_known(draw.known, true)?;
+            let rolled = draw.unit();
             if rolled >= needed {
                 return Err(Refusal::Chance { rolled, needed });
             }

@@ -1,7 +1,7 @@
 //! Advance: runs due work ordered by time, then phase (periodic executions, expiries, timers, frame work), then
 //! controller, then sequence number. The result does not depend on how the caller divides the time into steps.
 
-use super::Flow;
+use super::{Flow, RollSource};
 use crate::state::{Due, Effect, Row, TimerKind};
 use crate::{Cause, SimTime};
 use ugas_doc::PeriodInhibition;
@@ -78,6 +78,7 @@ impl Flow<'_> {
             return;
         };
         let (root, link) = (row.effects[at].root(), row.effects[at].link);
+        self.roll = RollSource::of_effect(who, &row.effects[at]);
         self.cause = Cause { root, link };
         self.depth = 0;
         if due.phase() == Due::EXECUTION && self.execute_fast(target, at, due) {
@@ -104,6 +105,7 @@ impl Flow<'_> {
         let (who, seq) = (row.id, due.seq());
         self.journal_due(who);
         self.cause = self.cause_of_timer(target, due);
+        self.roll = self.roll_of_timer(target, due);
         self.depth = 0;
         match due.which() {
             TimerKind::Task => self.task_due(target, seq),
@@ -135,6 +137,23 @@ impl Flow<'_> {
         };
         let activation = of.and_then(|of| play.activation(of));
         activation.map_or(Cause::default(), |a| Cause { root: a.root, link: a.link })
+    }
+
+    /// Returns the source of a timer's draws.
+    fn roll_of_timer(&self, target: usize, due: Due) -> RollSource {
+        let (row, play) = (self.row(target), self.row(target).play());
+        let task = match due.which() {
+            TimerKind::Task => play.task(due.seq()),
+            TimerKind::Cast | TimerKind::Validation | TimerKind::Gcd | TimerKind::Charge => None,
+        };
+        let item = task.map_or(due.which() as u64, |t| self.task_item(target, t.of, t.pc));
+        RollSource::Due { who: row.id, item }
+    }
+
+    /// Identifies a task of an activation among the work that is due on a row.
+    pub(crate) fn task_item(&self, target: usize, of: u64, pc: u16) -> u64 {
+        let activation = self.row(target).play().activation(of);
+        activation.map_or(0, |a| a.origin_id ^ (a.ordinal as u64).rotate_left(40) ^ (pc as u64).rotate_left(24))
     }
 
     fn run_period(&mut self, target: usize, at: usize, due: Due) {

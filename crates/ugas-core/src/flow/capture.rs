@@ -3,7 +3,7 @@
 //! therefore does not need the other rows.
 
 use super::settle::Emit;
-use super::{Flow, Via};
+use super::{Flow, RollSource, Via};
 use crate::image::RowImage;
 use crate::rules::Layout;
 use crate::state::{Definitions, Frozen, Index, LiveEdge, Row, Tags};
@@ -85,6 +85,8 @@ pub(crate) struct JournalEntry {
     pub(crate) serial: u64,
     /// How many due items of the row ran before this entry.
     dues: u64,
+    /// What the draws of the entry belong to.
+    roll: RollSource,
     /// Whether the entry was requeued. A requeued entry runs before all other entries with the same or a higher serial.
     again: bool,
     pub(crate) what: JournalEvent,
@@ -127,36 +129,34 @@ impl Journal {
         self.entries.retain(|e| !e.again);
         let mut place = self.entries.partition_point(|e| e.serial < serial);
         for (id, op) in ops {
-            let is_it = |e: &JournalEntry| matches!(&e.what, JournalEvent::Op(known, _) if known == id);
+            let is_it = |e: &JournalEntry| matches!(&e.what, JournalEvent::Op(known, of) if known == id && of == op);
             if let Some(found) = self.entries.range(place..).position(is_it) {
                 place += found + 1;
                 continue;
             }
-            let entry = JournalEntry { at, serial, dues: 0, again: true, what: JournalEvent::Op(*id, op.clone()) };
+            let (roll, what) = (RollSource::of_op(*id), JournalEvent::Op(*id, op.clone()));
+            let entry = JournalEntry { at, serial, dues: 0, roll, again: true, what };
             self.entries.insert(place, entry);
             place += 1;
         }
     }
 
-    /// Removes an op, and the actions of other rows on this row that the op caused.
-    pub(crate) fn discard_op(&mut self, id: OpId) {
-        self.entries.retain(|e| match &e.what {
-            JournalEvent::Op(op, _) => *op != id,
-            JournalEvent::ForeignAction(arrived) => arrived.cause.root != id,
-            JournalEvent::Source { .. }
-            | JournalEvent::Recheck(_)
-            | JournalEvent::Follow { .. }
-            | JournalEvent::TargetLost { .. }
-            | JournalEvent::Gone { .. }
-            | JournalEvent::Frame(_) => true,
-        });
+    /// Removes the ops with an id, or only one of them.
+    pub(crate) fn discard_op(&mut self, id: OpId, op: Option<&Op>) {
+        let is_it = |of: &Op| op.is_none_or(|op| op == of);
+        self.entries.retain(|e| !matches!(&e.what, JournalEvent::Op(known, of) if *known == id && is_it(of)));
     }
 
-    fn push(&mut self, limit: u32, at: SimTime, what: JournalEvent) {
+    /// Removes the actions of other rows on this row that an op caused.
+    pub(crate) fn discard_actions(&mut self, id: OpId) {
+        self.entries.retain(|e| !matches!(&e.what, JournalEvent::ForeignAction(a) if a.cause.root == id));
+    }
+
+    fn push(&mut self, limit: u32, at: SimTime, roll: RollSource, what: JournalEvent) {
         if self.entries.len() >= limit as usize {
             self.dropped = self.entries.pop_front().map_or(self.dropped, |e| e.serial + 1);
         }
-        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, again: false, what });
+        self.entries.push_back(JournalEntry { at, serial: self.next, dues: self.dues, roll, again: false, what });
         self.next += 1;
     }
 }
@@ -268,26 +268,26 @@ impl Flow<'_> {
         if self.replay.is_some() {
             return;
         }
-        let (limit, at) = (self.limits.journal, self.st.now);
+        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         match op {
             Op::ApplyToMany { spec, targets } => {
                 for &target in targets {
                     if let Some(j) = self.journals.get_mut(&target) {
                         let spec = Spec { target, ..spec.clone() };
-                        j.push(limit, at, JournalEvent::Op(id, Op::Apply(spec)));
+                        j.push(limit, at, roll, JournalEvent::Op(id, Op::Apply(spec)));
                     }
                 }
             }
             Op::ApplyAll { specs } => {
                 for spec in specs {
                     if let Some(j) = self.journals.get_mut(&spec.target) {
-                        j.push(limit, at, JournalEvent::Op(id, Op::Apply(spec.clone())));
+                        j.push(limit, at, roll, JournalEvent::Op(id, Op::Apply(spec.clone())));
                     }
                 }
             }
             _ => {
                 if let Some(j) = self.journals.get_mut(&op.target()) {
-                    j.push(limit, at, JournalEvent::Op(id, op.clone()));
+                    j.push(limit, at, roll, JournalEvent::Op(id, op.clone()));
                 }
             }
         }
@@ -303,7 +303,7 @@ impl Flow<'_> {
 
     #[cold]
     fn note_source(&mut self, target: ControllerId, source: ControllerId) {
-        let (limit, at) = (self.limits.journal, self.st.now);
+        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         let Some(slot) = self.st.controllers.slot(source).filter(|_| self.journals.contains_key(&target)) else {
             return;
         };
@@ -316,7 +316,7 @@ impl Flow<'_> {
         let (tags, position) = (row.tags.clone(), row.side().anchor.map(|a| a.position));
         let known = Box::new(KnownController { tags, values, position, credit, rules });
         if let Some(j) = self.journals.get_mut(&target) {
-            j.push(limit, at, JournalEvent::Source { source, known });
+            j.push(limit, at, roll, JournalEvent::Source { source, known });
         }
     }
 
@@ -325,10 +325,10 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() || edge.target == edge.source {
             return;
         }
-        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
         if let Some(j) = self.journals.get_mut(&edge.target) {
             let (source, attribute) = (edge.source, edge.attribute);
-            j.push(limit, at, JournalEvent::Follow { source, attribute, value, cause, via });
+            j.push(limit, at, roll, JournalEvent::Follow { source, attribute, value, cause, via });
         }
     }
 
@@ -337,10 +337,10 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at) = (self.limits.journal, self.st.now);
+        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         if let Some(j) = self.journals.get_mut(&who) {
             let frozen = frozen.map(|f| Box::new(f.clone()));
-            j.push(limit, at, JournalEvent::Gone { source, frozen });
+            j.push(limit, at, roll, JournalEvent::Gone { source, frozen });
         }
     }
 
@@ -348,9 +348,9 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalEvent::Recheck(cause));
+            j.push(limit, at, roll, JournalEvent::Recheck(cause));
         }
     }
 
@@ -359,9 +359,9 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
+        let (limit, at, roll, cause) = (self.limits.journal, self.st.now, self.roll, self.cause);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalEvent::TargetLost { cast, cause });
+            j.push(limit, at, roll, JournalEvent::TargetLost { cast, cause });
         }
     }
 
@@ -370,9 +370,9 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() {
             return;
         }
-        let (limit, at) = (self.limits.journal, self.st.now);
+        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
         if let Some(j) = self.journals.get_mut(&who) {
-            j.push(limit, at, JournalEvent::Frame(work()));
+            j.push(limit, at, roll, JournalEvent::Frame(work()));
         }
     }
 
@@ -387,13 +387,14 @@ impl Flow<'_> {
         if self.journals.is_empty() || self.replay.is_some() || from == to {
             return;
         }
-        let (limit, at, cause, depth) = (self.limits.journal, self.st.now, self.cause, self.depth);
+        let (limit, at, roll) = (self.limits.journal, self.st.now, self.roll);
+        let (cause, depth) = (self.cause, self.depth);
         if let Some(j) = self.journals.get_mut(&to) {
             let origin_counts =
                 self.sc.origin_counts.iter().filter(|((_, who), _)| *who == to).map(|((b, _), n)| (*b, *n)).collect();
             let reacted = std::mem::take(&mut j.reacted);
             let arrived = ForeignActionEntry { what: what(), cause, depth, origin_counts, reacted };
-            j.push(limit, at, JournalEvent::ForeignAction(Box::new(arrived)));
+            j.push(limit, at, roll, JournalEvent::ForeignAction(Box::new(arrived)));
         }
     }
 
@@ -603,6 +604,7 @@ impl Flow<'_> {
             self.run_row(who, entry.at, (!all).then_some(entry.dues), done);
             self.st.now = self.st.now.max(entry.at);
             self.read_to(entry.serial + 1);
+            self.roll = entry.roll;
             match &entry.what {
                 JournalEvent::Op(id, op) => {
                     // The op may be refused now although it was accepted in the original run, or the reverse.

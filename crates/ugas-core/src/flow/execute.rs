@@ -161,7 +161,10 @@ impl Flow<'_> {
         }
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
-            self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+            // A client leaves rolls that it does not know to the server.
+            if refusal != Refusal::UnknownRoll {
+                self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+            }
             self.cause = cause;
             return;
         }

@@ -27,6 +27,7 @@ mod policy;
 mod react;
 mod reload;
 mod remove;
+mod roll;
 mod set;
 mod set_grant;
 mod settle;
@@ -37,6 +38,7 @@ mod view;
 mod write;
 
 pub use combat::ChargeView;
+pub use roll::SeedBlock;
 
 pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
@@ -47,6 +49,7 @@ pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
+pub(crate) use roll::{RollSource, Streams};
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
 
@@ -71,18 +74,10 @@ pub(crate) struct State {
     /// The sum of row hashes, and the rows whose hash is outdated.
     pub(crate) hash_sum: u64,
     pub(crate) hash_dirty: Vec<ControllerId>,
-    /// Seeds of clients' random streams, by client.
-    pub(crate) client_seeds: Vec<(u16, u64)>,
+    /// The random streams of the clients. Not hashed.
+    pub(crate) streams: Streams,
     /// Rows whose hash changed, if the host requested the list. Not part of the state.
     pub(crate) changed: Option<Vec<ControllerId>>,
-}
-
-impl State {
-    /// Returns the seed for a root op: the client's seed for an op of a client that has one, otherwise the sim's seed.
-    pub(crate) fn seed_of(&self, root: OpId) -> u64 {
-        let known = self.client_seeds.binary_search_by_key(&root.client(), |s| s.0);
-        known.map_or(self.seed, |at| self.client_seeds[at].1)
-    }
 }
 
 /// The output of a step.
@@ -179,6 +174,8 @@ pub(crate) struct Flow<'a> {
     /// rows come from the journal.
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
+    /// What the current draws belong to.
+    pub(crate) roll: RollSource,
     pub(crate) depth: u32,
     pub(crate) work: FrameConfig,
     /// How long ago the op was requested. Cooldowns start at that time.

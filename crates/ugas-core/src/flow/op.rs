@@ -1,6 +1,6 @@
 //! Runs an op: dispatches it to the function that implements it, and then runs the reactions.
 
-use super::Flow;
+use super::{Flow, RollSource};
 use crate::state::CauseWhat;
 use crate::{Cause, ControllerId, DefId, EffectKey, NameKind, Op, OpId, Outcome, Refusal, Spec};
 
@@ -24,6 +24,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn start(&mut self, id: OpId, who: ControllerId) {
         self.cause = Cause { root: id, link: 0 };
+        self.roll = RollSource::of_op(id);
         self.depth = 0;
         self.because(CauseWhat::Op, who, ControllerId::NONE);
     }

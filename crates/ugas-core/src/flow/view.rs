@@ -2,11 +2,11 @@
 //! sim provides one for queries.
 
 use super::ability::distance;
-use super::{About, Flow, Replay, State, Sums, sums};
+use super::{About, Flow, Replay, RollSource, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
-use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, TagId};
+use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, Role, TagId};
 use std::cell::RefCell;
 
 /// Conditions with a part that is not finite: controller and effect.
@@ -22,6 +22,9 @@ pub(crate) struct View<'a> {
     pub(crate) replay: Option<Replay<'a>>,
     /// The op of the query, for random draws.
     pub(crate) root: OpId,
+    /// What the draws of the query belong to.
+    pub(crate) roll: RollSource,
+    pub(crate) role: Role,
     /// The current link in the chain of causes, which some refusals contain.
     pub(crate) link: u32,
     /// The list that records conditions with a part that is not finite, or `None` to record nothing.
@@ -42,6 +45,8 @@ impl Flow<'_> {
             ix: self.ix,
             replay: self.replay,
             root: self.cause.root,
+            roll: self.roll,
+            role: self.work.role,
             link: self.cause.link,
             non_finite: Some(&self.non_finite),
             sure: false,

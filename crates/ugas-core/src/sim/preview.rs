@@ -182,7 +182,7 @@ impl Sim {
             definitions: s.definitions.clone(),
             hash_sum: 0,
             hash_dirty: Vec::new(),
-            client_seeds: s.client_seeds.clone(),
+            streams: s.streams.clone(),
             changed: None,
         };
         self.with_state(state, self.index.copy_of(rows))

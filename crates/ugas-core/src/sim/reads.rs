@@ -220,8 +220,7 @@ impl Sim {
         let s = &self.state;
         let words = [s.now.0 as u64, s.seed, s.next_id as u64, s.next_op, s.hash_sum, self.rules.fingerprint()];
         let defs = s.definitions.list.iter().map(|d| d.as_ref().map_or(1, |d| d.fingerprint));
-        let seeds = s.client_seeds.iter().map(|&(client, seed)| mix(client as u64) ^ seed);
-        words.into_iter().chain(defs).chain(seeds).fold(9, |h, w| mix(h ^ w).rotate_left(17))
+        words.into_iter().chain(defs).fold(9, |h, w| mix(h ^ w).rotate_left(17))
     }
 
     /// Returns the canonical hash of one controller.

@@ -20,7 +20,7 @@ pub use journal::{JournalPosition, ResimulationStop};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
-use crate::flow::{ClientClock, PredictedTargets, TriggerCause};
+use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause};
 use crate::image::Portable;
 use crate::rules::TriggerDef;
 use crate::sim::{Role, SimConfig};
@@ -85,6 +85,11 @@ impl Sim {
 }
 
 impl Remote<'_> {
+    /// Returns the seed of a client's random stream for a tick, if the sim has it.
+    pub fn seed_at(&self, client: u16, tick: u32) -> Option<u64> {
+        self.sim.state.streams.at_tick(client, tick).map(|block| block.seed)
+    }
+
     /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this
     /// function leaves the controller in the sim.
     pub fn snapshot(&self, who: ControllerId) -> Result<Portable, Refusal> {
@@ -222,23 +227,30 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Sets the seed of a client's random stream. The client's ops and their reactions draw their random numbers from
-    /// this stream, so sims with the same seed draw the same numbers. Client 0 is the sim itself. A call for client 0
-    /// changes nothing.
-    pub fn set_client_seed(&mut self, client: u16, seed: u64) {
-        if client == 0 {
-            return;
-        }
-        let seeds = &mut self.sim.state.client_seeds;
-        match seeds.binary_search_by_key(&client, |s| s.0) {
-            Ok(at) => seeds[at].1 = seed,
-            Err(at) => seeds.insert(at, (client, seed)),
+    /// Adds the seed of a client's random stream for a block of ticks. An op of the client draws its random numbers from
+    /// the block that contains the Base of its id; the Base is the number of the tick. Due work of the client's
+    /// controllers ([`RemoteMut::set_roll_owner`]) draws from the block of its time. Sims with the same blocks draw the
+    /// same numbers. A block that is not after the client's last block changes nothing, and neither does a call for
+    /// client 0, which is the sim itself.
+    pub fn add_seed_block(&mut self, client: u16, block: SeedBlock) {
+        if client != 0 {
+            self.sim.state.streams.push(client, block);
         }
     }
 
-    /// Removes the seed of a client.
-    pub fn clear_client_seed(&mut self, client: u16) {
-        self.sim.state.client_seeds.retain(|s| s.0 != client);
+    /// Drops the blocks of a client that end before a tick.
+    pub fn drop_seed_blocks(&mut self, client: u16, before: u32) {
+        self.sim.state.streams.drop_before(client, before);
+    }
+
+    /// Sets the client whose stream the due work of a controller draws from.
+    pub fn set_roll_owner(&mut self, who: ControllerId, client: u16) {
+        self.sim.state.streams.set_owner(who, client);
+    }
+
+    /// Removes the random stream of a client. Its controllers draw from the sim's seed again.
+    pub fn remove_stream(&mut self, client: u16) {
+        self.sim.state.streams.remove(client);
     }
 
     /// Runs an op that a client requested `ago` before now. Cooldowns, recharges and global cooldowns that the op

@@ -132,7 +132,8 @@ fn a_rollback_restores_the_count_and_a_resimulation_counts_again() {
     resimulate(&mut s);
     assert_eq!(s.apply(s.hit, s.foes[0]), Err(Refusal::EffectBudget { max: 1 }), "counted again");
     assert_eq!(s.health(s.foes[0]), 90.0, "the foe is hit once");
-    s.sim.remote_mut().discard_op(op);
+    let hit = Op::ApplyFromAbility { who: s.hero, ability: s.ability, effect: s.hit, target: s.foes[0] };
+    s.sim.remote_mut().discard_op(op, &hit);
     resimulate(&mut s);
     assert!(s.apply(s.hit, s.foes[0]).is_ok(), "the rejected application does not count");
 }

@@ -123,16 +123,19 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
     let whole = ["restore", "resimulate", "extract", "insert", "reset", "reload", "remove_silently"];
     // What network sessions do through their handle.
     let session = [
+        "add_seed_block",
         "adopt_definition",
-        "clear_client_seed",
+        "discard_actions",
         "discard_op",
+        "drop_seed_blocks",
         "import",
         "import_proxy",
         "move_proxy",
         "remote_mut",
+        "remove_stream",
         "requeue_ops",
-        "set_client_seed",
         "set_role",
+        "set_roll_owner",
         "simulate",
         "take_aims",
         "take_changed",

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use ugas_core::{
     AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
-    ResimulationStop, Role, RowImage, Rules, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
+    ResimulationStop, Role, RowImage, Rules, SeedBlock, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
 
@@ -12,6 +12,9 @@ fn rules() -> Arc<Rules> {
     secret.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
     let mut chance = Effect::instant("GE_Roll").add("Health", -1.0);
     chance.application_chance = Some(0.5.into());
+    let mut loot = Effect::instant("GE_Loot").add("Health", 1.0);
+    loot.effect_tags.push("Gameplay.Effect.AuthoritativeOnly".into());
+    loot.application_chance = Some(0.5.into());
     Rules::builder()
         .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0)).with(Attribute::new("Secret", 7.0)))
         .add(Effect::instant("GE_Hit").add("Health", -10.0))
@@ -19,6 +22,13 @@ fn rules() -> Arc<Rules> {
         .add(Effect::lasting("GE_Cooldown", 2.0).grants("Cooldown.Jab"))
         .add(secret)
         .add(chance)
+        .add(loot)
+        .add(Effect::lasting("GE_RollOverTime", 60.0).every(0.1).execute("ExecCalc_Roll"))
+        .calc_fn("ExecCalc_Roll", [], |cx| {
+            if cx.roll(0.5) {
+                cx.add("Health", -1.0);
+            }
+        })
         .add(Ability::new("GA_Jab").cooldown("GE_Cooldown").gcd(1.0).charges(2, 3.0))
         .build()
         .unwrap()
@@ -88,7 +98,7 @@ fn an_imported_row_is_resimulated_with_the_ops_after_it() {
     assert_eq!(images[1].hash(&rules), Some(server.row_hash(who).unwrap()));
     assert_eq!(client.row_hash(who), server.row_hash(who));
     // An op that the authority rejected is discarded.
-    client.remote_mut().discard_op(key);
+    client.remote_mut().discard_op(key, &Op::Apply(Spec::new(hit, who)));
     run(&mut client, &mut images).unwrap();
     let health = rules.attribute("Health").unwrap();
     assert_eq!(client.get(who, health).unwrap(), server.get(who, health).unwrap() + 10.0);
@@ -281,10 +291,10 @@ fn an_authority_only_effect_is_refused_on_clients() {
 fn ops_of_a_client_draw_from_the_seed_of_that_client() {
     let rules = rules();
     let (roll, health) = (rules.effect("GE_Roll").unwrap(), rules.attribute("Health").unwrap());
-    let play = |sim_seed: u64, client_seed: u64| {
+    let play = |sim_seed: u64, client_seed: u64, blocks: u32| {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
         let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        sim.remote_mut().set_client_seed(3, client_seed);
+        (0..blocks).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, client_seed + n as u64)));
         let hits = |sim: &mut Sim, n| {
             let before = sim.get(who, health).unwrap();
             let _ = sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
@@ -292,8 +302,82 @@ fn ops_of_a_client_draw_from_the_seed_of_that_client() {
         };
         (0..64).map(|n| hits(&mut sim, n)).collect::<Vec<_>>()
     };
-    assert_eq!(play(1, 5), play(2, 5), "the sim's own seed does not matter");
-    assert_ne!(play(1, 5), play(1, 6));
+    assert_eq!(play(1, 5, 8), play(2, 5, 8), "the sim's own seed does not matter");
+    assert_ne!(play(1, 5, 8), play(1, 6, 8));
+    let (half, all) = (play(1, 5, 4), play(1, 5, 8));
+    assert_eq!(half[..32], all[..32], "each tick draws from its block");
+    assert_ne!(half[32..], all[32..], "without a block the sim's seed is used");
+}
+
+/// Returns block `n` of eight ticks of 0.1 s.
+fn block(n: u32, seed: u64) -> SeedBlock {
+    let (first, tick) = (n * 8, SimTime::millis(100).0);
+    let from = SimTime((first as i64 - 1) * tick);
+    SeedBlock { first, count: 8, from, until: SimTime(from.0 + 8 * tick), seed }
+}
+
+#[test]
+fn due_work_draws_from_the_stream_of_the_owner_at_its_time() {
+    let rules = rules();
+    let (roll, health) = (rules.effect("GE_RollOverTime").unwrap(), rules.attribute("Health").unwrap());
+    let play = |role: Role, seed: u64, owner: Option<u16>, blocks: u32| {
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed, role, ..SimConfig::default() });
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        (0..blocks).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, 40 + n as u64)));
+        owner.into_iter().for_each(|client| sim.remote_mut().set_roll_owner(who, client));
+        sim.apply(&Spec::new(roll, who)).unwrap();
+        let value = |n: i64| {
+            sim.advance_to(SimTime::millis(100 * n));
+            sim.get(who, health).unwrap()
+        };
+        (1..=64).map(value).collect::<Vec<_>>()
+    };
+    let owned = play(Role::Authority, 1, Some(3), 9);
+    assert_eq!(owned, play(Role::Authority, 2, Some(3), 9), "the sim's own seed does not matter");
+    assert_eq!(owned, play(Role::Client, 9, Some(3), 9), "the owner predicts the same rolls");
+    assert_ne!(owned, play(Role::Authority, 1, None, 9));
+    assert_ne!(play(Role::Authority, 1, None, 9), play(Role::Authority, 2, None, 9));
+    // A client leaves the rolls of blocks that it does not know to the server: its value stays.
+    let partly = play(Role::Client, 9, Some(3), 4);
+    assert_eq!(partly[..31], owned[..31]);
+    assert!(partly[31..].iter().all(|v| *v == partly[30]), "{partly:?}");
+    assert!(owned[31..].iter().any(|v| *v != owned[30]));
+    assert!(play(Role::Client, 9, None, 9).iter().all(|v| *v == 100.0), "rolls on other rows are unknown");
+}
+
+#[test]
+fn rolls_that_no_client_predicts_use_the_seed_of_the_sim() {
+    let rules = rules();
+    let (loot, health) = (rules.effect("GE_Loot").unwrap(), rules.attribute("Health").unwrap());
+    let play = |seed: u64, client_seed: u64| {
+        let config = SimConfig { seed, role: Role::Authority, ..SimConfig::default() };
+        let mut sim = Sim::new(rules.clone(), config);
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        (0..8).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, client_seed + n as u64)));
+        let won = |n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(loot, who))).is_ok();
+        let won: Vec<bool> = (0..64).map(won).collect();
+        assert!(sim.get(who, health).unwrap() > 100.0);
+        won
+    };
+    assert_eq!(play(1, 5), play(1, 6), "the revealed seeds do not matter");
+    assert_ne!(play(1, 5), play(2, 5));
+}
+
+#[test]
+fn a_client_refuses_a_chance_that_it_does_not_know() {
+    let rules = rules();
+    let roll = rules.effect("GE_Roll").unwrap();
+    let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
+    let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+    sim.remote_mut().add_seed_block(3, block(0, 5));
+    let seeds = |sim: &Sim| [(3, 7), (3, 8), (2, 7)].map(|(client, tick)| sim.remote().seed_at(client, tick));
+    assert_eq!(seeds(&sim), [Some(5), None, None]);
+    let known = |sim: &mut Sim, n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
+    assert_eq!(known(&mut sim, 8), Err(Refusal::UnknownRoll));
+    assert_ne!(known(&mut sim, 7), Err(Refusal::UnknownRoll));
+    assert_eq!(sim.apply(&Spec::new(roll, who)), Err(Refusal::UnknownRoll));
+    sim.remote_mut().drop_seed_blocks(3, 8);
+    assert_eq!(seeds(&sim), [None; 3]);
 }
 
 #[test]

@@ -277,7 +277,9 @@ mod tests {
         for delay in [0, 6, 20] {
             for error in [-20, -5, -2, 3, 7, 20] {
                 let mut run = Loop::new(delay);
-                (0..200).for_each(|_| { run.step(); });
+                (0..200).for_each(|_| {
+                    run.step();
+                });
                 let usual = run.step();
                 assert!((1..=3).contains(&usual), "{usual} with reports {delay} ticks old");
                 run.tick = Tick((run.tick.0 as i32 + error) as u32);
@@ -293,7 +295,9 @@ mod tests {
     #[test]
     fn time_over_which_the_session_moved_the_clock_does_not_count_twice() {
         let mut run = Loop::new(6);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         // A frame of 20 ticks: the packets that arrive first move the clock by 11 ticks.
         run.server += 20;
@@ -310,7 +314,9 @@ mod tests {
     #[test]
     fn lost_time_is_corrected_before_the_first_report() {
         let mut run = Loop::new(20);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         // The process did not run for 20 ticks, and its next frame is one tick long.
         run.server += 20;
@@ -325,7 +331,9 @@ mod tests {
     #[test]
     fn one_delayed_packet_changes_nothing() {
         let mut run = Loop::new(2);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         if let Some(report) = run.reports.back_mut() {
             report.1 -= 40;

@@ -5,6 +5,7 @@ use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
 use crate::authority::check_numbers;
 use crate::confirm::is_shown;
 use crate::message::{Command, Request, encode};
+use crate::op_ids;
 use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -97,14 +98,17 @@ impl Client {
             // The server rejects longer commands.
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
-        let id = command.id(self.client);
-        let is_predicted = policy == NetExecution::LocalPredicted && is_open;
+        let id = self.op_ids.next(&self.sim, self.client, next, &command.request);
+        let is_predicted = policy == NetExecution::LocalPredicted && is_open && self.knows_rolls(&command);
         let mut status = CommandStatus::Sent(id);
+        // Whether a command that is not predicted has an effect is not known; most commands have one.
+        let mut has_effect = true;
         if is_predicted {
-            let outcome = match self.sim.run_as(id, &command.request.op()) {
+            let op = command.request.op();
+            let outcome = match self.sim.run_as(id, &op) {
                 Ok(outcome) => outcome,
                 Err(refusal) => {
-                    self.sim.remote_mut().discard_op(id);
+                    self.sim.remote_mut().discard_op(id, &op);
                     return Err(refusal);
                 }
             };
@@ -116,11 +120,17 @@ impl Client {
             status = CommandStatus::Predicted(id, outcome);
             self.emit_facts(next);
             self.run_triggers();
-            self.sub = self.sub.saturating_add(self.keys.record(id, self.seed, &self.sim, &self.facts).max(1));
+            has_effect = op_ids::has_effect(&self.facts.list, id);
+            let number = (command.base, command.sub);
+            self.sub = self.sub.saturating_add(self.keys.record(id, number, &self.sim, &self.facts).max(1));
         } else {
             self.sub = self.sub.saturating_add(1);
         }
-        self.pending.push_back(PendingCommand { command, is_predicted, is_sent: false, is_acked: false });
+        if has_effect {
+            self.op_ids.count(id);
+        }
+        let (is_sent, is_acked) = (false, false);
+        self.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
         for (key, target) in std::mem::take(&mut self.aimed) {
             self.send_aim(next, key, target);
         }
@@ -144,6 +154,13 @@ impl Client {
             | Request::Aim { .. }
             | Request::Mispredicted { .. } => Ok(()),
         }
+    }
+
+    /// Returns whether the client knows the numbers that a command may draw. A command whose rolls the server has not
+    /// revealed is sent without a prediction. Releases and cancels are predicted except for their rolls.
+    fn knows_rolls(&self, command: &Command) -> bool {
+        let needs_none = matches!(command.request, Request::Move { .. }) || command.request.is_release();
+        needs_none || self.sim.remote().seed_at(self.client, command.tick.0).is_some()
     }
 
     /// Starts a new Base if the tick has none yet.
@@ -186,8 +203,10 @@ impl Client {
         self.sub = self.sub.saturating_add(1);
         // The target is sent even if the ability has ended on this client: the server has not simulated its last tick
         // yet.
-        let _ = self.sim.run_as(command.id(self.client), &command.request.op());
-        self.pending.push_back(PendingCommand { command, is_predicted: true, is_sent: false, is_acked: false });
+        let id = self.op_ids.next(&self.sim, self.client, tick, &command.request);
+        let _ = self.sim.run_as(id, &command.request.op());
+        let (has_effect, is_predicted, is_sent, is_acked) = (false, true, false, false);
+        self.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
     }
 
     /// Queues the `OnMispredicted` request for a predicted command that was rejected.

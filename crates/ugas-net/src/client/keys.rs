@@ -10,7 +10,7 @@ const MAX_KEPT: usize = 256;
 /// The key of a predicted activation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PredictionKey {
-    /// The Base: a number that rises by one with each tick that has commands. The server uses 0.
+    /// The Base: a number that rises by one with each tick that has commands.
     pub base: u32,
     /// The Sub: the position of the activation within the tick.
     pub sub: u16,
@@ -18,8 +18,8 @@ pub struct PredictionKey {
     pub parent: Option<u16>,
     /// The number of the client.
     pub client: u16,
-    /// The seed of the client's random stream, assigned by the server.
-    pub seed: u64,
+    /// The seed of the rolls of the tick, revealed by the server; `None` if the server had not revealed it.
+    pub seed: Option<u64>,
 }
 
 /// The status of a predicted activation.
@@ -38,6 +38,9 @@ pub enum PredictionStatus {
 pub struct Prediction {
     /// The prediction key of the activation.
     pub key: PredictionKey,
+    /// The id of the op that caused the activation; it is the same on client and server, and facts have it as their
+    /// `root`.
+    pub op: OpId,
     /// The ability.
     pub ability: AbilityId,
     /// The key of the activation in the sim; it is the same on client and server.
@@ -49,12 +52,13 @@ pub struct Prediction {
 /// The predicted activations of the latest commands.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
-    list: VecDeque<(OpId, Prediction)>,
+    list: VecDeque<Prediction>,
 }
 
 impl Keys {
-    /// Records the activations among the facts of an op. Returns the number of activations.
-    pub(crate) fn record(&mut self, id: OpId, seed: u64, sim: &Sim, facts: &Facts) -> u16 {
+    /// Records the activations among the facts of an op; `base` and `sub` are the number of its command. Returns the
+    /// number of activations.
+    pub(crate) fn record(&mut self, id: OpId, (base, sub): (u32, u16), sim: &Sim, facts: &Facts) -> u16 {
         let mut predictions: Vec<Prediction> = Vec::new();
         for fact in facts.list.iter().filter(|f| f.root == id) {
             let FactKind::AbilityActivated { ability, activation, .. } = fact.kind else { continue };
@@ -72,23 +76,24 @@ impl Keys {
                 | CauseWhat::Reload => None,
             });
             let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
-            let sub = id.sub().saturating_add(predictions.len() as u16);
-            let key = PredictionKey { base: id.base(), sub, parent, client: id.client(), seed };
-            predictions.push(Prediction { key, ability, activation, status: PredictionStatus::Pending });
+            let sub = sub.saturating_add(predictions.len() as u16);
+            let seed = sim.remote().seed_at(id.client(), id.base());
+            let key = PredictionKey { base, sub, parent, client: id.client(), seed };
+            predictions.push(Prediction { key, op: id, ability, activation, status: PredictionStatus::Pending });
         }
         let count = predictions.len() as u16;
         for prediction in predictions {
             if self.list.len() >= MAX_KEPT {
                 self.list.pop_front();
             }
-            self.list.push_back((id, prediction));
+            self.list.push_back(prediction);
         }
         count
     }
 
     /// Returns the ability that a command itself activated.
     pub(crate) fn first(&self, id: OpId) -> Option<AbilityId> {
-        self.list.iter().find(|(of, p)| *of == id && p.key.parent.is_none()).map(|(_, p)| p.ability)
+        self.list.iter().find(|p| p.op == id && p.key.parent.is_none()).map(|p| p.ability)
     }
 
     /// Applies a verdict: the abilities that the server activated, in order, or none if it rejected the command.
@@ -97,7 +102,7 @@ impl Keys {
     pub(crate) fn apply_verdict(&mut self, id: OpId, activated: &[AbilityId]) -> Vec<AbilityId> {
         let (mut unmatched, mut rejected_abilities) = (activated.to_vec(), Vec::new());
         let mut rejected_subs: Vec<u16> = Vec::new();
-        for (_, p) in self.list.iter_mut().filter(|(of, p)| *of == id && p.status == PredictionStatus::Pending) {
+        for p in self.list.iter_mut().filter(|p| p.op == id && p.status == PredictionStatus::Pending) {
             let is_parent_rejected = p.key.parent.is_some_and(|parent| rejected_subs.contains(&parent));
             let at = unmatched.iter().position(|&a| a == p.ability).filter(|_| !is_parent_rejected);
             p.status = match at {
@@ -119,6 +124,6 @@ impl Keys {
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {
-        self.list.iter().map(|(_, p)| p)
+        self.list.iter()
     }
 }

@@ -4,7 +4,9 @@
 use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
 use crate::policy::execution;
-use ugas_core::{ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, Sim, SimTime, Target, TriggerAction};
+use ugas_core::{
+    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction,
+};
 use ugas_doc::NetExecution;
 
 /// The sim of local abilities.
@@ -22,7 +24,7 @@ impl LocalAbilities {
     /// Runs a request on a copy of the controller. While an ability is active on an older copy, that copy is used.
     pub(crate) fn run(&mut self, from: &Sim, request: &Request, out: &mut NetFacts) -> Result<Outcome, Refusal> {
         let who = request.who();
-        let sim = self.sim.get_or_insert_with(|| Sim::new(from.rules().clone(), from.config().clone()));
+        let sim = self.sim.get_or_insert_with(|| local_sim(from));
         if sim.now() < from.now() {
             sim.advance_to(from.now());
         }
@@ -30,6 +32,7 @@ impl LocalAbilities {
         if !running {
             sim.remote_mut().remove_silently(who);
             sim.insert(&from.remote().snapshot(who)?).map_err(|_| Refusal::Mismatch)?;
+            sim.remote_mut().set_roll_owner(who, LOCAL);
             sim.take_facts(&mut self.facts);
         }
         self.ops += 1;
@@ -75,4 +78,12 @@ impl LocalAbilities {
             out.push(*fact, Some(&self.facts), Certainty::Local);
         }
     }
+}
+
+/// Returns an empty sim for local abilities. Its rolls concern no other machine, so one seed is enough for all ticks.
+fn local_sim(from: &Sim) -> Sim {
+    let mut sim = Sim::new(from.rules().clone(), from.config().clone());
+    let (from, until, seed) = (SimTime(-1), SimTime::NEVER, from.config().seed);
+    sim.remote_mut().add_seed_block(LOCAL, SeedBlock { first: 0, count: u32::MAX, from, until, seed });
+    sim
 }

@@ -19,8 +19,8 @@ mod moves;
 mod owned;
 mod positions;
 mod receive;
-mod reload;
 mod reconcile;
+mod reload;
 mod remote;
 mod visible;
 
@@ -34,7 +34,9 @@ pub use knowledge::{ClientExplanation, Knowledge};
 use crate::carrier::{Carrier, ConnectionConfig, PacketNumber};
 use crate::mask::hidden_from_owners;
 use crate::message::{Command, Denial, PROTOCOL, Request, ToServer, encode};
+use crate::op_ids::OpIds;
 use crate::reload::IncomingRules;
+use crate::rolls::Blocks;
 use crate::server::{MAX_COMMANDS, MOVE_SUB};
 use crate::types::Tick;
 use crate::view::ProxyChange;
@@ -115,9 +117,9 @@ pub enum ClientState {
 /// What [`Client::command`] did with a request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CommandStatus {
-    /// The client predicted the request, under this key and with this outcome.
+    /// The client predicted the request, under this op id and with this outcome.
     Predicted(OpId, Outcome),
-    /// The client sends the request under this key without predicting it; the result arrives with the server's state.
+    /// The client sends the request under this op id without predicting it; the result arrives with the server's state.
     Sent(OpId),
     /// The request ran on this client only.
     Local(Outcome),
@@ -170,6 +172,10 @@ pub struct ClientCounts {
 #[derive(Clone)]
 struct PendingCommand {
     command: Command,
+    /// The id of the command's op.
+    id: OpId,
+    /// Whether the prediction had an effect. Commands without an effect may share an id with the next command.
+    has_effect: bool,
     /// Whether the client predicted the command.
     is_predicted: bool,
     /// Whether a packet contained the command.
@@ -218,7 +224,10 @@ pub struct Client {
     carrier: Carrier,
     state: ClientState,
     client: u16,
-    seed: u64,
+    /// The ids of the client's ops.
+    op_ids: OpIds,
+    /// The blocks of ticks that have one seed.
+    blocks: Blocks,
     keys: Keys,
     local: LocalAbilities,
     /// `OnMispredicted` requests of rejected abilities, to be sent after the rollback.
@@ -283,7 +292,8 @@ impl Client {
             carrier,
             state: ClientState::Connecting,
             client: 0,
-            seed: 0,
+            op_ids: OpIds::default(),
+            blocks: Blocks::new(length),
             keys: Keys::default(),
             local: LocalAbilities::default(),
             mispredicted: VecDeque::new(),
@@ -384,7 +394,7 @@ impl Client {
 
     /// Returns whether the effect or activation with this origin id is predicted and not confirmed yet.
     pub fn is_predicted(&self, origin_id: u64) -> bool {
-        self.pending.iter().any(|p| p.is_predicted && p.command.id(self.client).0 == origin_id)
+        self.pending.iter().any(|p| p.is_predicted && p.id.0 == origin_id)
     }
 
     /// Returns the latest predicted activations.

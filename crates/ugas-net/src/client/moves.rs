@@ -5,7 +5,7 @@
 //! the newest one is resent until it is acknowledged.
 
 use super::{Client, CommandStatus, PendingCommand};
-use crate::server::{MOVE_SUB, move_command};
+use crate::server::{MOVE_SUB, move_command, move_id};
 use crate::types::Tick;
 use crate::wire::bits::BitWriter;
 use crate::wire::moves::{MAX_COPIES, MoveEntry, MovePose, put_moves};
@@ -113,22 +113,22 @@ impl Client {
         let at = self.rows.iter().position(|row| row.who == who).ok_or(Refusal::Authority)?;
         let (tick, pose) = (self.tick.plus(1), MovePose::from(anchor));
         let command = move_command(tick, at, who, pose);
-        let id = command.id(self.client);
+        let (id, op) = (move_id(self.client, &command), command.request.op());
         let is_same = self.sim.anchor(who).is_ok_and(|now| now == Some(pose.anchor()));
         if is_same && self.moves.list[at].list.back().is_none_or(|last| last.entry.tick < tick) {
             // The controller is there already, and the server moves it there too or corrects this client.
             return Ok(CommandStatus::Predicted(id, Outcome::Done));
         }
-        let outcome = match self.sim.run_as(id, &command.request.op(1)) {
+        let outcome = match self.sim.run_as(id, &op) {
             Ok(outcome) => outcome,
             Err(refusal) => {
-                self.sim.remote_mut().discard_op(id);
+                self.sim.remote_mut().discard_op(id, &op);
                 return Err(refusal);
             }
         };
         self.emit_facts(tick);
         self.run_triggers();
-        self.keys.record(id, self.seed, &self.sim, &self.facts);
+        self.keys.record(id, (command.base, command.sub), &self.sim, &self.facts);
         let before = if self.base_tick == tick { self.sub } else { 0 };
         let own = &mut self.moves.list[at];
         // A later move of the same tick replaces the earlier one.
@@ -141,7 +141,8 @@ impl Client {
         {
             self.pending.retain(|p| (p.command.base, p.command.sub) != (oldest.entry.tick.0, command.sub));
         }
-        self.pending.push_back(PendingCommand { command, is_predicted: true, is_sent: false, is_acked: false });
+        let (has_effect, is_predicted, is_sent, is_acked) = (false, true, false, false);
+        self.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
         Ok(CommandStatus::Predicted(id, outcome))
     }
 

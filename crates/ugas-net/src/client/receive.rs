@@ -11,6 +11,7 @@ use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_confirmations;
 use crate::message::{ToClient, decode};
+use crate::rolls::{Blocks, KEPT_BLOCKS};
 use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
 use crate::view::Proxies;
@@ -18,7 +19,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, Sim, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, Sim, SimTime};
 
 impl Client {
     /// Receives a datagram from the server. A malformed datagram is dropped and counted ([`Client::counts`]).
@@ -72,15 +73,15 @@ impl Client {
 
     pub(super) fn receive_message(&mut self, message: ToClient, tick: Tick) {
         match message {
-            ToClient::Welcome { client, base, length, seed, owned } => {
+            ToClient::Welcome { client, base, length, owned } => {
                 let is_valid = TICK_LENGTHS.contains(&length) && owned.len() <= MAX_OWNED;
                 if self.state != ClientState::Connecting || !is_valid {
                     self.counts.malformed += 1;
                     return;
                 }
-                (self.client, self.seed, self.length, self.state) = (client, seed, length, ClientState::Playing);
-                self.base = base;
-                self.sim.remote_mut().set_client_seed(client, seed);
+                (self.client, self.base, self.length) = (client, base, length);
+                (self.blocks, self.state) = (Blocks::new(length), ClientState::Playing);
+                owned.iter().for_each(|&who| self.sim.remote_mut().set_roll_owner(who, client));
                 self.rows = owned.into_iter().map(OwnedHistory::new).collect();
                 self.moves = MoveSender::new(self.rows.len());
                 self.proxies = Proxies::new(self.sim.rules().clone(), length).at_most(self.config.max_proxies);
@@ -141,6 +142,7 @@ impl Client {
         self.emit_pending();
         if first {
             let slack = get_int(&mut from)?.saturating_add(USUAL_SLACK);
+            self.read_seeds(tick, &mut from)?;
             self.report_slack(slack, tick);
             if !self.jump(tick) {
                 return Ok(());
@@ -196,6 +198,16 @@ impl Client {
         clock.record_arrival(tick);
     }
 
+    /// Reads the seeds that the server reveals.
+    fn read_seeds(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
+        let seeds = self.blocks.read(tick, from)?;
+        let oldest = self.blocks.first_tick(self.blocks.of(tick).saturating_sub(KEPT_BLOCKS));
+        let mut remote = self.sim.remote_mut();
+        seeds.into_iter().for_each(|block| remote.add_seed_block(self.client, block));
+        remote.drop_seed_blocks(self.client, oldest.0);
+        Ok(())
+    }
+
     /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
     pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
@@ -203,7 +215,7 @@ impl Client {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
-            let id = pending.command.id(self.client);
+            let id = pending.id;
             let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
             if activated.is_some() && !rejected.is_empty() {
                 // The server accepted the command, but not every activation that the client predicted for it.
@@ -218,8 +230,15 @@ impl Client {
                 self.counts.rejected += 1;
                 if pending.is_predicted {
                     is_rejected = true;
-                    self.sim.remote_mut().discard_op(id);
-                    undone.extend(self.pending_facts.undo(|f| f.root == id, &mut self.out));
+                    let op = pending.command.request.op(self.level_of(&pending.command.request));
+                    let mut remote = self.sim.remote_mut();
+                    remote.discard_op(id, &op);
+                    if pending.has_effect {
+                        remote.discard_actions(id);
+                    }
+                    // The facts of a command without an effect are about its input.
+                    let is_of = |f: &Fact| f.root == id && (pending.has_effect || is_input(f));
+                    undone.extend(self.pending_facts.undo(is_of, &mut self.out));
                     self.queue_mispredicted(id, &pending.command);
                 }
             }
@@ -278,6 +297,11 @@ impl Client {
     }
 }
 
+/// Returns whether a fact is about an input.
+fn is_input(fact: &Fact) -> bool {
+    matches!(fact.kind, FactKind::Input { .. })
+}
+
 /// Returns whether one of these abilities caused a fact.
 fn is_of(sim: &Sim, fact: &Fact, abilities: &[AbilityId]) -> bool {
     let caused = |link: &CauseLink| match link.what {
@@ -330,6 +354,7 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError>
 
 #[cfg(test)]
 mod tests {
+    use crate::client::CommandStatus;
     use crate::harness::Harness;
     use crate::link::LinkProfile;
     use crate::message::Request;
@@ -345,6 +370,8 @@ mod tests {
         let mut out = BitWriter::new();
         out.bit(true);
         put_int(&mut out, 2);
+        // No seeds.
+        out.bit(false);
         put_uint(&mut out, verdicts.len() as u64);
         for &(base, sub, refused) in verdicts {
             put_uint(&mut out, base as u64);
@@ -362,9 +389,8 @@ mod tests {
         out.finish().to_vec()
     }
 
-    // covers: UGAS-13.5-03
-    #[test]
-    fn verdicts_for_unknown_or_decided_keys_are_ignored() {
+    /// A hero with an ability of Ana, after she joined.
+    fn joined() -> (Harness, ugas_core::ControllerId, ugas_core::AbilityId) {
         let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
@@ -375,6 +401,30 @@ mod tests {
         let mut net = Harness::new(Server::new(sim, ServerConfig::default(), Secret::known(1)), 1);
         net.join("Ana", LinkProfile::round_trip(100, 0), &[who]).unwrap();
         net.run(60);
+        (net, who, ability)
+    }
+
+    #[test]
+    fn a_command_whose_rolls_are_unknown_is_sent_without_a_prediction() {
+        let (mut net, who, ability) = joined();
+        let ana = net.client_mut("Ana");
+        let ask = || Request::Activate { who, ability, target: Target::None };
+        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
+        let client = ana.client;
+        ana.sim.remote_mut().remove_stream(client);
+        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Sent(_))));
+        let step = Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 0.0, 0.0]) };
+        assert!(matches!(ana.command(step), Ok(CommandStatus::Predicted(..))), "a move draws nothing");
+        net.run(30);
+        let mana = net.server().sim().rules().attribute("Mana").unwrap();
+        assert_eq!(net.server().sim().get(who, mana), Ok(98.0), "the server runs both");
+        assert_eq!(net.client("Ana").sim().get(who, mana), Ok(98.0));
+    }
+
+    // covers: UGAS-13.5-03
+    #[test]
+    fn verdicts_for_unknown_or_decided_keys_are_ignored() {
+        let (mut net, who, ability) = joined();
         let ask = || Request::Activate { who, ability, target: Target::None };
         net.client_mut("Ana").command(ask()).unwrap();
         net.run(30);

@@ -22,7 +22,7 @@ impl Client {
         let (who, client, pending) = (row.who, self.client, &self.pending);
         let owned = &self.owned;
         let is_decided = |f: &Fact| {
-            let open = f.root.client() == client && pending.iter().any(|p| p.command.id(client) == f.root);
+            let open = f.root.client() == client && pending.iter().any(|p| p.id == f.root);
             (f.who == who || !owned.contains(&f.who)) && !open
         };
         let confirmed_until = confirmed_until.map(|confirmed_until| (confirmed_until, client));
@@ -103,7 +103,7 @@ impl Client {
     /// the server's state until their verdict arrives. Returns whether there are any.
     pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
-        let late: Vec<(OpId, Op)> = open.map(|p| (p.command.id(self.client), p.command.request.op())).collect();
+        let late: Vec<(OpId, Op)> = open.map(|p| (p.id, p.command.request.op())).collect();
         self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &late);
         !late.is_empty()
     }
@@ -142,7 +142,7 @@ impl Client {
         }
         let run = Resimulated { who, after, length: self.length, facts: &self.facts };
         let (client, pending) = (self.client, &self.pending);
-        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
         let mut touched = self.pending_facts.compare(run, is_open, &mut self.out);
         touched.extend(self.mispredicted_facts.drain(..).filter(|f| f.who == who));
         let now = VisibleState::of(&self.sim, who);

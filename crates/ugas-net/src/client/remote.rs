@@ -56,7 +56,7 @@ impl Client {
     /// a tick.
     pub(super) fn resolve_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
         let (client, pending) = (self.client, &self.pending);
-        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.command.id(client) == root);
+        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
         undone.extend(self.pending_facts.resolve_remote_facts(until, is_open, &mut self.out));
         for fact in &undone {
             if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) =
@@ -323,7 +323,9 @@ mod tests {
         ana.command(ask()).unwrap();
         // This command is never sent, but the client counts it as acknowledged.
         let command = Command { tick: ana.tick.plus(1), base: 0, sub: 9, request: ask(), aim: None };
-        ana.pending.push_back(PendingCommand { command, is_predicted: true, is_sent: true, is_acked: true });
+        let id = ugas_core::OpId::new(ana.client, command.tick.0, 9);
+        let (has_effect, is_predicted, is_sent, is_acked) = (true, true, true, true);
+        ana.pending.push_back(PendingCommand { command, id, has_effect, is_predicted, is_sent, is_acked });
         let positions = |ana: &Client| ana.touched.get(&foe).map_or(0, |positions| positions.len());
         let mut most = 0;
         for n in 0..61 * 60 {

@@ -14,6 +14,7 @@ mod owner;
 mod peer;
 mod receive;
 mod reload;
+mod reveal;
 mod run;
 mod secret;
 mod send;
@@ -24,6 +25,7 @@ use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
 use crate::mask::hidden_from_owners;
 use crate::message::Denial;
+use crate::rolls::Blocks;
 use crate::types::{MAX_DATAGRAM, MAX_OWNED, PeerId, Tick};
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
@@ -33,7 +35,7 @@ use numbers::Numbers;
 use observed::ObservedActivations;
 pub use secret::Secret;
 
-pub(crate) use moves::move_command;
+pub(crate) use moves::{move_command, move_id};
 pub(crate) use owner::{DELTA, MATCHED, NOTHING, REMOVED};
 use peer::{Peer, Phase};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -197,6 +199,8 @@ pub struct Server {
     sim: Sim,
     config: ServerConfig,
     secret: Secret,
+    /// The blocks of ticks that have one seed.
+    blocks: Blocks,
     tick: Tick,
     /// The time that passed without ticks.
     idle: SimTime,
@@ -254,6 +258,7 @@ impl Server {
             sim,
             tick,
             idle: SimTime::ZERO,
+            blocks: Blocks::new(config.tick_length),
             config,
             secret,
             peers: BTreeMap::new(),
@@ -427,7 +432,7 @@ impl Server {
     }
 
     /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of
-    /// the client, which is part of the prediction key of each of its commands.
+    /// the client, which is part of the id of each of its ops.
     pub fn connect(&mut self, peer: PeerId, owns: &[ControllerId]) -> Result<u16, ConnectError> {
         if self.peers.contains_key(&peer) {
             return Err(ConnectError::PeerInUse(peer));
@@ -457,7 +462,7 @@ impl Server {
                     let _ = self.sim.run(Op::Release { who, input });
                 }
             }
-            self.sim.remote_mut().clear_client_seed(removed.number.client);
+            self.sim.remote_mut().remove_stream(removed.number.client);
             self.numbers.release(removed.number.client, removed.last_base());
         }
     }

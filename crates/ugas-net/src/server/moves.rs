@@ -11,7 +11,7 @@ use crate::types::Tick;
 use crate::wire::bits::{BitReader, WireError};
 use crate::wire::moves::{MAX_REFERENCE_AGE, MoveEntry, MovePose, get_moves};
 use std::collections::VecDeque;
-use ugas_core::ControllerId;
+use ugas_core::{ControllerId, OpId};
 
 /// The maximum number of moves of one controller that wait for their tick.
 const MAX_WAITING: usize = 256;
@@ -67,8 +67,7 @@ pub(crate) struct MoveStreams {
 
 impl MoveStreams {
     pub(crate) fn new(owned: &[ControllerId]) -> MoveStreams {
-        let stream =
-            |&who| MoveStream { who, received: VecDeque::new(), waiting: VecDeque::new(), last_run: None };
+        let stream = |&who| MoveStream { who, received: VecDeque::new(), waiting: VecDeque::new(), last_run: None };
         MoveStreams { list: owned.iter().map(stream).collect(), read: Vec::new() }
     }
 
@@ -122,6 +121,11 @@ impl MoveStreams {
 pub(crate) fn move_command(tick: Tick, index: usize, who: ControllerId, pose: MovePose) -> Command {
     let sub = MOVE_SUB.saturating_add(index.min(u16::MAX as usize) as u16);
     Command { tick, base: tick.0, sub, request: Request::Move { who, anchor: pose.anchor() }, aim: None }
+}
+
+/// Returns the id of a move's op, which is the key of the command. The ids of other ops never have these Subs.
+pub(crate) fn move_id(client: u16, command: &Command) -> OpId {
+    OpId::new(client, command.base, command.sub)
 }
 
 #[cfg(test)]

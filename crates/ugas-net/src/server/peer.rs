@@ -5,11 +5,13 @@ use super::moves::MoveStreams;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
+use super::reveal::RevealedSeeds;
 use super::{MAX_VERDICTS, MOVE_SUB, RejectionCounts, ServerConfig, bandwidth};
 use crate::authority::{AnomalyMeter, MoveBudget, RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::{PlannedPose, PlannedUpdate};
 use crate::message::{Command, Denial, Request, Verdict};
+use crate::op_ids::OpIds;
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use ugas_core::{AbilityId, ControllerId, Sim, SimTime};
@@ -50,6 +52,8 @@ pub(crate) struct SentPacket {
     pub(crate) confirmations: u64,
     /// The number of confirmations about owned controllers that the client has received once this packet arrives.
     pub(crate) own_confirmations: u64,
+    /// The first block of ticks whose seed the client does not have once this packet arrives.
+    pub(crate) seeds: u32,
 }
 
 /// A token bucket, which limits how much a client may send.
@@ -122,6 +126,10 @@ pub(crate) struct Peer {
     /// The last key that ran, and its tick.
     pub(crate) last: Option<(u32, u16)>,
     pub(crate) last_tick: Tick,
+    /// The ids of the client's ops.
+    pub(crate) op_ids: OpIds,
+    /// The random seeds that the client knows.
+    pub(crate) seeds: RevealedSeeds,
     pub(crate) verdicts: Vec<Verdict>,
     /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
     rejected: VecDeque<Command>,
@@ -170,6 +178,8 @@ impl Peer {
             last_dropped: None,
             last: None,
             last_tick: Tick(0),
+            op_ids: OpIds::default(),
+            seeds: RevealedSeeds::default(),
             verdicts: Vec::new(),
             rejected: VecDeque::new(),
             confirmations: ConfirmationQueue::default(),
@@ -349,12 +359,13 @@ impl Peer {
                 self.verdicts.retain(|v| !sent.verdicts.contains(&(v.base, v.sub)));
                 self.confirmations.acknowledge(sent.confirmations);
                 self.own_confirmations.acknowledge(sent.own_confirmations);
+                self.seeds.acknowledge(sent.seeds);
             }
             self.views.on_packet_result(&sent, arrived);
             sent.actors.clear();
             sent.poses.clear();
             sent.verdicts.clear();
-            (sent.confirmations, sent.own_confirmations) = (0, 0);
+            (sent.confirmations, sent.own_confirmations, sent.seeds) = (0, 0, 0);
             self.spare.push(sent);
         }
         self.views.confirm_streamed(&self.carrier);

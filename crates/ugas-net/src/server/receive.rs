@@ -3,6 +3,7 @@
 use super::numbers::Number;
 use super::owner::Owned;
 use super::peer::{Peer, Phase, TickLimits};
+use super::reveal::RevealedSeeds;
 use super::{MAX_COMMAND, MAX_COMMANDS, MAX_CREDIT, MIN_HELLO, RejectionCounts, Server, ServerConfig};
 use crate::authority::RejectReason;
 use crate::message::{Command, Denial, PROTOCOL, ToClient, ToServer, Verdict, decode, encode};
@@ -72,12 +73,12 @@ impl Server {
             }
             None => {
                 p.phase = Phase::Playing;
-                let Number { client, base, serial } = p.number;
-                let seed = self.secret.seed_of(serial);
-                self.sim.remote_mut().set_client_seed(client, seed);
+                let Number { client, base, serial: _ } = p.number;
+                p.seeds = RevealedSeeds::start(self.blocks, self.tick, self.config.late_ticks());
+                p.owned.iter().for_each(|&who| self.sim.remote_mut().set_roll_owner(who, client));
                 // All owned controllers, whatever their modes: controllers without exact state are away.
                 p.rows = p.owned.iter().map(|&who| Owned::new(who)).collect();
-                ToClient::Welcome { client, base, length: self.config.tick_length, seed, owned: p.owned.clone() }
+                ToClient::Welcome { client, base, length: self.config.tick_length, owned: p.owned.clone() }
             }
         };
         // The queue is full only for a client that never acknowledges.

@@ -1,12 +1,14 @@
 //! One tick of the server: run the due commands, advance the sim, collect the changes.
 
+use super::moves::move_id;
 use super::peer::{Due, Peer, Phase};
 use super::{MAX_ACTIVATED, MOVE_SUB, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
 use crate::confirm::{confirmation_hash, is_shown};
 use crate::message::{Command, Request, Verdict};
+use crate::op_ids::has_effect;
 use crate::types::{PeerId, Tick};
-use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, Outcome, Refusal, SimTime};
+use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, OpId, Outcome, Refusal, SimTime};
 
 /// What an accepted command did.
 pub(super) enum Ran {
@@ -24,10 +26,34 @@ impl Server {
         self.follow_rules();
         let mut order = std::mem::take(&mut self.command_order);
         order_of_commands(self.tick, self.peers.keys(), &mut order);
-        order.iter().for_each(|&id| self.run_commands(id));
+        for &id in &order {
+            self.extend_stream(id);
+            self.run_commands(id);
+        }
         self.command_order = order;
         self.sim.advance_with(self.tick.time(self.config.tick_length), host);
         self.collect();
+    }
+
+    /// Gives the sim the seeds of a client's rolls up to the current tick.
+    fn extend_stream(&mut self, id: PeerId) {
+        let Some(p) = self.peers.get_mut(&id).filter(|p| p.phase == Phase::Playing) else { return };
+        let (client, serial) = (p.number.client, p.number.serial);
+        let new = p.seeds.take_new(self.blocks, self.tick);
+        if new.is_empty() {
+            return;
+        }
+        let oldest = self.oldest_tick();
+        let mut remote = self.sim.remote_mut();
+        for block in new {
+            remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(serial, block)));
+        }
+        remote.drop_seed_blocks(client, oldest.0);
+    }
+
+    /// Returns the oldest tick whose commands run as of their own tick.
+    fn oldest_tick(&self) -> Tick {
+        self.tick.minus(self.config.late_ticks())
     }
 
     pub(super) fn run_commands(&mut self, id: PeerId) {
@@ -41,18 +67,30 @@ impl Server {
             let command = match due {
                 Due::Command(command) => command,
                 Due::Move(command) => {
+                    let Some(p) = self.peers.get(&id) else { return };
+                    let op_id = move_id(p.number.client, &command);
                     // The state of the controller shows whether the move ran.
-                    if let Err((reason, _)) = self.run_command(id, &command) {
+                    if let Err((reason, _)) = self.run_command(id, &command, op_id) {
                         self.count_rejection(id, reason);
                     }
                     continue;
                 }
             };
             let before = self.sim.facts().list.len();
-            let result = self.run_command(id, &command);
-            let mut activated: Vec<AbilityId> = self.activated(id, &command, before);
-            activated.truncate(MAX_ACTIVATED as usize);
+            // A release may be older than the limit. Its rolls are those of the oldest tick that is allowed.
+            let tick = command.tick.max(self.oldest_tick());
             let Some(p) = self.peers.get_mut(&id) else { return };
+            let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
+            let result = self.run_command(id, &command, op_id);
+            let facts = &self.sim.facts().list;
+            // A log that overflowed was cleared.
+            let new = facts.get(before..).unwrap_or(facts);
+            let Some(p) = self.peers.get_mut(&id) else { return };
+            if has_effect(new, op_id) {
+                p.op_ids.count(op_id);
+            }
+            let mut activated: Vec<AbilityId> = activated(new, op_id, &p.owned);
+            activated.truncate(MAX_ACTIVATED as usize);
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {
                 Ok(Ran::Done) => false,
@@ -71,26 +109,12 @@ impl Server {
         }
     }
 
-    /// Returns the abilities of the client's controllers that a command activated.
-    pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
-        let Some(p) = self.peers.get(&id) else { return Vec::new() };
-        let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
-        // A log that overflowed was cleared.
-        let new = facts.get(before..).unwrap_or(facts);
-        let of = |f: &Fact| {
-            if let FactKind::AbilityActivated { ability, .. } = f.kind
-                && f.root == key
-                && p.owned.contains(&f.who)
-            {
-                Some(ability)
-            } else {
-                None
-            }
-        };
-        new.iter().filter_map(of).collect()
-    }
-
-    pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<Ran, (RejectReason, Refusal)> {
+    pub(super) fn run_command(
+        &mut self,
+        id: PeerId,
+        command: &Command,
+        op_id: OpId,
+    ) -> Result<Ran, (RejectReason, Refusal)> {
         let Some(p) = self.peers.get(&id) else { return Err((RejectReason::Authority, Refusal::Authority)) };
         if command.tick < p.last_tick && command.sub < MOVE_SUB {
             return Err((RejectReason::Key, Refusal::Authority));
@@ -105,7 +129,6 @@ impl Server {
         };
         let op = validator.validate(command)?;
         let aim = command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)).transpose();
-        let key = command.id(p.number.client);
         let aim = match aim {
             Ok(aim) => aim,
             // The command is accepted; only the chosen target is not.
@@ -117,7 +140,7 @@ impl Server {
         if let Request::Move { who, anchor } = &command.request {
             self.check_move(id, *who, anchor)?;
         }
-        self.observed.record_target(key, &command.request);
+        self.observed.record_target(op_id, &command.request);
         if let Request::Mispredicted { base, sub, ability, .. } = command.request {
             let known = self.peers.get_mut(&id).is_some_and(|p| p.take_rejected((base, sub), &self.sim, ability));
             if !known {
@@ -131,13 +154,13 @@ impl Server {
         };
         let result = match aim {
             Some(aim) => {
-                let (result, aimed) = self.sim.remote_mut().run_aimed(key, &op, ago, aim);
+                let (result, aimed) = self.sim.remote_mut().run_aimed(op_id, &op, ago, aim);
                 if let Err(refusal) = aimed {
                     self.count_rejection(id, aim_rejection(refusal).0);
                 }
                 result
             }
-            None => self.sim.remote_mut().run_late(key, &op, ago),
+            None => self.sim.remote_mut().run_late(op_id, &op, ago),
         };
         match result {
             Ok(Outcome::Pressed { activated: None, refused: Some(_) }) => Ok(Ran::PressedOnly),
@@ -156,9 +179,7 @@ impl Server {
         });
         let Some(budget) = budget else { return Err((RejectReason::Authority, Refusal::Authority)) };
         let moved = match decision {
-            PolicyDecision::BuiltIn => {
-                budget.try_move(anchor.position, &config.movement, *tick, config.tick_length)
-            }
+            PolicyDecision::BuiltIn => budget.try_move(anchor.position, &config.movement, *tick, config.tick_length),
             PolicyDecision::Accept => {
                 budget.place(anchor.position, *tick);
                 Ok(())
@@ -189,10 +210,8 @@ impl Server {
         }
         self.store.update(&self.sim, self.tick, &self.changed);
         self.store.record_bursts(&facts);
-        self.cooldowns.record(
-            &facts,
-            self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length),
-        );
+        self.cooldowns
+            .record(&facts, self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.replication);
@@ -263,6 +282,21 @@ impl Server {
             }
         }
     }
+}
+
+/// Returns the abilities of the client's controllers that an op activated.
+fn activated(facts: &[Fact], op_id: OpId, owned: &[ControllerId]) -> Vec<AbilityId> {
+    let of = |f: &Fact| {
+        if let FactKind::AbilityActivated { ability, .. } = f.kind
+            && f.root == op_id
+            && owned.contains(&f.who)
+        {
+            Some(ability)
+        } else {
+            None
+        }
+    };
+    facts.iter().filter_map(of).collect()
 }
 
 /// Lists the peers in the order in which their commands run in a tick, so that no peer has an advantage. The first peer

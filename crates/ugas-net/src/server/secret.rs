@@ -1,6 +1,6 @@
-//! The random seeds of clients. Each client gets a seed to predict its own random rolls. The seeds are derived from a
-//! secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive neither the secret nor
-//! another seed.
+//! The random seeds of clients. Each client has a seed for each block of ticks, to predict its own random rolls. The
+//! seeds are derived from a secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive
+//! neither the secret nor another seed.
 
 use std::fmt;
 
@@ -34,9 +34,12 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// Returns the seed of a connection, by its serial number.
-    pub(super) fn seed_of(&self, connection: u64) -> u64 {
-        sip(&self.0, &connection.to_le_bytes())
+    /// Returns the seed of a connection, by its serial number, for a block of ticks.
+    pub(super) fn seed_of(&self, connection: u64, block: u32) -> u32 {
+        let mut message = [0; 12];
+        message[..8].copy_from_slice(&connection.to_le_bytes());
+        message[8..].copy_from_slice(&block.to_le_bytes());
+        sip(&self.0, &message) as u32
     }
 }
 
@@ -118,10 +121,12 @@ mod tests {
     }
 
     #[test]
-    fn every_connection_has_its_own_seed() {
+    fn every_connection_and_every_block_has_its_own_seed() {
         let secret = Secret::known(1);
-        let seeds: std::collections::BTreeSet<u64> = (0..10_000).map(|n| secret.seed_of(n)).collect();
-        assert_eq!(seeds.len(), 10_000);
-        assert_ne!(Secret::known(2).seed_of(1), secret.seed_of(1));
+        let seed = |n: u32| secret.seed_of(u64::from(n / 50), n % 50);
+        let seeds: std::collections::BTreeSet<u32> = (0..5000).map(seed).collect();
+        // With 32 bits, two of 5000 seeds are equal in one of 340 cases.
+        assert!(seeds.len() >= 4999, "{}", seeds.len());
+        assert_ne!(Secret::known(2).seed_of(1, 1), secret.seed_of(1, 1));
     }
 }

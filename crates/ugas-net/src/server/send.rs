@@ -4,6 +4,7 @@ use super::confirm::ConfirmationQueue;
 use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
 use super::peer::{Peer, Phase, SentPacket};
+use super::reveal::ahead;
 use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server, USUAL_SLACK};
 use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
@@ -86,7 +87,8 @@ impl Server {
         let is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
-        let Server { sim, store, interest, hidden, writer, coder, out, config, positions, starts_left, .. } = self;
+        let Server { sim, store, interest, hidden, writer, coder, out, config, secret, blocks, positions, .. } = self;
+        let starts_left = &mut self.starts_left;
         let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
@@ -98,6 +100,9 @@ impl Server {
         positions.extend(owned.iter().filter_map(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position));
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
+        let ahead_ticks = (ahead(round_trip).0 / length.0.max(1)) as u32;
+        let seeds = p.seeds.to_send(*blocks, tick, ahead_ticks);
+        let (secret, serial) = (*secret, p.number.serial);
         if first {
             views.advance(length);
         }
@@ -114,6 +119,8 @@ impl Server {
             writer.bit(first);
             if first {
                 put_int(writer, slack as i64 - USUAL_SLACK);
+                sent.seeds = seeds.end;
+                blocks.write(tick, seeds.clone(), |block| secret.seed_of(serial, block), writer);
                 write_verdicts(writer, verdicts, &mut sent, room / 4);
                 sent.confirmations = confirmations.write(tick, writer, room / 4);
                 let owner =

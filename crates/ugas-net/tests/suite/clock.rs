@@ -115,7 +115,9 @@ fn a_hitch_of_20_ticks_settles_within_30_ticks_without_overshoot_on_all_links() 
                 // After a hitch of the server the clock has to wait for 20 ticks, and it learns of the hitch later.
                 let most = if matches!(hitch, Hitch::Server) { 45 } else { 30 };
                 if settled > most || overshoot > 2.5 {
-                    faults.push(format!("{name}, {hitch:?}, seed {seed}: settled after {settled}, overshoot {overshoot:.1}"));
+                    faults.push(format!(
+                        "{name}, {hitch:?}, seed {seed}: settled after {settled}, overshoot {overshoot:.1}"
+                    ));
                 }
             }
         }

@@ -6,7 +6,7 @@ use ugas_doc::{
     Ability, AbilityTask, Attribute, AttributeSet, Cast, CombatRule, Effect, Magnitude, Modify, ModifyOperation,
 };
 use ugas_net::authority::RejectReason;
-use ugas_net::client::{Certainty, CommandStatus, PredictionStatus};
+use ugas_net::client::{Certainty, PredictionStatus};
 use ugas_net::message::Request;
 
 fn event(tag: &str) -> AbilityTask {
@@ -422,10 +422,14 @@ fn a_rejected_activation_is_cleaned_up_on_both_sides_for_every_reason() {
 #[test]
 fn an_accepted_activation_cannot_be_cleaned_up() {
     let mut g = risky();
-    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    let cast = |g: &mut Game| {
+        g.cast("GA_Risky", Target::None).unwrap();
+        g.ana().predictions().last().unwrap().key
+    };
+    let key = cast(&mut g);
     g.net.run(30);
     let (who, ability, target) = (g.hero, g.ability("GA_Risky"), Target::None);
-    let forged = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
+    let forged = Request::Mispredicted { who, base: key.base, sub: key.sub, ability, target };
     g.net.client_mut("Ana").command(forged).unwrap();
     g.net.run(30);
     assert_eq!(g.net.server().counts().of(RejectReason::Key), 1);
@@ -433,9 +437,9 @@ fn an_accepted_activation_cannot_be_cleaned_up() {
     // A rejected one can be cleaned up once only.
     let mut g = risky();
     spend(&mut g);
-    let Ok(CommandStatus::Predicted(id, _)) = g.cast("GA_Risky", Target::None) else { panic!() };
+    let key = cast(&mut g);
     g.net.run(60);
-    let again = Request::Mispredicted { who, base: id.base(), sub: id.sub(), ability, target };
+    let again = Request::Mispredicted { who, base: key.base, sub: key.sub, ability, target };
     g.net.client_mut("Ana").command(again).unwrap();
     g.net.run(30);
     assert_eq!(g.truth(who, "Speed"), 9.0);

@@ -25,6 +25,7 @@ mod rate_of_fire;
 mod releases;
 mod reload_live;
 mod remote_facts;
+mod rolls;
 mod session;
 mod session_backlog;
 mod session_blip;

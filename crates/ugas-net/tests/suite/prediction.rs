@@ -20,7 +20,7 @@ fn a_command_is_predicted_at_once_kept_under_its_key_and_confirmed_later() {
     assert_eq!(g.ana().pending_commands(), 1);
     assert!(g.ana().is_predicted(id.0));
     let waiting: Vec<_> = g.ana().predictions().copied().collect();
-    assert_eq!((waiting.len(), waiting[0].status, waiting[0].key.base), (1, PredictionStatus::Pending, id.base()));
+    assert_eq!((waiting.len(), waiting[0].status, waiting[0].op), (1, PredictionStatus::Pending, id));
     g.net.run(30);
     assert!(!g.ana().is_predicted(id.0));
     assert_eq!(g.ana().pending_commands(), 0);
@@ -49,23 +49,28 @@ fn a_command_that_fails_locally_is_not_sent() {
 // covers: UGAS-13.4-03, SAI-1.4-01
 #[test]
 fn keys_rise_and_never_repeat_and_the_server_has_the_key_zero() {
-    let mut g = Game::new(Setup::default());
-    let mut keys = Vec::new();
+    let rules = builder().add(Ability::new("GA_Free")).add(Ability::new("GA_Gift"));
+    let mut g = Game::new(Setup { builder: rules, ..Setup::default() });
+    let mut made = Vec::new();
     for _ in 0..300 {
-        for _ in 0..4 {
-            let input = InputId(0);
-            let ask = Request::Press { who: g.hero, input, target: Target::None };
-            if let Ok(CommandStatus::Predicted(id, _)) = g.net.client_mut("Ana").command(ask) {
-                keys.push(id);
+        for name in ["GA_Free", "GA_Gift", "GA_Free", "GA_Free"] {
+            if g.cast(name, Target::None).is_ok() {
+                made.push(*g.ana().predictions().last().unwrap());
             }
         }
         g.net.step();
     }
-    assert!(keys.len() >= 1000, "{}", keys.len());
-    assert!(keys.windows(2).all(|w| (w[0].base(), w[0].sub()) < (w[1].base(), w[1].sub())));
-    assert!(keys.iter().all(|k| k.client() != 0));
-    keys.dedup_by_key(|k| k.base());
-    let bases: Vec<u32> = keys.iter().map(|k| k.base()).collect();
+    assert!(made.len() >= 1000, "{}", made.len());
+    let mut keys: Vec<_> = made.iter().map(|p| p.key).collect();
+    assert!(keys.windows(2).all(|w| (w[0].base, w[0].sub) < (w[1].base, w[1].sub)));
+    assert!(made.iter().all(|p| p.key.client != 0 && p.op.client() == p.key.client));
+    let mut ops: Vec<_> = made.iter().map(|p| p.op).collect();
+    assert!(ops.windows(2).all(|w| w[0].base() <= w[1].base()), "the ops rise with their ticks");
+    ops.sort();
+    ops.dedup();
+    assert_eq!(ops.len(), made.len(), "no op id repeats");
+    keys.dedup_by_key(|k| k.base);
+    let bases: Vec<u32> = keys.iter().map(|k| k.base).collect();
     assert_eq!(bases[..3], [1, 2, 3]);
     let bolt = g.ability("GA_Bolt");
     let npc = g.other;

@@ -78,7 +78,7 @@ fn client_numbers_are_reused_and_no_key_is_used_twice() {
         net.client_mut(&name).command(Request::Activate { who: hero, ability, target: Target::None }).unwrap();
         net.run(30);
         let key = net.client(&name).predictions().next().unwrap().key;
-        seeds.insert(key.seed);
+        seeds.extend(key.seed);
         keys.push((key.client, key.base));
         net.disconnect(&name);
         // Then all other numbers.

@@ -187,7 +187,7 @@ fn definitions_have_a_limit_of_bytes() {
 
 #[test]
 fn invalid_tick_lengths_are_rejected() {
-    let welcome = |length| ToClient::Welcome { client: 1, base: 0, length, seed: 1, owned: vec![ControllerId(7)] };
+    let welcome = |length| ToClient::Welcome { client: 1, base: 0, length, owned: vec![ControllerId(7)] };
     let mut forger = Forger::new();
     let least = SimTime::millis(1);
     let bad = [SimTime(1), SimTime::ZERO, SimTime(-5), SimTime(least.0 - 1), SimTime::millis(1001), SimTime(i64::MAX)];
@@ -210,7 +210,7 @@ fn invalid_tick_lengths_are_rejected() {
 fn removals_of_unknown_actors_are_ignored() {
     let mut forger = Forger::new();
     let owned = vec![ControllerId(7)];
-    forger.push(&ToClient::Welcome { client: 1, base: u32::MAX, length: LENGTH, seed: 1, owned });
+    forger.push(&ToClient::Welcome { client: 1, base: u32::MAX, length: LENGTH, owned });
     for n in 0..200u32 {
         let removed = (0..40).map(|k| (ControllerId(n * 40 + k), Tick(u32::MAX - k))).collect();
         forger.push(&ToClient::Removed { actors: removed });

@@ -160,7 +160,9 @@ impl Flow<'_> {
         let who = row.id;
         // The row's next sequence number keeps the origin ids distinct if one cause triggers the ability several times.
         let parent = EffectKey { origin_id: self.cause.root.0 ^ row.next_seq << 20, target: who, ordinal: grant.0 };
-        let origin_id = child_origin_id(parent, TRIGGER, row.next_seq as u32, position);
+        let origin_id = self
+            .trigger_origin(parent, TRIGGER, position)
+            .unwrap_or_else(|| child_origin_id(parent, TRIGGER, row.next_seq as u32, position));
         if let Err(refusal @ (Refusal::Limit { .. } | Refusal::Cycle { .. })) =
             self.try_activate(slot, grant, ActivationRequest { target, origin_id, event, source })
         {

@@ -4,6 +4,7 @@
 use super::effect::child_of_act;
 use super::{NO_PC, TaskThread};
 use crate::flow::ability::EndHow;
+use crate::flow::roll::check_known;
 use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rng::DrawAt;
 use crate::rules::{AbilityAction, AbilityCx, Next, Resume};
@@ -11,6 +12,7 @@ use crate::state::{Task, alert};
 use crate::{
     AbilityState, Answer, DiagnosticKind, EffectFilter, EffectId, EventData, FactKind, SimTime, Span, TaskKey,
 };
+use ugas_doc::NetExecution;
 
 /// The calculation index of a coded ability's random stream; see the sites of magnitudes.
 const SITE_CODE: u32 = 1 << 19;
@@ -45,8 +47,11 @@ impl Flow<'_> {
         let Some(code) = self.rules.code_of(a.ability) else { return };
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
+        let is_for_server = || self.ability(a.ability).is_some_and(|d| d.doc.net_execution == NetExecution::ServerOnly);
+        let (seed, known) = self.view().seed(is_for_server);
         let draw = DrawAt {
-            seed: self.st.seed_of(a.root),
+            seed,
+            known,
             sub: if a.root.client() == 0 { 0 } else { a.root.sub() },
             target: who.0,
             origin_id: a.origin_id,
@@ -72,6 +77,10 @@ impl Flow<'_> {
         };
         let next = code.resume(&mut state, why, &mut cx);
         let (acts, drew) = (cx.acts, cx.draw.draw > 0);
+        if check_known(known, drew).is_err() {
+            // The server decides what the ability does.
+            return;
+        }
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
             // The next call must draw other random numbers.

@@ -3,7 +3,7 @@
 //! forever.
 
 use super::{CLOSED, OLDEST, PLAYER, WaitingTask};
-use crate::flow::{Flow, FrameWork, server_op};
+use crate::flow::{Flow, FrameWork, RollSource, server_op};
 use crate::rng::fold;
 use crate::sim::{SpaceQuery, TaskRecord};
 use crate::task::TaskKind;
@@ -81,6 +81,7 @@ impl Flow<'_> {
         let who = self.row(slot).id;
         self.journal_frame(who, || FrameWork::Retry(id));
         self.cause = Cause { root: id, link: 0 };
+        self.roll = RollSource::Due { who, item: id.0 };
         self.depth = 0;
         self.retry_held(slot);
         self.frame_done(who);
@@ -153,6 +154,7 @@ impl Flow<'_> {
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return false };
         let (pc, elapsed) = (t.pc, now - t.since);
         (t.since, t.age) = (now, 0);
+        self.roll = RollSource::Due { who, item: self.task_item(slot, of, pc) };
         let Some(task) = def.program.task(pc) else { return false };
         let targets = found.map_or_else(|| self.query_host(slot, seq, &task.kind), <[_]>::to_vec);
         self.journal_frame(who, || FrameWork::Tick { seq, found: targets.clone() });

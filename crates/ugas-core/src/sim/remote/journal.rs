@@ -111,7 +111,7 @@ impl RemoteMut<'_> {
 
     /// Inserts ops into a controller's journal after a position. A client uses this function for commands that the
     /// server has not processed yet, so that these commands are resimulated on top of the server's state. An op that is
-    /// already recorded after the position is not inserted again.
+    /// already recorded after the position under the same id is not inserted again.
     pub fn requeue_ops(&mut self, who: ControllerId, after: JournalPosition, at: SimTime, ops: &[(OpId, Op)]) {
         if let Some(journal) = self.sim.journals.get_mut(&who) {
             let ops = ops.iter().filter(|(_, op)| op.target() == who);
@@ -119,11 +119,18 @@ impl RemoteMut<'_> {
         }
     }
 
-    /// Removes an op from every journal, together with the actions of one controller on another that the op caused. A
-    /// client uses this function for ops that the server rejected.
-    pub fn discard_op(&mut self, id: OpId) {
+    /// Removes an op from every journal. A client uses this function for ops that the server rejected. Ops without an
+    /// effect may share an id, so the op is given too.
+    pub fn discard_op(&mut self, id: OpId, op: &Op) {
         for journal in self.sim.journals.values_mut() {
-            journal.discard_op(id);
+            journal.discard_op(id, Some(op));
+        }
+    }
+
+    /// Removes the actions of one controller on another that an op caused from every journal.
+    pub fn discard_actions(&mut self, id: OpId) {
+        for journal in self.sim.journals.values_mut() {
+            journal.discard_actions(id);
         }
     }
 }

@@ -144,7 +144,7 @@ const NAMES: [&str; 4] = ["GA_Bolt", "GA_Jab", "GA_Kick", "GA_Dash"];
 fn play(wrong_ticks: &[WrongTick]) -> Vec<(AbilityId, u32, u32)> {
     let mut rig = Rig::new();
     let mut facts = Facts::default();
-    let (mut done, mut claims) = (Vec::new(), std::collections::BTreeMap::new());
+    let mut done = Vec::new();
     rig.server.take_facts(&mut facts);
     for &WrongTick { wait, ago, what } in wrong_ticks {
         let target = Target::Controller(rig.foe);
@@ -155,7 +155,6 @@ fn play(wrong_ticks: &[WrongTick]) -> Vec<(AbilityId, u32, u32)> {
         let is_press = matches!(request, Request::Press { .. });
         let command = rig.command(request);
         let command = Command { tick: rig.server.tick().plus(1).minus(ago), ..command };
-        claims.insert(command.base, command.tick.0);
         let mut commands = vec![command];
         if is_press {
             let release = rig.command(Request::Release { who: rig.rogue, input: super::rig::FIRE });
@@ -169,7 +168,7 @@ fn play(wrong_ticks: &[WrongTick]) -> Vec<(AbilityId, u32, u32)> {
         for fact in facts.list.iter().filter(|f| f.who == rig.rogue) {
             if let FactKind::AbilityActivated { ability, .. } = fact.kind {
                 let tick = (fact.at.0 / super::rig::LENGTH.0) as u32 + 1;
-                done.push((ability, tick, claims[&fact.root.base()]));
+                done.push((ability, tick, fact.root.base()));
             }
         }
     }

@@ -1,7 +1,7 @@
 //! The invariants of every tick and of the end.
 
 use super::play::{NAMES, Swarm};
-use ugas_core::{ControllerId, OpId, Refusal, Target, Which};
+use ugas_core::{ControllerId, Refusal, Target, Which};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{ClientState, PredictionStatus};
 use ugas_net::internals::view::ProxySnapshot;
@@ -51,8 +51,7 @@ impl Swarm {
             if client.sim().now() >= mark.until {
                 continue;
             }
-            let is_it = |p: &&ugas_net::client::Prediction| OpId::new(p.key.client, p.key.base, p.key.sub) == mark.op;
-            let status = client.predictions().find(is_it).map(|p| p.status);
+            let status = client.predictions().find(|p| p.op == mark.op).map(|p| p.status);
             let here = self.marks_on(client.sim(), hero).iter().filter(|&&key| key == mark.key).count();
             let tick = self.net.tick();
             if status == Some(PredictionStatus::Rejected) {

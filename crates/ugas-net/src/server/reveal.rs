@@ -1,0 +1,84 @@
+//! When the server reveals the seeds of a client's rolls.
+//!
+//! A client needs the seed of a tick to predict the rolls of the tick, and it predicts ticks that the server has not
+//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent in
+//! every packet until the client has acknowledged it.
+
+use crate::rolls::{Blocks, MAX_SEEDS};
+use crate::types::Tick;
+use std::ops::Range;
+use ugas_core::SimTime;
+
+/// The shortest time by which seeds are revealed ahead of the server's tick.
+pub(crate) const MIN_AHEAD: SimTime = SimTime::millis(500);
+/// The longest time by which seeds are revealed ahead of the server's tick.
+pub(crate) const MAX_AHEAD: SimTime = SimTime::millis(1000);
+/// The part of the time that does not depend on the round trip: the client's lead for jitter, and resent packets.
+const MARGIN: SimTime = SimTime::millis(250);
+
+/// Returns by how much seeds are revealed ahead of the server's tick. A packet arrives when the client is about a round
+/// trip ahead of the packet's tick.
+pub(crate) fn ahead(round_trip: SimTime) -> SimTime {
+    (round_trip + MARGIN).clamp(MIN_AHEAD, MAX_AHEAD)
+}
+
+/// What a client knows of its random stream.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct RevealedSeeds {
+    /// The first block whose seed the sim does not have.
+    next: u32,
+    /// The first block whose seed the client has not acknowledged.
+    unacked: u32,
+}
+
+impl RevealedSeeds {
+    /// Starts at the oldest tick of which commands are accepted.
+    pub(crate) fn start(blocks: Blocks, now: Tick, max_late: u32) -> RevealedSeeds {
+        RevealedSeeds { next: blocks.of(now.minus(max_late)), unacked: blocks.of(now) }
+    }
+
+    /// Returns the blocks that the sim needs up to a tick and does not have.
+    pub(crate) fn take_new(&mut self, blocks: Blocks, tick: Tick) -> Range<u32> {
+        let until = blocks.of(tick).saturating_add(1);
+        let new = self.next.min(until)..until;
+        self.next = until.max(self.next);
+        new
+    }
+
+    /// Returns the blocks to reveal in a packet of a tick.
+    pub(crate) fn to_send(&self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
+        let until = blocks.of(tick.plus(ahead_ticks)).saturating_add(1);
+        // A client that was away for long does not need the old seeds.
+        self.unacked.max(until.saturating_sub(MAX_SEEDS))..until
+    }
+
+    /// Records that the client has the seeds of all blocks before this one.
+    pub(crate) fn acknowledge(&mut self, until: u32) {
+        self.unacked = self.unacked.max(until);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seeds_are_revealed_at_most_one_window_and_one_block_ahead_until_acknowledged() {
+        let (length, now) = (SimTime::frames(1, 60), Tick(800));
+        let blocks = Blocks::new(length);
+        let mut seeds = RevealedSeeds::start(blocks, now, 15);
+        assert_eq!(seeds.take_new(blocks, now), 98..101);
+        assert_eq!(seeds.take_new(blocks, now.plus(7)), 101..101);
+        assert_eq!(seeds.take_new(blocks, now.plus(8)), 101..102);
+        assert_eq!(seeds.to_send(blocks, now, 30), 100..104);
+        seeds.acknowledge(103);
+        seeds.acknowledge(101);
+        assert_eq!(seeds.to_send(blocks, now, 30), 103..104);
+        seeds.acknowledge(104);
+        assert!(seeds.to_send(blocks, now, 30).is_empty());
+        assert_eq!(seeds.to_send(blocks, Tick(80_000), 30), 9972..10_004);
+        assert_eq!(ahead(SimTime::ZERO), MIN_AHEAD);
+        assert_eq!(ahead(SimTime::millis(400)), SimTime::millis(650));
+        assert_eq!(ahead(SimTime::seconds(9.0)), MAX_AHEAD);
+    }
+}

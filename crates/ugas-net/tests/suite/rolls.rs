@@ -1,0 +1,399 @@
+//! Rolls: a client predicts its rolls but cannot choose them. The cheating client of these tests tries each variation of
+//! its packets on a copy of the server before it sends the best one. So it knows more than any client knows.
+
+use crate::kit::{Game, Setup, builder};
+use std::sync::Arc;
+use ugas_core::{
+    AbilityGrant, Anchor, ControllerId, FactKind, Facts, InputId, NoHost, Op, Rules, RulesBuilder, Sim, SimConfig,
+    SimTime, SpawnSpec, Spec, Target,
+};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry, Trigger};
+use ugas_net::client::Certainty;
+use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
+use ugas_net::internals::wire::bits::{BitReader, BitWriter};
+use ugas_net::internals::wire::number::{get_int, get_uint, put_uint};
+use ugas_net::link::LinkProfile;
+use ugas_net::message::{Command, PROTOCOL, Request, ToServer};
+use ugas_net::server::{Secret, Server, ServerConfig};
+use ugas_net::types::{PeerId, Tick};
+
+const LENGTH: SimTime = SimTime::frames(1, 60);
+const CHEAT: PeerId = PeerId(1);
+/// The ticks of a block of seeds.
+const BLOCK: i64 = 8;
+const STRIKE: InputId = InputId(3);
+const CHANCE: f64 = 0.05;
+
+fn apply(task: &str, effect: &str) -> AbilityTask {
+    AbilityTask::new(task).param("EffectClass", effect)
+}
+
+fn rules() -> Arc<Rules> {
+    let mut proc = Effect::instant("GE_Proc").add("Health", -1.0);
+    proc.application_chance = Some(CHANCE.into());
+    let mut echo = Effect::instant("GE_Echo").add("Mana", -1.0);
+    echo.application_chance = Some(CHANCE.into());
+    Rules::builder()
+        .add(AttributeSet::new("Vitals").with(Attribute::new("Health", 1e9)).with(Attribute::new("Mana", 1e9)))
+        .add(proc)
+        .add(echo)
+        .add(Effect::lasting("GE_Glow", 0.1).grants("State.Glow"))
+        .add(
+            Ability::new("GA_Strike")
+                .task(apply("ApplyEffectToTarget", "GE_Proc"))
+                .task(AbilityTask::new("SendEvent").param("EventTag", "Event.Struck")),
+        )
+        // A passive that rolls when the owner strikes.
+        .add(
+            Ability::new("GA_Echo")
+                .trigger(Trigger::event("Event.Struck"))
+                .task(apply("ApplyEffectToOwner", "GE_Echo")),
+        )
+        .add(Ability::new("GA_Emote").task(apply("ApplyEffectToOwner", "GE_Glow")))
+        .add(Ability::new("GA_Never"))
+        .build()
+        .unwrap()
+}
+
+/// A server and a client that sends what it likes.
+#[derive(Clone)]
+struct Cheat {
+    server: Server,
+    rules: Arc<Rules>,
+    carrier: Carrier,
+    hero: ControllerId,
+    foe: ControllerId,
+    base: u32,
+    /// The seeds that the last packets revealed: the block, and its seed.
+    seeds: Vec<(i64, u64)>,
+    /// Whether the client acknowledges packets.
+    acks: bool,
+}
+
+impl Cheat {
+    fn new() -> Cheat {
+        let rules = rules();
+        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let mut spawn = || sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        let (hero, foe) = (spawn(), spawn());
+        for name in ["GA_Strike", "GA_Echo", "GA_Emote"] {
+            let grant = AbilityGrant::new(rules.ability(name).unwrap());
+            let grant = if name == "GA_Strike" { grant.input(STRIKE) } else { grant };
+            sim.run(Op::Grant { who: hero, grant }).unwrap();
+        }
+        let config = ServerConfig { tick_length: LENGTH, commands_per_tick: 64, ..ServerConfig::default() };
+        let mut server = Server::new(sim, config, Secret::known(9));
+        server.connect(CHEAT, &[hero]).unwrap();
+        let carrier = Carrier::new(ConnectionConfig::default());
+        let mut cheat = Cheat { server, rules, carrier, hero, foe, base: 0, seeds: Vec::new(), acks: true };
+        let rules = cheat.rules.fingerprint();
+        let hello = ToServer::Hello { protocol: PROTOCOL, rules, padding: vec![0; 256] };
+        cheat.carrier.push(&hello.to_bytes()).unwrap();
+        (0..20).for_each(|_| {
+            cheat.give(&[]);
+            cheat.step();
+        });
+        assert_eq!(cheat.server.playing().count(), 1);
+        cheat
+    }
+
+    fn now(&self) -> SimTime {
+        self.server.tick().time(LENGTH)
+    }
+
+    /// Sends commands as they are.
+    fn give(&mut self, commands: &[Command]) {
+        let mut payload = BitWriter::new();
+        payload.bits(0, 2);
+        put_uint(&mut payload, commands.len() as u64);
+        for command in commands {
+            let bytes = command.to_bytes();
+            put_uint(&mut payload, bytes.len() as u64);
+            payload.bytes(&bytes);
+        }
+        let (now, tick, mut out) = (self.now(), self.server.tick(), Vec::new());
+        let is_joined = self.server.playing().count() == 1;
+        self.carrier.write(now, tick, &mut out, &mut |bytes, _| {
+            if is_joined {
+                bytes.extend_from_slice(payload.finish());
+            }
+        });
+        self.server.receive(CHEAT, &out);
+    }
+
+    /// Runs a tick and reads the seeds of the server's packets.
+    fn step(&mut self) {
+        self.server.step(&mut NoHost);
+        let (now, acks) = (self.now(), self.acks);
+        self.seeds.clear();
+        let Cheat { server, carrier, seeds, .. } = self;
+        server.send(&mut |_, datagram| {
+            // A carrier that is not kept acknowledges nothing.
+            let mut reader = carrier.clone();
+            let read = reader.read(now, datagram).map(|opened| (opened.tick, opened.payload.to_vec()));
+            let Ok((tick, payload)) = read else { return };
+            if !payload.is_empty() {
+                seeds.extend(revealed(tick, &payload));
+            }
+            if acks {
+                *carrier = reader;
+            }
+        });
+    }
+
+    fn command(&mut self, request: Request) -> Command {
+        self.base += 1;
+        Command { tick: self.server.tick().plus(1), base: self.base, sub: 0, request, aim: None }
+    }
+
+    fn activate(&self, name: &str) -> Request {
+        let (who, ability) = (self.hero, self.rules.ability(name).unwrap());
+        Request::Activate { who, ability, target: Target::Controller(self.foe) }
+    }
+
+    /// Returns how often the strike and the passive succeeded so far, and how often the hero struck.
+    fn outcome(&self) -> (f64, f64) {
+        let value = |who, name| 1e9 - self.server.sim().get(who, self.rules.attribute(name).unwrap()).unwrap();
+        (value(self.foe, "Health"), value(self.hero, "Mana"))
+    }
+}
+
+/// Returns the seeds in a packet of a tick.
+fn revealed(tick: Tick, payload: &[u8]) -> Vec<(i64, u64)> {
+    let mut from = BitReader::new(payload);
+    let is_first = from.bit().unwrap();
+    if !is_first {
+        return Vec::new();
+    }
+    get_int(&mut from).unwrap();
+    if !from.bit().unwrap() {
+        return Vec::new();
+    }
+    let first = i64::from(tick.0) / BLOCK + get_int(&mut from).unwrap();
+    let count = get_uint(&mut from).unwrap() as i64;
+    (first..first + count).map(|block| (block, from.bits(32).unwrap())).collect()
+}
+
+/// The number of ways in which a client may send one strike.
+const WAYS: usize = 14;
+
+/// Sends one strike for the next tick, together with other packets that might change its roll.
+fn strike(cheat: &mut Cheat, way: usize) {
+    let (who, foe) = (cheat.hero, cheat.foe);
+    let target = Target::Controller(foe);
+    let plain = cheat.activate("GA_Strike");
+    let press = |input| Request::Press { who, input, target };
+    let release = |input| Request::Release { who, input };
+    let before: Vec<Request> = match way {
+        // Junk before the strike: inputs without abilities, rejected activations, moves, another ability.
+        3 => vec![press(InputId(70)), release(InputId(70)), press(InputId(71))],
+        4 => vec![cheat.activate("GA_Never"), cheat.activate("GA_Never")],
+        5 => (0..5).map(|n| Request::Move { who, anchor: Anchor::at([f64::from(n), 0.0, 0.0]) }).collect(),
+        6 => vec![cheat.activate("GA_Emote")],
+        7 => (0..7).map(|_| cheat.activate("GA_Emote")).collect(),
+        8 => vec![release(STRIKE), Request::Cancel { who, ability: cheat.rules.ability("GA_Strike").unwrap() }],
+        _ => Vec::new(),
+    };
+    let mut commands: Vec<Command> = before.into_iter().map(|request| cheat.command(request)).collect();
+    let used = if way == 9 { press(STRIKE) } else { plain };
+    let mut command = cheat.command(used);
+    match way {
+        // Other keys.
+        1 => (command.base, cheat.base) = (command.base + 37, cheat.base + 37),
+        2 => command.sub = 4711,
+        _ => {}
+    }
+    commands.push(command.clone());
+    match way {
+        // The same command twice, a different one under the same key, a command of an earlier tick, the reverse order.
+        10 => commands.push(command),
+        11 => commands.push(Command { request: cheat.activate("GA_Emote"), ..command }),
+        12 => {
+            let old = cheat.command(cheat.activate("GA_Emote"));
+            commands.insert(0, Command { tick: Tick(old.tick.0 - 9), ..old });
+        }
+        13 => {
+            let other = cheat.command(cheat.activate("GA_Emote"));
+            commands.insert(0, other);
+        }
+        _ => {}
+    }
+    cheat.give(&commands);
+}
+
+#[test]
+fn no_key_no_order_and_no_other_request_changes_a_roll() {
+    let mut cheat = Cheat::new();
+    let (mut procs, mut echoes) = (0, 0);
+    for at in 0..250 {
+        let before = cheat.outcome();
+        let outcome = |way| {
+            let mut copy = cheat.clone();
+            strike(&mut copy, way);
+            copy.step();
+            let after = copy.outcome();
+            (after.0 - before.0, after.1 - before.1)
+        };
+        let expected = outcome(0);
+        for way in 1..WAYS {
+            assert_eq!(outcome(way), expected, "strike {at}: way {way}");
+        }
+        procs += (expected.0 > 0.0) as u32;
+        echoes += (expected.1 > 0.0) as u32;
+        strike(&mut cheat, at % WAYS);
+        cheat.step();
+    }
+    assert!(procs > 2 && echoes > 2, "both happen: {procs}, {echoes}");
+}
+
+/// A client that searches all variations before each use does not succeed more often. `UGAS_SOAK=1` uses the ability
+/// 100,000 times.
+#[test]
+fn a_client_that_searches_keys_does_not_succeed_more_often() {
+    let uses = if std::env::var_os("UGAS_SOAK").is_some() { 100_000 } else { 4_000 };
+    let mut cheat = Cheat::new();
+    for at in 0..uses {
+        let before = cheat.outcome();
+        // With every way for each use the test would take too long; each way has its turn.
+        let ways = [at % WAYS, (at / WAYS) % WAYS];
+        let succeeds = |way: &usize| {
+            let mut copy = cheat.clone();
+            strike(&mut copy, *way);
+            copy.step();
+            copy.outcome().0 > before.0
+        };
+        let best = ways.into_iter().find(succeeds).unwrap_or(0);
+        strike(&mut cheat, best);
+        cheat.step();
+        cheat.server.take_facts(&mut Facts::default());
+    }
+    let (procs, echoes) = cheat.outcome();
+    let (mean, sigma) = (uses as f64 * CHANCE, (uses as f64 * CHANCE * (1.0 - CHANCE)).sqrt());
+    for (what, count) in [("strikes", procs), ("echoes", echoes)] {
+        println!("{what}: {count} of {uses}, expected {mean}, sigma {sigma:.1}");
+        assert!((count - mean).abs() <= 3.0 * sigma, "{what}: {count} of {uses}");
+    }
+}
+
+#[test]
+fn a_late_command_rolls_as_if_it_had_arrived_in_time() {
+    let mut cheat = Cheat::new();
+    let (mut procs, mut late_by) = (0, 0);
+    for _ in 0..300 {
+        let before = cheat.outcome();
+        let command = cheat.command(cheat.activate("GA_Strike"));
+        let mut in_time = cheat.clone();
+        in_time.give(std::slice::from_ref(&command));
+        in_time.step();
+        late_by = late_by % 12 + 1;
+        (0..late_by).for_each(|_| cheat.step());
+        cheat.give(std::slice::from_ref(&command));
+        cheat.step();
+        assert_eq!(cheat.outcome(), in_time.outcome(), "{late_by} ticks late");
+        procs += (cheat.outcome() != before) as u32;
+    }
+    assert!(procs > 5, "{procs}");
+}
+
+#[test]
+fn seeds_are_revealed_at_most_half_a_second_and_a_block_ahead() {
+    let most_ahead = |acks: bool, least: i64, most: i64| {
+        let mut cheat = Cheat::new();
+        cheat.acks = acks;
+        let mut known = std::collections::BTreeMap::new();
+        for at in 0..200 {
+            cheat.give(&[]);
+            cheat.step();
+            let tick = i64::from(cheat.server.tick().0);
+            for &(block, seed) in &cheat.seeds {
+                let last = block * BLOCK + BLOCK - 1;
+                assert!(last <= tick + most, "tick {tick}: a seed up to tick {last}");
+                assert_eq!(*known.entry(block).or_insert(seed), seed, "a block has one seed");
+            }
+            let newest = known.keys().next_back().map_or(0, |b: &i64| b * BLOCK + BLOCK - 1);
+            assert!(at < 20 || newest >= tick + least, "tick {tick}: seeds up to tick {newest}");
+        }
+        let mut seeds: Vec<u64> = known.into_values().collect();
+        seeds.sort();
+        seeds.dedup();
+        assert!(seeds.len() >= 24, "{}", seeds.len());
+    };
+    // Half a second is 30 ticks; a block that has begun by then is revealed.
+    most_ahead(true, 30, 37);
+    // A client that acknowledges nothing seems to have a longer round trip: at most a second.
+    most_ahead(false, 30, 67);
+}
+
+/// Rules with a strike that rolls, or that always has the same result.
+fn fair(chance: f64) -> RulesBuilder {
+    builder()
+        .add(TagRegistry::new(["Hit.Critical"]))
+        .add(Effect::instant("GE_Gamble").execute("ExecCalc_Gamble"))
+        .add(Effect::lasting("GE_Fever", 30.0).every(0.25).execute("ExecCalc_Gamble"))
+        .calc_fn("ExecCalc_Gamble", [], move |cx| {
+            let critical = cx.roll(chance);
+            cx.add("Mana", if critical { -0.02 } else { -0.01 });
+            if critical {
+                cx.tag_context("Hit.Critical");
+            }
+        })
+        .add(Ability::new("GA_Gamble").task(apply("ApplyEffectToOwner", "GE_Gamble")))
+        .add(
+            Ability::new("GA_Slow")
+                .task(AbilityTask::new("WaitDelay").param("Duration", 0.2))
+                .task(apply("ApplyEffectToOwner", "GE_Gamble")),
+        )
+}
+
+/// Plays a session. Returns the corrections of the client, its undone facts and the critical hits on the server.
+fn gamble(profile: LinkProfile, chance: f64) -> (u64, usize, usize) {
+    let mut g = Game::new(Setup { builder: fair(chance), profile, ..Setup::default() });
+    g.net.run(120);
+    let (mut undone, mut critical, mut facts) = (0, 0, Facts::default());
+    let before = g.ana().counts().corrections;
+    g.facts();
+    for at in 0..400 {
+        if at % 9 == 0 {
+            let name = if at % 2 == 0 { "GA_Gamble" } else { "GA_Slow" };
+            // The window may be closed.
+            let _ = g.cast(name, Target::None);
+        }
+        g.net.step();
+        g.net.server_mut().take_facts(&mut facts);
+        critical += facts.list.iter().filter(|f| matches!(f.kind, FactKind::ContextTag { .. })).count();
+        undone += g.facts().iter().filter(|(_, certainty)| *certainty == Certainty::Undone).count();
+    }
+    (g.ana().counts().corrections - before, undone, critical)
+}
+
+#[test]
+fn predicted_rolls_equal_those_of_the_server_on_every_link() {
+    for (name, profile) in LinkProfile::ALL {
+        let (corrections, undone, critical) = gamble(profile, 0.5);
+        // The same session without rolls: late commands are corrected there too.
+        let (expected, expected_undone, all) = gamble(profile, 1.0);
+        println!("{name}: {corrections} corrections ({expected} without rolls), {undone} undone ({expected_undone})");
+        assert_eq!((corrections, undone), (expected, expected_undone), "{name}");
+        assert!(critical > all / 4 && critical < all, "{name}: {critical} of {all}");
+        if ["perfect", "lan", "good"].contains(&name) {
+            assert_eq!((corrections, undone), (0, 0), "{name}");
+        }
+    }
+}
+
+#[test]
+fn rolls_of_server_effects_on_an_own_controller_are_predicted() {
+    let mut g = Game::new(Setup { builder: fair(0.5), profile: LinkProfile::GOOD, ..Setup::default() });
+    let (hero, fever) = (g.hero, g.effect("GE_Fever"));
+    g.net.server_mut().sim_mut().apply(&Spec::new(fever, hero)).unwrap();
+    g.net.run(90);
+    let before = g.ana().counts();
+    let mana = g.seen(hero, "Mana");
+    g.facts();
+    g.net.run(600);
+    let after = g.ana().counts();
+    assert_eq!((after.corrections - before.corrections, after.resimulated - before.resimulated), (0, 0));
+    assert!(g.facts().iter().all(|(_, certainty)| *certainty != Certainty::Undone));
+    let spent = mana - g.seen(hero, "Mana");
+    assert!((0.45..0.75).contains(&spent), "40 executions of 0.01 or 0.02: {spent}");
+}
