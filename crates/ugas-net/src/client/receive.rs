@@ -230,7 +230,7 @@ impl Client {
                 self.counts.rejected += 1;
                 if pending.is_predicted {
                     is_rejected = true;
-                    let op = pending.command.request.op(self.level_of(&pending.command.request));
+                    let op = pending.command.request.op();
                     let mut remote = self.sim.remote_mut();
                     remote.discard_op(id, &op);
                     if pending.has_effect {

@@ -81,12 +81,13 @@ impl Server {
                 ToClient::Welcome { client, base, length: self.config.tick_length, owned: p.owned.clone() }
             }
         };
+        let is_playing = p.phase == Phase::Playing;
         // The queue is full only for a client that never acknowledges.
         match p.carrier.push(&encode(&answer)) {
             Ok(receipt) => p.welcome = Some(receipt),
             Err(_) => self.count_rejection(peer, RejectReason::Message),
         }
-        if rules != server_rules && p.phase == Phase::Playing {
+        if rules != server_rules && is_playing {
             self.send_rules_after(peer, rules);
         }
     }

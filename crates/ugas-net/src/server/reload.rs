@@ -4,7 +4,7 @@
 use super::Server;
 use super::owner::Owned;
 use super::peer::{Peer, Phase};
-use crate::authority::{AllowedEffects, RejectReason};
+use crate::authority::RejectReason;
 use crate::mask::hidden_from_owners;
 use crate::message::{Denial, ToClient, encode};
 use crate::reload::messages;
@@ -59,7 +59,6 @@ impl Server {
             return;
         }
         self.hidden = hidden_from_owners(&self.rules);
-        self.effects = AllowedEffects::of(&self.sim);
         self.store.reload(&self.sim, self.tick);
         let update = messages(&old, &self.rules);
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
