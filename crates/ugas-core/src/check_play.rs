@@ -2,7 +2,9 @@
 
 use crate::check::RowValidator;
 use crate::rules::{NO_PC, Next};
-use crate::state::{Activation, AppliedByClient, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task};
+use crate::state::{
+    Activation, AppliedByClient, Cast, Charge, Gcd, Grant, GrantMore, HeldInput, Play, Row, SetGrant, Task,
+};
 use crate::{AbilityState, EventData, Hit, SimTime, Target};
 
 /// Limits of one controller.

@@ -17,8 +17,8 @@ mod target_policy;
 pub(crate) use anomaly::AnomalyMeter;
 pub use anomaly::{AnomalyScore, SUGGESTED_THRESHOLD};
 pub use cooldowns::CooldownHistory;
-pub use movement::MovementConfig;
 pub(crate) use movement::MoveBudget;
+pub use movement::MovementConfig;
 pub(crate) use numbers::check_numbers;
 pub use reason::RejectReason;
 pub use target_policy::{AuthoredRange, PolicyDecision, TargetPolicy};
@@ -27,7 +27,9 @@ use crate::message::{Command, Request};
 use crate::policy::{is_for_server, policy_of};
 use crate::types::Tick;
 use numbers::check_point;
-use ugas_core::{AbilityId, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, SimTime, Target, TaskKey};
+use ugas_core::{
+    AbilityId, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, SimTime, Target, TaskKey,
+};
 
 /// The maximum number of targets of one answer.
 const MAX_TARGETS: usize = 64;

@@ -15,9 +15,9 @@ pub(crate) fn execution(sim: &Sim, ability: AbilityId) -> NetExecution {
 /// [`Refusal::Authority`] if a client may not send the request.
 pub(crate) fn policy_of(sim: &Sim, request: &Request) -> Result<NetExecution, Refusal> {
     match *request {
-        Request::Activate { ability, .. }
-        | Request::Commit { ability, .. }
-        | Request::Apply { ability, .. } => allowed(execution(sim, ability)),
+        Request::Activate { ability, .. } | Request::Commit { ability, .. } | Request::Apply { ability, .. } => {
+            allowed(execution(sim, ability))
+        }
         Request::End { ability, .. } => {
             check_may_cancel(sim, ability)?;
             allowed(execution(sim, ability))

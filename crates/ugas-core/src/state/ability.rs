@@ -2,8 +2,8 @@
 //! cooldown is running, an input is pressed or an ability set is granted.
 
 use crate::{
-    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId, GroupId, Hit,
-    InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
+    AbilityGrant, AbilityId, AbilitySetId, AbilityState, ActivationKey, ControllerId, EffectId, EventData, GrantId,
+    GroupId, Hit, InputId, OpId, ParamId, SetId, SimTime, TagId, Target,
 };
 use serde::{Deserialize, Serialize};
 

@@ -16,7 +16,8 @@ mod tag;
 mod values;
 
 pub(crate) use ability::{
-    Activation, AppliedByClient, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, HeldInput, Play, SetGrant, Status, Task,
+    Activation, AppliedByClient, Cast, Charge, FAILS_BITS, Gcd, Grant, GrantMore, HeldInput, Play, SetGrant, Status,
+    Task,
 };
 pub(crate) use agenda::Agenda;
 pub(crate) use attribute::{Attr, FILTERED, Mod, ModOp, NOT_FINITE, OFF};

@@ -145,9 +145,7 @@ impl Server {
         });
         let Some(budget) = budget else { return Err((RejectReason::Authority, Refusal::Authority)) };
         let moved = match decision {
-            PolicyDecision::BuiltIn => {
-                budget.try_move(anchor.position, &config.movement, *tick, config.tick_length)
-            }
+            PolicyDecision::BuiltIn => budget.try_move(anchor.position, &config.movement, *tick, config.tick_length),
             PolicyDecision::Accept => {
                 budget.place(anchor.position, *tick);
                 Ok(())

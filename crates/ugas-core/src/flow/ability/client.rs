@@ -3,9 +3,7 @@
 
 use super::super::{Flow, ForeignAction, View};
 use crate::state::Activation;
-use crate::{
-    AbilityId, AbilityState, ControllerId, EffectId, NameKind, Outcome, Refusal, SimTime, Spec, TaskKey,
-};
+use crate::{AbilityId, AbilityState, ControllerId, EffectId, NameKind, Outcome, Refusal, SimTime, Spec, TaskKey};
 
 /// The part of a sim's configuration that the rules about clients read.
 #[derive(Clone, Copy, Debug)]

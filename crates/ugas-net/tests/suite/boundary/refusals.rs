@@ -26,7 +26,9 @@ fn sent_bytes(shield: &str) -> Vec<Vec<u8>> {
         builder = builder.add(shield);
     }
     let strike = AbilityTask::new("ApplyEffectToTarget").param("EffectClass", "Hit");
-    let channel = Ability::new("Channel").task(AbilityTask::new("WaitDelay").param("Duration", 9.0).client_effect("Hit", 1, 1)).task(strike);
+    let channel = Ability::new("Channel")
+        .task(AbilityTask::new("WaitDelay").param("Duration", 9.0).client_effect("Hit", 1, 1))
+        .task(strike);
     let rules = builder.add(channel).build().unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig::default());
     let spawn = |sim: &mut Sim| sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();

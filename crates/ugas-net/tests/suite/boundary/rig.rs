@@ -5,7 +5,9 @@ use ugas_core::{
     AbilityGrant, AbilityId, Anchor, ControllerId, EffectId, InputId, NoHost, Op, Rules, Sim, SimConfig, SimTime,
     SpawnSpec, Target,
 };
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution, Timeline};
+use ugas_doc::{
+    Ability, AbilityTask, Attribute, AttributeSet, Cast, ControllerReplication, Effect, NetExecution, Timeline,
+};
 use ugas_net::authority::{MovementConfig, RejectReason};
 use ugas_net::client::{Client, ClientConfig};
 use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
@@ -92,10 +94,12 @@ pub(crate) fn rules() -> Arc<Rules> {
         .add(Ability::new("GA_Parry").task(task("WaitOverlap").param("Radius", 50.0)).task(strike("GE_Bolt")))
         .add(
             Ability::new("GA_Reel")
-                .task(task("WaitAnimationEvent").param("EventName", "Bite").param("ClientAnswers", true).param(
-                    "ClientAnswersAfter",
-                    0.5,
-                ))
+                .task(
+                    task("WaitAnimationEvent")
+                        .param("EventName", "Bite")
+                        .param("ClientAnswers", true)
+                        .param("ClientAnswersAfter", 0.5),
+                )
                 .task(strike("GE_Bolt")),
         )
         .add(
