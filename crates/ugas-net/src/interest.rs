@@ -14,5 +14,7 @@ mod visits;
 
 pub(crate) use plan::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
 pub use rate::{ActorKind, Bandwidth, HIGH_LATENCY, RateTable, Rates};
-pub use relevance::{AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer};
+pub use relevance::{
+    ActorSlots, AllRelevant, DistancePriority, DistanceRelevance, Priority, Relevance, RelevanceUpdate, Viewer,
+};
 pub(crate) use schedule::Schedule;

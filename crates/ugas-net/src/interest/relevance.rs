@@ -47,6 +47,14 @@ pub enum RelevanceUpdate {
     Every(u32),
 }
 
+/// The actors of a server by slot; a free slot has the controller [`ControllerId::NONE`].
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct ActorSlots<'a> {
+    pub(crate) owners: &'a [ControllerId],
+    pub(crate) positions: &'a [Option<[f64; 3]>],
+}
+
 /// Decides which actors a client receives.
 pub trait Relevance: Send + Sync {
     /// Returns whether an actor at this position is relevant to the client; `was_relevant` is the previous result.
@@ -54,6 +62,18 @@ pub trait Relevance: Send + Sync {
     /// ([`Server::set_always_relevant`](crate::server::Server::set_always_relevant)) are relevant whatever this method
     /// returns.
     fn is_relevant(&self, viewer: &Viewer, who: ControllerId, position: Option<[f64; 3]>, was_relevant: bool) -> bool;
+
+    /// Appends the slots whose relevance is no longer the previous result. The schedule calls this method when it
+    /// evaluates all actors; the default implementation calls [`Relevance::is_relevant`] for each.
+    #[doc(hidden)]
+    fn collect_changed(&self, viewer: &Viewer, actors: ActorSlots, relevant: &[bool], changed: &mut Vec<u32>) {
+        let actors = actors.owners.iter().zip(actors.positions).zip(relevant).enumerate();
+        for (slot, ((&who, &position), &was_relevant)) in actors {
+            if who != ControllerId::NONE && self.is_relevant(viewer, who, position, was_relevant) != was_relevant {
+                changed.push(slot as u32);
+            }
+        }
+    }
 
     /// Returns when the relevance is evaluated again. A relevance that uses only its arguments returns
     /// [`RelevanceUpdate::OnChange`], so that unchanged actors take no time.

@@ -16,7 +16,6 @@ use ugas_doc::ControllerReplication;
 pub(super) struct ScheduledActor {
     /// The actor; `NONE` in a free slot.
     pub(super) who: ControllerId,
-    pub(super) is_relevant: bool,
     /// The tick at which the actor became relevant; acks of earlier ticks are ignored.
     entered: Tick,
     /// The tick up to which all changes were sent and not lost.
@@ -41,13 +40,12 @@ pub(super) struct ScheduledActor {
 
 impl ScheduledActor {
     /// The entry of a free slot.
-    pub(super) const FREE: ScheduledActor = ScheduledActor::new(ControllerId::NONE, false, Tick(0));
+    pub(super) const FREE: ScheduledActor = ScheduledActor::new(ControllerId::NONE, Tick(0));
 
-    pub(super) const fn new(who: ControllerId, is_relevant: bool, entered: Tick) -> ScheduledActor {
+    pub(super) const fn new(who: ControllerId, entered: Tick) -> ScheduledActor {
         let none = Tick(0);
         ScheduledActor {
             who,
-            is_relevant,
             entered,
             since: none,
             acked: none,
@@ -64,14 +62,14 @@ impl ScheduledActor {
     }
 
     /// Forgets what the client has. The entry stays in the list to visit if it is there.
-    pub(super) fn restart(&mut self, who: ControllerId, is_relevant: bool, tick: Tick) {
-        *self = ScheduledActor { is_listed: self.is_listed, ..ScheduledActor::new(who, is_relevant, tick) };
+    pub(super) fn restart(&mut self, who: ControllerId, tick: Tick) {
+        *self = ScheduledActor { is_listed: self.is_listed, ..ScheduledActor::new(who, tick) };
     }
 
-    /// Returns whether the client may lack a change or a move of these ticks.
+    /// Returns whether the client may lack a change or a move of these ticks, if the actor is relevant.
     fn is_behind(&self, stamp: Tick, moved: Tick, lossy: bool) -> bool {
         let is_unacked = lossy && stamp > self.acked;
-        self.is_relevant && !self.is_exact && (stamp > self.since || moved > self.pose_since || is_unacked)
+        !self.is_exact && (stamp > self.since || moved > self.pose_since || is_unacked)
     }
 }
 
@@ -107,9 +105,16 @@ impl ScheduledActor {
 pub struct Schedule {
     /// Parallel to the slots of the store.
     pub(super) entries: Vec<ScheduledActor>,
+    /// Whether the actor of each slot is relevant. A separate list, because all actors of a client that moves are
+    /// evaluated in each tick.
+    pub(super) relevant: Vec<bool>,
+    /// Slots whose relevance may have changed.
+    pub(super) changed: Vec<u32>,
     fill: Fill,
     /// The change count of the store up to which changes were read.
     pub(super) read: u64,
+    /// The count of filled and cleared slots up to which the entries match the store.
+    pub(super) synced: u64,
     /// The entries to visit.
     pub(super) visits: Vec<u32>,
     /// The client at the last evaluation of relevance.
@@ -152,11 +157,13 @@ impl Schedule {
                 (entry.pose_since, entry.pose_sent) = (request.tick, request.tick);
             }
         }
-        let (entries, stamps, moved) = (&mut self.entries, store.changed_ticks(), store.moved_ticks());
-        self.visits.retain(|&slot| {
+        let (stamps, moved) = (store.changed_ticks(), store.moved_ticks());
+        let Schedule { entries, relevant, visits, .. } = self;
+        visits.retain(|&slot| {
             let slot = slot as usize;
-            entries[slot].is_listed = entries[slot].is_behind(stamps[slot], moved[slot], request.lossy);
-            entries[slot].is_listed
+            let entry = &mut entries[slot];
+            entry.is_listed = relevant[slot] && entry.is_behind(stamps[slot], moved[slot], request.lossy);
+            entry.is_listed
         });
     }
 
@@ -173,7 +180,7 @@ impl Schedule {
             let who = entry.who;
             entry.is_exact = request.viewer.owned.contains(&who) && is_exact_mode(store.mode_at(at));
             let (stamp, moved) = (store.changed_ticks()[at], store.moved_ticks()[at]);
-            if !entry.is_behind(stamp, moved, true) {
+            if !self.relevant[at] || !entry.is_behind(stamp, moved, true) {
                 continue;
             }
             // An actor that the client's commands changed is in every packet until acknowledged: otherwise a lost
@@ -301,19 +308,19 @@ impl Schedule {
     pub fn is_missing(&self, store: &ReplicationStore, who: ControllerId, tick: Tick) -> bool {
         let Some(slot) = store.slot(who) else { return false };
         let is_behind = |e: &ScheduledActor| e.acked < tick && e.acked < store.changed_ticks()[slot];
-        self.entry(who, slot as u32).is_some_and(|e| e.is_relevant && is_behind(e))
+        self.is_relevant(store, who) && self.entry(who, slot as u32).is_some_and(is_behind)
     }
 
     /// Returns whether an actor is relevant to the client.
     pub fn is_relevant(&self, store: &ReplicationStore, who: ControllerId) -> bool {
-        let entry = store.slot(who).and_then(|slot| self.entry(who, slot as u32));
-        entry.is_some_and(|e| e.is_relevant)
+        let slot = store.slot(who).filter(|&slot| self.entry(who, slot as u32).is_some());
+        slot.is_some_and(|slot| self.relevant[slot])
     }
 
     /// Schedules the state of all actors to be sent again from this tick on, because the client could not read an
     /// update.
     pub fn resync(&mut self, tick: Tick) {
-        self.entries.iter_mut().for_each(|entry| entry.restart(entry.who, entry.is_relevant, tick));
+        self.entries.iter_mut().for_each(|entry| entry.restart(entry.who, tick));
         (0..self.entries.len() as u32).for_each(|slot| self.list_slot(slot));
     }
 

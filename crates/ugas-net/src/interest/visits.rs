@@ -1,7 +1,7 @@
 //! Which actors a schedule visits: those that changed, and those whose relevance changed.
 
 use super::schedule::{Schedule, ScheduledActor};
-use super::{Interest, PacketPlan, RelevanceUpdate, ScheduleRequest, Viewer};
+use super::{ActorSlots, Interest, PacketPlan, RelevanceUpdate, ScheduleRequest, Viewer};
 use crate::types::Tick;
 use crate::view::ReplicationStore;
 use ugas_core::ControllerId;
@@ -20,28 +20,21 @@ impl Schedule {
         self.read = store.change_count();
         let update = interest.relevance.update();
         let is_moved = self.positions != positions && update != RelevanceUpdate::Once;
-        self.entries.resize(store.owners().len(), ScheduledActor::FREE);
+        let is_synced = self.sync_slots(store, plan);
         let all = 0..self.entries.len() as u32;
-        let evaluates_all =
-            std::mem::take(&mut self.evaluates_all) || changes.is_none() || is_moved || self.owned != owned;
-        match changes {
-            Some(changes) => {
-                for &slot in changes {
-                    let is_new = self.sync_slot(slot, store, plan);
-                    if !evaluates_all && (is_new || update != RelevanceUpdate::Once) {
-                        self.evaluate_relevance(slot, store, interest, request, plan);
-                    }
-                }
-            }
-            None => {
-                for slot in all.clone() {
-                    self.sync_slot(slot, store, plan);
-                }
-            }
-        }
-        if evaluates_all {
-            all.clone().for_each(|slot| self.evaluate_relevance(slot, store, interest, request, plan));
+        let is_known = is_synced && changes.is_some();
+        if std::mem::take(&mut self.evaluates_all) || !is_known || is_moved || self.owned != owned {
+            self.evaluate_all(store, interest, request, plan);
         } else {
+            if update == RelevanceUpdate::Once {
+                let new = std::mem::take(&mut self.changed);
+                new.iter().for_each(|&slot| self.evaluate_relevance(slot, store, interest, request, plan));
+                self.changed = new;
+            } else {
+                for &slot in changes.into_iter().flatten() {
+                    self.evaluate_relevance(slot, store, interest, request, plan);
+                }
+            }
             self.evaluate_targets(store, interest, request, plan);
             if let RelevanceUpdate::Every(ticks) = update
                 && self.last_evaluation != request.tick
@@ -72,15 +65,47 @@ impl Schedule {
         self.evaluates_all = true;
     }
 
-    /// Matches the entry of a slot with the actor in the store. Returns whether the actor is new.
-    fn sync_slot(&mut self, slot: u32, store: &ReplicationStore, plan: &mut PacketPlan) -> bool {
-        let (entry, who) = (&mut self.entries[slot as usize], store.owners()[slot as usize]);
-        if entry.who == who {
-            return false;
+    /// Matches the entries with the actors in the store, and lists the slots with another actor. Returns `false` if the
+    /// store no longer knows which slots changed, so that all were matched.
+    fn sync_slots(&mut self, store: &ReplicationStore, plan: &mut PacketPlan) -> bool {
+        self.entries.resize(store.owners().len(), ScheduledActor::FREE);
+        self.relevant.resize(store.owners().len(), false);
+        let filled = store.filled_after(self.synced);
+        self.synced = store.filled_count();
+        self.changed.clear();
+        let all = 0..if filled.is_some() { 0 } else { self.entries.len() as u32 };
+        for slot in filled.unwrap_or_default().iter().copied().chain(all) {
+            let (entry, who) = (&mut self.entries[slot as usize], store.owners()[slot as usize]);
+            if entry.who != who {
+                let was_relevant = std::mem::take(&mut self.relevant[slot as usize]);
+                plan.left.extend(was_relevant.then_some(entry.who));
+                entry.restart(who, Tick(0));
+                self.changed.push(slot);
+            }
         }
-        plan.left.extend(entry.is_relevant.then_some(entry.who));
-        entry.restart(who, false, Tick(0));
-        true
+        filled.is_some()
+    }
+
+    /// Evaluates the relevance of all actors.
+    fn evaluate_all(
+        &mut self,
+        store: &ReplicationStore,
+        interest: &Interest,
+        request: &ScheduleRequest,
+        plan: &mut PacketPlan,
+    ) {
+        let actors = ActorSlots { owners: store.owners(), positions: store.positions() };
+        let mut changed = std::mem::take(&mut self.changed);
+        changed.clear();
+        interest.relevance.collect_changed(&request.viewer, actors, &self.relevant, &mut changed);
+        // Own and always relevant actors are relevant, even if the relevance decides otherwise.
+        let always = request.viewer.owned.iter().chain(&interest.always_relevant);
+        changed.extend(always.filter_map(|&who| store.slot(who)).map(|slot| slot as u32));
+        for &slot in &changed {
+            let is_changed = !self.relevant[slot as usize];
+            self.set_relevance(slot, store, interest, request, plan, is_changed);
+        }
+        self.changed = changed;
     }
 
     /// Evaluates the relevance of the actors that became a target or are no longer one.
@@ -103,10 +128,7 @@ impl Schedule {
 
     /// Adds a relevant actor to the list to visit.
     pub(super) fn list_slot(&mut self, slot: u32) {
-        if let Some(entry) = self.entries.get_mut(slot as usize)
-            && entry.is_relevant
-            && !std::mem::replace(&mut entry.is_listed, true)
-        {
+        if self.relevant[slot as usize] && !std::mem::replace(&mut self.entries[slot as usize].is_listed, true) {
             self.visits.push(slot);
         }
     }
@@ -120,17 +142,29 @@ impl Schedule {
         request: &ScheduleRequest,
         plan: &mut PacketPlan,
     ) {
-        let entry = &mut self.entries[slot as usize];
-        let (who, was_relevant) = (entry.who, entry.is_relevant);
-        if who == ControllerId::NONE {
-            return;
+        let (who, was_relevant) = (store.owners()[slot as usize], self.relevant[slot as usize]);
+        if who != ControllerId::NONE {
+            let position = store.positions()[slot as usize];
+            let is_relevant = interest.relevance.is_relevant(&request.viewer, who, position, was_relevant);
+            self.set_relevance(slot, store, interest, request, plan, is_relevant);
         }
-        let position = store.positions()[slot as usize];
-        let is_relevant = request.viewer.owned.contains(&who)
-            || interest.relevance.is_relevant(&request.viewer, who, position, was_relevant)
-            || interest.is_always_relevant(who);
-        if is_relevant != was_relevant {
-            entry.restart(who, is_relevant, request.tick);
+    }
+
+    /// Sets the relevance of the actor in a slot to what the relevance decided.
+    fn set_relevance(
+        &mut self,
+        slot: u32,
+        store: &ReplicationStore,
+        interest: &Interest,
+        request: &ScheduleRequest,
+        plan: &mut PacketPlan,
+        decided: bool,
+    ) {
+        let (at, who) = (slot as usize, store.owners()[slot as usize]);
+        let is_relevant = decided || request.viewer.owned.contains(&who) || interest.is_always_relevant(who);
+        if is_relevant != self.relevant[at] {
+            self.relevant[at] = is_relevant;
+            self.entries[at].restart(who, request.tick);
             if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
             self.list_slot(slot);
         }

@@ -59,8 +59,8 @@ pub(crate) const MAX_ACTIVATED: u64 = 32;
 pub(crate) const MIN_HELLO: usize = 256;
 /// The maximum number of received bytes that count as credit for answers to a peer that has not joined.
 const MAX_CREDIT: usize = 4 * MAX_DATAGRAM;
-/// The maximum number of clients that get their first remote actors in one tick. The first time costs much more than
-/// later ones, so many clients that join at once are served over several ticks.
+/// The maximum number of clients that get their first state in one tick. The first state costs much more than later
+/// ones, so many clients that join at once are served over several ticks.
 pub(crate) const STARTS_PER_TICK: u32 = 16;
 /// The maximum number of verdicts in one packet.
 pub(crate) const MAX_VERDICTS: u64 = 64;
@@ -230,7 +230,7 @@ pub struct Server {
     packet_results: Vec<(PacketNumber, bool)>,
     /// The positions of the owned controllers of the client to which a packet is written.
     positions: Vec<[f64; 3]>,
-    /// How many more clients may get their first remote actors in this tick.
+    /// How many more clients may get their first state in this tick.
     starts_left: u32,
     /// The peers in the order in which their commands run in this tick.
     command_order: Vec<PeerId>,

@@ -40,8 +40,6 @@ pub(crate) struct ObserverContext<'a> {
     pub(crate) lossy: bool,
     /// The maximum number of bits of the packet.
     pub(crate) room: usize,
-    /// How many more clients may get their first remote actors in this tick.
-    pub(crate) starts_left: &'a mut u32,
 }
 
 /// The remote actors of one client.
@@ -65,8 +63,8 @@ pub(crate) struct ObserverStream {
     streaming: VecDeque<(PlannedUpdate, Tick, Receipt)>,
     resync_requested: bool,
     last_resync: Option<Tick>,
-    /// Whether the client gets remote actors.
-    is_started: bool,
+    /// Whether the client got its first state.
+    pub(crate) is_started: bool,
 }
 
 impl ObserverStream {
@@ -199,14 +197,7 @@ impl ObserverStream {
         sent: &mut SentPacket,
         messages: &mut Vec<Message>,
     ) -> bool {
-        let ObserverContext { store, interest, owned, positions, tick, length, round_trip, lossy, room, starts_left } =
-            context;
-        if !self.is_started && *starts_left == 0 {
-            // The ends of the two lists.
-            out.bits(0, if is_extra { 0 } else { 2 });
-            return false;
-        }
-        *starts_left -= u32::from(!std::mem::replace(&mut self.is_started, true));
+        let ObserverContext { store, interest, owned, positions, tick, length, round_trip, lossy, room } = context;
         if self.resync_requested && self.last_resync.is_none_or(|at| tick >= at.plus(RESYNC_INTERVAL_TICKS)) {
             (self.resync_requested, self.last_resync) = (false, Some(tick));
             self.schedule.resync(tick);

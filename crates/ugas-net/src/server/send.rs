@@ -84,11 +84,14 @@ impl Server {
         }
         p.process_packet_results(&mut self.packet_results);
         // Under new rules a state is sent only after the session follows them.
-        let is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
+        let mut is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
+        if is_welcomed && !p.views.is_started {
+            is_welcomed = self.starts_left > 0;
+            (p.views.is_started, self.starts_left) = (is_welcomed, self.starts_left.saturating_sub(1));
+        }
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, store, interest, hidden, writer, coder, out, config, secret, blocks, positions, .. } = self;
-        let starts_left = &mut self.starts_left;
         let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
         // A controller that is away is not predicted.
@@ -127,18 +130,7 @@ impl Server {
                     OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
                 owner.write(rows, coder, writer, &mut sent, &mut queued.owner_states);
             }
-            let context = ObserverContext {
-                store,
-                interest,
-                owned,
-                positions,
-                tick,
-                length,
-                round_trip,
-                lossy,
-                room,
-                starts_left,
-            };
+            let context = ObserverContext { store, interest, owned, positions, tick, length, round_trip, lossy, room };
             let start = writer.bit_len();
             more = views.write(context, !first, writer, &mut sent, &mut queued.sections);
             if !first && writer.bit_len() == start {

@@ -120,7 +120,7 @@ fn reloads_during_play_over_bad_links_lose_nothing() {
             if [40, 44, 90, 91, 160].contains(&(step + seed)) {
                 let most = 100.0 + (step + seed) as f64;
                 let mut new = changes();
-                new.push(Effect::instant("GE_Cost").add("Mana", -(step as f64) / 10.0).into());
+                new.push(Effect::instant("GE_Cost").add("Mana", -(step as f64) / 1000.0).into());
                 new.push(Effect::instant(format!("GE_New{step}")).add("Health", most).into());
                 reload(&mut g, new);
             }

@@ -56,6 +56,10 @@ pub struct ReplicationStore {
     /// How many of them are of the last tick, and how many there were before.
     old_changes: usize,
     first_change: u64,
+    /// Slots that were filled or cleared in the last tick and in this one, with the same counts.
+    filled: Vec<u32>,
+    old_filled: usize,
+    first_filled: u64,
     /// Sections written in this tick, reused for other clients.
     written: BitWriter,
     scratch: Scratch,
@@ -82,6 +86,9 @@ impl ReplicationStore {
             changes: Vec::new(),
             old_changes: 0,
             first_change: 1,
+            filled: Vec::new(),
+            old_filled: 0,
+            first_filled: 1,
             written: BitWriter::new(),
             scratch: Scratch::default(),
         }
@@ -149,6 +156,7 @@ impl ReplicationStore {
         (self.owners[slot], self.records[slot]) = (who, Some(record));
         self.ids.insert(at, who);
         self.slots.insert(at, slot as u32);
+        self.filled.push(slot as u32);
         slot
     }
 
@@ -164,6 +172,7 @@ impl ReplicationStore {
         self.pose_history[slot].clear();
         self.free.push(number);
         self.changes.push(number);
+        self.filled.push(number);
     }
 
     /// Returns all controllers, sorted by id.
@@ -214,6 +223,17 @@ impl ReplicationStore {
         self.changes.get(usize::try_from(count.checked_sub(self.first_change)?).ok()?..)
     }
 
+    /// Returns a counter that rises with each added or removed controller.
+    pub fn filled_count(&self) -> u64 {
+        self.first_filled + self.filled.len() as u64
+    }
+
+    /// Returns the slots that were filled or cleared since [`ReplicationStore::filled_count`] was `count`, under the
+    /// same conditions as [`ReplicationStore::changes_after`].
+    pub fn filled_after(&self, count: u64) -> Option<&[u32]> {
+        self.filled.get(usize::try_from(count.checked_sub(self.first_filled)?).ok()?..)
+    }
+
     /// Returns the replication mode of a controller; `None` if it is unknown.
     pub fn mode(&self, who: ControllerId) -> Option<ControllerReplication> {
         self.mode_at(self.slot(who)?)
@@ -249,6 +269,9 @@ impl ReplicationStore {
             self.changes.drain(..self.old_changes);
             self.first_change += self.old_changes as u64;
             self.old_changes = self.changes.len();
+            self.filled.drain(..self.old_filled);
+            self.first_filled += self.old_filled as u64;
+            self.old_filled = self.filled.len();
         }
     }
 

@@ -282,10 +282,10 @@ fn resends_wait_for_new_updates() {
     };
     assert_eq!(sent(&mut rig, 1000), [old, new]);
     rig.set(old, "A0", 5.0);
-    assert_eq!(sent(&mut rig, 6), [old]);
-    assert_eq!(sent(&mut rig, 6), [old], "again, while there is room");
+    assert_eq!(sent(&mut rig, 4), [old]);
+    assert_eq!(sent(&mut rig, 4), [old], "again, while there is room");
     rig.set(new, "A0", 5.0);
-    assert_eq!(sent(&mut rig, 6), [new]);
+    assert_eq!(sent(&mut rig, 4), [new]);
 }
 
 proptest! {
