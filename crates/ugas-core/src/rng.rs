@@ -57,7 +57,18 @@ mod tests {
     use super::*;
 
     fn at(draw: u32, seed: u64) -> DrawAt {
-        DrawAt { seed, known: true, sub: 0, target: 1, origin_id: 2, ordinal: 0, execution: 0, calculation: 0, site: 0, draw }
+        DrawAt {
+            seed,
+            known: true,
+            sub: 0,
+            target: 1,
+            origin_id: 2,
+            ordinal: 0,
+            execution: 0,
+            calculation: 0,
+            site: 0,
+            draw,
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::types::Tick;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated,
-    Spec, Target, TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Spec,
+    Target, TaskKey, Which,
 };
 
 /// The protocol version. Client and server must have the same version.

@@ -232,23 +232,15 @@ mod tests {
         let mut streams = Streams::default();
         [block(1, 5), block(9, 6), block(9, 7), block(1, 8)].into_iter().for_each(|b| streams.push(3, b));
         let seed = |tick| streams.at_tick(3, tick).map(|b| b.seed);
-        assert_eq!([seed(0), seed(1), seed(8), seed(9), seed(16), seed(17)], [
-            None,
-            Some(5),
-            Some(5),
-            Some(6),
-            Some(6),
-            None
-        ]);
+        assert_eq!(
+            [seed(0), seed(1), seed(8), seed(9), seed(16), seed(17)],
+            [None, Some(5), Some(5), Some(6), Some(6), None]
+        );
         let due = |at| streams.at_time(3, SimTime(at)).map(|b| b.seed);
-        assert_eq!([due(0), due(1), due(80), due(81), due(160), due(161)], [
-            None,
-            Some(5),
-            Some(5),
-            Some(6),
-            Some(6),
-            None
-        ]);
+        assert_eq!(
+            [due(0), due(1), due(80), due(81), due(160), due(161)],
+            [None, Some(5), Some(5), Some(6), Some(6), None]
+        );
         assert_eq!(streams.at_tick(2, 3), None);
     }
 

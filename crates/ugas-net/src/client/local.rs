@@ -4,7 +4,9 @@
 use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
 use crate::policy::execution;
-use ugas_core::{ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction};
+use ugas_core::{
+    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction,
+};
 use ugas_doc::NetExecution;
 
 /// The sim of local abilities.

@@ -105,8 +105,7 @@ impl Client {
     pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
         let level = |request: &Request| self.level_of(request);
-        let late: Vec<(OpId, Op)> =
-            open.map(|p| (p.id, p.command.request.op(level(&p.command.request)))).collect();
+        let late: Vec<(OpId, Op)> = open.map(|p| (p.id, p.command.request.op(level(&p.command.request)))).collect();
         self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &late);
         !late.is_empty()
     }
