@@ -369,7 +369,7 @@ fn is_critical(fact: &Fact) -> bool {
 }
 
 /// Plays a session. Returns the corrections of the client, its undone facts and the critical hits on the server.
-fn gamble(profile: LinkProfile, chance: f64) -> (u64, usize, usize) {
+fn gamble(profile: LinkProfile, chance: f64, ability: &str) -> (u64, usize, usize) {
     let mut g = Game::new(Setup { builder: fair(chance), profile, ..Setup::default() });
     g.net.run(120);
     let (mut undone, mut critical, mut facts) = (0, 0, Facts::default());
@@ -377,9 +377,8 @@ fn gamble(profile: LinkProfile, chance: f64) -> (u64, usize, usize) {
     g.facts();
     for at in 0..400 {
         if at % 9 == 0 {
-            let name = if at % 2 == 0 { "GA_Gamble" } else { "GA_Slow" };
             // The window may be closed.
-            let _ = g.cast(name, Target::None);
+            let _ = g.cast(ability, Target::None);
         }
         g.net.step();
         g.net.server_mut().take_facts(&mut facts);
@@ -394,14 +393,18 @@ fn gamble(profile: LinkProfile, chance: f64) -> (u64, usize, usize) {
 #[test]
 fn predicted_rolls_equal_those_of_the_server_on_every_link() {
     for (name, profile) in LinkProfile::ALL {
-        let (corrections, undone, critical) = gamble(profile, 0.5);
+        let (corrections, undone, critical) = gamble(profile, 0.5, "GA_Gamble");
         // The same session without rolls: late commands are corrected there too.
-        let (expected, expected_undone, all) = gamble(profile, 1.0);
+        let (expected, expected_undone, all) = gamble(profile, 1.0, "GA_Gamble");
         println!("{name}: {corrections} corrections ({expected} without rolls), {undone} undone ({expected_undone})");
         assert_eq!((corrections, undone), (expected, expected_undone), "{name}");
         assert!(critical > all / 4 && critical < all, "{name}: {critical} of {all}");
         if ["lan", "good"].contains(&name) {
             assert_eq!((corrections, undone), (0, 0), "{name}");
+            // The roll of an ability after a delay belongs to the tick at which the delay ends.
+            let (corrections, undone, critical) = gamble(profile, 0.5, "GA_Slow");
+            assert_eq!((corrections, undone), (0, 0), "{name}");
+            assert!(critical > all / 4 && critical < all, "{name}: {critical} of {all}");
         }
     }
 }
