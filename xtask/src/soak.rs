@@ -61,6 +61,13 @@ const LONG_FORMS: &[LongForm] = &[
         seeds: 2_000,
         scales: false,
     },
+    LongForm {
+        package: "ugas-net",
+        test: "suite",
+        filter: "a_client_that_searches_keys_does_not_succeed_more_often",
+        seeds: 1,
+        scales: false,
+    },
 ];
 
 const REPORT: &str = "conformance/soak.json";

@@ -37,6 +37,11 @@ impl Blocks {
         tick.0 / self.ticks
     }
 
+    /// Returns whether seeds without an ack are resent in a tick: twice per block.
+    pub(crate) fn is_resend_tick(self, tick: Tick) -> bool {
+        tick.0.is_multiple_of(self.ticks.div_ceil(2))
+    }
+
     /// Returns the first tick of a block.
     pub(crate) fn first_tick(self, block: u32) -> Tick {
         Tick(block.saturating_mul(self.ticks))

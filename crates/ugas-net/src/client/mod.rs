@@ -84,7 +84,8 @@ pub struct ClientConfig {
     pub max_proxies: usize,
     /// Limits and timeouts of the connection.
     pub connection: ConnectionConfig,
-    /// The configuration of the sim. Its role and seed are ignored.
+    /// The configuration of the sim. Its role is ignored. Its seed is used only by abilities that run on this client
+    /// only.
     pub sim: SimConfig,
 }
 

@@ -1,8 +1,8 @@
 //! When the server reveals the seeds of a client's rolls.
 //!
 //! A client needs the seed of a tick to predict the rolls of the tick, and it predicts ticks that the server has not
-//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent in
-//! every packet until the client has acknowledged it.
+//! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent at
+//! once and then twice per block until the client has acknowledged it.
 
 use crate::rolls::{Blocks, MAX_SEEDS};
 use crate::types::Tick;
@@ -29,12 +29,15 @@ pub(crate) struct RevealedSeeds {
     next: u32,
     /// The first block whose seed the client has not acknowledged.
     unacked: u32,
+    /// The first block whose seed was never sent.
+    unsent: u32,
 }
 
 impl RevealedSeeds {
     /// Starts at the oldest tick of which commands are accepted.
     pub(crate) fn start(blocks: Blocks, now: Tick, max_late: u32) -> RevealedSeeds {
-        RevealedSeeds { next: blocks.of(now.minus(max_late)), unacked: blocks.of(now) }
+        let current = blocks.of(now);
+        RevealedSeeds { next: blocks.of(now.minus(max_late)), unacked: current, unsent: current }
     }
 
     /// Returns the blocks that the sim needs up to a tick and does not have.
@@ -46,8 +49,12 @@ impl RevealedSeeds {
     }
 
     /// Returns the blocks to reveal in a packet of a tick.
-    pub(crate) fn to_send(&self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
+    pub(crate) fn to_send(&mut self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
         let until = blocks.of(tick.plus(ahead_ticks)).saturating_add(1);
+        if until <= self.unsent && !blocks.is_resend_tick(tick) {
+            return until..until;
+        }
+        self.unsent = until.max(self.unsent);
         // A client that was away for long does not need the old seeds.
         self.unacked.max(until.saturating_sub(MAX_SEEDS))..until
     }
@@ -70,12 +77,15 @@ mod tests {
         assert_eq!(seeds.take_new(blocks, now), 98..101);
         assert_eq!(seeds.take_new(blocks, now.plus(7)), 101..101);
         assert_eq!(seeds.take_new(blocks, now.plus(8)), 101..102);
-        assert_eq!(seeds.to_send(blocks, now, 30), 100..104);
+        assert_eq!(seeds.to_send(blocks, now.plus(1), 30), 100..104);
+        assert!(seeds.to_send(blocks, now.plus(1), 30).is_empty(), "sent already");
+        assert_eq!(seeds.to_send(blocks, now.plus(2), 30), 100..105, "a new block");
         seeds.acknowledge(103);
         seeds.acknowledge(101);
-        assert_eq!(seeds.to_send(blocks, now, 30), 103..104);
-        seeds.acknowledge(104);
-        assert!(seeds.to_send(blocks, now, 30).is_empty());
+        assert!(seeds.to_send(blocks, now.plus(3), 30).is_empty());
+        assert_eq!(seeds.to_send(blocks, now.plus(4), 30), 103..105, "again");
+        seeds.acknowledge(105);
+        assert!(seeds.to_send(blocks, now.plus(4), 30).is_empty());
         assert_eq!(seeds.to_send(blocks, Tick(80_000), 30), 9972..10_004);
         assert_eq!(ahead(SimTime::ZERO), MIN_AHEAD);
         assert_eq!(ahead(SimTime::millis(400)), SimTime::millis(650));

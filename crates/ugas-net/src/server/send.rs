@@ -104,7 +104,7 @@ impl Server {
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
         let ahead_ticks = (ahead(round_trip).0 / length.0.max(1)) as u32;
-        let seeds = p.seeds.to_send(*blocks, tick, ahead_ticks);
+        let seeds = if first && is_welcomed { p.seeds.to_send(*blocks, tick, ahead_ticks) } else { 0..0 };
         let (secret, serial) = (*secret, p.number.serial);
         if first {
             views.advance(length);
@@ -122,7 +122,7 @@ impl Server {
             writer.bit(first);
             if first {
                 put_int(writer, slack as i64 - USUAL_SLACK);
-                sent.seeds = seeds.end;
+                sent.seeds = if seeds.is_empty() { 0 } else { seeds.end };
                 blocks.write(tick, seeds.clone(), |block| secret.seed_of(serial, block), writer);
                 write_verdicts(writer, verdicts, &mut sent, room / 4);
                 sent.confirmations = confirmations.write(tick, writer, room / 4);
