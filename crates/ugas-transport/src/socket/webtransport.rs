@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::{Builder, Runtime};
-use tokio::task::AbortHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use wtransport::endpoint::{IncomingSession, endpoint_side};
 use wtransport::error::SendDatagramError;
 use wtransport::{Connection as Session, Endpoint, Identity, ServerConfig, VarInt};
@@ -41,6 +41,7 @@ pub(crate) struct WebTransport {
     endpoint: Arc<Endpoint<endpoint_side::Server>>,
     /// The connection that was read last. Reading continues after it.
     last_read: Option<SocketAddr>,
+    accepting: JoinHandle<()>,
     runtime: Runtime,
 }
 
@@ -106,19 +107,24 @@ impl WebTransport {
         };
         let bound = endpoint.local_addr().map_err(cannot)?;
         let shared = Arc::new(Mutex::new(Shared::new(limits)));
-        runtime.spawn(accept(Arc::clone(&endpoint), Arc::clone(&shared)));
-        Ok((WebTransport { shared, endpoint, last_read: None, runtime }, bound, *hash.as_ref()))
+        let accepting = runtime.spawn(accept(Arc::clone(&endpoint), Arc::clone(&shared)));
+        Ok((WebTransport { shared, endpoint, last_read: None, accepting, runtime }, bound, *hash.as_ref()))
     }
 }
 
 impl Drop for WebTransport {
     /// Closes the connections, so that clients do not wait for the timeout.
     fn drop(&mut self) {
-        self.endpoint.close(VarInt::from_u32(0), b"");
-        lock(&self.shared).connections.clear();
-        let endpoint = Arc::clone(&self.endpoint);
-        // An error means that the time is over.
-        let _ = self.runtime.block_on(async { tokio::time::timeout(STOP_TIMEOUT, endpoint.wait_idle()).await });
+        let WebTransport { shared, endpoint, accepting, runtime, last_read: _ } = self;
+        accepting.abort();
+        runtime.block_on(async {
+            // `wtransport` panics if a task accepts from a closed endpoint, so the task must have ended.
+            let _ = accepting.await;
+            lock(shared).connections.clear();
+            endpoint.close(VarInt::from_u32(0), b"");
+            // An error means that the time is over.
+            let _ = tokio::time::timeout(STOP_TIMEOUT, endpoint.wait_idle()).await;
+        });
     }
 }
 

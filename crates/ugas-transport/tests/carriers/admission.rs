@@ -42,8 +42,8 @@ fn outcome(server: &mut Listener, client: &mut Connector, events: &mut Vec<Serve
 fn forged_requests_do_not_fill_a_server_without_a_key() {
     let mut server = listen(Auth::Open, Limits::default());
     let address = server.address(TransportKind::Udp).expect("it listens");
-    let socket = UdpSocket::bind("127.0.0.2:0").expect("a free port");
     for client in 0..6_000 {
+        let socket = UdpSocket::bind("127.0.0.2:0").expect("a free port");
         socket.send_to(&open_request(address, client), address).expect("loopback");
         if client % 32 == 0 {
             assert_eq!(poll_events(&mut server, STEP), []);
