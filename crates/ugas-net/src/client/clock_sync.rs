@@ -13,7 +13,10 @@ use crate::types::Tick;
 use std::collections::VecDeque;
 use ugas_core::SimTime;
 
-/// The change of speed per tick of error.
+/// The error in ticks below which the speed does not change. A slack is a whole number of ticks, so a smaller error
+/// cannot be removed.
+const TOLERANCE: f64 = 0.5;
+/// The change of speed per tick of error beyond the tolerance.
 const GAIN: f64 = 1.0 / 12.0;
 /// The highest speed of a clock that is late. A later clock jumps.
 const MAX_FASTER: f64 = 0.25;
@@ -98,6 +101,8 @@ pub(crate) struct ClockSync {
     path: Option<f64>,
     /// The phases of sent packets, by rising packet number.
     sent: VecDeque<(u64, f64)>,
+    /// Whether `offset` was estimated from `server`, because no report has arrived since a suspension.
+    is_estimated: bool,
     /// Reports about packets before this number are ignored.
     next_report: u64,
     /// The slack that packets should have on a link without jitter.
@@ -122,6 +127,7 @@ impl ClockSync {
             deviation: Smoothed { value: Some(1.0), far: None, count: 1.0 },
             server: Smoothed::default(),
             path: None,
+            is_estimated: false,
             sent: VecDeque::new(),
             next_report: 0,
             wanted: 3.0,
@@ -163,6 +169,7 @@ impl ClockSync {
         }
         let Ok(at) = self.sent.binary_search_by_key(&number, |(sent, _)| *sent) else { return };
         self.next_report = number.saturating_add(1);
+        self.is_estimated = false;
         let phase = self.sent[at].1;
         self.sent.drain(..=at);
         // A correct server reports only values within this range.
@@ -202,7 +209,8 @@ impl ClockSync {
         }
         let error = self.error(before + self.fraction - self.local);
         self.is_waiting = error > if self.is_waiting { WAITED } else { WAIT };
-        self.speed = if self.is_waiting { 0.0 } else { 1.0 - (error * GAIN).clamp(-MAX_FASTER, MAX_SLOWER) };
+        let beyond = error - error.clamp(-TOLERANCE, TOLERANCE);
+        self.speed = if self.is_waiting { 0.0 } else { 1.0 - (beyond * GAIN).clamp(-MAX_FASTER, MAX_SLOWER) };
         self.local += elapsed;
         self.fraction += elapsed * self.speed;
         if error < -JUMP {
@@ -218,9 +226,12 @@ impl ClockSync {
     /// out of date.
     fn measure_server(&mut self, sample: f64) {
         let (_, is_replaced) = self.server.add(sample, SLOW_WEIGHT, self.far());
-        if let (Some(server), Some(path), true) = (self.server.value, self.path, is_replaced) {
-            self.offset.set(server + path);
+        if is_replaced {
+            self.is_estimated = true;
             self.next_report = self.sent.back().map_or(self.next_report, |(number, _)| number.saturating_add(1));
+        }
+        if let (Some(server), Some(path), true) = (self.server.value, self.path, self.is_estimated) {
+            self.offset = Smoothed { value: Some(server + path), far: None, count: self.server.count };
         }
     }
 
@@ -277,7 +288,9 @@ mod tests {
         for delay in [0, 6, 20] {
             for error in [-20, -5, -2, 3, 7, 20] {
                 let mut run = Loop::new(delay);
-                (0..200).for_each(|_| { run.step(); });
+                (0..200).for_each(|_| {
+                    run.step();
+                });
                 let usual = run.step();
                 assert!((1..=3).contains(&usual), "{usual} with reports {delay} ticks old");
                 run.tick = Tick((run.tick.0 as i32 + error) as u32);
@@ -293,7 +306,9 @@ mod tests {
     #[test]
     fn time_over_which_the_session_moved_the_clock_does_not_count_twice() {
         let mut run = Loop::new(6);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         // A frame of 20 ticks: the packets that arrive first move the clock by 11 ticks.
         run.server += 20;
@@ -310,7 +325,9 @@ mod tests {
     #[test]
     fn lost_time_is_corrected_before_the_first_report() {
         let mut run = Loop::new(20);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         // The process did not run for 20 ticks, and its next frame is one tick long.
         run.server += 20;
@@ -325,7 +342,9 @@ mod tests {
     #[test]
     fn one_delayed_packet_changes_nothing() {
         let mut run = Loop::new(2);
-        (0..100).for_each(|_| { run.step(); });
+        (0..100).for_each(|_| {
+            run.step();
+        });
         let usual = run.step();
         if let Some(report) = run.reports.back_mut() {
             report.1 -= 40;

@@ -67,8 +67,7 @@ pub(crate) struct MoveStreams {
 
 impl MoveStreams {
     pub(crate) fn new(owned: &[ControllerId]) -> MoveStreams {
-        let stream =
-            |&who| MoveStream { who, received: VecDeque::new(), waiting: VecDeque::new(), last_run: None };
+        let stream = |&who| MoveStream { who, received: VecDeque::new(), waiting: VecDeque::new(), last_run: None };
         MoveStreams { list: owned.iter().map(stream).collect(), read: Vec::new() }
     }
 

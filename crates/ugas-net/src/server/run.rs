@@ -145,10 +145,8 @@ impl Server {
         }
         self.store.update(&self.sim, self.tick, &self.changed);
         self.store.record_bursts(&facts);
-        self.cooldowns.record(
-            &facts,
-            self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length),
-        );
+        self.cooldowns
+            .record(&facts, self.tick.minus(self.config.late_ticks().saturating_add(1)).time(self.config.tick_length));
         for p in self.peers.values_mut().filter(|p| p.phase == Phase::Playing) {
             for row in &mut p.rows {
                 let mode = self.modes.get(&row.who).copied().unwrap_or(self.config.replication);

@@ -3,7 +3,8 @@
 use crate::kit::{Game, Setup};
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, ControllerId, FactKind, Facts, InputId, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec, Target,
+    AbilityGrant, ControllerId, FactKind, Facts, InputId, Op, Refusal, Rules, Sim, SimConfig, SimTime, SpawnSpec,
+    Target,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet};
 use ugas_net::authority::RejectReason;
@@ -104,7 +105,8 @@ fn no_click_is_dropped_up_to_400_ms_on_any_link_at_any_rate() {
 
 #[test]
 fn the_window_follows_the_round_trip_and_the_tick_length() {
-    let window = |rate, round_trip| session(rate, LinkProfile::round_trip(round_trip, 0), 1).0.client("Ana").prediction_window();
+    let window =
+        |rate, round_trip| session(rate, LinkProfile::round_trip(round_trip, 0), 1).0.client("Ana").prediction_window();
     assert_eq!(window(60, 100), 30, "at least half a second");
     let long = window(60, 500);
     assert!((50..=60).contains(&long), "{long} ticks at 500 ms");

@@ -157,7 +157,14 @@ mod tests {
     #[test]
     fn a_short_header_has_seven_bytes() {
         let mut out = Vec::new();
-        write(&mut out, 70_000, Tick(90_000), false, Some(ReceivedPackets { newest: 65_540, mask: u32::MAX }), SimTime::ZERO);
+        write(
+            &mut out,
+            70_000,
+            Tick(90_000),
+            false,
+            Some(ReceivedPackets { newest: 65_540, mask: u32::MAX }),
+            SimTime::ZERO,
+        );
         assert_eq!(out.len(), 7);
         let (header, rest) = read(&out).unwrap();
         assert_eq!(header.ack, Some((4, u32::MAX)));
@@ -177,7 +184,14 @@ mod tests {
     #[test]
     fn the_long_form_has_full_numbers() {
         let mut out = Vec::new();
-        write(&mut out, (1 << 48) - 1, Tick(u32::MAX), true, Some(ReceivedPackets { newest: 7, mask: 0 }), SimTime::ZERO);
+        write(
+            &mut out,
+            (1 << 48) - 1,
+            Tick(u32::MAX),
+            true,
+            Some(ReceivedPackets { newest: 7, mask: 0 }),
+            SimTime::ZERO,
+        );
         assert_eq!(out.len(), 1 + 6 + 4 + 2 + 4);
         let (header, _) = read(&out).unwrap();
         assert_eq!((header.number, header.tick), (Wrapped::Full((1 << 48) - 1), Wrapped::Full(u32::MAX)));

@@ -199,10 +199,8 @@ fn get_move(from: &mut BitReader, tick: Tick, expected: &Extrapolation) -> Resul
     if from.bit()? {
         for part in &mut facing {
             let value = get_int(from)?.wrapping_add(i64::from(*part));
-            *part = i8::try_from(value)
-                .ok()
-                .filter(|v| *v != i8::MIN)
-                .ok_or(WireError::BadValue { what: "a facing" })?;
+            *part =
+                i8::try_from(value).ok().filter(|v| *v != i8::MIN).ok_or(WireError::BadValue { what: "a facing" })?;
         }
     }
     if position.iter().any(|v| v.unsigned_abs() > MAX_STEP as u64) {
