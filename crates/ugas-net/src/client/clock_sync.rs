@@ -13,7 +13,10 @@ use crate::types::Tick;
 use std::collections::VecDeque;
 use ugas_core::SimTime;
 
-/// The change of speed per tick of error.
+/// The error in ticks below which the speed does not change. A slack is a whole number of ticks, so a smaller error
+/// cannot be removed.
+const TOLERANCE: f64 = 0.5;
+/// The change of speed per tick of error beyond the tolerance.
 const GAIN: f64 = 1.0 / 12.0;
 /// The highest speed of a clock that is late. A later clock jumps.
 const MAX_FASTER: f64 = 0.25;
@@ -98,6 +101,8 @@ pub(crate) struct ClockSync {
     path: Option<f64>,
     /// The phases of sent packets, by rising packet number.
     sent: VecDeque<(u64, f64)>,
+    /// Whether `offset` was estimated from `server`, because no report has arrived since a suspension.
+    is_estimated: bool,
     /// Reports about packets before this number are ignored.
     next_report: u64,
     /// The slack that packets should have on a link without jitter.
@@ -122,6 +127,7 @@ impl ClockSync {
             deviation: Smoothed { value: Some(1.0), far: None, count: 1.0 },
             server: Smoothed::default(),
             path: None,
+            is_estimated: false,
             sent: VecDeque::new(),
             next_report: 0,
             wanted: 3.0,
@@ -163,6 +169,7 @@ impl ClockSync {
         }
         let Ok(at) = self.sent.binary_search_by_key(&number, |(sent, _)| *sent) else { return };
         self.next_report = number.saturating_add(1);
+        self.is_estimated = false;
         let phase = self.sent[at].1;
         self.sent.drain(..=at);
         // A correct server reports only values within this range.
@@ -202,7 +209,8 @@ impl ClockSync {
         }
         let error = self.error(before + self.fraction - self.local);
         self.is_waiting = error > if self.is_waiting { WAITED } else { WAIT };
-        self.speed = if self.is_waiting { 0.0 } else { 1.0 - (error * GAIN).clamp(-MAX_FASTER, MAX_SLOWER) };
+        let beyond = error - error.clamp(-TOLERANCE, TOLERANCE);
+        self.speed = if self.is_waiting { 0.0 } else { 1.0 - (beyond * GAIN).clamp(-MAX_FASTER, MAX_SLOWER) };
         self.local += elapsed;
         self.fraction += elapsed * self.speed;
         if error < -JUMP {
@@ -218,9 +226,12 @@ impl ClockSync {
     /// out of date.
     fn measure_server(&mut self, sample: f64) {
         let (_, is_replaced) = self.server.add(sample, SLOW_WEIGHT, self.far());
-        if let (Some(server), Some(path), true) = (self.server.value, self.path, is_replaced) {
-            self.offset.set(server + path);
+        if is_replaced {
+            self.is_estimated = true;
             self.next_report = self.sent.back().map_or(self.next_report, |(number, _)| number.saturating_add(1));
+        }
+        if let (Some(server), Some(path), true) = (self.server.value, self.path, self.is_estimated) {
+            self.offset = Smoothed { value: Some(server + path), far: None, count: self.server.count };
         }
     }
 

@@ -185,6 +185,20 @@ struct PendingCommand {
     is_acked: bool,
 }
 
+/// Writes the baseline of an owned controller; `previous` is the baseline of the controller before it.
+fn write_baseline(out: &mut BitWriter, tick: Tick, previous: Option<Option<Tick>>, baseline: Option<Tick>) {
+    if let Some(previous) = previous {
+        out.bit(previous == baseline);
+        if previous == baseline {
+            return;
+        }
+    }
+    out.bit(baseline.is_some());
+    if let Some(baseline) = baseline {
+        put_int(out, tick.0 as i64 - baseline.0 as i64);
+    }
+}
+
 /// Writes the commands that fit into a packet of `room` bytes, in order, and appends their keys. If not all fit, those
 /// that were never sent come first, then the newest.
 fn write_commands(
@@ -532,12 +546,11 @@ impl Client {
                 return;
             }
             writer.clear();
+            let mut previous = None;
             for row in rows.iter_mut() {
                 let baseline = row.newest_baseline();
-                writer.bit(baseline.is_some());
-                if let Some(baseline) = baseline {
-                    put_int(writer, tick.0 as i64 - baseline.0 as i64);
-                }
+                write_baseline(writer, *tick, previous, baseline);
+                previous = Some(baseline);
                 let hash = row.newest_hash(sim.rules()).filter(|(at, _)| at == tick && !row.requests_state);
                 writer.bit(hash.is_some());
                 if let Some((_, hash)) = hash {

@@ -16,7 +16,7 @@ use ugas_core::{Anchor, ControllerId, Outcome, Refusal};
 const MAX_KEPT: usize = 256;
 /// The bytes of a packet that moves may use. The newest move of each controller is always sent; earlier ones are sent
 /// again only within this limit.
-const MOVE_BYTES: usize = 104;
+const MOVE_BYTES: usize = 128;
 
 /// A move that the server may not have run yet.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,11 @@ impl OwnMoves {
     }
 }
 
+/// Returns the newest moves of a list.
+fn newest(moves: &[MoveEntry], count: usize) -> &[MoveEntry] {
+    &moves[moves.len().saturating_sub(count)..]
+}
+
 /// The moves of all owned controllers, in the order of the welcome.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MoveSender {
@@ -72,23 +77,33 @@ impl MoveSender {
     /// Appends the moves of a packet and the keys of these moves. Moves of a tick that is not simulated yet may still be
     /// replaced, so they are not sent.
     pub(super) fn write(&self, tick: Tick, out: &mut BitWriter, keys: &mut Vec<(u32, u16)>) {
-        let moves_of = |most: usize| self.list.iter().map(move |own| own.unacked(tick, most));
-        if moves_of(1).all(|moves| moves.is_empty()) {
+        let unacked: Vec<Vec<MoveEntry>> = self.list.iter().map(|own| own.unacked(tick, MAX_COPIES)).collect();
+        if unacked.iter().all(Vec::is_empty) {
             return out.bit(false);
         }
         out.bit(true);
-        let start = out.bit_len();
-        for most in (1..=MAX_COPIES).rev() {
-            out.truncate(start);
-            for (own, moves) in self.list.iter().zip(moves_of(most)) {
-                put_moves(out, tick, own.reference, &moves);
-            }
-            if out.bit_len() - start <= MOVE_BYTES * 8 || most == 1 {
-                for (sub, moves) in (MOVE_SUB..=u16::MAX).zip(moves_of(most)) {
-                    keys.extend(moves.iter().map(|entry| (entry.tick.0, sub)));
+        let mut scratch = BitWriter::new();
+        let mut bits_of = |own: &OwnMoves, moves: &[MoveEntry]| {
+            scratch.clear();
+            put_moves(&mut scratch, tick, own.reference, moves);
+            scratch.bit_len()
+        };
+        let mut used: usize = self.list.iter().zip(&unacked).map(|(own, moves)| bits_of(own, newest(moves, 1))).sum();
+        let mut copies = vec![1; unacked.len()];
+        for more in 2..=MAX_COPIES {
+            for ((own, moves), copies) in self.list.iter().zip(&unacked).zip(&mut copies) {
+                if moves.len() < more || *copies + 1 != more {
+                    continue;
                 }
-                return;
+                let added = bits_of(own, newest(moves, more)).saturating_sub(bits_of(own, newest(moves, more - 1)));
+                if used + added <= MOVE_BYTES * 8 {
+                    (*copies, used) = (more, used + added);
+                }
             }
+        }
+        for (sub, ((own, moves), copies)) in (MOVE_SUB..=u16::MAX).zip(self.list.iter().zip(&unacked).zip(copies)) {
+            put_moves(out, tick, own.reference, newest(moves, copies));
+            keys.extend(newest(moves, copies).iter().map(|entry| (entry.tick.0, sub)));
         }
     }
 

@@ -192,7 +192,7 @@ impl Client {
     /// Passes the slack of the newest acknowledged packet to the clock.
     fn report_slack(&mut self, slack: i64, tick: Tick) {
         // The content of a lost packet arrives with the next one and should still be in time.
-        let wanted = 2.75 + (f64::from(self.carrier.lost_share()) / 50.0).min(2.0);
+        let wanted = 3.0 + (f64::from(self.carrier.lost_share()) / 50.0).min(2.0);
         let (Some(clock), Some(newest)) = (&mut self.clock_sync, self.carrier.newest_acked()) else { return };
         clock.report(newest.0, slack, wanted);
         clock.record_arrival(tick);

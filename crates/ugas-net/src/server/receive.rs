@@ -93,6 +93,20 @@ impl Server {
     }
 }
 
+/// Reads the baseline of an owned controller; `previous` is the baseline of the controller before it.
+fn read_baseline(from: &mut BitReader, tick: Tick, previous: Option<Option<Tick>>) -> Result<Option<Tick>, WireError> {
+    if let Some(previous) = previous
+        && from.bit()?
+    {
+        return Ok(previous);
+    }
+    if !from.bit()? {
+        return Ok(None);
+    }
+    let back = get_int(from)?;
+    Ok(Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32)))
+}
+
 fn read_payload(
     p: &mut Peer,
     payload: &[u8],
@@ -103,13 +117,10 @@ fn read_payload(
 ) -> Result<(), WireError> {
     let mut from = BitReader::new(payload);
     let time = now.time(config.tick_length);
+    let mut previous = None;
     for row in &mut p.rows {
-        let baseline = if from.bit()? {
-            let back = get_int(&mut from)?;
-            Some(Tick((tick.0 as i64).saturating_sub(back).clamp(0, u32::MAX as i64) as u32))
-        } else {
-            None
-        };
+        let baseline = read_baseline(&mut from, tick, previous)?;
+        previous = Some(baseline);
         let hash = if from.bit()? { Some(from.bits(32)? as u32) } else { None };
         row.take_client_hash(now, tick, hash, baseline);
     }

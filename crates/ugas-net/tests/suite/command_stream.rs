@@ -111,7 +111,8 @@ fn one_mover_takes_at_most_48_kilobits_and_16_take_at_most_120() {
             println!("{movers} movers, {name}: {ride:?}");
             assert!(ride.kilobits <= most, "{movers} movers, {name}: {ride:?}");
             assert_eq!(ride.rejected, 0, "{movers} movers, {name}: {ride:?}");
-            assert!(ride.largest <= 260, "{movers} movers, {name}: {ride:?}");
+            // Without an acknowledged pose to refer to, poses are written in full.
+            assert!(ride.largest <= 400, "{movers} movers, {name}: {ride:?}");
         }
     }
 }

@@ -114,8 +114,9 @@ fn unacknowledged_verdicts_are_bounded() {
 fn without_ack(datagram: &[u8]) -> Vec<u8> {
     let flags = datagram[0];
     let head = if flags & 1 << 6 != 0 { 11 } else { 5 };
-    let acks = if flags & 1 != 0 { 2 + (flags >> 2 & 15).count_ones() as usize } else { 0 };
-    let mut out = vec![flags & !0b11_1101];
+    let delay = if flags & 1 << 7 != 0 { 2 } else { 0 };
+    let acks = if flags & 1 != 0 { 2 + (flags >> 2 & 15).count_ones() as usize + delay } else { 0 };
+    let mut out = vec![flags & !0b1011_1101];
     out.extend_from_slice(&datagram[1..head]);
     out.extend_from_slice(&datagram[head + acks..]);
     out
