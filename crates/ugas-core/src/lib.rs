@@ -30,6 +30,7 @@
 
 mod check;
 mod check_play;
+mod difference;
 mod fact;
 mod flow;
 mod ids;
@@ -51,6 +52,7 @@ mod state;
 mod task;
 mod time;
 
+pub use difference::RowDifference;
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
     FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
@@ -79,7 +81,7 @@ pub use rules::{
     Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
 };
 pub use sim::{
-    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
+    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation,
     Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};

@@ -15,11 +15,11 @@ pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
 pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{
-    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
+    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated, SimulatedStep, TriggerAction,
 };
 
 use crate::flow::{
-    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, Scratch,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions, Replay, Scratch,
     State, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
@@ -115,6 +115,7 @@ impl Sim {
             root: OpId::default(),
             link: 0,
             non_finite: None,
+            hidden_read: None,
             sure: false,
             fast: self.fast_paths_open(),
         }
@@ -144,11 +145,12 @@ impl Sim {
             back_dated_by: SimTime::ZERO,
             fast,
             non_finite: NonFiniteConditions::default(),
+            hidden_read: HiddenRead::default(),
             host: None,
         }
     }
 
-    /// Returns a flow that replays one row from a journal. The flow takes no fast path.
+    /// Returns a flow that replays rows from their journals. The flow takes no fast path.
     pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
         Flow { replay: Some(replay), fast: false, ..self.flow() }
     }

@@ -70,6 +70,10 @@ impl Flow<'_> {
             if outcome.is_ok() {
                 outcome = self.write_results(def, about, via, &results);
             }
+            if matches!(outcome, Err(Refusal::NotReplicated { .. })) {
+                // The server runs it.
+                outcome = Ok(());
+            }
             if outcome.is_err() {
                 break;
             }
@@ -92,6 +96,7 @@ impl Flow<'_> {
             let refused = match slot {
                 None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
                 Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => Some(Refusal::Restricted),
+                Some(_) if let Err(refusal) = self.view().check_hidden_write(about.target, r.attribute) => Some(refusal),
                 Some(slot) => {
                     let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
                     self.mark(about.target, slot);
@@ -120,6 +125,8 @@ impl Flow<'_> {
             for r in reads {
                 let who = if r.of_target { about.spec.target } else { about.spec.source };
                 into.push(match r.when {
+                    // The execution reads it again and is left to the server.
+                    CaptureTime::OnApplication if self.ix.hidden.hides(who, r.attribute) => f64::NAN,
                     CaptureTime::OnApplication => self.read(who, r.attribute)?,
                     CaptureTime::OnExecution => f64::NAN,
                 });
@@ -159,7 +166,9 @@ impl Flow<'_> {
         }
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
-            self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+            if !matches!(refusal, Refusal::NotReplicated { .. }) {
+                self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
+            }
             self.cause = cause;
             return;
         }

@@ -17,6 +17,7 @@ mod depend;
 mod execute;
 mod fast_path;
 mod grant;
+mod hidden;
 mod lifecycle;
 mod magnitude;
 mod op;
@@ -27,6 +28,7 @@ mod policy;
 mod react;
 mod reload;
 mod remove;
+mod replay;
 mod set;
 mod set_grant;
 mod settle;
@@ -39,7 +41,9 @@ mod write;
 pub use combat::ChargeView;
 
 pub(crate) use ability::{CachedRefusal, EndHow, PredictedTargets, TriggerCause};
-pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
+pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
+pub(crate) use hidden::{HiddenRead, HiddenValues};
+pub(crate) use replay::{Replay, ReplayRow, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
 pub(crate) use magnitude::About;
@@ -163,6 +167,8 @@ pub(crate) struct Scratch {
     pub(crate) combat_results: Vec<combat::CombatResult>,
     /// Targets that a predicting client chose.
     pub(crate) predicted_targets: PredictedTargets,
+    /// The number of entries recorded in all journals.
+    pub(crate) journal_stamp: u64,
 }
 
 /// A sim's parts, borrowed for one op or for the work that is due at one time.
@@ -175,8 +181,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) sc: &'a mut Scratch,
     pub(crate) causes: &'a mut Causes,
     pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
-    /// The replay of one row, if this flow is a replay. Actions on other rows are then suppressed, and values of other
-    /// rows come from the journal.
+    /// The replay of some rows, if this flow is a replay. Actions on other rows are then suppressed, and values of other
+    /// rows come from the journals.
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     pub(crate) depth: u32,
@@ -187,6 +193,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) fast: bool,
     /// Conditions with a part that is not finite, reported at the end of the operation.
     pub(crate) non_finite: NonFiniteConditions,
+    /// The last value that was read although the client does not have it.
+    pub(crate) hidden_read: HiddenRead,
     /// The host, during an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

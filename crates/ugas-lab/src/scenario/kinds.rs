@@ -115,6 +115,7 @@ pub(crate) const REFUSALS: &[&str] = &[
     "AlreadyActive",
     "Pending",
     "PredictionWindowClosed",
+    "NotReplicated",
     "ClaimedDuringCooldown",
     "Dead",
     "BlockedByTags",

@@ -4,7 +4,7 @@
 use crate::types::Tick;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
+use ugas_core::{AttributeId, ControllerId, JournalPosition, OpId, RowImage, Rules};
 
 /// The maximum number of server states kept as baselines.
 const MAX_KEPT: usize = 128;
@@ -35,6 +35,9 @@ pub(crate) struct OwnedHistory {
     sent_hashes: VecDeque<(Tick, u32)>,
     /// Whether the client requests the full state by sending no hash, because it cannot use the server's confirmation.
     pub(crate) requests_state: bool,
+    /// The commands whose validation the host of the server had not answered at the last confirmed tick. Their facts
+    /// stay undecided.
+    pub(crate) pending_validations: Vec<OpId>,
 }
 
 impl OwnedHistory {
@@ -48,6 +51,7 @@ impl OwnedHistory {
             spare: Vec::new(),
             sent_hashes: VecDeque::new(),
             requests_state: false,
+            pending_validations: Vec::new(),
         }
     }
 

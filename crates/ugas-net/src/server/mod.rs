@@ -329,10 +329,12 @@ impl Server {
         })
     }
 
-    /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands and
-    /// verdicts, plus the number of unread bytes. Tests use this number to check memory bounds.
+    /// Returns how much data the server keeps for its clients: the number of packets in flight, waiting commands, verdicts
+    /// and confirmations, plus the number of unread bytes. Tests use this number to check memory bounds.
     pub fn retained(&self) -> usize {
-        self.peers.values().map(|p| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained()).sum()
+        let confirmations = |p: &Peer| p.confirmations.len() + p.own_confirmations.len();
+        let kept = |p: &Peer| p.in_flight.len() + p.waiting() + p.verdicts.len() + p.carrier.retained();
+        self.peers.values().map(|p| kept(p) + confirmations(p)).sum()
     }
 
     /// Adds a client that owns these controllers. The transport must have authenticated the peer. Returns the number of

@@ -1,6 +1,6 @@
 //! The server's record of one client.
 
-use super::confirm::ConfirmationQueue;
+use super::confirm::{ConfirmationQueue, SentRun};
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
@@ -45,10 +45,10 @@ pub(crate) struct SentPacket {
     pub(crate) actors: Vec<PlannedUpdate>,
     pub(crate) poses: Vec<PlannedUpdate>,
     pub(crate) verdicts: Vec<(u32, u16)>,
-    /// The number of confirmations about remote actors that the client has received once this packet arrives.
-    pub(crate) confirmations: u64,
-    /// The number of confirmations about owned controllers that the client has received once this packet arrives.
-    pub(crate) own_confirmations: u64,
+    /// The confirmations about remote actors.
+    pub(crate) confirmations: Vec<SentRun>,
+    /// The confirmations about owned controllers.
+    pub(crate) own_confirmations: Vec<SentRun>,
 }
 
 /// A token bucket, which limits how much a client may send.
@@ -311,14 +311,15 @@ impl Peer {
             let Some(mut sent) = self.in_flight.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !sent.verdicts.contains(&(v.base, v.sub)));
-                self.confirmations.acknowledge(sent.confirmations);
-                self.own_confirmations.acknowledge(sent.own_confirmations);
             }
+            self.confirmations.on_packet_result(&sent.confirmations, arrived);
+            self.own_confirmations.on_packet_result(&sent.own_confirmations, arrived);
             self.views.on_packet_result(&sent, arrived);
             sent.actors.clear();
             sent.poses.clear();
             sent.verdicts.clear();
-            (sent.confirmations, sent.own_confirmations) = (0, 0);
+            sent.confirmations.clear();
+            sent.own_confirmations.clear();
             self.spare.push(sent);
         }
         self.views.confirm_streamed(&self.carrier);
@@ -331,8 +332,11 @@ impl Peer {
 
     /// Keeps the content of a packet until its ack or loss.
     pub(crate) fn track_packet(&mut self, sent: SentPacket) {
-        if self.in_flight.len() >= MAX_IN_FLIGHT {
-            self.in_flight.pop_front();
+        if self.in_flight.len() >= MAX_IN_FLIGHT
+            && let Some(oldest) = self.in_flight.pop_front()
+        {
+            self.confirmations.on_packet_result(&oldest.confirmations, false);
+            self.own_confirmations.on_packet_result(&oldest.own_confirmations, false);
         }
         self.in_flight.push_back(sent);
     }
