@@ -91,10 +91,13 @@ impl View<'_> {
 
     /// Refuses a write whose result depends on a value that the client does not have: the bounds of a known attribute,
     /// or a hidden attribute that a known one depends on.
+    #[inline]
     pub(crate) fn check_hidden_write(&self, target: usize, attribute: AttributeId) -> Result<(), Refusal> {
-        if self.ix.hidden.is_empty() {
-            return Ok(());
-        }
+        if self.ix.hidden.is_empty() { Ok(()) } else { self.refuse_hidden_write(target, attribute) }
+    }
+
+    #[cold]
+    fn refuse_hidden_write(&self, target: usize, attribute: AttributeId) -> Result<(), Refusal> {
         let (who, layout) = (self.row(target).id, self.layout(target));
         let Some(slot) = layout.slot(attribute).map(|at| &layout.slots[at]) else { return Ok(()) };
         let hides = |at: u16| self.ix.hidden.hides(who, layout.slots[at as usize].attribute);
@@ -112,10 +115,13 @@ impl View<'_> {
     }
 
     /// Refuses to predict an activation whose condition, cost or cooldown reads a value that the client does not have.
+    #[inline]
     pub(crate) fn check_hidden_reads(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
-        if self.ix.hidden.is_empty() {
-            return Ok(());
-        }
+        if self.ix.hidden.is_empty() { Ok(()) } else { self.refuse_hidden_reads(t) }
+    }
+
+    #[cold]
+    fn refuse_hidden_reads(&self, t: &ActivationAttempt<'_>) -> Result<(), Refusal> {
         let own = self.row(t.slot).id;
         let of = |side: Side| match (side, t.target) {
             (Side::Own, _) => own,
@@ -162,11 +168,15 @@ impl Flow<'_> {
         (result, read)
     }
 
-    /// Refuses what a client would have to guess: `run` succeeded, but read a value that the client does not have.
+    /// Refuses what a client would have to guess: `run` read a value that the client does not have.
+    #[inline]
     pub(crate) fn refuse_hidden<T>(
         &mut self,
         run: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
+        if self.ix.hidden.is_empty() {
+            return run(self);
+        }
         match self.watch_hidden(run) {
             (_, Some((who, attribute))) => Err(Refusal::NotReplicated { who, attribute }),
             (result, None) => result,

@@ -380,3 +380,49 @@ pub(crate) struct Resimulated<'a> {
     /// The facts of the resimulation.
     pub(crate) facts: &'a Facts,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::visible::plain;
+    use super::*;
+    use crate::confirm::{ConfirmationList, ListHeader};
+
+    /// A predicted hit without a confirmation did not happen, unless the server dropped confirmations of its tick.
+    #[test]
+    fn a_dropped_confirmation_leaves_the_fact_unknown() {
+        let (old, new) = (2.0, 1.0);
+        let kind = FactKind::AttributeChanged { attribute: AttributeId(0), old, new, old_base: old, new_base: new };
+        let fact = plain(SimTime::ZERO, ControllerId(3), kind);
+        let (mut pending, mut out) = (PendingFacts::new(Vec::new()), NetFacts::default());
+        let mut window = ConfirmationWindow::default();
+        for tick in [5, 7, 9] {
+            pending.predict(Tick(tick), &fact, false, &Facts::default(), &mut out);
+        }
+        let header = ListHeader { first: 40, count: 0, dropped_until: Some(Tick(6)) };
+        window.receive(Some(ConfirmationList { header, entries: Vec::new() }), Tick(8));
+        out.clear();
+        assert_eq!(pending.resolve_remote_facts(&window, |_| false, &mut out).len(), 1);
+        let certainties: Vec<Certainty> = out.iter().map(|(_, certainty)| certainty).collect();
+        assert_eq!(certainties, [Certainty::Unknown, Certainty::Undone]);
+        assert_eq!(pending.len(), 1, "tick 9 is not complete");
+    }
+
+    /// A late command runs later than predicted: its hit is not resolved with the confirmations of the predicted tick.
+    #[test]
+    fn an_accepted_hit_waits_for_the_confirmations_of_the_verdict() {
+        let kind = FactKind::TagChanged { tag: ugas_core::TagId(1), added: true, exact: true, presence: true };
+        let fact = Fact { root: OpId::new(1, 4, 0), ..plain(SimTime::ZERO, ControllerId(3), kind) };
+        let (mut pending, mut out) = (PendingFacts::new(Vec::new()), NetFacts::default());
+        let mut window = ConfirmationWindow::default();
+        pending.predict(Tick(5), &fact, false, &Facts::default(), &mut out);
+        pending.accept(fact.root, Tick(9));
+        window.receive(None, Tick(8));
+        out.clear();
+        pending.resolve_remote_facts(&window, |_| false, &mut out);
+        assert!(out.is_empty(), "the server may have run the command in tick 9");
+        pending.confirm_hash(confirmation_hash(&fact).unwrap(), Tick(9));
+        window.receive(None, Tick(9));
+        pending.resolve_remote_facts(&window, |_| false, &mut out);
+        assert_eq!(out.iter().map(|(_, certainty)| certainty).collect::<Vec<_>>(), [Certainty::Confirmed]);
+    }
+}

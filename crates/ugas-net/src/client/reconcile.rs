@@ -88,7 +88,9 @@ impl Client {
             }
         }
         let row = &mut self.rows[at];
-        row.pending_validations = validations.iter().map(|(root, _)| *root).collect();
+        let pending = validations.iter().map(|(root, _)| *root).collect();
+        let mut answered = std::mem::replace(&mut row.pending_validations, pending);
+        answered.retain(|root| !row.pending_validations.contains(root));
         row.keep_state(tick, tokens);
         let who = row.who;
         let first = row.last_confirmed.is_none();
@@ -96,6 +98,11 @@ impl Client {
             self.add_owned(at, tick);
         }
         self.confirm(at, tick, image, is_different);
+        for root in answered {
+            if self.mispredicted_facts.iter().any(|f| f.root == root) {
+                self.keys.reject(root);
+            }
+        }
         if first {
             self.list_owned();
             // The journal starts with the first state.

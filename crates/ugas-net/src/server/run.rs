@@ -44,23 +44,21 @@ impl Server {
         }
     }
 
-    /// Returns the abilities of the client's controllers that a command activated.
+    /// Returns the abilities of the client's controllers that a command activated. An activation that waits for its
+    /// validation counts: the client has predicted it, and its facts stay undecided until the answer.
     pub(super) fn activated(&self, id: PeerId, command: &Command, before: usize) -> Vec<AbilityId> {
         let Some(p) = self.peers.get(&id) else { return Vec::new() };
         let (key, facts) = (command.id(p.number.client), &self.sim.facts().list);
         // A log that overflowed was cleared.
         let new = facts.get(before..).unwrap_or(facts);
-        let of = |f: &Fact| {
-            if let FactKind::AbilityActivated { ability, .. } = f.kind
-                && f.root == key
-                && p.owned.contains(&f.who)
-            {
-                Some(ability)
-            } else {
-                None
-            }
+        let validate = self.sim.rules().find_task_kind("Validate");
+        #[expect(clippy::wildcard_enum_match_arm, reason = "no other fact starts an ability")]
+        let of = |f: &Fact| match f.kind {
+            FactKind::AbilityActivated { ability, .. } => Some(ability),
+            FactKind::TaskRequest { ability, task, .. } if Some(task) == validate => Some(ability),
+            _ => None,
         };
-        new.iter().filter_map(of).collect()
+        new.iter().filter(|f| f.root == key && p.owned.contains(&f.who)).filter_map(of).collect()
     }
 
     pub(super) fn run_command(&mut self, id: PeerId, command: &Command) -> Result<(), (RejectReason, Refusal)> {
