@@ -99,7 +99,7 @@ fn a_hit_during_a_validation_is_shown_at_once() {
         assert_eq!(g.seen(hero, "Mana"), 80.0, "{name}: the predicted cost stays");
         let undone: Vec<_> = g.facts().into_iter().filter(|(_, c)| *c == Certainty::Undone).collect();
         assert!(undone.is_empty(), "{name}: {undone:#?}");
-        g.cast("GA_Haste", Target::None).unwrap();
+        g.bolt();
         assert_eq!(g.seen(hero, "Mana"), 60.0, "{name}: other commands are predicted");
         g.net.run(60);
         assert_eq!((g.seen(hero, "Mana"), g.truth(hero, "Mana")), (60.0, 80.0), "{name}");

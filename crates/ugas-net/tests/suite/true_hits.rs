@@ -46,7 +46,9 @@ impl Volley {
             sim.spawn(SpawnSpec { anchor: Some(Anchor::at([x, 0.0, 0.0])), ..sets }).unwrap()
         };
         let hero = spawn(0.0);
-        (0..targets).for_each(|at| drop(spawn(1.0 + at as f64)));
+        for at in 0..targets {
+            spawn(1.0 + at as f64);
+        }
         let ability = rules.ability("GA_Volley").unwrap();
         sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
         let config = ServerConfig {
