@@ -116,7 +116,8 @@ impl RowImage {
                 of.iter().find(|x| !not_in.iter().any(|y| same(x, y))).map(|x| x.ability)
             };
             let in_first = only(first, second).map(|ability| RowDifference::Ability { ability, is_in_first: true });
-            let in_second = || only(second, first).map(|ability| RowDifference::Ability { ability, is_in_first: false });
+            let in_second =
+                || only(second, first).map(|ability| RowDifference::Ability { ability, is_in_first: false });
             in_first.or_else(in_second)
         };
         let position = || (a.row.side().anchor != b.row.side().anchor).then_some(RowDifference::Position);

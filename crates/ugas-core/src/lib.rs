@@ -81,8 +81,9 @@ pub use rules::{
     Severity, TagQuery, TagSet, TaskCategory, TaskCx, UnknownName, WakeEvent, WakeKind, tag_parents, tag_segments,
 };
 pub use sim::{
-    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation,
-    Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
+    AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
+    Role, RowPreview, RowResimulation, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
+    TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
 pub use task::{host_answered_tasks, needs_target};

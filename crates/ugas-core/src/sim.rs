@@ -15,12 +15,13 @@ pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
 pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{
-    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated, SimulatedStep, TriggerAction,
+    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated, SimulatedStep,
+    TriggerAction,
 };
 
 use crate::flow::{
-    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions, Replay, Scratch,
-    State, TargetRow, View, server_op,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions, Replay,
+    Scratch, State, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};

@@ -197,10 +197,7 @@ mod tests {
         assert_eq!(entries(1, u64::MAX), Err(WireError::BadValue { what: "the number of a confirmation" }));
         assert_eq!(entries(1, MAX_KEPT as u64), Err(WireError::BadValue { what: "the number of a confirmation" }));
         assert!(read(MAX_CONFIRMATIONS, 0).is_ok());
-        assert_eq!(
-            entries(MAX_CONFIRMATIONS + 1, 0),
-            Err(WireError::BadValue { what: "the number of confirmations" })
-        );
+        assert_eq!(entries(MAX_CONFIRMATIONS + 1, 0), Err(WireError::BadValue { what: "the number of confirmations" }));
         assert!(read_list(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
     }
 }

@@ -134,7 +134,8 @@ impl Journal {
                 place += found + 1;
                 continue;
             }
-            let entry = JournalEntry { at, serial, stamp: 0, dues: 0, again: true, what: JournalEvent::Op(*id, op.clone()) };
+            let entry =
+                JournalEntry { at, serial, stamp: 0, dues: 0, again: true, what: JournalEvent::Op(*id, op.clone()) };
             self.entries.insert(place, entry);
             place += 1;
         }
@@ -270,7 +271,12 @@ impl Flow<'_> {
         let (limit, at, cause) = (self.limits.journal, self.st.now, self.cause);
         if let Some(j) = self.journals.get_mut(&edge.target) {
             let (source, attribute) = (edge.source, edge.attribute);
-            j.push(limit, at, &mut self.sc.journal_stamp, JournalEvent::Follow { source, attribute, value, cause, via });
+            j.push(
+                limit,
+                at,
+                &mut self.sc.journal_stamp,
+                JournalEvent::Follow { source, attribute, value, cause, via },
+            );
         }
     }
 

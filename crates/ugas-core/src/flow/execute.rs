@@ -96,7 +96,9 @@ impl Flow<'_> {
             let refused = match slot {
                 None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
                 Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => Some(Refusal::Restricted),
-                Some(_) if let Err(refusal) = self.view().check_hidden_write(about.target, r.attribute) => Some(refusal),
+                Some(_) if let Err(refusal) = self.view().check_hidden_write(about.target, r.attribute) => {
+                    Some(refusal)
+                }
                 Some(slot) => {
                     let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
                     self.mark(about.target, slot);

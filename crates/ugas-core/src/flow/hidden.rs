@@ -170,10 +170,7 @@ impl Flow<'_> {
 
     /// Refuses what a client would have to guess: `run` read a value that the client does not have.
     #[inline]
-    pub(crate) fn refuse_hidden<T>(
-        &mut self,
-        run: impl FnOnce(&mut Self) -> Result<T, Refusal>,
-    ) -> Result<T, Refusal> {
+    pub(crate) fn refuse_hidden<T>(&mut self, run: impl FnOnce(&mut Self) -> Result<T, Refusal>) -> Result<T, Refusal> {
         if self.ix.hidden.is_empty() {
             return run(self);
         }

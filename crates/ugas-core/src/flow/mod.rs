@@ -42,15 +42,15 @@ pub use combat::ChargeView;
 
 pub(crate) use ability::{CachedRefusal, EndHow, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
-pub(crate) use hidden::{HiddenRead, HiddenValues};
-pub(crate) use replay::{Replay, ReplayRow, Stop};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
+pub(crate) use hidden::{HiddenRead, HiddenValues};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
+pub(crate) use replay::{Replay, ReplayRow, Stop};
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
 

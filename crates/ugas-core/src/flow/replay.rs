@@ -33,13 +33,29 @@ impl<'j> ReplayRow<'j> {
     /// A row that starts from an image.
     pub(crate) fn new(from: &'j Captured, journal: &'j Journal) -> ReplayRow<'j> {
         let (cursor, dues) = (Cell::new(from.taken.serial), Cell::new(from.taken.dues));
-        ReplayRow { who: from.row.id, journal, from: Some(from), cursor, dues, is_active: Cell::new(false), refused: Cell::new(None) }
+        ReplayRow {
+            who: from.row.id,
+            journal,
+            from: Some(from),
+            cursor,
+            dues,
+            is_active: Cell::new(false),
+            refused: Cell::new(None),
+        }
     }
 
     /// A row that runs in its current state, without a journal.
     pub(crate) fn current(who: ControllerId, empty: &'j Journal) -> ReplayRow<'j> {
         let (cursor, dues) = (Cell::new(0), Cell::new(0));
-        ReplayRow { who, journal: empty, from: None, cursor, dues, is_active: Cell::new(true), refused: Cell::new(None) }
+        ReplayRow {
+            who,
+            journal: empty,
+            from: None,
+            cursor,
+            dues,
+            is_active: Cell::new(true),
+            refused: Cell::new(None),
+        }
     }
 
     /// Returns the state of another controller at this point of the journal: the next record of this time, or else the

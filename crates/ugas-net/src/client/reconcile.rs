@@ -10,7 +10,8 @@ use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
 use ugas_core::{
-    ActivationKey, Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage, RowResimulation, Which,
+    ActivationKey, Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage, RowResimulation,
+    Which,
 };
 
 impl Client {
@@ -119,16 +120,10 @@ impl Client {
     /// Requeues, on top of the server's state, what the client predicts although the server has not done it: the
     /// validations that the server's host has not answered, and predicted commands of confirmed ticks that the server
     /// has not processed. They are resimulated until the answer or the verdict arrives. Returns whether there are any.
-    fn requeue(
-        &mut self,
-        at: usize,
-        tick: Tick,
-        mark: JournalPosition,
-        validations: &[(OpId, ActivationKey)],
-    ) -> bool {
-        let validated = validations.iter().map(|&(root, key)| {
-            (root, Op::Validate { who: key.who, which: Which::Activation(key), ok: true })
-        });
+    fn requeue(&mut self, at: usize, tick: Tick, mark: JournalPosition, validations: &[(OpId, ActivationKey)]) -> bool {
+        let validated = validations
+            .iter()
+            .map(|&(root, key)| (root, Op::Validate { who: key.who, which: Which::Activation(key), ok: true }));
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
         let level = |request: &Request| self.level_of(request);
         let late = open.map(|p| (p.command.id(self.client), p.command.request.op(level(&p.command.request))));

@@ -47,9 +47,7 @@ fn rules() -> Arc<Rules> {
         effect.application_condition = Some(condition.into());
         effect
     };
-    let branch = |condition: &str| {
-        AbilityTask::when(condition).then(owner("GE_Fast")).otherwise(owner("GE_Slow"))
-    };
+    let branch = |condition: &str| AbilityTask::when(condition).then(owner("GE_Fast")).otherwise(owner("GE_Slow"));
     Rules::builder()
         .add(set)
         .add(Effect::instant("GE_Fast").add("Speed", 1.0))
@@ -62,8 +60,11 @@ fn rules() -> Arc<Rules> {
         .add(conditional("GE_IfLucky", "source.Luck > 50"))
         .add(Ability::new("GA_Branch").task(branch("Luck > 50")))
         .add(Ability::new("GA_TargetBranch").task(branch("target.Luck > 50")))
-        .add(Ability::new("GA_LateBranch").task(
-            AbilityTask::new("WaitDelay").param("Duration", 0.1)).task(branch("Luck > 50")))
+        .add(
+            Ability::new("GA_LateBranch")
+                .task(AbilityTask::new("WaitDelay").param("Duration", 0.1))
+                .task(branch("Luck > 50")),
+        )
         .add(Ability::new("GA_Condition").condition("Luck > 50").task(owner("GE_Fast")))
         .add(Ability::new("GA_Cost").cost("GE_Unlucky").task(owner("GE_Fast")))
         .add(Ability::new("GA_Bound").task(owner("GE_Shield")))
@@ -91,11 +92,8 @@ impl Hidden {
         for (ability, _) in rules.ability_list().collect::<Vec<_>>() {
             sim.run(Op::Grant { who: hero, grant: AbilityGrant::new(ability) }).unwrap();
         }
-        let config = ServerConfig {
-            replication: ControllerReplication::Full,
-            tick_length: LENGTH,
-            ..ServerConfig::default()
-        };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), 3);
         let client = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [LinkProfile::round_trip(100, 0); 2], &[hero]).unwrap();
@@ -143,12 +141,21 @@ impl Hidden {
 fn nothing_that_reads_a_hidden_value_is_predicted() {
     let mut wrong = Vec::new();
     for ability in [
-        "GA_Branch", "GA_TargetBranch", "GA_LateBranch", "GA_Condition", "GA_Cost", "GA_Bound", "GA_Magnitude",
-        "GA_TargetMagnitude", "GA_TargetCondition", "GA_SourceCondition", "GA_Number", "GA_Derived",
+        "GA_Branch",
+        "GA_TargetBranch",
+        "GA_LateBranch",
+        "GA_Condition",
+        "GA_Cost",
+        "GA_Bound",
+        "GA_Magnitude",
+        "GA_TargetMagnitude",
+        "GA_TargetCondition",
+        "GA_SourceCondition",
+        "GA_Number",
+        "GA_Derived",
     ] {
         let mut game = Hidden::new();
         let [undone, corrected, predicted] = game.play(ability);
-        eprintln!("{ability}: {undone} undone, {corrected} corrected, {predicted} of 20 predicted");
         if (undone, corrected) != (0, 0) {
             wrong.push(ability);
         }

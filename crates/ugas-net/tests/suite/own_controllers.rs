@@ -68,11 +68,8 @@ impl Party {
                 sim.run(Op::Grant { who, grant: AbilityGrant::new(ability) }).unwrap();
             }
         }
-        let config = ServerConfig {
-            replication: ControllerReplication::Full,
-            tick_length: LENGTH,
-            ..ServerConfig::default()
-        };
+        let config =
+            ServerConfig { replication: ControllerReplication::Full, tick_length: LENGTH, ..ServerConfig::default() };
         let mut net = Harness::new(Server::new(sim, config, Secret::known(1)), seed);
         let client = ClientConfig { prediction_window: SimTime::millis(500), ..ClientConfig::default() };
         net.join_over("Ana", client, [profile; 2], &own).unwrap();

@@ -40,7 +40,6 @@ fn rebounds(name: &str, profile: LinkProfile, ability: &str) -> usize {
         g.net.server_mut().sim_mut().apply(&heal).unwrap();
         g.net.run(120);
     }
-    eprintln!("{name} {ability}: {rises} of 12 rebound");
     rises
 }
 
@@ -53,5 +52,6 @@ fn the_shown_value_of_a_remote_actor_does_not_rebound() {
                 wrong.push((name, ability));
             }
         }
-    }    assert!(wrong.is_empty(), "{wrong:?}");
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
 }

@@ -31,9 +31,8 @@ struct Report {
 impl Volley {
     fn new(targets: usize, profile: LinkProfile, seed: u64) -> Volley {
         let set = AttributeSet::new("Vitals").with(Attribute::new("Health", 1.0e6));
-        let hit = AbilityTask::new("ApplyEffectToActorsInRadius")
-            .param("EffectClass", "GE_Hit")
-            .param("Radius", 1000.0);
+        let hit =
+            AbilityTask::new("ApplyEffectToActorsInRadius").param("EffectClass", "GE_Hit").param("Radius", 1000.0);
         let rules = Rules::builder()
             .add(set)
             .add(Effect::instant("GE_Hit").add("Health", -1.0))
@@ -111,7 +110,6 @@ fn no_true_hit_is_undone() {
         let before = volley.net.client("Ana").counts().rejected;
         let report = volley.play(300, 6);
         let rejected = (volley.net.client("Ana").counts().rejected - before) as usize * targets;
-        eprintln!("{name}: {report:?}, {rejected} hits of rejected commands");
         assert!(report.predicted > targets, "{name}: {report:?}");
         assert_eq!(report.undone, rejected, "{name}: {report:?}");
         assert_eq!(report.confirmed + report.undone + report.unknown, report.predicted, "{name}: {report:?}");

@@ -5,7 +5,9 @@ use super::super::View;
 use super::reads::AttemptReads;
 use crate::rules::{AbilityDef, AbilityHookCx, ActivationCheck, RuleOn};
 use crate::state::{Activation, Grant};
-use crate::{AbilityState, ActorId, AttributeId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target};
+use crate::{
+    AbilityState, ActorId, AttributeId, ControllerId, EffectId, LimitKind, Reason, Refusal, SimTime, TagId, Target,
+};
 use ugas_doc::GroupPolicy;
 
 /// An attempted activation: controller, grant and target.

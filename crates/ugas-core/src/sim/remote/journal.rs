@@ -3,9 +3,9 @@
 use super::{Remote, RemoteMut};
 use crate::flow::{Captured, Journal, Replay, ReplayRow, Stop};
 use crate::image::{RowImage, RowJournal};
-use std::collections::BTreeMap;
 use crate::sim::Sim;
 use crate::{ControllerId, Op, OpId, Refusal, SimTime};
+use std::collections::BTreeMap;
 
 /// A position in a controller's journal, between two entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
