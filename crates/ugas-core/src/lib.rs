@@ -30,6 +30,7 @@
 
 mod check;
 mod check_play;
+mod difference;
 mod fact;
 mod flow;
 mod ids;
@@ -51,6 +52,7 @@ mod state;
 mod task;
 mod time;
 
+pub use difference::RowDifference;
 pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
     FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
@@ -80,7 +82,8 @@ pub use rules::{
 };
 pub use sim::{
     AttributePreview, Host, JournalPosition, NoHost, Preview, Progress, ProxyRow, Remote, RemoteMut, ResimulationStop,
-    Role, RowPreview, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord, TriggerAction,
+    Role, RowPreview, RowResimulation, Sim, SimConfig, Simulated, SimulatedStep, SpaceQuery, TaskFigures, TaskRecord,
+    TriggerAction,
 };
 pub use state::{CauseLink, CauseWhat};
 pub use task::{host_answered_tasks, needs_target};

@@ -107,6 +107,13 @@ pub enum Refusal {
         /// The attribute.
         attribute: AttributeId,
     },
+    /// The value is not replicated to this client, so the client does not predict what reads it.
+    NotReplicated {
+        /// The controller.
+        who: ControllerId,
+        /// The attribute.
+        attribute: AttributeId,
+    },
     /// The controller is inactive.
     Inactive,
     /// Only the authoritative server can run this op.
@@ -356,6 +363,7 @@ impl Refusal {
             Refusal::StaleHandle => "StaleHandle",
             Refusal::UnknownName { .. } => "UnknownName",
             Refusal::UnknownAttribute { .. } => "UnknownAttribute",
+            Refusal::NotReplicated { .. } => "NotReplicated",
             Refusal::Inactive => "Inactive",
             Refusal::Authority => "Authority",
             Refusal::AuthoritativeOnly => "AuthoritativeOnly",

@@ -45,6 +45,9 @@ impl Refusal {
                 let name = attribute(a);
                 format!("controller {} has no attribute {name}; add an attribute set that defines it", who.0)
             }
+            Refusal::NotReplicated { who, attribute: a } => {
+                format!("{} of controller {} is not replicated to this client; the server decides", attribute(a), who.0)
+            }
             Refusal::Inactive => "the controller is inactive".into(),
             Refusal::Authority => "only the authoritative server can run this op".into(),
             Refusal::AuthoritativeOnly => "only the authoritative server can apply this effect".into(),

@@ -15,12 +15,13 @@ pub use figures::{TaskFigures, TaskRecord};
 pub use host::{Host, NoHost, SpaceQuery};
 pub use preview::{AttributePreview, Preview, RowPreview};
 pub use remote::{
-    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, Simulated, SimulatedStep, TriggerAction,
+    JournalPosition, ProxyRow, Remote, RemoteMut, ResimulationStop, RowResimulation, Simulated, SimulatedStep,
+    TriggerAction,
 };
 
 use crate::flow::{
-    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, Log, NonFiniteConditions, Replay, RollSource,
-    Scratch, State, Streams, TargetRow, View, server_op,
+    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions, Replay,
+    RollSource, Scratch, State, Streams, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -117,6 +118,7 @@ impl Sim {
             role: self.config.role,
             link: 0,
             non_finite: None,
+            hidden_read: None,
             sure: false,
             fast: self.fast_paths_open(),
         }
@@ -147,11 +149,12 @@ impl Sim {
             back_dated_by: SimTime::ZERO,
             fast,
             non_finite: NonFiniteConditions::default(),
+            hidden_read: HiddenRead::default(),
             host: None,
         }
     }
 
-    /// Returns a flow that replays one row from a journal. The flow takes no fast path.
+    /// Returns a flow that replays rows from their journals. The flow takes no fast path.
     pub(crate) fn replaying<'a>(&'a mut self, replay: Replay<'a>) -> Flow<'a> {
         Flow { replay: Some(replay), fast: false, ..self.flow() }
     }

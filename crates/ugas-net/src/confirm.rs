@@ -4,17 +4,24 @@
 //! A client shows the predicted changes of its commands at once. Replicated values do not reveal whether those changes
 //! really happened: something else may have changed the same value, or a shield may have absorbed the damage. The
 //! server therefore confirms each change: it sends the tick and a short hash of the change, which the client compares
-//! with the hashes of its predictions. A change without a confirmation did not happen. The server confirms only changes
-//! that the client may see.
+//! with the hashes of its predictions. A change without a confirmation did not happen, once the client has received all
+//! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to drop
+//! confirmations, the client does not know what happened. The server confirms only changes that the client may see.
 
 use crate::types::Tick;
 use crate::view::Shape;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
-use crate::wire::number::{get_uint, put_uint};
+use crate::wire::number::{get_uint, get_uint_to, put_uint};
 use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
 
 /// The maximum number of confirmations in one list of a packet.
-pub(crate) const MAX_CONFIRMATIONS: usize = 64;
+pub(crate) const MAX_CONFIRMATIONS: usize = 256;
+
+/// The maximum number of confirmations that the server keeps for a client, and so the length of the sliding window.
+pub(crate) const MAX_KEPT: usize = 4096;
+
+/// The number of a confirmation in the stream to one client.
+pub(crate) type Serial = u64;
 
 /// The number of bits of a confirmation hash.
 pub(crate) const CONFIRMATION_BITS: u32 = 24;
@@ -38,50 +45,100 @@ pub(crate) fn is_shown(sim: &Sim, shape: &Shape, fact: &Fact) -> bool {
     }
 }
 
-/// Writes confirmations sorted by tick, as many as fit into `room` bits and [`MAX_CONFIRMATIONS`] allows. Returns
-/// their number.
-pub(crate) fn write_confirmations<'a>(
-    list: impl Iterator<Item = &'a (Tick, u32)>,
+/// The state of the server's list when a packet is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListHeader {
+    /// The serial of the oldest kept confirmation. The client needs none before it.
+    pub(crate) first: Serial,
+    /// The number of kept confirmations. All changes up to the tick of the packet have a lower serial than their end.
+    pub(crate) count: u32,
+    /// The newest tick of which a confirmation was dropped before the client acknowledged it.
+    pub(crate) dropped_until: Option<Tick>,
+}
+
+/// A list of confirmations from a packet: the state of the server's list, and each confirmation with serial and tick.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ConfirmationList {
+    pub(crate) header: ListHeader,
+    pub(crate) entries: Vec<(Serial, Tick, u32)>,
+}
+
+/// Writes confirmations in ascending order, as many as fit into `room` bits and [`MAX_CONFIRMATIONS`] allows. Adds the
+/// runs of serials that were written to `sent`.
+pub(crate) fn write_list(
+    header: ListHeader,
     tick: Tick,
+    entries: impl Iterator<Item = (Serial, Tick, u32)>,
     out: &mut BitWriter,
     room: usize,
-) -> usize {
+    sent: &mut Vec<(Serial, u32)>,
+) {
     let begun = out.bit_len();
-    let (mut count, mut last) = (0, None);
-    for &(at, hash) in list.take(MAX_CONFIRMATIONS) {
+    put_uint(out, header.first);
+    put_uint(out, header.count as u64);
+    out.bit(header.dropped_until.is_some());
+    if let Some(dropped) = header.dropped_until {
+        put_uint(out, tick.0.saturating_sub(dropped.0) as u64);
+    }
+    let (mut next, mut last_tick) = (header.first, None::<Tick>);
+    for (serial, at, hash) in entries.take(MAX_CONFIRMATIONS) {
         let before = out.bit_len();
         out.bit(true);
-        match last {
-            Some(last) => put_uint(out, at.0.saturating_sub(last) as u64),
-            None => put_uint(out, tick.0.saturating_sub(at.0) as u64),
+        let is_next = serial == next && last_tick == Some(at);
+        out.bit(is_next);
+        if !is_next {
+            put_uint(out, serial - next);
+            put_uint(out, last_tick.map_or(tick.0.saturating_sub(at.0), |last| at.0.saturating_sub(last.0)) as u64);
         }
         out.bits(hash as u64, CONFIRMATION_BITS);
         if out.bit_len() - begun > room {
             out.truncate(before);
             break;
         }
-        (count, last) = (count + 1, Some(at.0));
+        match sent.last_mut().filter(|run| last_tick.is_some() && run.0 + run.1 as Serial == serial) {
+            Some(run) => run.1 += 1,
+            None => sent.push((serial, 1)),
+        }
+        (next, last_tick) = (serial + 1, Some(at));
     }
     out.bit(false);
-    count
 }
 
-/// Reads confirmations with their ticks, and the tick up to which the list is complete.
-pub(crate) fn read_confirmations(tick: Tick, from: &mut BitReader) -> Result<(Vec<(Tick, u32)>, Tick), WireError> {
-    let mut list: Vec<(Tick, u32)> = Vec::new();
+/// Reads a list of confirmations; `None` if the server keeps none, so that the client has received all of them.
+pub(crate) fn read_list(tick: Tick, from: &mut BitReader) -> Result<Option<ConfirmationList>, WireError> {
     if !from.bit()? {
-        return Ok((list, tick));
+        return Ok(None);
     }
+    let bad = WireError::BadValue { what: "the number of a confirmation" };
+    let back = |from: &mut BitReader| Ok(tick.minus(get_uint(from)?.min(u32::MAX as u64) as u32));
+    let (first, count) = (get_uint(from)?, get_uint_to(from, MAX_KEPT as u64, "confirmations")? as u32);
+    let end = first.checked_add(count as Serial).ok_or(bad)?;
+    let dropped_until = if from.bit()? { Some(back(from)?) } else { None };
+    let mut entries: Vec<(Serial, Tick, u32)> = Vec::new();
     while from.bit()? {
-        if list.len() >= MAX_CONFIRMATIONS {
+        if entries.len() >= MAX_CONFIRMATIONS {
             return Err(WireError::BadValue { what: "the number of confirmations" });
         }
-        let apart = get_uint(from)?.min(u32::MAX as u64) as u32;
-        let at = list.last().map_or_else(|| tick.minus(apart), |last| last.0.plus(apart)).min(tick);
-        list.push((at, from.bits(CONFIRMATION_BITS)? as u32));
+        let last = entries.last().map(|e| (e.0, e.1));
+        let next = last.map_or(first, |last| last.0 + 1);
+        let (serial, at) = match (from.bit()?, last) {
+            (true, Some((_, at))) => (next, at),
+            (true, None) => return Err(bad),
+            (false, last) => {
+                let serial = next.checked_add(get_uint(from)?).ok_or(bad)?;
+                let at = match last {
+                    Some((_, at)) => at.plus(get_uint(from)?.min(u32::MAX as u64) as u32).min(tick),
+                    None => back(from)?,
+                };
+                (serial, at)
+            }
+        };
+        if serial >= end {
+            return Err(bad);
+        }
+        entries.push((serial, at, from.bits(CONFIRMATION_BITS)? as u32));
     }
-    let behind = get_uint(from)?.min(u32::MAX as u64) as u32;
-    Ok((list, tick.minus(behind)))
+    Ok(Some(ConfirmationList { header: ListHeader { first, count, dropped_until }, entries }))
 }
 
 /// Returns the hash that identifies a change on client and server; `None` for facts that are not predicted.
@@ -116,24 +173,31 @@ pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn too_many_confirmations_are_rejected_and_none_is_in_the_future() {
-        let read = |count: usize, apart: u64| {
-            let mut out = BitWriter::new();
-            out.bit(true);
-            for _ in 0..count {
-                out.bit(true);
-                put_uint(&mut out, apart);
-                out.bits(7, CONFIRMATION_BITS);
-            }
-            out.bit(false);
+    /// Writes a list by hand: serials and ticks that lie `apart`.
+    fn read(count: usize, apart: u64) -> Result<Option<ConfirmationList>, WireError> {
+        let mut out = BitWriter::new();
+        out.bit(true);
+        put_uint(&mut out, 5);
+        put_uint(&mut out, MAX_KEPT as u64);
+        out.bit(false);
+        for _ in 0..count {
+            out.bits(0b01, 2);
             put_uint(&mut out, apart);
-            read_confirmations(Tick(9), &mut BitReader::new(out.finish()))
-        };
-        assert_eq!(read(2, 3), Ok((vec![(Tick(6), 7), (Tick(9), 7)], Tick(6))));
-        assert_eq!(read(2, u64::MAX), Ok((vec![(Tick(0), 7), (Tick(9), 7)], Tick(0))));
+            put_uint(&mut out, apart);
+            out.bits(7, CONFIRMATION_BITS);
+        }
+        out.bit(false);
+        read_list(Tick(9), &mut BitReader::new(out.finish()))
+    }
+
+    #[test]
+    fn a_list_is_bounded_and_none_of_it_is_in_the_future() {
+        let entries = |count, apart| read(count, apart).map(|list| list.unwrap().entries);
+        assert_eq!(entries(2, 3), Ok(vec![(8, Tick(6), 7), (12, Tick(9), 7)]));
+        assert_eq!(entries(1, u64::MAX), Err(WireError::BadValue { what: "the number of a confirmation" }));
+        assert_eq!(entries(1, MAX_KEPT as u64), Err(WireError::BadValue { what: "the number of a confirmation" }));
         assert!(read(MAX_CONFIRMATIONS, 0).is_ok());
-        assert_eq!(read(MAX_CONFIRMATIONS + 1, 0), Err(WireError::BadValue { what: "the number of confirmations" }));
-        assert!(read_confirmations(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
+        assert_eq!(entries(MAX_CONFIRMATIONS + 1, 0), Err(WireError::BadValue { what: "the number of confirmations" }));
+        assert!(read_list(Tick(9), &mut BitReader::new(&[255; 40])).is_err(), "cut off");
     }
 }

@@ -111,12 +111,12 @@ function showClients(clients) {
     correctionsOf.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - correctionsOf.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
-    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)))),
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.correction_reason, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)), h("th", {}, "Last correction"))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster (+) or slower (−) the clock runs until the client is as far ahead of the server as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)))) : [h("tr", {}, h("td", { colspan: 7, class: "empty" }, "No clients; add a client on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster (+) or slower (−) the clock runs until the client is as far ahead of the server as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)), h("td", { "data-reason": c.client }, c.correction_reason ?? "none"))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "No clients; add a client on the left."))]),
     ),
   ]);
 }

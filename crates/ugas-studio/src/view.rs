@@ -16,6 +16,9 @@ pub(crate) struct Side {
     /// The number of ticks by which the client is ahead of the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
+    /// Why the last correction happened, in one line with the name of the actor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) correction_reason: Option<String>,
     pub(crate) refused: u64,
     /// Percent by which the client's clock runs faster (positive) or slower (negative), until the client is as far
     /// ahead of the server as its link requires.
@@ -126,6 +129,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
         tick: server.tick().0,
         ahead: 0,
         corrections: 0,
+        correction_reason: None,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         clock_rate: 0.0,
         link: (0, 0.0),
@@ -139,6 +143,9 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
             tick: client.tick().0,
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
+            correction_reason: client.correction_reasons().last().map(|reason| {
+                format!("{}, {}", session.names().name(reason.who), reason.describe(client.sim().rules()))
+            }),
             refused: client.counts().rejected,
             clock_rate: client.clock_adjustment(),
             link: session.link_of(player.name()),

@@ -56,13 +56,15 @@ impl FactBatch for Facts {
 impl FactBatch for ugas_net::client::NetFacts {
     fn entries(&self) -> impl Iterator<Item = BatchEntry<'_>> {
         use ugas_net::client::Certainty;
-        self.iter().map(|(fact, certainty)| {
+        self.iter().filter_map(|(fact, certainty)| {
             let occurrence = match certainty {
                 Certainty::Predicted | Certainty::Server | Certainty::Local => Occurrence::Happened,
                 Certainty::Confirmed => Occurrence::Confirmed,
                 Certainty::Undone => Occurrence::Undone,
+                // Neither confirmed nor reverted: the predicted fact stays as it is.
+                Certainty::Unknown => return None,
             };
-            BatchEntry { fact, occurrence, is_replicated: certainty == Certainty::Server }
+            Some(BatchEntry { fact, occurrence, is_replicated: certainty == Certainty::Server })
         })
     }
 

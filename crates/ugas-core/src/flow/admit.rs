@@ -54,6 +54,7 @@ impl<'a> View<'a> {
                 return Err(Refusal::UnknownAttribute { who, attribute: m.attribute });
             };
             derived |= layout.slots[slot].derived.is_some() && !def.acts_on_current(m);
+            self.check_hidden_write(target, m.attribute)?;
         }
         if derived { Err(Refusal::Restricted { by: Restriction::DerivedAttribute }) } else { Ok(()) }
     }
@@ -209,7 +210,7 @@ impl<'a> View<'a> {
 impl Flow<'_> {
     /// Runs [`View::refuse`]. A refusal because of immunity also emits an `Immune` fact.
     pub(crate) fn admit(&mut self, def: &EffectDef, spec: &Spec, target: usize, key: EffectKey) -> Result<(), Refusal> {
-        let result = self.view().refuse(def, spec, target, key);
+        let result = self.refuse_hidden(|flow| flow.view().refuse(def, spec, target, key));
         if let Err(Refusal::Immune { blocker, by }) = result {
             let via = Via { source: spec.source, key, effect: spec.effect };
             self.fact(spec.target, via, FactKind::Immune { blocker, by });

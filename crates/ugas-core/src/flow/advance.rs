@@ -81,7 +81,8 @@ impl Flow<'_> {
         self.roll = RollSource::of_effect(who, &row.effects[at]);
         self.cause = Cause { root, link };
         self.depth = 0;
-        if due.phase() == Due::EXECUTION && self.execute_fast(target, at, due) {
+        let is_proxy = self.ix.hidden.is_proxy(who);
+        if due.phase() == Due::EXECUTION && !is_proxy && self.execute_fast(target, at, due) {
             return self.publish(target);
         }
         self.row_mut(target).due.pop();
@@ -171,7 +172,9 @@ impl Flow<'_> {
         if let Some(next) = row.effects[at].due() {
             row.schedule(next.with_hint(at));
         }
-        if !inhibited {
+        // The server's value of a remote actor contains the execution when it arrives.
+        let is_proxy = self.ix.hidden.is_proxy(self.row(target).id);
+        if !inhibited && !is_proxy {
             self.execute(target, due.seq());
         }
     }

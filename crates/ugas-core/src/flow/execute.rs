@@ -70,6 +70,10 @@ impl Flow<'_> {
             if outcome.is_ok() {
                 outcome = self.write_results(def, about, via, &results);
             }
+            if matches!(outcome, Err(Refusal::NotReplicated { .. })) {
+                // The server runs it.
+                outcome = Ok(());
+            }
             if outcome.is_err() {
                 break;
             }
@@ -93,6 +97,9 @@ impl Flow<'_> {
                 None => Some(Refusal::UnknownAttribute { who, attribute: r.attribute }),
                 Some(slot) if self.layout(about.target).slots[slot].derived.is_some() => {
                     Some(Refusal::Restricted { by: Restriction::DerivedAttribute })
+                }
+                Some(_) if let Err(refusal) = self.view().check_hidden_write(about.target, r.attribute) => {
+                    Some(refusal)
                 }
                 Some(slot) => {
                     let fine = r.value.is_finite() && self.plan_write(about.target, slot, r.op.into(), r.value);
@@ -122,6 +129,8 @@ impl Flow<'_> {
             for r in reads {
                 let who = if r.of_target { about.spec.target } else { about.spec.source };
                 into.push(match r.when {
+                    // The execution reads it again and is left to the server.
+                    CaptureTime::OnApplication if self.ix.hidden.hides(who, r.attribute) => f64::NAN,
                     CaptureTime::OnApplication => self.read(who, r.attribute)?,
                     CaptureTime::OnExecution => f64::NAN,
                 });
@@ -161,8 +170,8 @@ impl Flow<'_> {
         }
         let mut context = Vec::new();
         if let Err(refusal) = self.try_execute(&def, about, via, captured, &mut context) {
-            // A client leaves rolls that it does not know to the server.
-            if refusal != Refusal::UnknownRoll {
+            // A client leaves rolls and values that it does not know to the server.
+            if !matches!(refusal, Refusal::UnknownRoll | Refusal::NotReplicated { .. }) {
                 self.diagnose(who, def.id, DiagnosticKind::ReactionRefused { refusal });
             }
             self.cause = cause;

@@ -101,10 +101,14 @@ impl MagnitudeInputs for Followed<'_> {
 }
 
 impl<'a> View<'a> {
-    /// Returns an attribute's current value on any controller.
+    /// Returns an attribute's current value on any controller, or `None` if the controller does not have the attribute or
+    /// the client does not have the value.
     pub(crate) fn current_of(&self, who: ControllerId, attribute: AttributeId) -> Option<f64> {
+        if self.reads_hidden(who, attribute) {
+            return None;
+        }
         if let Some(replay) = &self.replay
-            && who != replay.only
+            && !replay.includes(who)
             && let Some(value) = replay.value(who, attribute, self.st.now)
         {
             return Some(value);
@@ -116,7 +120,10 @@ impl<'a> View<'a> {
 
     /// Returns an attribute's current value, or a refusal for an unknown attribute.
     pub(crate) fn read(&self, who: ControllerId, attribute: AttributeId) -> Result<f64, Refusal> {
-        self.current_of(who, attribute).ok_or(Refusal::UnknownAttribute { who, attribute })
+        self.current_of(who, attribute).ok_or_else(|| match self.ix.hidden.hides(who, attribute) {
+            true => Refusal::NotReplicated { who, attribute },
+            false => Refusal::UnknownAttribute { who, attribute },
+        })
     }
 
     /// Returns an attribute of an effect's source: the current value, or the last value if the source left the sim.
@@ -131,7 +138,7 @@ impl<'a> View<'a> {
     /// Returns any controller's tags.
     pub(crate) fn tags_of(&self, who: ControllerId) -> Option<&'a Tags> {
         if let Some(replay) = &self.replay
-            && who != replay.only
+            && !replay.includes(who)
             && let Some(tags) = replay.tags(who, self.st.now)
         {
             return Some(tags);
@@ -142,7 +149,7 @@ impl<'a> View<'a> {
     /// Returns a controller's position, from the sim or from the journal of a replay.
     pub(crate) fn position_of(&self, who: ControllerId) -> Option<[f64; 3]> {
         if let Some(replay) = &self.replay
-            && who != replay.only
+            && !replay.includes(who)
             && let Some(position) = replay.position(who, self.st.now)
         {
             return position;

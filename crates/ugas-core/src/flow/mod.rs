@@ -17,6 +17,7 @@ mod depend;
 mod execute;
 mod fast_path;
 mod grant;
+mod hidden;
 mod lifecycle;
 mod magnitude;
 mod op;
@@ -27,6 +28,7 @@ mod policy;
 mod react;
 mod reload;
 mod remove;
+mod replay;
 mod roll;
 mod set;
 mod set_grant;
@@ -41,14 +43,16 @@ pub use combat::ChargeView;
 pub use roll::SeedBlock;
 
 pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause};
-pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent, Replay, Stop};
+pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
 pub(crate) use define::compile;
 pub(crate) use fast_path::{FastApplication, FastCommit, TargetRow};
+pub(crate) use hidden::{HiddenRead, HiddenValues};
 pub(crate) use magnitude::About;
 pub(crate) use pipeline::{Sums, sums};
 pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, RowEvent};
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
+pub(crate) use replay::{Replay, ReplayRow, Stop};
 pub(crate) use roll::{RollSource, Streams};
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
@@ -158,6 +162,8 @@ pub(crate) struct Scratch {
     pub(crate) combat_results: Vec<combat::CombatResult>,
     /// Targets that a predicting client chose.
     pub(crate) predicted_targets: PredictedTargets,
+    /// The number of entries recorded in all journals.
+    pub(crate) journal_stamp: u64,
 }
 
 /// A sim's parts, borrowed for one op or for the work that is due at one time.
@@ -170,8 +176,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) sc: &'a mut Scratch,
     pub(crate) causes: &'a mut Causes,
     pub(crate) journals: &'a mut BTreeMap<ControllerId, Journal>,
-    /// The replay of one row, if this flow is a replay. Actions on other rows are then suppressed, and values of other
-    /// rows come from the journal.
+    /// The replay of some rows, if this flow is a replay. Actions on other rows are then suppressed, and values of other
+    /// rows come from the journals.
     pub(crate) replay: Option<Replay<'a>>,
     pub(crate) cause: Cause,
     /// What the current draws belong to.
@@ -184,6 +190,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) fast: bool,
     /// Conditions with a part that is not finite, reported at the end of the operation.
     pub(crate) non_finite: NonFiniteConditions,
+    /// The last value that was read although the client does not have it.
+    pub(crate) hidden_read: HiddenRead,
     /// The host, during an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

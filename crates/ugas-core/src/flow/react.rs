@@ -359,7 +359,7 @@ impl Flow<'_> {
                 }
                 let result = if depth > self.limits.chain_depth {
                     Err(self.limit(LimitKind::ChainDepth, self.limits.chain_depth))
-                } else if self.replay.is_some_and(|r| r.only != spec.target) {
+                } else if self.skips_action_on(spec.target) {
                     return;
                 } else {
                     self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
@@ -367,7 +367,7 @@ impl Flow<'_> {
                 };
                 // An earlier reaction may have removed the target, which is not an error.
                 if let Err(refusal) = result
-                    && refusal != Refusal::StaleHandle
+                    && !matches!(refusal, Refusal::StaleHandle | Refusal::NotReplicated { .. })
                 {
                     self.diagnose(spec.target, spec.effect, DiagnosticKind::ReactionRefused { refusal });
                 }

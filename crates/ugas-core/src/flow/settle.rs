@@ -390,7 +390,7 @@ impl Flow<'_> {
     }
 
     fn edges(&self, who: ControllerId, layout: &Layout, slot: usize) -> Vec<LiveEdge> {
-        let mine = |e: &&LiveEdge| self.replay.is_none_or(|r| e.target == r.only);
+        let mine = |e: &&LiveEdge| self.replay.is_none_or(|r| r.includes(e.target));
         self.ix.edges_from(who, layout.slots[slot].attribute).filter(mine).copied().collect()
     }
 

@@ -2,7 +2,7 @@
 //! sim provides one for queries.
 
 use super::ability::distance;
-use super::{About, Flow, Replay, RollSource, State, Sums, sums};
+use super::{About, Flow, HiddenRead, Replay, RollSource, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
@@ -29,6 +29,8 @@ pub(crate) struct View<'a> {
     pub(crate) link: u32,
     /// The list that records conditions with a part that is not finite, or `None` to record nothing.
     pub(crate) non_finite: Option<&'a NonFiniteConditions>,
+    /// Where reads of values that the client does not have are recorded, or `None` to record nothing.
+    pub(crate) hidden_read: Option<&'a HiddenRead>,
     /// Whether the result must be reproducible. Random numbers are then refused.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
@@ -49,6 +51,7 @@ impl Flow<'_> {
             role: self.work.role,
             link: self.cause.link,
             non_finite: Some(&self.non_finite),
+            hidden_read: Some(&self.hidden_read),
             sure: false,
             fast: self.fast,
         }
@@ -175,13 +178,15 @@ impl<'a> View<'a> {
     pub(crate) fn frozen_source(&self, e: &'a Effect) -> Option<&'a Frozen> {
         let frozen = e.frozen()?;
         // A replay reads other controllers from its journal, not from the sim.
-        (self.replay.is_some() || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
+        let is_recorded = self.replay.is_some_and(|r| !r.includes(e.source));
+        (is_recorded || self.st.controllers.slot(e.source).is_none()).then_some(frozen)
     }
 
     /// Returns the last values of the source of an evaluated effect, if the source left the sim.
     pub(crate) fn frozen_of(&self, about: About<'_>) -> Option<&'a Frozen> {
         let source = about.spec.source;
-        if source == ControllerId::NONE || self.replay.is_none() && self.st.controllers.slot(source).is_some() {
+        let is_live = self.replay.is_none_or(|r| r.includes(source)) && self.st.controllers.slot(source).is_some();
+        if source == ControllerId::NONE || is_live {
             return None;
         }
         let mine = |e: &&Effect| e.origin_id == about.origin_id && e.ordinal == about.ordinal;

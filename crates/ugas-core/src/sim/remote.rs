@@ -16,12 +16,12 @@ mod redact;
 mod simulate;
 
 pub use import::ProxyRow;
-pub use journal::{JournalPosition, ResimulationStop};
+pub use journal::{JournalPosition, ResimulationStop, RowResimulation};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
 use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause};
-use crate::image::Portable;
+use crate::image::{Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::{Role, SimConfig};
 use crate::{
@@ -96,16 +96,19 @@ impl Remote<'_> {
         self.sim.pack(self.sim.row(who)?.clone())
     }
 
-    /// Returns whether a predicted ability of the controller waits for its validation. The predicting client has
-    /// already activated the ability, so the server must not send its own state of the controller until the host
-    /// answers the validation.
-    pub fn awaits_validation(&self, who: ControllerId) -> bool {
-        let Ok(row) = self.sim.row(who) else { return false };
-        row.play().activations.iter().any(|a| {
-            let def = self.sim.state.definitions.ability(&self.sim.rules, a.ability);
-            let is_predicted = def.is_some_and(|d| d.validation.as_ref().is_some_and(|v| v.predicted));
-            is_predicted && a.state == AbilityState::PendingConfirmation
-        })
+    /// Returns the activations in a state of the server that wait for their validation although the client has
+    /// predicted them (`Validation.Predicted`): the op that caused each, and its key. The client runs
+    /// [`Op::Validate`] for each of them on top of the state, so that its prediction continues until the host of the
+    /// server answers.
+    pub fn pending_validations(&self, image: &RowImage) -> Vec<(OpId, ActivationKey)> {
+        let Some(captured) = &image.inner else { return Vec::new() };
+        let is_predicted = |ability| {
+            let def = self.sim.state.definitions.ability(&self.sim.rules, ability);
+            def.is_some_and(|d| d.validation.as_ref().is_some_and(|v| v.predicted))
+        };
+        let activations = captured.row.play().activations.iter();
+        let waiting = activations.filter(|a| a.state == AbilityState::PendingConfirmation && is_predicted(a.ability));
+        waiting.map(|a| (a.root, a.key(captured.row.id))).collect()
     }
 
     /// Returns what the triggers of an ability do in response to a fact, for abilities that run in another sim, such as

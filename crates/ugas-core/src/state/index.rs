@@ -1,6 +1,7 @@
 //! Indexes of a sim. The indexes are derived from the rows, so they are not part of the state and are not hashed.
 
 use super::Agenda;
+use crate::flow::HiddenValues;
 use crate::rules::Layout;
 use crate::{AttributeId, ControllerId, SetId, SimTime, TaskFigures};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,6 +38,8 @@ pub(crate) struct Index {
     pub(crate) source_readers: BTreeSet<(ControllerId, ControllerId, u64)>,
     pub(crate) layouts: Vec<Arc<Layout>>,
     by_sets: BTreeMap<Box<[SetId]>, u32>,
+    /// On a client: the values that the server does not replicate to it.
+    pub(crate) hidden: HiddenValues,
 }
 
 impl Index {
@@ -100,6 +103,7 @@ impl Index {
             aimed: self.aimed.iter().filter(of_aim).copied().collect(),
             layouts: self.layouts.clone(),
             by_sets: self.by_sets.clone(),
+            hidden: self.hidden.clone(),
         }
     }
 

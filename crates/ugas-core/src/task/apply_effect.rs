@@ -34,10 +34,25 @@ impl ApplyDef {
         let origin_id = child_of_act(a, who, at.thread.pc);
         let (ability, level, hit) = (a.ability, a.level, a.hit.clone());
         // In a replay, actions on other rows are skipped: they have already happened.
-        if flow.replay.is_some_and(|r| r.only != target) {
+        if flow.skips_action_on(target) {
             return;
         }
-        let mut spec = Spec::new(self.effect, target).from(who).level(level).ability(ability);
+        let spec = Spec::new(self.effect, target).from(who).level(level).ability(ability);
+        let (mut spec, hidden) = flow.watch_hidden(|flow| self.evaluate(flow, at, spec));
+        if hidden.is_some() {
+            // A number reads a value that this client does not have. The server applies the effect.
+            return;
+        }
+        if let Some(hit) = hit {
+            spec = spec.hit(*hit);
+        }
+        flow.journal_foreign_action(who, target, || ForeignAction::Apply(spec.clone(), origin_id));
+        let _ = flow.apply(&spec, origin_id);
+    }
+
+    /// Evaluates the numbers of the application.
+    fn evaluate(&self, flow: &Flow<'_>, at: TaskAt<'_>, mut spec: Spec) -> Spec {
+        let (slot, of, target) = (at.slot, at.thread.of, spec.target);
         let whole = |v: f64| v.round().clamp(1.0, u32::MAX as f64) as u32;
         if let Some(level) = self.level.as_ref().and_then(|n| flow.value_for(slot, of, n, Some(target))) {
             spec.level = whole(level);
@@ -54,11 +69,7 @@ impl ApplyDef {
                 spec.put(*key, value);
             }
         }
-        if let Some(hit) = hit {
-            spec = spec.hit(*hit);
-        }
-        flow.journal_foreign_action(who, target, || ForeignAction::Apply(spec.clone(), origin_id));
-        let _ = flow.apply(&spec, origin_id);
+        spec
     }
 }
 

@@ -26,9 +26,14 @@ impl TaskType for SendEvent {
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
         let (slot, of) = (at.slot, at.thread.of);
         let who = flow.row(slot).id;
-        let magnitude = self.magnitude.as_ref().and_then(|m| flow.value_of(slot, of, m)).unwrap_or(0.0);
+        let (magnitude, hidden) =
+            flow.watch_hidden(|flow| self.magnitude.as_ref().and_then(|m| flow.value_of(slot, of, m)).unwrap_or(0.0));
+        if hidden.is_some() {
+            // The server sends the event.
+            return Step::Next;
+        }
         for target in flow.resolve_targets(slot, of, self.to) {
-            if flow.replay.is_none_or(|r| r.only == target) {
+            if !flow.skips_action_on(target) {
                 let event = EventData { instigator: Some(who), magnitude, ..EventData::new(self.tag, target) };
                 flow.journal_foreign_action(who, target, || ForeignAction::Event(event.clone()));
                 // A target that no longer exists receives nothing.

@@ -19,7 +19,12 @@ impl TaskType for WaitDelay {
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
-        match flow.length_of(at.slot, at.thread.of, &self.duration) {
+        let (length, hidden) = flow.watch_hidden(|flow| flow.length_of(at.slot, at.thread.of, &self.duration));
+        if hidden.is_some() {
+            // The delay ends when the server's state arrives.
+            return flow.wait(at, Wait::default());
+        }
+        match length {
             Some(length) if length <= SimTime::ZERO => flow.complete_now(at, 0.0),
             Some(length) => flow.wait(at, Wait { due: flow.local_now(at.slot) + length, ..Wait::default() }),
             None => flow.fail_now(at),

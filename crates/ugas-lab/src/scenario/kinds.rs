@@ -116,6 +116,7 @@ pub(crate) const REFUSALS: &[&str] = &[
     "Pending",
     "PredictionWindowClosed",
     "UnknownRoll",
+    "NotReplicated",
     "ClaimedDuringCooldown",
     "Dead",
     "BlockedByTags",

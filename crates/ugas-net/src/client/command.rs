@@ -42,8 +42,8 @@ impl Client {
         self.is_within(first.unwrap_or(self.newest_tick))
     }
 
-    /// Returns whether time may advance: a packet arrived within the window. While the server sends no state, for
-    /// example until a validation is decided, no new command is predicted, but the clock continues.
+    /// Returns whether time may advance: a packet arrived within the window. While packets arrive without a state, no
+    /// new command is predicted, but the clock continues.
     pub(super) fn can_advance(&self) -> bool {
         self.is_within(self.newest_tick)
     }
@@ -107,6 +107,13 @@ impl Client {
             let op = command.request.op();
             let outcome = match self.sim.run_as(id, &op) {
                 Ok(outcome) => outcome,
+                // The server decides: the client lacks a value that the activation reads.
+                Err(Refusal::NotReplicated { .. }) => {
+                    self.sim.remote_mut().discard_op(id);
+                    self.sub = self.sub.saturating_add(1);
+                    self.pending.push_back(PendingCommand { command, is_predicted: false, is_acked: false });
+                    return Ok(status);
+                }
                 Err(refusal) => {
                     self.sim.remote_mut().discard_op(id, &op);
                     return Err(refusal);

@@ -1,6 +1,7 @@
 //! Facts with their certainty. The client emits a predicted fact immediately, and emits it again later as confirmed or
-//! undone. It emits a fact of the server that it did not predict, or of a `LocalOnly` ability, once.
+//! undone, or as unknown if the server dropped the confirmation. It emits a fact of the server that it did not predict, or of a `LocalOnly` ability, once.
 
+use super::confirm::ConfirmationWindow;
 use crate::confirm::confirmation_hash;
 use crate::types::Tick;
 use std::collections::VecDeque;
@@ -19,6 +20,10 @@ pub enum Certainty {
     Confirmed,
     /// The fact was predicted before, but it did not happen on the server.
     Undone,
+    /// The fact was predicted before, but the client cannot find out whether it happened: the server dropped the
+    /// confirmation because too many were unacknowledged, or the client dropped the fact because too many were waiting.
+    /// The replicated values show the result.
+    Unknown,
     /// The server reported the fact; the client had not predicted it.
     Server,
     /// The fact belongs to an ability that runs on this client only.
@@ -97,10 +102,16 @@ fn identity(f: &Fact) -> Identity {
 /// A predicted fact that is neither confirmed nor undone yet.
 #[derive(Clone, Debug)]
 struct PredictedFact {
+    /// The tick at which the server makes the change, as far as the client knows.
     tick: Tick,
+    /// The tick at which the client predicted the change.
+    predicted: Tick,
     fact: Fact,
     /// Whether the fact is about an owned controller.
     is_owned: bool,
+    /// The fact is not resolved before the confirmations of this tick have arrived, because the server ran the command
+    /// at this tick or earlier. A late command runs later than predicted.
+    resolved_from: Tick,
     /// The hash with which the server confirms the fact.
     hash: Option<u32>,
     /// Whether the server confirmed the fact.
@@ -114,10 +125,22 @@ impl PredictedFact {
     }
 }
 
+/// A confirmed change of a remote actor's value whose new value may not have arrived yet.
+#[derive(Clone, Copy, Debug)]
+struct AwaitedValue {
+    who: ControllerId,
+    attribute: AttributeId,
+    /// The tick at which the client predicted the change.
+    predicted: Tick,
+    /// The tick at which the server made the change.
+    tick: Tick,
+}
+
 /// Predicted facts that wait for the server's decision.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PendingFacts {
     list: VecDeque<PredictedFact>,
+    awaited: VecDeque<AwaitedValue>,
     /// Attributes of owned controllers that the server never sends.
     hidden: Vec<AttributeId>,
 }
@@ -125,7 +148,7 @@ pub(crate) struct PendingFacts {
 impl PendingFacts {
     /// Returns an empty list. The server does not confirm changes of hidden attributes.
     pub(crate) fn new(hidden: Vec<AttributeId>) -> PendingFacts {
-        PendingFacts { list: VecDeque::new(), hidden }
+        PendingFacts { list: VecDeque::new(), awaited: VecDeque::new(), hidden }
     }
 
     /// Sets the hidden attributes, after new rules.
@@ -136,8 +159,10 @@ impl PendingFacts {
     /// Emits a predicted fact of a tick, about an owned controller or a remote actor.
     pub(crate) fn predict(&mut self, tick: Tick, fact: &Fact, is_owned: bool, from: &Facts, out: &mut NetFacts) {
         out.push(*fact, Some(from), Certainty::Predicted);
-        if self.list.len() >= MAX_WAITING {
-            self.list.pop_front();
+        if self.list.len() >= MAX_WAITING
+            && let Some(dropped) = self.list.pop_front()
+        {
+            out.push(dropped.fact, None, Certainty::Unknown);
         }
         let is_hidden = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
             is_owned && self.hidden.contains(&attribute)
@@ -145,7 +170,15 @@ impl PendingFacts {
             false
         };
         let hash = confirmation_hash(fact).filter(|_| !is_hidden);
-        self.list.push_back(PredictedFact { tick, fact: *fact, is_owned, hash, is_confirmed: false });
+        self.list.push_back(PredictedFact {
+            tick,
+            predicted: tick,
+            fact: *fact,
+            is_owned,
+            resolved_from: Tick(0),
+            hash,
+            is_confirmed: false,
+        });
     }
 
     /// Emits the selected facts as undone. Returns the undone facts about remote actors.
@@ -163,13 +196,13 @@ impl PendingFacts {
     }
 
     /// Confirms the decided facts about owned controllers up to a tick. Where the server's state differs from the
-    /// prediction, the server has also sent confirmations that are complete up to a tick: facts without a confirmation
-    /// are undone. Returns the undone facts.
+    /// prediction, the server has also sent confirmations: facts without a confirmation are undone once all
+    /// confirmations of their tick have arrived. Returns the undone facts.
     pub(crate) fn confirm(
         &mut self,
         until: Tick,
         is_decided: impl Fn(&Fact) -> bool,
-        complete_until: Option<(Tick, u16)>,
+        window: Option<(&ConfirmationWindow, u16)>,
         out: &mut NetFacts,
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
@@ -177,19 +210,28 @@ impl PendingFacts {
             if e.is_remote() || e.tick > until || !is_decided(&e.fact) {
                 return true;
             }
-            let complete_until =
-                complete_until.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
-            match complete_until {
-                Some(complete_until) if !e.is_confirmed && e.tick > complete_until => return true,
-                Some(_) if !e.is_confirmed => {
+            let window = window.filter(|s| e.hash.is_some() && e.fact.root.client() == s.1).map(|s| s.0);
+            match window.filter(|_| !e.is_confirmed) {
+                Some(window) if e.tick > window.complete_until() => return true,
+                Some(window) if window.unknown_until() >= Some(e.tick) => {
+                    out.push(e.fact, None, Certainty::Unknown);
+                }
+                Some(_) => {
                     undone.push(e.fact);
                     out.push(e.fact, None, Certainty::Undone);
                 }
-                _ => out.push(e.fact, None, Certainty::Confirmed),
+                None => out.push(e.fact, None, Certainty::Confirmed),
             }
             false
         });
         undone
+    }
+
+    /// Records that the server accepted a command at a tick or earlier.
+    pub(crate) fn accept(&mut self, root: OpId, tick: Tick) {
+        for e in self.list.iter_mut().filter(|e| e.fact.root == root) {
+            e.resolved_from = e.resolved_from.max(tick);
+        }
     }
 
     /// Takes a confirmation of the server for a tick. Periodic executions share one hash, so a confirmation does not
@@ -220,26 +262,60 @@ impl PendingFacts {
         self.list.iter().any(|e| e.is_remote() && test(&e.fact))
     }
 
-    /// Confirms or undoes the facts about remote actors up to a tick. Facts without a confirmation are undone. Returns
-    /// the undone facts.
+    /// Confirms or undoes the facts about remote actors of all ticks whose confirmations have arrived. Facts without a
+    /// confirmation are undone; if the server dropped confirmations of their tick, they are unknown. Returns the undone
+    /// facts.
     pub(crate) fn resolve_remote_facts(
         &mut self,
-        until: Tick,
+        window: &ConfirmationWindow,
         is_open: impl Fn(OpId) -> bool,
         out: &mut NetFacts,
     ) -> Vec<Fact> {
         let mut undone = Vec::new();
-        self.list.retain(|e| {
-            let is_decided = e.is_remote() && e.tick <= until && !is_open(e.fact.root);
+        let PendingFacts { list, awaited, hidden: _ } = self;
+        list.retain(|e| {
+            let tick = e.tick.max(e.resolved_from);
+            let is_decided = e.is_remote() && tick <= window.complete_until() && !is_open(e.fact.root);
             if is_decided && e.is_confirmed {
                 out.push(e.fact, None, Certainty::Confirmed);
+                if let FactKind::AttributeChanged { attribute, .. } = e.fact.kind {
+                    let (who, predicted, tick) = (e.fact.who, e.predicted, e.tick);
+                    awaited.push_back(AwaitedValue { who, attribute, predicted, tick });
+                }
+            } else if is_decided && window.unknown_until() >= Some(e.tick) {
+                out.push(e.fact, None, Certainty::Unknown);
             } else if is_decided {
                 out.push(e.fact, None, Certainty::Undone);
                 undone.push(e.fact);
             }
             !is_decided
         });
+        awaited.drain(..awaited.len().saturating_sub(MAX_WAITING));
         undone
+    }
+
+    /// Drops the awaited values that have arrived. `received` returns the tick of the newest value of an attribute that
+    /// the client has, `None` if it does not receive the attribute. Values that were predicted before `oldest` are
+    /// dropped too.
+    pub(crate) fn drop_received(&mut self, oldest: Tick, received: impl Fn(ControllerId, AttributeId) -> Option<Tick>) {
+        self.awaited.retain(|a| a.predicted >= oldest && received(a.who, a.attribute).is_some_and(|at| at < a.tick));
+    }
+
+    /// Returns the first tick at which the client predicted a change of a remote actor's value that happened, or may
+    /// have happened, on the server after the newest value that the client has.
+    pub(crate) fn first_unreceived(
+        &self,
+        who: ControllerId,
+        received: impl Fn(AttributeId) -> Option<Tick>,
+    ) -> Option<Tick> {
+        let awaited = self.awaited.iter().filter(|a| a.who == who);
+        let awaited = awaited.filter(|a| received(a.attribute).is_some_and(|at| at < a.tick)).map(|a| a.predicted);
+        let is_missing = |e: &&PredictedFact| {
+            let FactKind::AttributeChanged { attribute, .. } = e.fact.kind else { return false };
+            let tick = if e.is_confirmed { e.tick } else { e.tick.max(e.resolved_from) };
+            e.is_remote() && e.fact.who == who && received(attribute).is_some_and(|at| at < tick)
+        };
+        self.list.iter().filter(is_missing).map(|e| e.predicted).chain(awaited).min()
     }
 
     /// Compares the facts of a resimulation with the predicted facts. Missing facts are undone, and new facts are
@@ -308,4 +384,50 @@ pub(crate) struct Resimulated<'a> {
     pub(crate) length: SimTime,
     /// The facts of the resimulation.
     pub(crate) facts: &'a Facts,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::visible::plain;
+    use super::*;
+    use crate::confirm::{ConfirmationList, ListHeader};
+
+    /// A predicted hit without a confirmation did not happen, unless the server dropped confirmations of its tick.
+    #[test]
+    fn a_dropped_confirmation_leaves_the_fact_unknown() {
+        let (old, new) = (2.0, 1.0);
+        let kind = FactKind::AttributeChanged { attribute: AttributeId(0), old, new, old_base: old, new_base: new };
+        let fact = plain(SimTime::ZERO, ControllerId(3), kind);
+        let (mut pending, mut out) = (PendingFacts::new(Vec::new()), NetFacts::default());
+        let mut window = ConfirmationWindow::default();
+        for tick in [5, 7, 9] {
+            pending.predict(Tick(tick), &fact, false, &Facts::default(), &mut out);
+        }
+        let header = ListHeader { first: 40, count: 0, dropped_until: Some(Tick(6)) };
+        window.receive(Some(ConfirmationList { header, entries: Vec::new() }), Tick(8));
+        out.clear();
+        assert_eq!(pending.resolve_remote_facts(&window, |_| false, &mut out).len(), 1);
+        let certainties: Vec<Certainty> = out.iter().map(|(_, certainty)| certainty).collect();
+        assert_eq!(certainties, [Certainty::Unknown, Certainty::Undone]);
+        assert_eq!(pending.len(), 1, "tick 9 is not complete");
+    }
+
+    /// A late command runs later than predicted: its hit is not resolved with the confirmations of the predicted tick.
+    #[test]
+    fn an_accepted_hit_waits_for_the_confirmations_of_the_verdict() {
+        let kind = FactKind::TagChanged { tag: ugas_core::TagId(1), added: true, exact: true, presence: true };
+        let fact = Fact { root: OpId::new(1, 4, 0), ..plain(SimTime::ZERO, ControllerId(3), kind) };
+        let (mut pending, mut out) = (PendingFacts::new(Vec::new()), NetFacts::default());
+        let mut window = ConfirmationWindow::default();
+        pending.predict(Tick(5), &fact, false, &Facts::default(), &mut out);
+        pending.accept(fact.root, Tick(9));
+        window.receive(None, Tick(8));
+        out.clear();
+        pending.resolve_remote_facts(&window, |_| false, &mut out);
+        assert!(out.is_empty(), "the server may have run the command in tick 9");
+        pending.confirm_hash(confirmation_hash(&fact).unwrap(), Tick(9));
+        window.receive(None, Tick(9));
+        pending.resolve_remote_facts(&window, |_| false, &mut out);
+        assert_eq!(out.iter().map(|(_, certainty)| certainty).collect::<Vec<_>>(), [Certainty::Confirmed]);
+    }
 }

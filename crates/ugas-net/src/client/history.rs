@@ -4,7 +4,7 @@
 use crate::types::Tick;
 use crate::wire::token::Tokens;
 use std::collections::VecDeque;
-use ugas_core::{AttributeId, ControllerId, JournalPosition, RowImage, Rules};
+use ugas_core::{AttributeId, ControllerId, JournalPosition, OpId, RowImage, Rules};
 
 /// The maximum number of server states kept as baselines.
 const MAX_KEPT: usize = 128;
@@ -37,6 +37,9 @@ pub(crate) struct OwnedHistory {
     pub(crate) requests_state: bool,
     /// Whether the controller is in the sim under new rules, and its first state under these rules has not arrived.
     is_reloaded: bool,
+    /// The commands whose validation the host of the server had not answered at the last confirmed tick. Their facts
+    /// stay undecided.
+    pub(crate) pending_validations: Vec<OpId>,
 }
 
 impl OwnedHistory {
@@ -51,6 +54,7 @@ impl OwnedHistory {
             sent_hashes: VecDeque::new(),
             requests_state: false,
             is_reloaded: false,
+            pending_validations: Vec::new(),
         }
     }
 

@@ -123,6 +123,12 @@ impl Keys {
         rejected_abilities
     }
 
+    /// Records that the predicted activations of a command did not happen, because their validation failed.
+    pub(crate) fn reject(&mut self, id: OpId) {
+        let of_command = self.list.iter_mut().filter(|(of, _)| *of == id);
+        of_command.for_each(|(_, p)| p.status = PredictionStatus::Rejected);
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {
         self.list.iter()
     }

@@ -10,6 +10,8 @@ mod clock_jump;
 mod clock_sync;
 mod command;
 mod command_queue;
+mod confirm;
+mod correction;
 mod facts;
 mod history;
 mod keys;
@@ -27,6 +29,8 @@ mod visible;
 pub use crate::view::{Field, Proxies, Proxy, ProxyEffect, ProxySnapshot, Shape};
 pub use clock_jump::DisconnectReason;
 pub use command_queue::{QueueId, QueueResult};
+pub(crate) use confirm::ConfirmationWindow;
+pub use correction::CorrectionReason;
 pub use facts::{Certainty, NetFacts};
 pub use keys::{Prediction, PredictionKey, PredictionStatus};
 pub use knowledge::{ClientExplanation, Knowledge};
@@ -47,6 +51,7 @@ use crate::wire::number::{put_int, put_uint};
 use clock_jump::JumpBudget;
 use clock_sync::ClockSync;
 use command_queue::CommandQueue;
+use correction::CorrectionReasons;
 use facts::PendingFacts;
 use history::OwnedHistory;
 use keys::Keys;
@@ -270,8 +275,12 @@ pub struct Client {
     base_tick: Tick,
     pending_facts: PendingFacts,
     out: NetFacts,
-    /// The tick up to which the packet being read confirms the predicted changes of owned controllers.
-    confirmed_until: Option<Tick>,
+    /// The confirmations about remote actors that have arrived.
+    confirmations: ConfirmationWindow,
+    /// The confirmations about owned controllers that have arrived.
+    own_confirmations: ConfirmationWindow,
+    /// Whether the packet being read contains confirmations about owned controllers.
+    has_own_confirmations: bool,
     /// Mispredicted facts about owned controllers, kept until they are compared with the corrected state.
     mispredicted_facts: Vec<Fact>,
     /// Targets that predicted abilities chose.
@@ -279,6 +288,7 @@ pub struct Client {
     /// How many facts were matched with the triggers of local abilities.
     triggered: usize,
     corrections: Vec<ValueCorrection>,
+    reasons: CorrectionReasons,
     counts: ClientCounts,
     coder: Coder,
     writer: BitWriter,
@@ -332,11 +342,14 @@ impl Client {
             base_tick: Tick(0),
             pending_facts: PendingFacts::new(hidden),
             out: NetFacts::default(),
-            confirmed_until: None,
+            confirmations: ConfirmationWindow::default(),
+            own_confirmations: ConfirmationWindow::default(),
+            has_own_confirmations: false,
             mispredicted_facts: Vec::new(),
             aimed: Vec::new(),
             triggered: 0,
             corrections: Vec::new(),
+            reasons: CorrectionReasons::default(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
             writer: BitWriter::new(),
@@ -456,6 +469,11 @@ impl Client {
     pub fn take_corrections(&mut self, into: &mut Vec<ValueCorrection>) {
         into.clear();
         std::mem::swap(&mut self.corrections, into);
+    }
+
+    /// Returns why the latest corrections happened, the oldest first. The client keeps a limited number of reasons.
+    pub fn correction_reasons(&self) -> impl Iterator<Item = &CorrectionReason> {
+        self.reasons.iter()
     }
 
     // Time --------------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ use super::moves::MoveSender;
 use super::reconcile::ServerState;
 use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
-use crate::confirm::read_confirmations;
+use crate::confirm::read_list;
 use crate::message::{ToClient, decode};
 use crate::rolls::{Blocks, KEPT_BLOCKS};
 use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
@@ -121,13 +121,16 @@ impl Client {
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
-                let own = read.and_then(|_| read_confirmations(tick, &mut from));
+                let own = read.and_then(|_| read_list(tick, &mut from));
                 match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
-                    Ok(((confirmations, complete_until), image)) => {
-                        confirmations.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
-                        self.confirmed_until = Some(complete_until);
-                        self.correct(at, tick, image, tokens);
-                        self.confirmed_until = None;
+                    Ok((own, image)) => {
+                        let confirmed = self.own_confirmations.receive(own, tick);
+                        confirmed.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
+                        self.has_own_confirmations = true;
+                        if self.correct(at, tick, image, tokens) {
+                            self.resimulate();
+                        }
+                        self.has_own_confirmations = false;
                         self.run_triggers();
                     }
                     Err(_) => self.counts.malformed += 1,
@@ -151,7 +154,7 @@ impl Client {
             self.newest_tick = self.newest_tick.max(tick);
             // Nothing is applied before the whole part about owned controllers is read: a verdict belongs to its state.
             let verdicts = read_verdicts(&mut from)?;
-            let (confirmations, complete_until) = read_confirmations(tick, &mut from)?;
+            let confirmations = read_list(tick, &mut from)?;
             let mut updates = Vec::with_capacity(self.rows.len());
             let all_matched = !self.rows.is_empty() && from.bit()?;
             for at in 0..self.rows.len() {
@@ -159,23 +162,30 @@ impl Client {
                 updates.push(matched.map_or_else(|| self.read_owned(at, tick, &mut from), Ok)?);
             }
             let own = match updates.iter().any(|n| matches!(n, OwnerUpdate::State(_))) {
-                true => read_confirmations(tick, &mut from).map(Some)?,
+                true => Some(read_list(tick, &mut from)?),
                 false => None,
             };
             let before = self.visible_predicted();
             self.remove_decided_moves(tick);
-            let (is_rejected, undone) = self.apply_verdicts(&verdicts);
-            self.confirmed_until = own.as_ref().map(|own| own.1);
-            let own = own.into_iter().flat_map(|own| own.0);
-            confirmations.into_iter().chain(own).for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
+            let (is_rejected, mut undone) = self.apply_verdicts(&verdicts, tick);
+            self.has_own_confirmations = own.is_some();
+            let mut confirmed = self.confirmations.receive(confirmations, tick);
+            confirmed.extend(own.into_iter().flat_map(|own| self.own_confirmations.receive(own, tick)));
+            confirmed.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
+            let mut is_mispredicted = is_rejected;
             for (at, update) in updates.into_iter().enumerate() {
-                self.apply_owner_update(at, tick, is_rejected, update);
+                is_mispredicted |= self.apply_owner_update(at, tick, update);
             }
-            self.confirmed_until = None;
+            if is_mispredicted {
+                self.resimulate();
+            }
+            self.has_own_confirmations = false;
             self.positions.packet_arrived(self.sim.now(), tick.time(self.length));
             let read = self.read_actors(tick, &mut from);
-            self.confirm_proxies(tick, is_rejected);
-            self.resolve_remote_facts(complete_until, &before, undone);
+            let rejected = undone.len();
+            self.resolve_remote_facts(&mut undone);
+            self.confirm_proxies(tick, is_rejected || undone.len() > rejected);
+            self.emit_corrections(&before, undone);
             read?;
             self.send_mispredicted();
             self.run_queued();
@@ -208,14 +218,16 @@ impl Client {
         Ok(())
     }
 
-    /// Applies verdicts. Returns whether a predicted command was rejected, and the undone facts about remote actors.
-    pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict]) -> (bool, Vec<Fact>) {
+    /// Applies the verdicts of a packet. Returns whether a predicted command was rejected, and the undone facts about
+    /// remote actors.
+    pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict], tick: Tick) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
         for CommandVerdict { base, sub, activated } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.id;
+            self.pending_facts.accept(id, tick);
             let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
             if activated.is_some() && !rejected.is_empty() {
                 // The server accepted the command, but not every activation that the client predicted for it.
@@ -272,27 +284,27 @@ impl Client {
         })
     }
 
-    pub(super) fn apply_owner_update(&mut self, at: usize, tick: Tick, is_rejected: bool, update: OwnerUpdate) {
+    /// Applies what a packet contains about an owned controller. Returns whether the owned controllers must be
+    /// resimulated.
+    pub(super) fn apply_owner_update(&mut self, at: usize, tick: Tick, update: OwnerUpdate) -> bool {
         match update {
             OwnerUpdate::Matched(matched) => {
+                self.rows[at].pending_validations.clear();
                 match self.rows[at].find_confirmed(self.sim.rules(), matched, tick) {
-                    Some((tick, image)) => self.confirm(at, tick, image, None),
+                    Some((tick, image)) => self.confirm(at, tick, image, false),
                     None => self.rows[at].requests_state |= !self.can_predict(),
                 }
-                if is_rejected {
-                    self.resimulate(at);
-                }
+                false
             }
             OwnerUpdate::State(state) => {
                 let (image, tokens) = *state;
-                let is_resimulated = self.correct(at, tick, image, tokens);
-                if is_rejected && !is_resimulated {
-                    self.resimulate(at);
-                }
+                self.correct(at, tick, image, tokens)
             }
-            OwnerUpdate::Removed => self.remove_owned(at, tick),
-            OwnerUpdate::Nothing if is_rejected => self.resimulate(at),
-            OwnerUpdate::Nothing => {}
+            OwnerUpdate::Removed => {
+                self.remove_owned(at, tick);
+                false
+            }
+            OwnerUpdate::Nothing => false,
         }
     }
 }

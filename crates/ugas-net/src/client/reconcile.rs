@@ -1,17 +1,22 @@
-//! Reconciliation: an owned controller is rolled back to the server's state and resimulated.
+//! Reconciliation: owned controllers are rolled back to the server's states and resimulated together.
 
 use super::Client;
+use super::correction::CorrectionReason;
 use super::facts::{Certainty, Resimulated};
 use super::visible::{VisibleState, plain};
 use crate::mask::hidden_from_owners;
 use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
-use ugas_core::{Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage};
+use ugas_core::{
+    ActivationKey, Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage, RowResimulation,
+    Which,
+};
 
 impl Client {
-    /// Confirms a tick of an owned controller.
-    pub(super) fn confirm(&mut self, at: usize, tick: Tick, image: RowImage, confirmed_until: Option<Tick>) {
+    /// Confirms a tick of an owned controller. Together with a state that differs from the prediction the server has
+    /// sent confirmations, which decide about the predicted facts.
+    pub(super) fn confirm(&mut self, at: usize, tick: Tick, image: RowImage, is_different: bool) {
         let row = &mut self.rows[at];
         if row.last_confirmed.as_ref().is_some_and(|s| s.0 >= tick) {
             return;
@@ -20,13 +25,13 @@ impl Client {
             self.sim.remote_mut().trim_journal(row.who, mark);
         }
         let (who, client, pending) = (row.who, self.client, &self.pending);
-        let owned = &self.owned;
+        let (owned, validations) = (&self.owned, &row.pending_validations);
         let is_decided = |f: &Fact| {
             let open = f.root.client() == client && pending.iter().any(|p| p.id == f.root);
-            (f.who == who || !owned.contains(&f.who)) && !open
+            (f.who == who || !owned.contains(&f.who)) && !open && !validations.contains(&f.root)
         };
-        let confirmed_until = confirmed_until.map(|confirmed_until| (confirmed_until, client));
-        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_decided, confirmed_until, &mut self.out));
+        let window = (is_different && self.has_own_confirmations).then_some((&self.own_confirmations, client));
+        self.mispredicted_facts.extend(self.pending_facts.confirm(tick, is_decided, window, &mut self.out));
     }
 
     /// Imports the server's state of an owned controller at a tick. Returns `None` if a later tick is already
@@ -61,7 +66,7 @@ impl Client {
         Ok(Some(ServerState { image, mark }))
     }
 
-    /// Corrects an owned controller with the server's state at a tick. Returns whether the controller was resimulated.
+    /// Takes the server's state of an owned controller at a tick. Returns whether the controller must be resimulated.
     pub(super) fn correct(&mut self, at: usize, tick: Tick, state: Option<ServerState>, tokens: Tokens) -> bool {
         let row = &mut self.rows[at];
         let Some(ServerState { image, mark }) = state else {
@@ -69,43 +74,60 @@ impl Client {
             return false;
         };
         row.requests_state = false;
-        let predicted_hash = row.tick_end(tick).and_then(|s| s.image.hash_without(self.sim.rules(), &row.hidden));
+        let predicted = row.tick_end(tick).map(|s| &s.image);
+        let predicted_hash = predicted.and_then(|image| image.hash_without(self.sim.rules(), &row.hidden));
         let server_hash = image.hash_without(self.sim.rules(), &row.hidden);
+        let validations = self.sim.remote().pending_validations(&image);
+        let is_different = predicted_hash.is_some() && predicted_hash != server_hash;
+        // While a validation is pending, the server's state always differs.
+        if is_different && validations.is_empty() {
+            self.counts.corrections += 1;
+            let difference = predicted.and_then(|p| p.difference(&image, self.sim.rules(), &row.hidden));
+            if let Some(what) = difference {
+                self.reasons.push(CorrectionReason { who: row.who, tick, what });
+            }
+        }
+        let row = &mut self.rows[at];
+        let pending = validations.iter().map(|(root, _)| *root).collect();
+        let mut answered = std::mem::replace(&mut row.pending_validations, pending);
+        answered.retain(|root| !row.pending_validations.contains(root));
         row.keep_state(tick, tokens);
         let who = row.who;
         let first = !row.is_present();
         if first {
             self.add_owned(at, tick);
         }
-        // Together with a state that differs from the prediction the server sends confirmations.
-        let confirmed_until =
-            self.confirmed_until.filter(|_| predicted_hash.is_some() && predicted_hash != server_hash);
-        self.confirm(at, tick, image, confirmed_until);
+        self.confirm(at, tick, image, is_different);
+        for root in answered {
+            if self.mispredicted_facts.iter().any(|f| f.root == root) {
+                self.keys.reject(root);
+            }
+        }
         if first {
             self.list_owned();
             // The journal starts with the first state.
             self.start_journal(at);
         }
-        let late = self.requeue_late(at, tick, mark);
-        let differs = predicted_hash.is_none() || predicted_hash != server_hash || late;
-        if differs {
-            self.counts.corrections += u64::from(predicted_hash.is_some());
-            self.resimulate(at);
-        }
+        let late = self.requeue(at, tick, mark, &validations);
         if first {
             let fact = plain(self.sim.now(), who, FactKind::Spawned { owner: ugas_core::ActorId::NONE });
             self.out.push(fact, None, Certainty::Server);
         }
-        differs
+        predicted_hash.is_none() || is_different || late
     }
 
-    /// Requeues predicted commands of confirmed ticks that the server has not processed: they are resimulated on top of
-    /// the server's state until their verdict arrives. Returns whether there are any.
-    pub(super) fn requeue_late(&mut self, at: usize, tick: Tick, mark: JournalPosition) -> bool {
+    /// Requeues, on top of the server's state, what the client predicts although the server has not done it: the
+    /// validations that the server's host has not answered, and predicted commands of confirmed ticks that the server
+    /// has not processed. They are resimulated until the answer or the verdict arrives. Returns whether there are any.
+    fn requeue(&mut self, at: usize, tick: Tick, mark: JournalPosition, validations: &[(OpId, ActivationKey)]) -> bool {
+        let validated = validations
+            .iter()
+            .map(|&(root, key)| (root, Op::Validate { who: key.who, which: Which::Activation(key), ok: true }));
         let open = self.pending.iter().filter(|p| p.is_predicted && p.command.tick <= tick);
-        let late: Vec<(OpId, Op)> = open.map(|p| (p.id, p.command.request.op())).collect();
-        self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &late);
-        !late.is_empty()
+        let late = open.map(|p| (p.id, p.command.request.op()));
+        let ops: Vec<(OpId, Op)> = validated.chain(late).collect();
+        self.sim.remote_mut().requeue_ops(self.rows[at].who, mark, tick.time(self.length), &ops);
+        !ops.is_empty()
     }
 
     pub(super) fn start_journal(&mut self, at: usize) {
@@ -116,35 +138,50 @@ impl Client {
         }
         let _ = self.sim.keep_journal(who);
         self.rows[at].hidden = hidden_from_owners(self.sim.rules());
+        let _ = self.sim.remote_mut().set_hidden(who, &self.rows[at].hidden);
     }
 
-    /// Resimulates an owned controller from the last confirmed tick.
-    pub(super) fn resimulate(&mut self, at: usize) {
-        let row = &mut self.rows[at];
-        let who = row.who;
-        let Some((confirmed_tick, image)) = &row.last_confirmed else { return };
-        let before = VisibleState::of(&self.sim, who);
-        let length = self.length;
-        let mut stops: Vec<ResimulationStop<'_>> = row
-            .tick_ends
-            .iter_mut()
-            .map(|s| ResimulationStop { at: s.tick.time(length), until: s.journal, image: Some(&mut s.image) })
-            .collect();
-        stops.push(ResimulationStop::at(self.sim.now()));
-        let done = self.sim.resimulate(image, None, &mut stops);
-        drop(stops);
-        self.counts.resimulated += row.tick_ends.len() as u64;
-        self.counts.longest_resimulation = self.counts.longest_resimulation.max(row.tick_ends.len() as u64);
-        let after = *confirmed_tick;
-        self.sim.take_facts(&mut self.facts);
-        if done.is_err() {
+    /// Resimulates all owned controllers from their last confirmed ticks, together: what they do to each other happens
+    /// again. The facts are compared with the predicted ones once.
+    pub(super) fn resimulate(&mut self) {
+        let mut before = Vec::with_capacity(self.owned.len());
+        let mut runs = Vec::with_capacity(self.owned.len());
+        let (length, now) = (self.length, self.sim.now());
+        for row in &mut self.rows {
+            let Some((confirmed, image)) = &row.last_confirmed else { continue };
+            before.push((*confirmed, VisibleState::of(&self.sim, row.who)));
+            let ticks = row.tick_ends.len() as u64;
+            self.counts.resimulated += ticks;
+            self.counts.longest_resimulation = self.counts.longest_resimulation.max(ticks);
+            let ends = row.tick_ends.iter_mut().map(|s| ResimulationStop {
+                at: s.tick.time(length),
+                until: s.journal,
+                image: Some(&mut s.image),
+            });
+            runs.push(RowResimulation { from: image, stops: ends.chain([ResimulationStop::at(now)]).collect() });
+        }
+        if self.sim.resimulate_together(&mut runs).is_err() {
             self.counts.malformed += 1;
         }
+        drop(runs);
+        self.sim.take_facts(&mut self.facts);
+        for (after, before) in before {
+            self.compare(after, &before);
+        }
+    }
+
+    /// Compares the facts of a resimulation about an owned controller with the predicted ones, and emits the changes.
+    fn compare(&mut self, after: Tick, before: &VisibleState) {
+        let who = before.who();
         let run = Resimulated { who, after, length: self.length, facts: &self.facts };
         let (client, pending) = (self.client, &self.pending);
-        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
+        let validations = self.rows.iter().find(|r| r.who == who).map(|r| &r.pending_validations[..]);
+        let is_open = |root: OpId| {
+            root.client() == client && pending.iter().any(|p| p.id == root)
+                || validations.is_some_and(|list| list.contains(&root))
+        };
         let mut touched = self.pending_facts.compare(run, is_open, &mut self.out);
-        touched.extend(self.mispredicted_facts.drain(..).filter(|f| f.who == who));
+        touched.extend(self.mispredicted_facts.extract_if(.., |f| f.who == who));
         let now = VisibleState::of(&self.sim, who);
         before.compare(&now, &touched, self.sim.now(), &mut self.out);
         before.collect_corrections(&now, self.config.correction_threshold, &mut self.corrections);

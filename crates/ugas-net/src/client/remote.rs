@@ -52,21 +52,20 @@ impl Client {
         touched.map(|proxy| VisibleState::of_remote(&self.sim, proxy)).collect()
     }
 
-    /// Confirms or undoes the predicted facts about remote actors, since the server's confirmations are complete up to
-    /// a tick.
-    pub(super) fn resolve_remote_facts(&mut self, until: Tick, before: &[VisibleState], mut undone: Vec<Fact>) {
+    /// Confirms or undoes the predicted facts about remote actors of the ticks whose confirmations have arrived. Adds
+    /// the undone facts to the list.
+    pub(super) fn resolve_remote_facts(&mut self, undone: &mut Vec<Fact>) {
         let (client, pending) = (self.client, &self.pending);
         let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
-        undone.extend(self.pending_facts.resolve_remote_facts(until, is_open, &mut self.out));
-        for fact in &undone {
+        undone.extend(self.pending_facts.resolve_remote_facts(&self.confirmations, is_open, &mut self.out));
+        for fact in &*undone {
             if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) =
                 (fact.kind, self.proxies.get_mut(fact.who))
             {
                 proxy.forget(burst_key(fact.key, fact.root, fact.who), tag);
             }
         }
-        self.emit_hidden_changes(&undone);
-        self.emit_corrections(before, undone);
+        self.emit_hidden_changes(undone);
     }
 
     /// Emits loops and effects of remote actors that a misprediction suppressed: while the prediction was undecided,
@@ -115,7 +114,7 @@ impl Client {
     /// Resets a proxy row to its replicated state at a tick and resimulates the predictions on it.
     pub(super) fn reset_proxy(&mut self, who: ControllerId, tick: Tick) {
         let Some(proxy) = self.proxies.get(who) else { return };
-        let tick = self.last_decided_tick(tick);
+        let tick = self.last_shown_tick(who, tick);
         let positions = self.touched.get(&who);
         let mark = positions.and_then(|m| m.iter().rev().find(|(t, _)| *t <= tick)).map(|(_, mark)| *mark);
         let snapshot = proxy.snapshot();
@@ -184,6 +183,17 @@ impl Client {
         open.map_or(tick, |open| open.min(tick))
     }
 
+    /// Returns the last tick up to which the replicated state of a remote actor replaces the predictions on it: every
+    /// command has its verdict, and the values that the predictions changed have arrived. Otherwise the actor would show
+    /// its old value for a moment. A prediction that is too old is ignored.
+    fn last_shown_tick(&self, who: ControllerId, tick: Tick) -> Tick {
+        let proxy = self.proxies.get(who);
+        let received = |attribute| proxy.and_then(|p| p.received(attribute));
+        let first = self.pending_facts.first_unreceived(who, received).filter(|&first| !self.is_too_old(first));
+        let decided = self.last_decided_tick(tick);
+        first.map_or(decided, |first| decided.min(first.minus(1)))
+    }
+
     /// Records the journal positions of remote actors with predictions at the end of the tick just simulated. At most
     /// `most` positions are kept; older predictions are not resimulated.
     pub(super) fn mark_proxies(&mut self, most: usize) {
@@ -208,9 +218,12 @@ impl Client {
 
     /// Drops the predictions on remote actors up to a confirmed tick: from then on the server's state replaces them.
     pub(super) fn confirm_proxies(&mut self, tick: Tick, is_rejected: bool) {
-        let tick = self.last_decided_tick(tick);
+        let oldest = self.tick.minus(self.prediction_window());
+        let proxies = &self.proxies;
+        self.pending_facts.drop_received(oldest, |who, attribute| proxies.get(who)?.received(attribute));
         let touched: Vec<ControllerId> = self.touched.keys().copied().collect();
         for who in touched {
+            let tick = self.last_shown_tick(who, tick);
             let Some(positions) = self.touched.get_mut(&who) else { continue };
             let mut confirmed = None;
             while positions.front().is_some_and(|(t, _)| *t <= tick) {

@@ -1,6 +1,6 @@
 //! The server's record of one client.
 
-use super::confirm::ConfirmationQueue;
+use super::confirm::{ConfirmationQueue, SentRun};
 use super::moves::MoveStreams;
 use super::numbers::Number;
 use super::observe::ObserverStream;
@@ -48,10 +48,10 @@ pub(crate) struct SentPacket {
     pub(crate) actors: Vec<PlannedUpdate>,
     pub(crate) poses: Vec<PlannedPose>,
     pub(crate) verdicts: Vec<(u32, u16)>,
-    /// The number of confirmations about remote actors that the client has received once this packet arrives.
-    pub(crate) confirmations: u64,
-    /// The number of confirmations about owned controllers that the client has received once this packet arrives.
-    pub(crate) own_confirmations: u64,
+    /// The confirmations about remote actors.
+    pub(crate) confirmations: Vec<SentRun>,
+    /// The confirmations about owned controllers.
+    pub(crate) own_confirmations: Vec<SentRun>,
     /// The first block of ticks whose seed the client does not have once this packet arrives.
     pub(crate) seeds: u32,
 }
@@ -345,7 +345,8 @@ impl Peer {
     /// Returns how many packets, commands, moves, verdicts and unread bytes are kept.
     pub(crate) fn retained(&self) -> usize {
         let commands = self.waiting.len() + self.moves.retained();
-        self.in_flight.len() + commands + self.verdicts.len() + self.carrier.retained()
+        let confirmations = self.confirmations.len() + self.own_confirmations.len();
+        self.in_flight.len() + commands + self.verdicts.len() + confirmations + self.carrier.retained()
     }
 
     /// Processes acks and losses: lost content is sent again.
@@ -357,15 +358,17 @@ impl Peer {
             let Some(mut sent) = self.in_flight.remove(at) else { continue };
             if arrived {
                 self.verdicts.retain(|v| !sent.verdicts.contains(&(v.base, v.sub)));
-                self.confirmations.acknowledge(sent.confirmations);
-                self.own_confirmations.acknowledge(sent.own_confirmations);
                 self.seeds.acknowledge(sent.seeds);
             }
+            self.confirmations.on_packet_result(&sent.confirmations, arrived);
+            self.own_confirmations.on_packet_result(&sent.own_confirmations, arrived);
             self.views.on_packet_result(&sent, arrived);
             sent.actors.clear();
             sent.poses.clear();
             sent.verdicts.clear();
-            (sent.confirmations, sent.own_confirmations, sent.seeds) = (0, 0, 0);
+            sent.confirmations.clear();
+            sent.own_confirmations.clear();
+            sent.seeds = 0;
             self.spare.push(sent);
         }
         self.views.confirm_streamed(&self.carrier);
@@ -379,8 +382,11 @@ impl Peer {
 
     /// Keeps the content of a packet until its ack or loss.
     pub(crate) fn track_packet(&mut self, sent: SentPacket) {
-        if self.in_flight.len() >= MAX_IN_FLIGHT {
-            self.in_flight.pop_front();
+        if self.in_flight.len() >= MAX_IN_FLIGHT
+            && let Some(oldest) = self.in_flight.pop_front()
+        {
+            self.confirmations.on_packet_result(&oldest.confirmations, false);
+            self.own_confirmations.on_packet_result(&oldest.own_confirmations, false);
         }
         self.in_flight.push_back(sent);
     }

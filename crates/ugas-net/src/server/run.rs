@@ -89,7 +89,7 @@ impl Server {
             if has_effect(new, op_id) {
                 p.op_ids.count(op_id);
             }
-            let mut activated: Vec<AbilityId> = activated(new, op_id, &p.owned);
+            let mut activated: Vec<AbilityId> = activated(new, op_id, &p.owned, self.sim.rules().find_task_kind("Validate"));
             activated.truncate(MAX_ACTIVATED as usize);
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {
@@ -284,19 +284,22 @@ impl Server {
     }
 }
 
-/// Returns the abilities of the client's controllers that an op activated.
-fn activated(facts: &[Fact], op_id: OpId, owned: &[ControllerId]) -> Vec<AbilityId> {
-    let of = |f: &Fact| {
-        if let FactKind::AbilityActivated { ability, .. } = f.kind
-            && f.root == op_id
-            && owned.contains(&f.who)
-        {
-            Some(ability)
-        } else {
-            None
-        }
+/// Returns the abilities of the client's controllers that an op activated. An activation that waits for its validation
+/// counts: the client has predicted it, and its facts stay undecided until the answer. `validate` is the task kind of
+/// the request to validate.
+fn activated(
+    facts: &[Fact],
+    op_id: OpId,
+    owned: &[ControllerId],
+    validate: Option<ugas_core::TaskKindId>,
+) -> Vec<AbilityId> {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "no other fact starts an ability")]
+    let of = |f: &Fact| match f.kind {
+        FactKind::AbilityActivated { ability, .. } => Some(ability),
+        FactKind::TaskRequest { ability, task, .. } if Some(task) == validate => Some(ability),
+        _ => None,
     };
-    facts.iter().filter_map(of).collect()
+    facts.iter().filter(|f| f.root == op_id && owned.contains(&f.who)).filter_map(of).collect()
 }
 
 /// Lists the peers in the order in which their commands run in a tick, so that no peer has an advantage. The first peer

@@ -19,6 +19,9 @@ use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 /// The loss rate, per thousand packets, at or above which updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
 
+/// How many confirmations in flight a packet repeats.
+const REPEATED: usize = 16;
+
 /// The bytes in the reliable stream above which definitions wait.
 const BULK: usize = 8 * 1024;
 
@@ -98,7 +101,7 @@ impl Server {
         if let Some(matched) = rows.iter().filter(|row| !row.is_away()).map(Owned::matched).min().flatten() {
             p.own_confirmations.drop_until(matched);
         }
-        let (confirmations, own_confirmations) = (&p.confirmations, &p.own_confirmations);
+        let (confirmations, own_confirmations) = (&mut p.confirmations, &mut p.own_confirmations);
         positions.clear();
         positions.extend(owned.iter().filter_map(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position));
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
@@ -125,8 +128,8 @@ impl Server {
                 sent.seeds = if seeds.is_empty() { 0 } else { seeds.end };
                 blocks.write(tick, seeds.clone(), |block| secret.seed_of(serial, block), writer);
                 write_verdicts(writer, verdicts, &mut sent, room / 4);
-                sent.confirmations = confirmations.write(tick, writer, room / 4);
-                let owner =
+                confirmations.write(tick, writer, room / 4, REPEATED, &mut sent.confirmations);
+                let mut owner =
                     OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
                 owner.write(rows, coder, writer, &mut sent, &mut queued.owner_states);
             }
@@ -187,7 +190,7 @@ struct OwnerContext<'a> {
     /// Attributes that are hidden from owners.
     hidden: &'a [AttributeId],
     owned: &'a [ControllerId],
-    own_confirmations: &'a ConfirmationQueue,
+    own_confirmations: &'a mut ConfirmationQueue,
     /// The number of run-time definitions that the client has.
     arrived_definitions: u32,
     tick: Tick,
@@ -199,20 +202,19 @@ impl OwnerContext<'_> {
     /// Writes the status or state of each owned controller, then the confirmations about them if a state was written.
     /// States that do not fit are added to the list, for the reliable stream.
     fn write(
-        &self,
+        &mut self,
         rows: &mut [Owned],
         coder: &mut Coder,
         writer: &mut BitWriter,
         sent: &mut SentPacket,
         too_long: &mut Vec<(usize, Vec<u8>)>,
     ) {
-        let OwnerContext { sim, hidden, tick, room, .. } = *self;
+        let (sim, hidden, tick, room) = (self.sim, self.hidden, self.tick, self.room);
         // Space for rows without a state and for the end of the list of remote actors.
         let state_room = room.saturating_sub(64 + 48 * rows.len());
         let is_visible = |who: ControllerId, attribute: AttributeId| self.is_visible(who, attribute);
         // Usually every prediction is right at the packet's tick: one bit confirms all.
-        let is_matched = |row: &Owned| row.is_matched_at(tick) && !sim.remote().awaits_validation(row.who);
-        let all_matched = rows.iter().all(is_matched);
+        let all_matched = rows.iter().all(|row| row.is_matched_at(tick));
         if !rows.is_empty() {
             writer.bit(all_matched);
         }
@@ -231,7 +233,7 @@ impl OwnerContext<'_> {
                     let mut full = BitWriter::new();
                     if row.write_full(tick, coder, &mut full) {
                         // Not counted as received: this stream is resent until it arrives.
-                        self.own_confirmations.write(tick, &mut full, usize::MAX);
+                        self.own_confirmations.write_all(tick, &mut full);
                         let state = full.finish().to_vec();
                         too_long.push((at, encode(&ToClient::OwnerState { who: row.who, tick, state })));
                     }
@@ -241,7 +243,8 @@ impl OwnerContext<'_> {
         }
         if has_state {
             let left = room.saturating_sub(writer.bit_len() + 128);
-            sent.own_confirmations = self.own_confirmations.write(tick, writer, left.min(room / 4));
+            let room = left.min(room / 4);
+            self.own_confirmations.write(tick, writer, room, usize::MAX, &mut sent.own_confirmations);
         }
     }
 
@@ -255,11 +258,10 @@ impl OwnerContext<'_> {
     /// Returns whether the status or state of a controller may be sent now.
     fn can_send_state(&self, who: ControllerId) -> bool {
         let remote = self.sim.remote();
-        // During a predicted validation the client's state is ahead of the server's. A state that refers to a missing
-        // definition cannot be read, and neither can the rest of its packet, which may contain the definition.
-        !remote.awaits_validation(who)
-            && (remote.definition_count() <= self.arrived_definitions
-                || remote.required_definitions(who) <= self.arrived_definitions)
+        // A state that refers to a missing definition cannot be read, and neither can the rest of its packet, which may
+        // contain the definition.
+        remote.definition_count() <= self.arrived_definitions
+            || remote.required_definitions(who) <= self.arrived_definitions
     }
 }
 

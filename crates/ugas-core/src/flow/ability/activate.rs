@@ -81,6 +81,7 @@ impl Flow<'_> {
         self.refresh(slot, at, def);
         let t = self.trying(slot, at, def, request);
         let checked = self.view().first_refusal(&t).and_then(|()| self.view().room_to_run(slot));
+        let checked = checked.and_then(|()| self.view().check_hidden_reads(&t));
         if let Err(refusal) = checked {
             return Err(self.fail(who, (ability, grant), from, refusal));
         }

@@ -6,7 +6,8 @@ use super::reads::AttemptReads;
 use crate::rules::{AbilityDef, AbilityHookCx, ActivationCheck, RuleOn};
 use crate::state::{Activation, Grant};
 use crate::{
-    AbilityState, ActorId, ControllerId, EffectId, LimitKind, Reason, Refusal, Restriction, SimTime, TagId, Target,
+    AbilityState, ActorId, AttributeId, ControllerId, EffectId, LimitKind, Reason, Refusal, Restriction, SimTime,
+    TagId, Target,
 };
 use ugas_doc::GroupPolicy;
 
@@ -87,8 +88,10 @@ const CHECKS: [(ActivationCheck, CheckFn); 21] = [
         let left = c.left.unwrap_or(SimTime::NEVER);
         (c.have < c.cost).then_some((Refusal::Charges { have: c.have, need: c.cost, left }, clears_at))
     }),
-    (ActivationCheck::Cost, |v, t| v.afford(t).err().map(|r| (r, SimTime::NEVER))),
-    (ActivationCheck::Cooldown, |v, t| v.cooled(t).err()),
+    (ActivationCheck::Cost, |v, t| {
+        v.check_hidden_reads(t).and_then(|()| v.afford(t)).err().filter(is_known).map(|r| (r, SimTime::NEVER))
+    }),
+    (ActivationCheck::Cooldown, |v, t| v.cooled(t).err().filter(|(refusal, _)| is_known(refusal))),
     (ActivationCheck::NoTarget, no_target),
     (ActivationCheck::OutOfRange, |v, t| {
         let max = t.range?;
@@ -116,6 +119,11 @@ const OF_PLAY: u32 = ActivationCheck::AlreadyActive.bit()
     | ActivationCheck::Group.bit()
     | ActivationCheck::Casting.bit()
     | ActivationCheck::GlobalCooldown.bit();
+
+/// Returns whether a refusal is certain. A client cannot check a value that it does not have; the server decides.
+fn is_known(refusal: &Refusal) -> bool {
+    !matches!(refusal, Refusal::NotReplicated { .. })
+}
 
 fn forever(failed: bool, refusal: Refusal) -> Option<FailedCheck> {
     failed.then_some((refusal, SimTime::NEVER))
@@ -176,7 +184,9 @@ fn group(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
 }
 
 fn condition(v: &View<'_>, t: &ActivationAttempt<'_>) -> Option<FailedCheck> {
+    // The server decides about a condition that the client cannot evaluate.
     if let Some(expr) = &t.def.condition
+        && v.check_hidden_reads(t).is_ok()
         && !v.holds(expr, &mut AttemptReads { view: *v, of: *t }, v.row(t.slot).id, EffectId::NONE)
     {
         return Some((Refusal::Condition, SimTime::NEVER));
@@ -251,7 +261,9 @@ impl<'a> View<'a> {
         let Some(row) = self.st.controllers.get(who) else { return false };
         let layout = &self.ix.layouts[row.layout as usize];
         let attribute = |&slot: &u16| layout.slots[slot as usize].attribute;
-        layout.deaths.iter().map(attribute).any(|a| self.current_of(who, a).is_some_and(|v| v <= 0.0))
+        let is_known = |a: &AttributeId| !self.ix.hidden.hides(who, *a);
+        let mut deaths = layout.deaths.iter().map(attribute).filter(is_known);
+        deaths.any(|a| self.current_of(who, a).is_some_and(|v| v <= 0.0))
     }
 
     /// Creates an attempt by the owner itself.

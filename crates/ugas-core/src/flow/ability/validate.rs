@@ -88,15 +88,20 @@ impl Flow<'_> {
             self.fail(who, ids, state, refusal);
             return;
         }
-        // With `Validation.Predicted`, the client activated when it sent the request: cooldowns start at that time.
-        let is_predicted = self.work.role == Role::Authority && def.validation.as_ref().is_some_and(|v| v.predicted);
-        let asked = self.row(slot).play().activation(seq).map(|a| a.start);
-        if let (true, Some(asked)) = (is_predicted, asked) {
+        // With `Validation.Predicted`, the client activated when it sent the request: cooldowns start at that time, and
+        // the changes have the client's command as their root, so that they are the changes that the client predicted.
+        let is_predicted = self.work.role != Role::Standalone && def.validation.as_ref().is_some_and(|v| v.predicted);
+        let asked = self.row(slot).play().activation(seq).map(|a| (a.start, a.root, a.origin_id, a.ordinal));
+        let cause = self.cause;
+        if let (true, Some((asked, root, origin_id, ordinal))) = (is_predicted, asked) {
             self.back_dated_by = self.row(slot).clock.local(self.st.now) - asked;
+            self.cause.root = root;
+            // The applications continue the numbering of the command.
+            self.row_mut(slot).last_origin_id = (origin_id, ordinal, root.0 as u32);
         }
         // A refused commit has removed the activation and reported the reason.
         let _ = self.launch(slot, seq, &def);
-        self.back_dated_by = SimTime::ZERO;
+        (self.back_dated_by, self.cause) = (SimTime::ZERO, cause);
     }
 
     /// Handles the timeout of a validation.

@@ -36,7 +36,7 @@ impl View<'_> {
     /// controller of the pet's owner.
     pub(crate) fn credit(&self, source: ControllerId) -> ControllerId {
         if let Some(replay) = &self.replay
-            && source != replay.only
+            && !replay.includes(source)
             && let Some(credit) = replay.credit(source, self.st.now)
         {
             return credit;
@@ -55,7 +55,7 @@ impl Flow<'_> {
             return Ok(());
         }
         let first = self.sc.combat_results.len();
-        if let Err(refusal) = self.combat(def, about) {
+        if let Err(refusal) = self.refuse_hidden(|flow| flow.combat(def, about)) {
             self.sc.writes.clear();
             self.sc.dirty.clear();
             self.sc.combat_results.truncate(first);
@@ -183,7 +183,7 @@ impl Flow<'_> {
         magnitude: f64,
     ) {
         // In a replay, actions on other rows are skipped: they have already happened.
-        if self.replay.is_some_and(|r| r.only != target) {
+        if self.skips_action_on(target) {
             return;
         }
         let Some(slot) = self.st.controllers.slot(target) else { return };

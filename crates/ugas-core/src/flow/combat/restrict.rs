@@ -78,7 +78,7 @@ impl<'a> View<'a> {
             return Some(RuleHolder::Frozen(frozen));
         }
         match &self.replay {
-            Some(replay) if source != replay.only => replay.rules(source, self.st.now).map(RuleHolder::Frozen),
+            Some(replay) if !replay.includes(source) => replay.rules(source, self.st.now).map(RuleHolder::Frozen),
             Some(_) | None => self.st.controllers.slot(source).map(RuleHolder::Row),
         }
     }

@@ -154,7 +154,7 @@ impl Flow<'_> {
             AbilityAction::Apply(spec) => {
                 let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return false };
                 let (origin_id, ability) = (child_of_act(a, who, NO_PC), a.ability);
-                if self.replay.is_none_or(|r| r.only == spec.target) {
+                if !self.skips_action_on(spec.target) {
                     let spec = spec.from(who).ability(ability);
                     self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
                     // A refusal is traced; the code can read the resulting state.
@@ -165,7 +165,7 @@ impl Flow<'_> {
                 self.remove_matching(slot, &EffectFilter { effect: Some(effect), ..EffectFilter::default() });
             }
             AbilityAction::Send { tag, target, magnitude } => {
-                if self.replay.is_none_or(|r| r.only == target) {
+                if !self.skips_action_on(target) {
                     let event = EventData { instigator: Some(who), magnitude, ..EventData::new(tag, target) };
                     self.journal_foreign_action(who, target, || ForeignAction::Event(event.clone()));
                     let _ = self.send_event(event);

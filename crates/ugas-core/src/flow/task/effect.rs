@@ -19,7 +19,7 @@ pub(crate) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, 
 impl Flow<'_> {
     /// Removes the selected effects. If there are none, the call changes nothing.
     pub(crate) fn remove_from(&mut self, from: ControllerId, target: ControllerId, remove: &RemoveDef) {
-        if self.replay.is_some_and(|r| r.only != target) {
+        if self.skips_action_on(target) {
             return;
         }
         self.journal_foreign_action(from, target, || ForeignAction::Remove(remove.clone()));

@@ -214,7 +214,13 @@ impl<'r> Flow<'r> {
             match def.program.at(s.pc) {
                 Inst::Jump(to) => s.pc = *to,
                 Inst::Branch { test, otherwise } => {
-                    s.pc = if self.passes(slot, s.of, test) { s.pc + 1 } else { *otherwise };
+                    let (passes, hidden) = self.watch_hidden(|flow| flow.passes(slot, s.of, test));
+                    if hidden.is_some() {
+                        // The thread stops here until the server's state arrives.
+                        self.sleep(slot, s, |_| {});
+                        return;
+                    }
+                    s.pc = if passes { s.pc + 1 } else { *otherwise };
                 }
                 Inst::Loop { end, count: 0, .. } => s.pc = *end,
                 Inst::Loop { reg, count, .. } => {

@@ -82,7 +82,19 @@ impl RemoteMut<'_> {
                 row.attrs[slot] = Attr { base: value, current: value };
             }
         }
+        let is_hidden = |a: &AttributeId| !proxy.values.iter().any(|(known, _)| known == a);
+        let hidden: Vec<AttributeId> = layout.slots.iter().map(|s| s.attribute).filter(is_hidden).collect();
+        let layout = layout.clone();
+        sim.index.hidden.set(proxy.who, &layout, &hidden, true);
         Ok(sim.imported(row, proxy.at, after))
+    }
+
+    /// Sets the attributes of an own controller that the server does not replicate to this client. Nothing that reads
+    /// them is predicted. [`RemoteMut::import_proxy`] sets the hidden attributes of a remote actor.
+    pub fn set_hidden(&mut self, who: ControllerId, hidden: &[AttributeId]) -> Result<(), Refusal> {
+        let layout = self.sim.index.layouts[self.sim.row(who)?.layout as usize].clone();
+        self.sim.index.hidden.set(who, &layout, hidden, false);
+        Ok(())
     }
 
     /// Moves a remote actor. The move is not recorded in the journal, because the position is received, not simulated.
@@ -105,6 +117,7 @@ impl RemoteMut<'_> {
         }
         self.sim.log.facts.list.truncate(facts);
         self.sim.journals.remove(&who);
+        self.sim.index.hidden.remove(who);
     }
 }
 

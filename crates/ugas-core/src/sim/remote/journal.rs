@@ -1,10 +1,11 @@
 //! The journal of a controller, and the resimulation of a controller from a journal.
 
 use super::{Remote, RemoteMut};
-use crate::flow::{Journal, Replay, Stop};
+use crate::flow::{Captured, Journal, Replay, ReplayRow, Stop};
 use crate::image::{RowImage, RowJournal};
 use crate::sim::Sim;
 use crate::{ControllerId, Op, OpId, Refusal, SimTime};
+use std::collections::BTreeMap;
 
 /// A position in a controller's journal, between two entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +38,15 @@ impl ResimulationStop<'_> {
     }
 }
 
+/// A controller of [`Sim::resimulate_together`].
+#[derive(Debug)]
+pub struct RowResimulation<'a, 'i> {
+    /// The state that the controller starts from.
+    pub from: &'a RowImage,
+    /// The points up to which the controller runs. The last one must have the same time for all controllers.
+    pub stops: Vec<ResimulationStop<'i>>,
+}
+
 impl Sim {
     /// Restores a controller to an image and resimulates it from a journal, up to each stop in turn. If `journal` is
     /// `None`, the function uses the journal that the sim keeps for the controller ([`Sim::keep_journal`]).
@@ -53,22 +63,52 @@ impl Sim {
         stops: &mut [ResimulationStop<'_>],
     ) -> Result<(), Refusal> {
         let from = from.inner.as_ref().ok_or(Refusal::Mismatch)?;
-        let who = from.row.id;
-        if from.taken.foreign {
+        let given = journal.map(|j| &j.inner);
+        self.resimulate_rows(&[(from, given)], &mut [stops])
+    }
+
+    /// Restores several controllers to images and resimulates them together from the journals that the sim keeps for
+    /// them, each up to its stops. What the controllers do to each other happens again. What they do to other
+    /// controllers is suppressed, and values of other controllers come from the journals, as in [`Sim::resimulate`]. A
+    /// controller takes part from the time of its image on. The refusals are those of [`Sim::resimulate`]; a controller
+    /// that cannot be restored keeps its state.
+    pub fn resimulate_together(&mut self, rows: &mut [RowResimulation<'_, '_>]) -> Result<(), Refusal> {
+        let mut images = Vec::with_capacity(rows.len());
+        let mut stops = Vec::with_capacity(rows.len());
+        for RowResimulation { from, stops: of } in rows {
+            images.push((from.inner.as_ref().ok_or(Refusal::Mismatch)?, None));
+            stops.push(&mut of[..]);
+        }
+        self.resimulate_rows(&images, &mut stops)
+    }
+
+    fn resimulate_rows(
+        &mut self,
+        images: &[(&Captured, Option<&Journal>)],
+        stops: &mut [&mut [ResimulationStop<'_>]],
+    ) -> Result<(), Refusal> {
+        for (from, _) in images.iter().filter(|(from, _)| from.taken.foreign) {
             self.make_room(&from.row)?;
         }
-        // The sim's own journal is removed while it is read, because the sim changes at the same time.
-        let kept = if journal.is_none() { self.journals.remove(&who) } else { None };
+        // The sim's own journals are removed while they are read, because the sim changes at the same time.
+        let is_own = |(from, journal): &(&Captured, Option<&Journal>)| journal.is_none().then_some(from.row.id);
+        let kept: BTreeMap<ControllerId, Journal> =
+            images.iter().filter_map(is_own).filter_map(|who| Some((who, self.journals.remove(&who)?))).collect();
         let empty = Journal::default();
-        let read = journal.map(|j| &j.inner).or(kept.as_ref()).unwrap_or(&empty);
-        let mut parts: Vec<Stop<'_>> =
-            stops.iter_mut().map(|s| Stop { at: s.at, until: s.until.serial, image: s.image.as_deref_mut() }).collect();
-        let mut flow = self.replaying(Replay::new(who, read));
-        let result = flow.resimulate(from, read, &mut parts);
-        drop(parts);
-        if let Some(journal) = kept {
-            self.journals.insert(who, journal);
+        let row = |&(from, given): &(_, Option<_>)| {
+            let from: &Captured = from;
+            ReplayRow::new(from, given.or(kept.get(&from.row.id)).unwrap_or(&empty))
+        };
+        let rows: Vec<ReplayRow<'_>> = images.iter().map(row).collect();
+        let mut parts: Vec<Vec<Stop<'_>>> = Vec::with_capacity(stops.len());
+        for stops in stops {
+            let part = stops.iter_mut();
+            let part = part.map(|s| Stop { at: s.at, until: s.until.serial, image: s.image.as_deref_mut() });
+            parts.push(part.collect());
         }
+        let result = self.replaying(Replay::new(&rows)).resimulate(&rows, &mut parts);
+        drop((rows, parts));
+        self.journals.extend(kept);
         result
     }
 }

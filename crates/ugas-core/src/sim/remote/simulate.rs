@@ -3,7 +3,7 @@
 //! observers: `OnSimulatedTick`, `OnSimulatedCancel` or `OnSimulatedInterrupt`.
 
 use super::RemoteMut;
-use crate::flow::{Journal, Replay};
+use crate::flow::{Journal, Replay, ReplayRow};
 use crate::{AbilityId, ControllerId, OpId, Refusal, Target};
 use serde::{Deserialize, Serialize};
 
@@ -38,7 +38,8 @@ impl RemoteMut<'_> {
     pub fn simulate(&mut self, who: ControllerId, what: &Simulated) -> Result<(), Refusal> {
         let slot = self.sim.slot(who)?;
         let empty = Journal::default();
-        let mut flow = self.sim.replaying(Replay::new(who, &empty));
+        let rows = [ReplayRow::current(who, &empty)];
+        let mut flow = self.sim.replaying(Replay::new(&rows));
         flow.start(OpId::default(), who);
         flow.run_simulated(slot, what);
         flow.react();

@@ -141,6 +141,12 @@ impl Proxy {
         self.newest
     }
 
+    /// Returns the tick of the newest received value of an attribute, or `None` if the attribute is not replicated.
+    pub(crate) fn received(&self, attribute: AttributeId) -> Option<Tick> {
+        let at = self.shape.fields.iter().position(|f| f.attribute == attribute)?;
+        self.values.get(at).map(|known| known.1.max(self.full_tick))
+    }
+
     /// Returns the tick of the last full section.
     pub(super) fn full_tick(&self) -> Tick {
         self.full_tick

@@ -8,7 +8,7 @@
 
 mod act;
 mod check;
-mod dice;
+pub(crate) mod dice;
 mod make;
 mod play;
 
