@@ -99,26 +99,13 @@ impl Client {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let id = self.op_ids.next(&self.sim, self.client, next, &command.request);
-        let is_predicted = policy == NetExecution::LocalPredicted && is_open && self.knows_rolls(&command);
+        let may_predict = policy == NetExecution::LocalPredicted && is_open && self.knows_rolls(&command);
+        let outcome = if may_predict { self.predict(id, &command.request)? } else { None };
+        let is_predicted = outcome.is_some();
         let mut status = CommandStatus::Sent(id);
         // Whether a command that is not predicted has an effect is not known; most commands have one.
         let mut has_effect = true;
-        if is_predicted {
-            let op = command.request.op();
-            let outcome = match self.sim.run_as(id, &op) {
-                Ok(outcome) => outcome,
-                // The server decides: the client lacks a value that the activation reads.
-                Err(Refusal::NotReplicated { .. }) => {
-                    self.sim.remote_mut().discard_op(id);
-                    self.sub = self.sub.saturating_add(1);
-                    self.pending.push_back(PendingCommand { command, is_predicted: false, is_acked: false });
-                    return Ok(status);
-                }
-                Err(refusal) => {
-                    self.sim.remote_mut().discard_op(id, &op);
-                    return Err(refusal);
-                }
-            };
+        if let Some(outcome) = outcome {
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
                 // The press is sent although it activated nothing: the input is down.
                 self.counts.rejected += u64::from(refusal.is_misuse());
@@ -142,6 +129,19 @@ impl Client {
             self.send_aim(next, key, target);
         }
         Ok(status)
+    }
+
+    /// Predicts a request. Returns `None` if the client lacks a value or a roll that the result depends on: the server
+    /// decides, and the client only sends the request.
+    fn predict(&mut self, id: OpId, request: &Request) -> Result<Option<Outcome>, Refusal> {
+        let op = request.op();
+        self.sim.run_as(id, &op).map(Some).or_else(|refusal| {
+            self.sim.remote_mut().discard_op(id, &op);
+            match refusal {
+                Refusal::NotReplicated { .. } | Refusal::UnknownRoll => Ok(None),
+                refusal => Err(refusal),
+            }
+        })
     }
 
     /// Checks a request with the rules that the server uses for requests inside a running ability, so that the client

@@ -125,8 +125,8 @@ impl Keys {
 
     /// Records that the predicted activations of a command did not happen, because their validation failed.
     pub(crate) fn reject(&mut self, id: OpId) {
-        let of_command = self.list.iter_mut().filter(|(of, _)| *of == id);
-        of_command.for_each(|(_, p)| p.status = PredictionStatus::Rejected);
+        let of_command = self.list.iter_mut().filter(|p| p.op == id);
+        of_command.for_each(|p| p.status = PredictionStatus::Rejected);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Prediction> {

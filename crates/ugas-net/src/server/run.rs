@@ -89,7 +89,8 @@ impl Server {
             if has_effect(new, op_id) {
                 p.op_ids.count(op_id);
             }
-            let mut activated: Vec<AbilityId> = activated(new, op_id, &p.owned, self.sim.rules().find_task_kind("Validate"));
+            let mut activated: Vec<AbilityId> =
+                activated(new, op_id, &p.owned, self.sim.rules().find_task_kind("Validate"));
             activated.truncate(MAX_ACTIVATED as usize);
             p.last_tick = p.last_tick.max(command.tick);
             let rejected = match result {

@@ -118,7 +118,7 @@ impl Flow<'_> {
         let slot = self.slot(who)?;
         let AllowedApplication { seq, level } = self.view().may_client_apply(slot, ability, effect, target)?;
         // In a replay, actions on other rows are skipped: they have already happened.
-        let outcome = if self.replay.is_some_and(|r| r.only != target) {
+        let outcome = if self.skips_action_on(target) {
             Outcome::Done
         } else {
             let spec = Spec::new(effect, target).from(who).level(level).ability(ability);
