@@ -4,6 +4,8 @@
 //! are processes of this same program. Everything happens on loopback addresses, for a limited time and with a limited
 //! number of packets and connections.
 
+#![expect(clippy::disallowed_methods, reason = "the test measures how long players wait")]
+
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpStream, UdpSocket};
 use std::process::{Child, Command, Stdio};
