@@ -172,7 +172,7 @@ fn attacker() {
             for offset in 0..REOPENED_PER_ROUND {
                 let index = (round * REOPENED_PER_ROUND + offset) % LINES;
                 // Every fourth connection sends something that is not a handshake.
-                if index % 4 == 0
+                if index.is_multiple_of(4)
                     && let Some(line) = &mut lines[index]
                 {
                     let _ = line.write_all(b"\x16\x03\x01junk\r\n\r\n");
