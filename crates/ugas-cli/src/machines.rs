@@ -45,7 +45,7 @@ impl fmt::Display for Endpoint {
 }
 
 /// Returns the connection id of a client: its position in the scenario's list of clients, counted from 1. While a
-/// connection is open, a second connection with the same id is rejected.
+/// connection is open and in use, a second connection with the same id is rejected, unless it is a rejoin.
 pub(crate) fn number_of(scenario: &Scenario, client: &str) -> Option<u64> {
     let clients = &scenario.network.as_ref()?.clients;
     clients.iter().position(|c| c.name == client).map(|at| at as u64 + 1)

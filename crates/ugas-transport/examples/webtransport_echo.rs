@@ -5,6 +5,8 @@
 //! to 4. Then each event is one line. The server runs until its input ends, at most for two minutes, and prints its
 //! counters at the end.
 
+#![expect(clippy::disallowed_methods, reason = "this program is a host")]
+
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
