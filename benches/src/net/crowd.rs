@@ -74,7 +74,10 @@ pub(crate) struct Crowd {
 fn place(actor: usize, tick: usize) -> Anchor {
     let at = |salt: usize| (actor.wrapping_mul(salt) % 10_007) as f64 / 10_007.0 * SIDE;
     let angle = tick as f64 / 60.0 * 5.0 / 20.0 + actor as f64;
-    Anchor { facing: [angle.cos(), 0.0, -angle.sin()], ..Anchor::at([at(7_919) + angle.sin() * 20.0, 0.0, at(6_007) + angle.cos() * 20.0]) }
+    Anchor {
+        facing: [angle.cos(), 0.0, -angle.sin()],
+        ..Anchor::at([at(7_919) + angle.sin() * 20.0, 0.0, at(6_007) + angle.cos() * 20.0])
+    }
 }
 
 impl Crowd {
@@ -82,11 +85,8 @@ impl Crowd {
     pub(crate) fn new(actors: usize) -> Crowd {
         let rules = rules();
         let sim = Sim::new(rules.clone(), SimConfig::default());
-        let config = ServerConfig {
-            tick_length: LENGTH,
-            replication: ControllerReplication::Full,
-            ..ServerConfig::default()
-        };
+        let config =
+            ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
         let mut server = Server::new(sim, config, Secret::known(1));
         server.set_relevance(DistanceRelevance::new(NEAR.0, NEAR.1));
         let setters = (0..super::arena::VALUES).map(|i| rules.effect(&format!("Set_A{i}")).expect("it is there"));
@@ -223,11 +223,27 @@ fn movers(actors: usize) -> f64 {
 
 /// Measures crowds of this size.
 pub(crate) fn table(clients: usize, actors: usize) -> Table {
-    let columns = ["load", "sending, ms", "collecting and sending, ms", "worst tick, ms", "packets full", "kbit/s per client", "allocations per tick"];
-    let mut table = Table::new(&format!("Crowd: {clients} clients × {actors} actors, {} % loss", LOSS * 100.0), &columns);
+    let columns = [
+        "load",
+        "sending, ms",
+        "collecting and sending, ms",
+        "worst tick, ms",
+        "packets full",
+        "kbit/s per client",
+        "allocations per tick",
+    ];
+    let mut table =
+        Table::new(&format!("Crowd: {clients} clients × {actors} actors, {} % loss", LOSS * 100.0), &columns);
     let mut row = |what: &str, cost: CrowdCost| {
         let full = if cost.full > 0.0 { format!("{:.0} %", cost.full * 100.0) } else { "-".to_owned() };
-        let cells = [figure(cost.send), figure(cost.tick), figure(cost.worst), full, figure(cost.kilobits), figure(cost.allocations)];
+        let cells = [
+            figure(cost.send),
+            figure(cost.tick),
+            figure(cost.worst),
+            full,
+            figure(cost.kilobits),
+            figure(cost.allocations),
+        ];
         table.row(std::iter::once(what.to_owned()).chain(cells).collect());
     };
     let mut crowd = Crowd::new(actors);
@@ -241,6 +257,14 @@ pub(crate) fn table(clients: usize, actors: usize) -> Table {
     row("everything moves and changes", crowd.measure(all, 60));
     row("everything moves and changes, 50 spawned and 50 despawned", crowd.measure(Load { churn: 50, ..all }, 60));
     let one = CrowdCost { kilobits: movers(100), ..CrowdCost::default() };
-    table.row(vec!["100 actors move, one client".into(), "-".into(), "-".into(), "-".into(), "-".into(), figure(one.kilobits), "-".into()]);
+    table.row(vec![
+        "100 actors move, one client".into(),
+        "-".into(),
+        "-".into(),
+        "-".into(),
+        "-".into(),
+        figure(one.kilobits),
+        "-".into(),
+    ]);
     table
 }

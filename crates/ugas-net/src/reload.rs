@@ -64,7 +64,9 @@ fn parts(old: &Rules, new: &Rules) -> Option<Vec<RulesPart>> {
     for doc in new.documents() {
         let same = by_name.get(&(doc.kind(), doc.name())).into_iter().flatten().find(|&&at| known[at] == doc);
         match (same, parts.last_mut()) {
-            (Some(&at), Some(RulesPart::Keep { first, count })) if *first as usize + *count as usize == at => *count += 1,
+            (Some(&at), Some(RulesPart::Keep { first, count })) if *first as usize + *count as usize == at => {
+                *count += 1
+            }
             (Some(&at), _) => parts.push(RulesPart::Keep { first: at as u32, count: 1 }),
             (None, _) => {
                 let text = serde_json::to_string(&**doc).ok()?;
@@ -150,7 +152,9 @@ mod tests {
         let mut incoming = IncomingRules::default();
         let list = messages(old, new).expect("they are short");
         for (at, message) in list.iter().enumerate() {
-            let Some(ToClient::Rules { rules, documents, is_last }) = decode(message) else { panic!("another message") };
+            let Some(ToClient::Rules { rules, documents, is_last }) = decode(message) else {
+                panic!("another message")
+            };
             assert_eq!((rules, is_last), (new.fingerprint(), at + 1 == list.len()));
             incoming.add(old, documents).unwrap();
         }
@@ -189,7 +193,10 @@ mod tests {
         assert_eq!(parts(&old, &new).unwrap().len(), 3);
         let bytes: usize = messages(&old, &new).unwrap().iter().map(Vec::len).sum();
         assert!(bytes < 1024, "{bytes} bytes");
-        let all = rules(Some(&old), std::iter::once(set()).chain((0..60).map(|n| effect(&"x".repeat(900 + n), 1.0))).collect());
+        let all = rules(
+            Some(&old),
+            std::iter::once(set()).chain((0..60).map(|n| effect(&"x".repeat(900 + n), 1.0))).collect(),
+        );
         assert!(messages(&old, &all).unwrap().len() > 1, "several messages");
         assert!(received(&old, &all).is_some());
     }

@@ -9,8 +9,7 @@ use ugas_net::message::Request;
 #[test]
 fn commands_of_one_tick_run_in_turns() {
     let builder = kit::builder().add(Ability::new("GA_Tap"));
-    let mut g =
-        Game::new(Setup { builder, ben: true, profile: LinkProfile::round_trip(60, 0), ..Setup::default() });
+    let mut g = Game::new(Setup { builder, ben: true, profile: LinkProfile::round_trip(60, 0), ..Setup::default() });
     let (tap, [ana, ben]) = (g.ability("GA_Tap"), [g.hero, g.other]);
     for who in [ana, ben] {
         // Granted already, if the kit grants every ability.

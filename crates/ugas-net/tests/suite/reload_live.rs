@@ -72,7 +72,9 @@ fn agree(g: &mut Game, what: &str) {
 
 #[test]
 fn clients_follow_a_reload_and_agree_with_the_server_afterwards() {
-    for profile in [LinkProfile::round_trip(0, 0), LinkProfile::round_trip(100, 0), LinkProfile::MOBILE, LinkProfile::BAD] {
+    for profile in
+        [LinkProfile::round_trip(0, 0), LinkProfile::round_trip(100, 0), LinkProfile::MOBILE, LinkProfile::BAD]
+    {
         let mut g = game(profile, 3);
         let (hero, haste) = (g.hero, g.effect("GE_Haste"));
         g.net.server_mut().sim_mut().apply(&Spec::new(haste, hero)).unwrap();
@@ -142,7 +144,10 @@ fn a_client_that_cannot_build_the_rules_is_denied_with_both_hashes() {
     for name in ["Ana", "Ben"] {
         assert_eq!(*g.net.client(name).state(), ClientState::Denied(denial.clone()));
     }
-    assert_eq!(g.net.server().denied().map(|(_, why)| why.clone()).collect::<Vec<_>>(), [denial.clone(), denial.clone()]);
+    assert_eq!(
+        g.net.server().denied().map(|(_, why)| why.clone()).collect::<Vec<_>>(),
+        [denial.clone(), denial.clone()]
+    );
     let text = denial.to_string();
     for hash in [rules.fingerprint(), old] {
         assert!(text.contains(&format!("{hash:016x}")), "{text}");
