@@ -168,6 +168,7 @@ impl Client {
         for (after, before) in before {
             self.compare(after, &before);
         }
+        self.mispredicted_facts.clear();
     }
 
     /// Compares the facts of a resimulation about an owned controller with the predicted ones, and emits the changes.
