@@ -1,7 +1,8 @@
 //! The messages between client and server.
 //!
 //! A client can ask the server only for the changes that are listed in [`Request`]. Messages that must arrive use the
-//! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged.
+//! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged. Moves are
+//! in the payloads too; a newer move replaces an older one.
 
 pub use crate::reload::RulesPart;
 use crate::types::Tick;
@@ -90,7 +91,8 @@ pub enum Request {
         /// The answer.
         answer: Answer,
     },
-    /// Moves the controller.
+    /// Moves the controller. The client rounds the position to 1/256 of a unit and the facing to 1/127, and sends the
+    /// newest pose of each tick without a verdict.
     Move {
         /// The controller.
         who: ControllerId,

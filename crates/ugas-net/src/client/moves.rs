@@ -74,14 +74,13 @@ impl MoveSender {
         MoveSender { list: vec![OwnMoves::default(); owned], removed: Vec::new() }
     }
 
-    /// Appends the moves of a packet and the keys of these moves. Moves of a tick that is not simulated yet may still be
-    /// replaced, so they are not sent.
-    pub(super) fn write(&self, tick: Tick, out: &mut BitWriter, keys: &mut Vec<(u32, u16)>) {
+    /// Appends the moves of a packet and the keys of these moves, or nothing if they do not fit into `room` bytes. Moves
+    /// of a tick that is not simulated yet may still be replaced, so they are not sent.
+    pub(super) fn write(&self, tick: Tick, room: usize, out: &mut BitWriter, keys: &mut Vec<(u32, u16)>) {
         let unacked: Vec<Vec<MoveEntry>> = self.list.iter().map(|own| own.unacked(tick, MAX_COPIES)).collect();
         if unacked.iter().all(Vec::is_empty) {
             return out.bit(false);
         }
-        out.bit(true);
         let mut scratch = BitWriter::new();
         let mut bits_of = |own: &OwnMoves, moves: &[MoveEntry]| {
             scratch.clear();
@@ -89,6 +88,10 @@ impl MoveSender {
             scratch.bit_len()
         };
         let mut used: usize = self.list.iter().zip(&unacked).map(|(own, moves)| bits_of(own, newest(moves, 1))).sum();
+        if used >= room * 8 {
+            return out.bit(false);
+        }
+        out.bit(true);
         let mut copies = vec![1; unacked.len()];
         for more in 2..=MAX_COPIES {
             for ((own, moves), copies) in self.list.iter().zip(&unacked).zip(&mut copies) {
@@ -96,7 +99,7 @@ impl MoveSender {
                     continue;
                 }
                 let added = bits_of(own, newest(moves, more)).saturating_sub(bits_of(own, newest(moves, more - 1)));
-                if used + added <= MOVE_BYTES * 8 {
+                if used + added <= MOVE_BYTES.min(room) * 8 {
                     (*copies, used) = (more, used + added);
                 }
             }
