@@ -5,12 +5,16 @@ use super::limits::{AbilityLimits, Limits};
 use std::collections::BTreeMap;
 use ugas_core::{
     AbilityId, ActivationKey, AttributeId, ControllerId, EffectChange, EffectId, EffectKey, Fact, FactKind, Facts, Sim,
+    TagId,
 };
+use ugas_net::message::{Command, Request};
 
 /// Times that differ by less than this are equal.
 const EPSILON: f64 = 1e-6;
-/// The time in which an honest client may move in one tick, because packets were late: seconds.
+/// The time whose distance an honest client may move in one tick, because packets were late: seconds.
 const JITTER: f64 = 1.0;
+/// The factor by which an honest client may be faster, because clocks differ.
+const CLOCK: f64 = 1.25;
 /// The uses that are compared with a new use.
 const COMPARED: usize = 64;
 
@@ -22,6 +26,8 @@ struct Activation {
     committed: bool,
     /// The least distance to each other actor since the activation.
     nearest: Vec<f64>,
+    /// The events that the owner received since the activation.
+    events: Vec<TagId>,
 }
 
 /// What a controller had too much of.
@@ -72,7 +78,7 @@ impl Totals {
 /// The account of one controller.
 pub(crate) struct Account<'l> {
     limits: &'l Limits,
-    pub(crate) who: ControllerId,
+    who: ControllerId,
     actors: Vec<ControllerId>,
     /// The time by which the server may date back the start of a cooldown, in seconds.
     late: f64,
@@ -96,7 +102,7 @@ pub(crate) struct Account<'l> {
     /// How far the controller is ahead of its highest speed.
     ahead: f64,
     /// Whether the client asked to move the controller.
-    pub(crate) asked_to_move: bool,
+    asked_to_move: bool,
     /// Successes and attempts of each chance.
     pub(crate) rolls: Vec<(u64, u64)>,
     pub(crate) totals: Totals,
@@ -113,6 +119,7 @@ impl<'l> Account<'l> {
             start: now - a.elapsed.as_seconds(),
             committed: a.committed,
             nearest: vec![f64::INFINITY; actors.len()],
+            events: Vec::new(),
         });
         Account {
             limits,
@@ -146,6 +153,12 @@ impl<'l> Account<'l> {
         }
     }
 
+    /// Notes whether the client asks to move the controller.
+    pub(crate) fn note_moves(&mut self, commands: &[Command]) {
+        let moves = |c: &Command| matches!(c.request, Request::Move { .. }) && c.request.who() == self.who;
+        self.asked_to_move |= commands.iter().any(moves);
+    }
+
     /// Counts the facts of one tick.
     pub(crate) fn take(&mut self, sim: &Sim, facts: &Facts, tick_seconds: f64) {
         // The cost of an activation is paid before its fact.
@@ -166,7 +179,7 @@ impl<'l> Account<'l> {
 
     fn activated(&mut self, ability: AbilityId, key: ActivationKey, at: f64) {
         let nearest = vec![f64::INFINITY; self.actors.len()];
-        self.running.push(Activation { ability, key, start: at, committed: false, nearest });
+        self.running.push(Activation { ability, key, start: at, committed: false, nearest, events: Vec::new() });
         self.totals.uses += 1;
         let limits = self.limits;
         let Some(of) = limits.abilities.get(&ability) else { return };
@@ -219,6 +232,9 @@ impl<'l> Account<'l> {
             }
             FactKind::EffectChanged { what: EffectChange::Merged, .. } if fact.source == self.who => {
                 self.applied(sim, fact, at);
+            }
+            FactKind::GameplayEvent { tag, .. } if fact.who == self.who => {
+                self.running.iter_mut().for_each(|a| a.events.push(tag));
             }
             FactKind::EffectRemoved { .. } => drop(self.held.remove(&fact.key)),
             FactKind::EffectExecuted { .. } if fact.source == self.who => self.execution(fact, at),
@@ -335,9 +351,8 @@ impl<'l> Account<'l> {
             (false, true) => {}
         }
         let name = self.limits.name(fact.effect);
-        let Some(&most) = self.limits.most.get(&fact.effect) else {
-            panic!("the stage gives no maximum for {name}, which changed a resource by {by}");
-        };
+        // Effects without a maximum are not for the cheater's controllers.
+        let most = self.limits.most.get(&fact.effect).copied().unwrap_or(0.0);
         let most = self.falloff(sim, fact).unwrap_or(most);
         if by.abs() > most + EPSILON {
             self.violate(Gain::Amount, at, format!("{name} changed a resource by {by}; the most is {most}"));
@@ -361,7 +376,7 @@ impl<'l> Account<'l> {
             return;
         }
         let Some(n) = self.actors.iter().position(|&a| a == fact.who) else { return };
-        let slack = if self.asked_to_move { self.limits.speed * JITTER } else { 0.0 };
+        let slack = if self.asked_to_move { self.limits.speed * CLOCK * JITTER } else { 0.0 };
         let now = distance(sim, self.who, fact.who).unwrap_or(0.0);
         let mut nearest_miss: Option<(f64, f64)> = None;
         for (ability, of) in &self.limits.abilities {
@@ -392,8 +407,8 @@ impl<'l> Account<'l> {
         };
         self.position = position;
         self.totals.distance += moved;
-        self.ahead = (self.ahead + moved - self.limits.speed * seconds).max(0.0);
-        let most = self.limits.speed * JITTER;
+        self.ahead = (self.ahead + moved - self.limits.speed * CLOCK * seconds).max(0.0);
+        let most = self.limits.speed * CLOCK * JITTER;
         if self.ahead > most + EPSILON {
             let speed = self.limits.speed;
             let ahead = self.ahead;
@@ -445,7 +460,8 @@ fn add_places(
 ) {
     for place in of.places.iter().filter(|p| effect.is_none_or(|e| e == p.effect)) {
         let is_reached = activation.start + place.at <= until + EPSILON;
-        if is_reached && (!place.after_commit || activation.committed) {
+        let has_event = place.after_event.is_none_or(|tag| activation.events.contains(&tag));
+        if is_reached && has_event && (!place.after_commit || activation.committed) {
             sum[0] += 1;
             sum[1] += if place.each { actors } else { 1 };
         }

@@ -1,10 +1,12 @@
 //! The cheating client: named strategies that build requests, ticks and keys that an unmodified client would not send.
 
 use super::dice::Dice;
-use super::limits::Limits;
+use super::forge::Connection;
+use super::limits::{ChanceLimits, Limits};
+use super::stage::Cast;
 use ugas_core::{
-    AbilityId, ActivationKey, Anchor, Answer, ControllerId, EffectId, GrantView, Hit, InputId, Op, OpId, Sim, SimTime,
-    TagId, Target, TaskKey, Which,
+    AbilityId, ActivationKey, Anchor, Answer, ControllerId, EffectId, Fact, FactKind, Facts, GrantView, Hit, InputId,
+    NoHost, Op, OpId, Sim, SimTime, TagId, Target, TaskKey, Which,
 };
 use ugas_net::message::{Command, Request};
 use ugas_net::server::Server;
@@ -36,8 +38,11 @@ pub(crate) enum Strategy {
     Ticks,
     /// Reports hits that did not happen.
     Hits,
-    /// Commits early, aims again, and claims mispredictions.
+    /// Commits early, aims again, claims mispredictions, and sends commands again.
     Misc,
+    /// Waits for a tick in which a random roll succeeds. A client that knows its rolls in advance can do this; the
+    /// strategy measures what it gains and is not among [`Strategy::ALL`].
+    Foresight,
 }
 
 impl Strategy {
@@ -54,6 +59,11 @@ impl Strategy {
         Strategy::Hits,
         Strategy::Misc,
     ];
+
+    /// Returns the strategy with a name.
+    pub(crate) fn named(name: &str) -> Option<Strategy> {
+        Strategy::ALL.into_iter().chain([Strategy::Foresight]).find(|s| s.name() == name)
+    }
 
     pub(crate) fn name(self) -> String {
         format!("{self:?}").to_lowercase()
@@ -75,25 +85,33 @@ impl From<Request> for Forged {
 }
 
 pub(crate) struct Cheater<'l> {
-    pub(crate) strategy: Strategy,
-    pub(crate) own: Vec<ControllerId>,
-    pub(crate) others: Vec<ControllerId>,
+    strategy: Strategy,
+    own: Vec<ControllerId>,
+    others: Vec<ControllerId>,
     /// The number of the client.
-    pub(crate) client: u16,
-    pub(crate) limits: &'l Limits,
+    client: u16,
+    limits: &'l Limits,
     /// How late a command may be, in ticks.
-    pub(crate) late: u32,
-    pub(crate) base: u32,
-    pub(crate) last_tick: Tick,
+    late: u32,
+    base: u32,
+    last_tick: Tick,
+    /// A command that was sent, to send it again.
+    sent: Option<Command>,
 }
 
-impl Cheater<'_> {
+impl<'l> Cheater<'l> {
+    pub(crate) fn new(strategy: Strategy, cast: &Cast, client: u16, limits: &'l Limits, late: u32) -> Cheater<'l> {
+        let (own, others) = (cast.own.clone(), cast.others.clone());
+        Cheater { strategy, own, others, client, limits, late, base: 0, last_tick: Tick(0), sent: None }
+    }
+
     /// Returns the commands of one tick.
-    pub(crate) fn commands(&mut self, server: &Server, dice: &mut Dice) -> Vec<Command> {
+    pub(crate) fn commands(&mut self, server: &Server, connection: &Connection, dice: &mut Dice) -> Vec<Command> {
         let sim = server.sim();
         let who = *dice.pick(&self.own);
-        let mut forged = self.strategic(server, who, dice);
-        if self.strategy != Strategy::Honest && dice.percent(15) {
+        let mut forged = self.strategic(server, connection, who, dice);
+        let is_pure = matches!(self.strategy, Strategy::Honest | Strategy::Foresight);
+        if !is_pure && dice.percent(15) {
             let noise = self.noise(sim, who, dice);
             // Only two strategies move, so that the others are not stopped for it.
             let moves = matches!(noise.request, Request::Move { .. });
@@ -116,19 +134,36 @@ impl Cheater<'_> {
             let tick = if is_noise { one.tick.unwrap_or_default() } else { tick };
             commands.push(Command { tick, base, sub: key_sub, request: one.request, aim: None });
         }
+        self.send_again(&mut commands, dice);
         commands
     }
 
-    fn strategic(&mut self, server: &Server, who: ControllerId, dice: &mut Dice) -> Vec<Forged> {
+    /// Sends an earlier command again: the same one, or another request under the same key.
+    fn send_again(&mut self, commands: &mut Vec<Command>, dice: &mut Dice) {
+        if self.strategy == Strategy::Misc && dice.percent(20) {
+            commands.extend(self.sent.clone());
+            let changed = self.sent.take().zip(commands.first());
+            commands.extend(changed.map(|(sent, first)| Command { request: first.request.clone(), ..sent }));
+        }
+        if dice.percent(20) {
+            self.sent = commands.first().cloned();
+        }
+    }
+
+    fn strategic(&self, server: &Server, connection: &Connection, who: ControllerId, dice: &mut Dice) -> Vec<Forged> {
         let sim = server.sim();
         let play = |this: &Self, dice: &mut Dice| this.play(sim, who, dice).map(Forged::from);
         match self.strategy {
             Strategy::Honest => {
                 let step = || self.walk(server, who);
                 let walk = dice.percent(20).then(step).flatten().map(Forged::from);
-                play(self, dice).into_iter().chain(walk).collect()
+                let answer = self.true_answer(sim, who).map(Forged::from);
+                play(self, dice).into_iter().chain(walk).chain(answer).collect()
             }
-            Strategy::Noise => (0..dice.roll(4)).map(|_| self.noise(sim, who, dice)).collect(),
+            Strategy::Noise => {
+                let noise: Vec<Forged> = (0..dice.roll(4)).map(|_| self.noise(sim, who, dice)).collect();
+                play(self, dice).into_iter().chain(noise).collect()
+            }
             Strategy::Rolls => self.searched(sim, who).or_else(|| play(self, dice)).into_iter().collect(),
             Strategy::Apply => {
                 let applies = (0..4).filter_map(|_| self.apply(sim, who, dice));
@@ -151,6 +186,7 @@ impl Cheater<'_> {
                 let tick = if early { claimed.plus(dice.roll(30) as u32) } else { claimed.minus(self.late) };
                 play(self, dice).into_iter().map(|one| Forged { tick: Some(tick), ..one }).collect()
             }
+            Strategy::Foresight => self.foreseen(server, connection, who).into_iter().collect(),
             Strategy::Misc => {
                 let other = self.misc(sim, who, dice).map(Forged::from);
                 play(self, dice).into_iter().chain(other).collect()
@@ -190,21 +226,36 @@ impl Cheater<'_> {
         Some(Request::Move { who, anchor })
     }
 
+    /// Returns an ability with a random roll that is ready, and its target.
+    fn ready_chance(&self, sim: &Sim, who: ControllerId) -> Option<(&'l ChanceLimits, Target)> {
+        let target = Target::Controller(self.others[0]);
+        let ready = |chance: &&ChanceLimits| sim.check(who, chance.ability, target).is_ok();
+        Some((self.limits.chances.iter().find(ready)?, target))
+    }
+
+    /// Plays the next tick on a copy of the server, and activates the ability if its roll succeeds there.
+    fn foreseen(&self, server: &Server, connection: &Connection, who: ControllerId) -> Option<Forged> {
+        let (chance, target) = self.ready_chance(server.sim(), who)?;
+        let request = Request::Activate { who, ability: chance.ability, target };
+        let command = Command { tick: server.tick().plus(1), base: self.base + 1, sub: 0, request, aim: None };
+        let mut copy = server.clone();
+        let mut facts = Facts::default();
+        copy.take_facts(&mut facts);
+        connection.copy_without_link().send(&mut copy, std::slice::from_ref(&command));
+        copy.step(&mut NoHost);
+        copy.take_facts(&mut facts);
+        is_success(chance, &facts.list).then(|| Forged::from(command.request))
+    }
+
     /// Tries the keys that the client may choose on a copy of the world, and takes one whose roll succeeds.
     fn searched(&self, sim: &Sim, who: ControllerId) -> Option<Forged> {
-        let target = Target::Controller(self.others[0]);
-        let ready = |ability: AbilityId| sim.check(who, ability, target).is_ok();
-        let chance = self.limits.chances.iter().find(|c| ready(c.ability))?;
+        let (chance, target) = self.ready_chance(sim, who)?;
         let op = Op::Activate { who, which: Which::Ability(chance.ability), target };
         let succeeds = |&(base, sub): &(u32, u16)| {
             let mut copy = sim.clone();
             let before = copy.facts().list.len();
             let _ = copy.remote_mut().run_late(OpId::new(self.client, base, sub), &op, SimTime::ZERO);
-            copy.facts().list[before..].iter().any(|fact| match (fact.kind, chance.tag) {
-                (ugas_core::FactKind::ContextTag { tag }, Some(wanted)) => tag == wanted,
-                (ugas_core::FactKind::EffectApplied { .. }, None) => fact.effect == chance.effect,
-                _ => false,
-            })
+            is_success(chance, &copy.facts().list[before..])
         };
         let keys = (0..TRIES).map(|n| (self.base + 1 + n / 4, (n % 4) as u16));
         let (base, sub) = keys.into_iter().find(succeeds).unwrap_or((self.base + 1, 0));
@@ -219,6 +270,22 @@ impl Cheater<'_> {
         let places = &self.limits.abilities.get(&ability)?.places;
         let effect = places.get(dice.roll(places.len().max(1)))?.effect;
         Some(Request::Apply { who, ability, effect, target: self.target(dice) })
+    }
+
+    /// Answers a task that waits for targets with the near actor and its distance, if no timeline answers it.
+    fn true_answer(&self, sim: &Sim, who: ControllerId) -> Option<Request> {
+        if sim.config().timelines {
+            return None;
+        }
+        let tasks = sim.tasks(who).ok()?;
+        let waits = |kind| sim.rules().task_kinds().any(|(id, name, _)| id == kind && name == "WaitTargetData");
+        let task = tasks.iter().find(|t| waits(t.kind))?;
+        let target = self.others[0];
+        let place = |who| sim.anchor(who).ok().flatten().map(|a| a.position);
+        let (here, there) = (place(who)?, place(target)?);
+        let distance = here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+        let hit = Some(Hit { distance: Some(distance), ..Hit::default() });
+        Some(Request::Complete { key: task.key, answer: Answer { targets: vec![target], hit, ..Answer::default() } })
     }
 
     /// Answers a waiting task. A forged hit is at no distance and hits the most vulnerable zone of every actor.
@@ -271,8 +338,7 @@ impl Cheater<'_> {
 
     /// Commits early, aims again, or claims that a command was mispredicted.
     fn misc(&self, sim: &Sim, who: ControllerId, dice: &mut Dice) -> Option<Request> {
-        let running: Vec<(ActivationKey, AbilityId)> =
-            sim.activations(who).ok()?.map(|a| (a.key, a.ability)).collect();
+        let running: Vec<(ActivationKey, AbilityId)> = sim.activations(who).ok()?.map(|a| (a.key, a.ability)).collect();
         let target = Target::Controller(*dice.pick(&self.others));
         let (key, ability) = *running.get(dice.roll(running.len().max(1)))?;
         Some(match dice.roll(3) {
@@ -325,4 +391,13 @@ impl Cheater<'_> {
         let base = dice.percent(10).then(|| self.base + dice.roll(30) as u32);
         Forged { request, tick, base, sub: dice.percent(10).then(|| dice.roll(60_000) as u16) }
     }
+}
+
+/// Returns whether a random roll succeeded.
+fn is_success(chance: &ChanceLimits, facts: &[Fact]) -> bool {
+    facts.iter().any(|fact| match (fact.kind, chance.tag) {
+        (FactKind::ContextTag { tag }, Some(wanted)) => tag == wanted,
+        (FactKind::EffectApplied { .. }, None) => fact.effect == chance.effect,
+        _ => false,
+    })
 }

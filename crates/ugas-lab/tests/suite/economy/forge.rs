@@ -15,6 +15,7 @@ pub(crate) const CHEATER: PeerId = PeerId(7);
 /// The most commands in one packet: a packet has 1200 bytes.
 const PER_PACKET: usize = 12;
 
+#[derive(Clone)]
 pub(crate) struct Connection {
     carrier: Carrier,
     /// The link to the server; without a link, packets arrive at once.
@@ -41,6 +42,11 @@ impl Connection {
     pub(crate) fn degrade(&mut self, dice: &mut Dice) {
         let profile = dice.pick(&LinkProfile::ALL).1;
         self.link = Some(Link::new(profile, dice.roll(1 << 30) as u64));
+    }
+
+    /// Returns a copy whose packets arrive at once, for a copy of the server.
+    pub(crate) fn copy_without_link(&self) -> Connection {
+        Connection { link: None, ..self.clone() }
     }
 
     fn now(server: &Server) -> SimTime {

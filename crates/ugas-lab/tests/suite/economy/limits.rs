@@ -14,6 +14,7 @@ pub(crate) struct Place {
     pub(crate) at: f64,
     pub(crate) each: bool,
     pub(crate) after_commit: bool,
+    pub(crate) after_event: Option<TagId>,
 }
 
 /// The limits of one ability.
@@ -72,7 +73,7 @@ impl Limits {
             abilities: BTreeMap::new(),
             most: BTreeMap::new(),
             executions: BTreeMap::new(),
-            unbounded: Vec::new(),
+            unbounded: stage.outside.iter().map(|name| id(name)).collect(),
             names: docs.effects.keys().map(|name| (id(name), short(name).to_owned())).collect(),
             resources: docs.resources.iter().map(|name| rules.attribute(name).unwrap()).collect(),
             chances: Vec::new(),
@@ -126,6 +127,7 @@ fn ability_limits(stage: &Stage, rules: &Rules, docs: &Docs, ability: &Ability, 
         at: slot.at,
         each: slot.each,
         after_commit: slot.after_commit,
+        after_event: slot.after_event.as_ref().map(|tag| rules.tag(tag).unwrap()),
     };
     let length = |name: &String| {
         let known = stage.cooldowns.iter().find(|(known, _)| *known == short(name)).map(|(_, seconds)| *seconds);

@@ -39,14 +39,14 @@ mod trial;
 
 use account::{Gain, Totals};
 use cheat::Strategy;
-use session::{Outcome, World, at_least, play};
+use session::{Checks, Outcome, World, at_least, play};
 use std::collections::BTreeMap;
 
 /// Sessions that once failed.
 const KEPT: &[u64] = &[];
 
 /// The sessions of the normal test.
-const SESSIONS: u64 = 2_000;
+const SESSIONS: u64 = 6_000;
 
 /// What all sessions did, by strategy.
 #[derive(Default)]
@@ -54,7 +54,6 @@ struct Tally {
     sessions: u64,
     failed: u64,
     ticks: u64,
-    uses: u64,
     totals: Totals,
     /// Successes and attempts of the rolls of each stage.
     rolls: BTreeMap<(&'static str, usize), (u64, u64, f64)>,
@@ -66,7 +65,6 @@ impl Tally {
     fn add(&mut self, seed: u64, outcome: &Outcome) {
         self.sessions += 1;
         self.ticks += outcome.ticks;
-        self.uses += outcome.accepted;
         self.totals.add(&outcome.totals);
         for (n, &(successes, attempts, chance)) in outcome.rolls.iter().enumerate() {
             let sum = self.rolls.entry((outcome.stage, n)).or_insert((0, 0, chance));
@@ -82,9 +80,10 @@ impl Tally {
 
     /// Returns the rolls that succeeded too often.
     fn unlikely(&self) -> Option<String> {
-        self.rolls.iter().find(|(_, (s, n, p))| at_least(*s, *n, *p) < 1e-9).map(|((stage, _), (s, n, p))| {
-            format!("{stage}: {s} of {n} rolls with a chance of {p} succeeded")
-        })
+        self.rolls
+            .iter()
+            .find(|(_, (s, n, p))| at_least(*s, *n, *p) < 1e-9)
+            .map(|((stage, _), (s, n, p))| format!("{stage}: {s} of {n} rolls with a chance of {p} succeeded"))
     }
 }
 
@@ -94,14 +93,14 @@ fn number(name: &str) -> Option<u64> {
 
 fn chosen_strategy() -> Option<Strategy> {
     let name = std::env::var("UGAS_STRATEGY").ok()?;
-    Some(Strategy::ALL.into_iter().find(|s| s.name() == name).expect("the name of a strategy"))
+    Some(Strategy::named(&name).expect("the name of a strategy"))
 }
 
 #[test]
 fn a_cheating_client_gains_nothing_over_honest_play() {
     let (worlds, strategy) = (World::all(), chosen_strategy());
     if let Some(seed) = number("UGAS_SEED") {
-        let outcome = play(&worlds, seed, strategy);
+        let outcome = play(&worlds, seed, strategy, Checks::Server);
         println!("{} {:?} {:#?} {:#?}", outcome.stage, outcome.strategy, outcome.totals, outcome.violations);
         assert!(outcome.violations.is_empty());
         return;
@@ -115,7 +114,7 @@ fn a_cheating_client_gains_nothing_over_honest_play() {
     let count = survey.unwrap_or(count);
     let mut tallies: BTreeMap<Strategy, Tally> = BTreeMap::new();
     for seed in KEPT.iter().copied().chain(from..from + count) {
-        let outcome = play(&worlds, seed, strategy);
+        let outcome = play(&worlds, seed, strategy, Checks::Server);
         let failed = !outcome.violations.is_empty();
         tallies.entry(outcome.strategy).or_default().add(seed, &outcome);
         if failed && survey.is_none() {
@@ -124,19 +123,24 @@ fn a_cheating_client_gains_nothing_over_honest_play() {
     }
     report(&tallies, survey.is_some());
     if soak {
-        println!("soak: name=a_cheating_client_gains_nothing_over_honest_play seeds={from}..{} cases={count}", from + count);
+        println!(
+            "soak: name=a_cheating_client_gains_nothing_over_honest_play seeds={from}..{} cases={count}",
+            from + count
+        );
     }
 }
 
 /// Fails if a strategy gained something. A survey lists all strategies first.
 fn report(tallies: &BTreeMap<Strategy, Tally>, list: bool) {
     for (strategy, tally) in tallies.iter().filter(|_| list) {
-        let Tally { sessions, failed, ticks, uses, totals, .. } = tally;
-        println!("{}: {failed} of {sessions} sessions failed; {ticks} ticks, {uses} uses, {totals:?}", strategy.name());
+        let Tally { sessions, failed, ticks, totals, .. } = tally;
+        println!("{}: {failed} of {sessions} sessions failed; {ticks} ticks, {totals:?}", strategy.name());
         for (gain, (count, seed, stage, text)) in &tally.violations {
             println!("  {gain:?} in {count} sessions; first seed {seed}, {stage}: {text}");
         }
-        tally.unlikely().iter().for_each(|text| println!("  {text}"));
+        for ((stage, _), (successes, attempts, chance)) in &tally.rolls {
+            println!("  {stage}: {successes} of {attempts} rolls with a chance of {chance} succeeded");
+        }
     }
     for (strategy, tally) in tallies {
         let name = strategy.name();
@@ -147,5 +151,33 @@ fn report(tallies: &BTreeMap<Strategy, Tally>, list: bool) {
             );
         }
         assert_eq!(tally.unlikely(), None, "the strategy {name} gained from rolls");
+        let (uses, sessions) = (tally.totals.uses, tally.sessions);
+        assert!(uses >= 4 * sessions, "the strategy {name} used abilities only {uses} times in {sessions} sessions");
+    }
+}
+
+/// The limits notice each cheat if no check of the server stops it. Otherwise the other test would pass for a wrong reason.
+#[test]
+fn each_cheat_is_noticed_without_the_checks_of_the_server() {
+    let worlds = World::all();
+    let found = |strategy: Strategy, gain: Gain| {
+        (0..200).any(|seed| {
+            let outcome = play(&worlds, seed, Some(strategy), Checks::None);
+            outcome.violations.iter().any(|v| v.gain == gain)
+        })
+    };
+    let cheats = [
+        (Strategy::Rolls, Gain::Rolls),
+        (Strategy::Apply, Gain::Applications),
+        (Strategy::Complete, Gain::Applications),
+        (Strategy::End, Gain::Recovery),
+        (Strategy::End, Gain::Held),
+        (Strategy::Movement, Gain::Distance),
+        (Strategy::Movement, Gain::Range),
+        (Strategy::Hits, Gain::Amount),
+        (Strategy::Ticks, Gain::Uses),
+    ];
+    for (strategy, gain) in cheats {
+        assert!(found(strategy, gain), "the strategy {} gains {gain:?}, but no session noticed it", strategy.name());
     }
 }

@@ -21,6 +21,8 @@ pub(crate) struct Slot {
     pub(crate) each: bool,
     /// Whether the place is reached only after the ability committed.
     pub(crate) after_commit: bool,
+    /// The event that the owner must have received since the activation.
+    pub(crate) after_event: Option<String>,
 }
 
 /// What one use of an ability can do.
@@ -69,15 +71,17 @@ impl Docs {
     }
 
     pub(crate) fn program(&self, ability: &Ability) -> Program {
-        let mut walk = Walk { docs: self, ability, montages: Vec::new(), found: Program::default(), commits: false };
+        let (montages, found) = (Vec::new(), Program::default());
+        let mut walk = Walk { docs: self, ability, montages, found, commits: false, event: None };
         walk.found.length = walk.list(&ability.tasks, 0.0).max(ability.cast.as_ref().map_or(0.0, |c| c.length));
         walk.ticks();
-        for list in [&ability.on_cancel, &ability.on_server_cancel, &ability.on_interrupt, &ability.on_server_interrupt] {
+        (walk.commits, walk.event) = (false, None);
+        for list in [&ability.on_cancel, &ability.on_server_cancel, &ability.on_interrupt, &ability.on_server_interrupt]
+        {
             walk.list(list, 0.0);
         }
         // The number of rejected commands is not bounded.
         walk.repeated(&ability.on_mispredicted);
-        walk.commits = false;
         for paid in ability.cost.iter().chain(&ability.cooldown) {
             walk.apply(paid, 0.0, false);
         }
@@ -137,13 +141,15 @@ struct Walk<'d> {
     found: Program,
     /// Whether the walk is past the commit of an ability that commits itself.
     commits: bool,
+    /// The last event that the walk waited for.
+    event: Option<String>,
 }
 
 impl<'d> Walk<'d> {
     /// Adds the places of the cast ticks. An ability without a cast runs its ticks once, at the activation.
     fn ticks(&mut self) {
         let ability = self.ability;
-        self.commits = false;
+        (self.commits, self.event) = (false, None);
         let times: Vec<f64> = match &ability.cast {
             None => vec![0.0],
             Some(cast) => {
@@ -195,8 +201,8 @@ impl<'d> Walk<'d> {
                 at
             }
             "Sequence" => self.list(&task.tasks, at),
-            "Parallel" => task.tasks.iter().map(|t| self.task(t, at)).fold(at, f64::max),
-            "Race" => task.tasks.iter().map(|t| self.task(t, at)).reduce(f64::min).unwrap_or(at),
+            "Parallel" => self.side_by_side(task, at).into_iter().fold(at, f64::max),
+            "Race" => self.side_by_side(task, at).into_iter().reduce(f64::min).unwrap_or(at),
             "Repeat" => {
                 let count = task.count.unwrap_or(1);
                 (0..count).fold(at, |at, _| if at > HORIZON { at } else { self.list(&task.tasks, at) })
@@ -206,12 +212,28 @@ impl<'d> Walk<'d> {
         }
     }
 
+    /// Walks tasks that run at the same time and returns when each can be done. Which of their events happened is not
+    /// known afterwards, so none is required.
+    fn side_by_side(&mut self, task: &'d AbilityTask, at: f64) -> Vec<f64> {
+        let before = self.event.clone();
+        let ends = task.tasks.iter().map(|t| {
+            self.event = before.clone();
+            self.task(t, at)
+        });
+        let ends = ends.collect();
+        self.event = before;
+        ends
+    }
+
     /// Walks both sides of a branch. Only one of them runs, so of each effect only the side with more places counts.
     fn branch(&mut self, task: &'d AbilityTask, at: f64) -> f64 {
         let before = std::mem::take(&mut self.found.slots);
+        let event = self.event.clone();
         let first_end = self.list(&task.then, at);
         let first = std::mem::take(&mut self.found.slots);
+        self.event = event.clone();
         let second_end = self.list(&task.r#else, at);
+        self.event = event;
         let second = std::mem::replace(&mut self.found.slots, before);
         let effects: BTreeSet<&String> = first.iter().chain(&second).map(|s| &s.effect).collect();
         for effect in effects {
@@ -224,23 +246,29 @@ impl<'d> Walk<'d> {
                 slot.at = slot.at.min(other.at);
                 slot.each |= other.each;
                 slot.after_commit &= other.after_commit;
+                slot.after_event = slot.after_event.take().filter(|event| Some(event) == other.after_event.as_ref());
             }
             self.found.slots.extend(more);
         }
         first_end.min(second_end)
     }
 
-    /// Walks a wait for an event. If a playing montage sends the event, the wait lasts until then.
+    /// Walks a wait for an event. A gameplay event reaches every waiting ability of its owner, whichever montage sends
+    /// it, so its time is not known here: the places after the wait need the event itself. Only the own montage sends an
+    /// animation event.
     fn wait_for_event(&mut self, task: &'d AbilityTask, at: f64) -> f64 {
         let text = |name: &str| task.params.get(name).and_then(Value::as_text);
         let name = text("EventTag").or(text("EventName")).unwrap_or_default();
-        let mut earliest: Option<f64> = None;
-        for (timeline, start, rate) in &self.montages {
-            let sent = timeline.notifies.iter().filter(|n| n.name.as_deref().or(n.event.as_deref()) == Some(name));
-            let times = sent.map(|n| start + seconds(timeline, n.at) / rate).filter(|&t| t >= at - 1e-9);
-            earliest = times.chain(earliest).reduce(f64::min);
+        let mut end = at;
+        if task.kind == "WaitGameplayEvent" {
+            self.event = Some(name.to_owned());
+        } else {
+            let sent = self.montages.iter().flat_map(|(timeline, start, rate)| {
+                let named = timeline.notifies.iter().filter(|n| n.name.as_deref().or(n.event.as_deref()) == Some(name));
+                named.map(move |n| start + seconds(timeline, n.at) / rate)
+            });
+            end = sent.filter(|&t| t >= at - 1e-9).reduce(f64::min).unwrap_or(at);
         }
-        let end = earliest.unwrap_or(at);
         match task.params.get("OnlyTriggerOnce") {
             Some(Value::Bool(false)) => self.repeated(&task.tasks),
             _ => drop(self.list(&task.tasks, end)),
@@ -264,7 +292,8 @@ impl<'d> Walk<'d> {
 
     fn apply(&mut self, effect: &str, at: f64, each: bool) {
         let after_commit = self.commits && self.ability.commit_policy == ugas_doc::CommitPolicy::Manual;
-        self.found.slots.push(Slot { effect: effect.to_owned(), at, each, after_commit });
+        let (effect, after_event) = (effect.to_owned(), self.event.clone());
+        self.found.slots.push(Slot { effect, at, each, after_commit, after_event });
     }
 }
 

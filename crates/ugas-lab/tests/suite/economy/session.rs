@@ -7,9 +7,9 @@ use super::forge::{CHEATER, Connection};
 use super::limits::Limits;
 use super::program::Docs;
 use super::stage::{Cast, STAGES, Stage, load, spawn};
-use ugas_core::{Facts, NoHost, SimTime, Target};
+use ugas_core::{Facts, InputId, NoHost, SimTime, Target};
 use ugas_doc::ControllerReplication;
-use ugas_net::message::Request;
+use ugas_net::message::{Command, Request};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::Tick;
 
@@ -45,67 +45,82 @@ pub(crate) struct Outcome {
     pub(crate) totals: Totals,
     /// Successes, attempts and chance of each random roll.
     pub(crate) rolls: Vec<(u64, u64, f64)>,
-    pub(crate) accepted: u64,
     pub(crate) ticks: u64,
 }
 
 /// The server's configuration of a session.
-fn config(tick_length: SimTime) -> ServerConfig {
+fn config(_: &Stage, tick_length: SimTime) -> ServerConfig {
     ServerConfig { tick_length, replication: ControllerReplication::Full, ..ServerConfig::default() }
 }
 
+/// How the requests of the cheater reach the sim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// As commands that the server checks.
+    Server,
+    /// As ops of the host that no check limits, to find out whether the limits notice each cheat.
+    None,
+}
+
+/// What a seed decides about a session, except the play itself.
+struct Setup<'w> {
+    world: &'w World,
+    cast: &'w Cast,
+    strategy: Strategy,
+    /// Ticks per second.
+    rate: u32,
+    ticks: u32,
+    /// Whether the other actors act.
+    others_act: bool,
+    is_degraded: bool,
+}
+
+impl Setup<'_> {
+    fn new<'w>(worlds: &'w [World], seed: u64, strategy: Option<Strategy>, dice: &mut Dice) -> Setup<'w> {
+        let strategies = Strategy::ALL.len() as u64;
+        let world = &worlds[(seed / strategies) as usize % worlds.len()];
+        let rate = *dice.pick(&[60, 60, 60, 30, 20, 128]);
+        Setup {
+            world,
+            cast: dice.pick(&world.casts),
+            strategy: strategy.unwrap_or(Strategy::ALL[(seed % strategies) as usize]),
+            rate,
+            ticks: *dice.pick(&[2, 2, 4]) * rate,
+            others_act: dice.percent(30),
+            is_degraded: dice.percent(15),
+        }
+    }
+}
+
 /// Plays the session of a seed.
-pub(crate) fn play(worlds: &[World], seed: u64, strategy: Option<Strategy>) -> Outcome {
+pub(crate) fn play(worlds: &[World], seed: u64, strategy: Option<Strategy>, checks: Checks) -> Outcome {
     let mut dice = Dice::new(seed);
-    let world = &worlds[(seed / Strategy::ALL.len() as u64) as usize % worlds.len()];
-    let strategy = strategy.unwrap_or(Strategy::ALL[seed as usize % Strategy::ALL.len()]);
-    let cast = dice.pick(&world.casts);
-    let rate = *dice.pick(&[60, 60, 60, 30, 20, 128]);
-    let config = config(SimTime::frames(1, rate));
-    let late = config.max_late_ticks;
-    let late_seconds = f64::from(late) / rate as f64;
-    let tick_seconds = 1.0 / rate as f64;
+    let setup = Setup::new(worlds, seed, strategy, &mut dice);
+    let Setup { world, cast, strategy, rate, ticks, others_act, is_degraded } = setup;
+    let config = config(world.stage, SimTime::frames(1, i64::from(rate)));
+    let (late, tick_seconds) = (config.max_late_ticks, 1.0 / f64::from(rate));
     let mut server = Server::new(cast.sim.clone(), config, Secret::known(seed));
     let client = server.connect(CHEATER, &cast.own).unwrap();
     let mut connection = Connection::join(&mut server, cast.own.len());
-    if dice.percent(15) {
+    if is_degraded {
         connection.degrade(&mut dice);
     }
-    let (own, others) = (cast.own.clone(), cast.others.clone());
-    let limits = &world.limits;
-    let last_tick = Tick(0);
-    let mut cheater =
-        Cheater { strategy, own: own.clone(), others: others.clone(), client, limits, late, base: 0, last_tick };
+    let mut cheater = Cheater::new(strategy, cast, client, &world.limits, late);
     let mut facts = Facts::default();
     server.take_facts(&mut facts);
-    let mut accounts: Vec<Account> =
-        own.iter().map(|&who| Account::new(limits, server.sim(), who, late_seconds)).collect();
-    let others_act = dice.percent(30);
-    let ticks = (*dice.pick(&[2, 4, 6]) * rate) as u64;
+    let account = |&who| Account::new(&world.limits, server.sim(), who, f64::from(late) * tick_seconds);
+    let mut accounts: Vec<Account> = cast.own.iter().map(account).collect();
     for tick in 0..ticks {
-        let commands = cheater.commands(&server, &mut dice);
-        for account in &mut accounts {
-            let who = account.who;
-            account.asked_to_move |= commands.iter().any(|c| matches!(c.request, Request::Move { .. }) && c.request.who() == who);
-        }
+        let commands = cheater.commands(&server, &connection, &mut dice);
+        accounts.iter_mut().for_each(|account| account.note_moves(&commands));
         if tick % 4 == 0 {
             connection.receive(&mut server);
         }
-        connection.send(&mut server, &commands);
-        for &who in &own {
-            if dice.percent(4) {
-                (world.stage.physics)(server.sim_mut(), who, &mut dice);
-            }
+        match checks {
+            Checks::Server => connection.send(&mut server, &commands),
+            Checks::None => run_unchecked(&mut server, client, &commands),
         }
-        if others_act && dice.percent(10) {
-            let actor = *dice.pick(&others);
-            let target = Target::Controller(*dice.pick(&own));
-            let inputs = server.sim().grants(actor).unwrap().iter().filter_map(|g| g.input).collect::<Vec<_>>();
-            if !inputs.is_empty() {
-                // A refused press changes nothing.
-                let _ = server.sim_mut().press(actor, *dice.pick(&inputs), target);
-            }
-        }
+        act(world, cast, &mut server, others_act, &mut dice);
         server.step(&mut NoHost);
         server.take_facts(&mut facts);
         accounts.iter_mut().for_each(|account| account.take(server.sim(), &facts, tick_seconds));
@@ -113,7 +128,40 @@ pub(crate) fn play(worlds: &[World], seed: u64, strategy: Option<Strategy>) -> O
     summary(world, strategy, accounts, ticks)
 }
 
-fn summary(world: &World, strategy: Strategy, accounts: Vec<Account<'_>>, ticks: u64) -> Outcome {
+/// Runs the physics of the game and the actions of the other actors.
+fn act(world: &World, cast: &Cast, server: &mut Server, others_act: bool, dice: &mut Dice) {
+    for &who in &cast.own {
+        if dice.percent(4) {
+            (world.stage.physics)(server.sim_mut(), who, dice);
+        }
+    }
+    if others_act && dice.percent(10) {
+        let actor = *dice.pick(&cast.others);
+        let target = Target::Controller(*dice.pick(&cast.own));
+        let inputs: Vec<InputId> = server.sim().grants(actor).unwrap().iter().filter_map(|g| g.input).collect();
+        if !inputs.is_empty() {
+            // A refused press changes nothing.
+            let _ = server.sim_mut().press(actor, *dice.pick(&inputs), target);
+        }
+    }
+}
+
+/// Runs the requests as ops of the host. An activation has the key and the tick that the cheater chose.
+fn run_unchecked(server: &mut Server, client: u16, commands: &[Command]) {
+    for command in commands {
+        let op = command.request.op(1);
+        let late = server.tick().plus(1).0.saturating_sub(command.tick.0);
+        let ago = Tick(late).time(server.tick_length());
+        let sim = server.sim_mut();
+        // A refused op changes nothing.
+        let _ = match command.request {
+            Request::Activate { .. } => sim.remote_mut().run_late(command.id(client), &op, ago),
+            _ => sim.run(op),
+        };
+    }
+}
+
+fn summary(world: &World, strategy: Strategy, accounts: Vec<Account<'_>>, ticks: u32) -> Outcome {
     let mut totals = Totals::default();
     let mut rolls: Vec<(u64, u64, f64)> = world.limits.chances.iter().map(|c| (0, 0, c.chance)).collect();
     let mut violations = Vec::new();
@@ -131,7 +179,7 @@ fn summary(world: &World, strategy: Strategy, accounts: Vec<Account<'_>>, ticks:
             violations.push(Violation { gain: Gain::Rolls, text });
         }
     }
-    Outcome { stage: world.stage.name, strategy, violations, totals, rolls, accepted: totals.uses, ticks }
+    Outcome { stage: world.stage.name, strategy, violations, totals, rolls, ticks: u64::from(ticks) }
 }
 
 /// Returns the probability of at least this many successes (the upper tail of the binomial distribution).

@@ -27,6 +27,10 @@ pub(crate) struct Stage {
     /// Cooldowns whose length is calculated, in seconds.
     pub(crate) cooldowns: &'static [(&'static str, f64)],
     pub(crate) chances: &'static [Chance],
+    /// Effects that the world applies in the name of an actor; they are not counted.
+    pub(crate) outside: &'static [&'static str],
+    /// Whether the sim plays timelines. Without them, the client answers the tasks that wait for targets.
+    pub(crate) timelines: bool,
     /// Whether damage depends on the distance of the hit: effect, damage at no distance, range of full damage.
     pub(crate) falloff: Option<(&'static str, f64, f64)>,
     /// What the physics of the game does to an actor.
@@ -73,7 +77,7 @@ fn platformer(sim: &mut Sim, who: ControllerId, dice: &mut Dice) {
     };
 }
 
-pub(crate) const STAGES: [Stage; 6] = [
+pub(crate) const STAGES: [Stage; 7] = [
     Stage {
         name: "trial",
         heroes: &["Hero"],
@@ -83,6 +87,8 @@ pub(crate) const STAGES: [Stage; 6] = [
         most: &[],
         cooldowns: &[],
         chances: &[Chance { ability: "GA_Lucky", effect: "GE_Luck", tag: None, chance: 0.05 }],
+        outside: &[],
+        timelines: true,
         falloff: None,
         physics: no_physics,
     },
@@ -106,12 +112,9 @@ pub(crate) const STAGES: [Stage; 6] = [
             ("GE_BulwarkDown", 30.0),
         ],
         cooldowns: &[],
-        chances: &[Chance {
-            ability: "GA_Firebolt",
-            effect: "GE_Firebolt",
-            tag: Some("Hit.Critical"),
-            chance: 0.25,
-        }],
+        chances: &[Chance { ability: "GA_Firebolt", effect: "GE_Firebolt", tag: Some("Hit.Critical"), chance: 0.25 }],
+        outside: &[],
+        timelines: true,
         falloff: None,
         physics: no_physics,
     },
@@ -128,6 +131,27 @@ pub(crate) const STAGES: [Stage; 6] = [
         most: &[("GE_BasicAttackDamage", 18.0)],
         cooldowns: &[],
         chances: &[],
+        outside: &[],
+        timelines: true,
+        falloff: None,
+        physics: no_physics,
+    },
+    Stage {
+        name: "shooter",
+        heroes: &["Soldier_FPS_01"],
+        more: &[],
+        others: &[
+            (Actor::Set("ShooterCombatSet"), [20.0, 0.0, 0.0]),
+            (Actor::Set("ShooterCombatSet"), [150.0, 0.0, 0.0]),
+        ],
+        speed: 600.0,
+        // A magazine; WeaponDamage 25. The timeline reports neither a zone nor a distance.
+        most: &[("GE_Reload", 30.0), ("GE_BallisticDamage", 25.0)],
+        // FireRate 10.
+        cooldowns: &[("GE_FireCooldown", 0.1)],
+        chances: &[],
+        outside: &[],
+        timelines: true,
         falloff: None,
         physics: no_physics,
     },
@@ -145,6 +169,8 @@ pub(crate) const STAGES: [Stage; 6] = [
         // FireRate 10.
         cooldowns: &[("GE_FireCooldown", 0.1)],
         chances: &[],
+        outside: &[],
+        timelines: false,
         // EffectiveRange: 50 + 30 with the barrel.
         falloff: Some(("GE_BallisticDamage", 50.0, 80.0)),
         physics: no_physics,
@@ -159,6 +185,8 @@ pub(crate) const STAGES: [Stage; 6] = [
         most: &[],
         cooldowns: &[],
         chances: &[],
+        outside: &[],
+        timelines: true,
         falloff: None,
         physics: no_physics,
     },
@@ -175,6 +203,9 @@ pub(crate) const STAGES: [Stage; 6] = [
         most: &[("GE_Respawn", 3.0)],
         cooldowns: &[],
         chances: &[],
+        // When the physics removes GE_Grounded.
+        outside: &["GE_CoyoteTime"],
+        timelines: true,
         falloff: None,
         physics: platformer,
     },
@@ -202,7 +233,7 @@ pub(crate) struct Cast {
 
 /// Spawns the actors of a stage; the cheater owns the heroes with these numbers.
 pub(crate) fn spawn(stage: &Stage, rules: &Arc<Rules>, heroes: &[usize]) -> Cast {
-    let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    let mut sim = Sim::new(rules.clone(), SimConfig { timelines: stage.timelines, ..SimConfig::default() });
     let at = |x: f64, y: f64, z: f64| Some(Anchor::at([x, y, z]));
     let mut own = Vec::new();
     for (n, &hero) in heroes.iter().enumerate() {

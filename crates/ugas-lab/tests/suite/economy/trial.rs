@@ -1,9 +1,7 @@
 //! Rules with one ability for each thing that the shipped packs do not have and that a client could exploit: a rare
 //! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, and a commit at the hit.
 
-use ugas_doc::{
-    Ability, AbilityTask, Attribute, AttributeSet, Category, Doc, Effect, Magnitude, Timeline,
-};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Category, Doc, Effect, Magnitude, Timeline};
 
 fn task(name: &str) -> AbilityTask {
     AbilityTask::new(name)

@@ -1,0 +1,2 @@
+#[path = "suite/economy/mod.rs"]
+mod economy;
