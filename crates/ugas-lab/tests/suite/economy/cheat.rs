@@ -164,7 +164,12 @@ impl<'l> Cheater<'l> {
                 let noise: Vec<Forged> = (0..dice.roll(4)).map(|_| self.noise(sim, who, dice)).collect();
                 play(self, dice).into_iter().chain(noise).collect()
             }
-            Strategy::Rolls => self.searched(sim, who).or_else(|| play(self, dice)).into_iter().collect(),
+            Strategy::Rolls => {
+                // Other abilities would delay the next roll.
+                let seldom = if self.limits.chances.is_empty() { 100 } else { 5 };
+                let other = |dice: &mut Dice| dice.percent(seldom).then(|| play(self, dice)).flatten();
+                self.searched(sim, who).or_else(|| other(dice)).into_iter().collect()
+            }
             Strategy::Apply => {
                 let applies = (0..4).filter_map(|_| self.apply(sim, who, dice));
                 let applies: Vec<Forged> = applies.map(Forged::from).collect();

@@ -1,2 +1,0 @@
-#[path = "suite/economy/mod.rs"]
-mod economy;
