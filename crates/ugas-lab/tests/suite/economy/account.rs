@@ -1,5 +1,5 @@
-//! What one controller of the cheater did in a session, counted from the server's facts and state, and compared with the
-//! limits of honest play. The counting knows nothing of the server's checks.
+//! What one controller of the cheater did in a session, counted from the server's facts and state, and compared with
+//! the limits of honest play. The counting knows nothing of the server's checks.
 
 use super::limits::{AbilityLimits, Limits};
 use std::collections::BTreeMap;
@@ -468,8 +468,8 @@ fn add_places(
     }
 }
 
-/// Compares the last of some uses with the earlier ones. In a time T there may be `most` uses and one more for each full
-/// `length` in T and `late`.
+/// Compares the last of some uses with the earlier ones. In a time T there may be `most` uses and one more for each
+/// full `length` in T and `late`.
 fn too_often(uses: &[f64], length: f64, most: u64, late: f64) -> Option<String> {
     let last = *uses.last()?;
     uses.iter().rev().take(COMPARED).enumerate().find_map(|(n, first)| {

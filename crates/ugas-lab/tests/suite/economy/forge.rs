@@ -1,5 +1,5 @@
-//! The cheater's connection: it joins like a client and then sends forged commands. The encoding of commands in packets is
-//! known only here.
+//! The cheater's connection: it joins like a client and then sends forged commands. The encoding of commands in packets
+//! is known only here.
 
 use super::dice::Dice;
 use ugas_core::{NoHost, SimTime};

@@ -2,27 +2,28 @@
 //! honest play of the same length could do.
 //!
 //! A session is a server with the world of one pack (`stage`), a cheater (`cheat`) that forges commands with any
-//! request, key, tick, target and answer (`forge`), and other actors that stand still or act. Each strategy of the cheater
-//! has a name; the strategy `honest` does not cheat and checks the limits themselves.
+//! request, key, tick, target and answer (`forge`), and other actors that stand still or act. Each strategy of the
+//! cheater has a name; the strategy `honest` does not cheat and checks the limits themselves.
 //!
 //! The limits (`limits`) are computed from the documents alone, not from the code of the server or of the sim:
 //!
-//! - **Applications** of an effect: at every moment at most as many as the programs of the activations so far have places
-//!   that apply it (`program`). A place counts only from the earliest time at which its program can reach it, only if the
-//!   activation was still active then, and only after the commit if the ability commits itself.
-//! - **Amounts**: one execution changes a resource by at most the authored number, or by the number of the stage where the
-//!   authored magnitude is calculated. With the first limit this bounds damage, healing and resources.
+//! - **Applications** of an effect: at every moment at most as many as the programs of the activations so far have
+//!   places that apply it (`program`). A place counts only from the earliest time at which its program can reach it,
+//!   only if the activation was still active then, only after the event that the program waits for, and only after the
+//!   commit if the ability commits itself.
+//! - **Amounts**: one execution changes a resource by at most the authored number, or by the number of the stage where
+//!   the authored magnitude is calculated. With the first limit this bounds damage, healing and resources.
 //! - **Uses**: in every span of time at most one use per cooldown, global cooldown and restored charge in the span plus
-//!   the time by which a command may be late, and at most as much cost as the controller had and gained.
-//!   An ability that a client may not cancel is activated at most once per its own length.
+//!   the time by which a command may be late, and at most as much cost as the controller had and gained. An ability
+//!   that a client may not cancel is activated at most once per its own length.
 //! - **Effects that an ability removes at its end** are not present while the ability is not active.
-//! - **Distance**: at most the highest speed times the time, with one second of tolerance; and a target that an
-//!   ability with a range hits was in range at the start or end of a tick since the activation.
-//! - **Rolls**: as many successes as observed must not be less likely than 1 in 10^10 in a session, and 1 in 10^9 in all
-//!   sessions of a strategy.
+//! - **Distance**: at most the highest speed times the time, with one second of tolerance; and a target that an ability
+//!   with a range hits was in range at the start or end of a tick since the activation.
+//! - **Rolls**: as many successes as observed must not be less likely than 1 in 10^10 in a session, and 1 in 10^9 in
+//!   all sessions of a strategy.
 //!
-//! Every limit is an upper bound on honest play, so a violation is never a false alarm. The counting (`account`) reads the
-//! server's facts and state only.
+//! Every limit is an upper bound on honest play, so a violation is never a false alarm. The counting (`account`) reads
+//! the server's facts and state only.
 //!
 //! `UGAS_SEED=<n>` plays one session and prints its violations; `UGAS_SURVEY=<n>` plays that many and lists what each
 //! strategy achieved; `UGAS_STRATEGY=<name>` selects one strategy for all seeds; `UGAS_SOAK=1` runs the long form.
@@ -42,8 +43,9 @@ use cheat::Strategy;
 use session::{Checks, Outcome, World, at_least, play};
 use std::collections::BTreeMap;
 
-/// Sessions that once failed.
-const KEPT: &[u64] = &[];
+/// Sessions that once failed: searched rolls, applied effects, early answers, ended recoveries, a teleport, an effect
+/// left behind by an end, a forged hit, and a hit out of range.
+const KEPT: &[u64] = &[2, 3, 4, 5, 6, 38, 53, 83];
 
 /// The sessions of the normal test.
 const SESSIONS: u64 = 6_000;
@@ -156,7 +158,8 @@ fn report(tallies: &BTreeMap<Strategy, Tally>, list: bool) {
     }
 }
 
-/// The limits notice each cheat if no check of the server stops it. Otherwise the other test would pass for a wrong reason.
+/// The limits notice each cheat if no check of the server stops it. Otherwise the other test would pass for a wrong
+/// reason.
 #[test]
 fn each_cheat_is_noticed_without_the_checks_of_the_server() {
     let worlds = World::all();

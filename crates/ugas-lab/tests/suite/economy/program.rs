@@ -2,8 +2,8 @@
 //! effect, with the earliest time after the activation at which the program can reach it.
 //!
 //! Waits whose length the data does not give count as zero, so the times are lower bounds. Where the number of
-//! applications depends on events, the effect is unbounded and is not counted. An effect that another effect applies has
-//! the places of its parent.
+//! applications depends on events, the effect is unbounded and is not counted. An effect that another effect applies
+//! has the places of its parent.
 
 use std::collections::{BTreeMap, BTreeSet};
 use ugas_doc::{Ability, AbilityTask, Doc, DurationPolicy, Effect, Time, Timeline, Value};
@@ -254,8 +254,8 @@ impl<'d> Walk<'d> {
     }
 
     /// Walks a wait for an event. A gameplay event reaches every waiting ability of its owner, whichever montage sends
-    /// it, so its time is not known here: the places after the wait need the event itself. Only the own montage sends an
-    /// animation event.
+    /// it, so its time is not known here: the places after the wait need the event itself. Only the own montage sends
+    /// an animation event.
     fn wait_for_event(&mut self, task: &'d AbilityTask, at: f64) -> f64 {
         let text = |name: &str| task.params.get(name).and_then(Value::as_text);
         let name = text("EventTag").or(text("EventName")).unwrap_or_default();

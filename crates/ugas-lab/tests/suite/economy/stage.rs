@@ -102,7 +102,7 @@ pub(crate) const STAGES: [Stage; 7] = [
             (Actor::Template("Brann"), [500.0, 0.0, 0.0]),
         ],
         speed: 6.0,
-        // AttackPower: 10 x 1.5 might x 1.2 blade x 1.5 fury = 27. Firebolt: 20 x 1.5 burning x 2 critical. Fireball: level 1.
+        // AttackPower: 10 x 1.5 might x 1.2 blade x 1.5 fury = 27. Firebolt: 20 x 1.5 burning x 2 critical.
         most: &[
             ("GE_Strike", 27.0),
             ("GE_Judgement", 81.0),
