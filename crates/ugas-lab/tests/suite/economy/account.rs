@@ -15,6 +15,8 @@ const EPSILON: f64 = 1e-6;
 const JITTER: f64 = 1.0;
 /// The factor by which an honest client may be faster, because clocks differ.
 const CLOCK: f64 = 1.25;
+/// The part of a distance, and the time in seconds of movement, by which a client may be wrong about a hit.
+const SEEN: (f64, f64) = (0.25, 0.25);
 /// The uses that are compared with a new use.
 const COMPARED: usize = 64;
 
@@ -359,14 +361,14 @@ impl<'l> Account<'l> {
         }
     }
 
-    /// Returns the most damage of a hit at the server's distance, for an effect whose damage falls off.
+    /// Returns the most damage of a hit at about the server's distance, for an effect whose damage falls off.
     fn falloff(&self, sim: &Sim, fact: &Fact) -> Option<f64> {
-        let (effect, most, range) = self.limits.falloff.filter(|(effect, ..)| *effect == fact.effect)?;
-        debug_assert_eq!(effect, fact.effect);
+        let (_, most, range) = self.limits.falloff.filter(|(effect, ..)| *effect == fact.effect)?;
         if self.asked_to_move {
             return Some(most);
         }
-        let beyond = (distance(sim, self.who, fact.who)? - range).max(0.0);
+        let moved = 2.0 * self.limits.speed * CLOCK * SEEN.1;
+        let beyond = (distance(sim, self.who, fact.who)? * (1.0 - SEEN.0) - moved - range).max(0.0);
         Some(most * (1.0 - beyond / range).max(0.0))
     }
 

@@ -286,25 +286,40 @@ impl<'l> Cheater<'l> {
         let waits = |kind| sim.rules().task_kinds().any(|(id, name, _)| id == kind && name == "WaitTargetData");
         let task = tasks.iter().find(|t| waits(t.kind))?;
         let target = self.others[0];
-        let place = |who| sim.anchor(who).ok().flatten().map(|a| a.position);
-        let (here, there) = (place(who)?, place(target)?);
-        let distance = here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
-        let hit = Some(Hit { distance: Some(distance), ..Hit::default() });
+        let hit = Some(Hit { distance: self.distance(sim, who, target), ..Hit::default() });
         Some(Request::Complete { key: task.key, answer: Answer { targets: vec![target], hit, ..Answer::default() } })
     }
 
-    /// Answers a waiting task. A forged hit is at no distance and hits the most vulnerable zone of every actor.
+    /// Answers a waiting task, with a forged hit if `forged`.
     fn complete(&self, sim: &Sim, who: ControllerId, dice: &mut Dice, forged: bool) -> Option<Request> {
         let tasks = sim.tasks(who).ok()?;
         let task = tasks.get(dice.roll(tasks.len().max(1)))?;
         let mut answer = Answer { targets: vec![self.target(dice)], ..Answer::default() };
         if forged {
             answer.targets = self.others.clone();
-            let head = sim.rules().find_tag("Hitzone.Head");
-            let hit = Hit { distance: Some(0.0), tags: head.into_iter().collect(), ..Hit::default() };
-            answer.hit = Some(hit);
+            answer.hit = self.forged_hit(sim, who, dice);
         }
         Some(Request::Complete { key: task.key, answer })
+    }
+
+    /// A hit that is nearer than it is true, or to the most vulnerable zone: without a distance, at no distance, or at
+    /// the distance of another target.
+    fn forged_hit(&self, sim: &Sim, who: ControllerId, dice: &mut Dice) -> Option<Hit> {
+        let head = sim.rules().find_tag("Hitzone.Head");
+        let tags = if dice.percent(30) { head.into_iter().collect() } else { Vec::new() };
+        let distance = match dice.roll(4) {
+            0 => return None,
+            1 => None,
+            2 => self.distance(sim, who, self.others[0]),
+            _ => Some(0.0),
+        };
+        Some(Hit { distance, tags, ..Hit::default() })
+    }
+
+    fn distance(&self, sim: &Sim, from: ControllerId, to: ControllerId) -> Option<f64> {
+        let place = |who| sim.anchor(who).ok().flatten().map(|a| a.position);
+        let (here, there) = (place(from)?, place(to)?);
+        Some(here.iter().zip(there).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt())
     }
 
     /// Ends or cancels a running ability and activates the ability again in the same tick.

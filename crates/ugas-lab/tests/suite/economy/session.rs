@@ -7,7 +7,7 @@ use super::forge::{CHEATER, Connection};
 use super::limits::Limits;
 use super::program::Docs;
 use super::stage::{Cast, STAGES, Stage, load, spawn};
-use ugas_core::{Facts, InputId, NoHost, SimTime, Target};
+use ugas_core::{Facts, InputId, NoHost, Op, OpId, SimTime, Spec, Target, Which};
 use ugas_doc::ControllerReplication;
 use ugas_net::message::{Command, Request};
 use ugas_net::server::{Secret, Server, ServerConfig};
@@ -149,15 +149,35 @@ fn act(world: &World, cast: &Cast, server: &mut Server, others_act: bool, dice: 
 /// Runs the requests as ops of the host. An activation has the key and the tick that the cheater chose.
 fn run_unchecked(server: &mut Server, client: u16, commands: &[Command]) {
     for command in commands {
-        let op = command.request.op(1);
+        let op = unchecked_op(&command.request);
         let late = server.tick().plus(1).0.saturating_sub(command.tick.0);
         let ago = Tick(late).time(server.tick_length());
+        let id = OpId::new(client, command.base, command.sub);
         let sim = server.sim_mut();
         // A refused op changes nothing.
-        let _ = match command.request {
-            Request::Activate { .. } => sim.remote_mut().run_late(command.id(client), &op, ago),
-            _ => sim.run(op),
+        let _ = match op {
+            Op::Activate { .. } => sim.remote_mut().run_late(id, &op, ago),
+            op => sim.run(op),
         };
+    }
+}
+
+/// Returns what a request asks for, as an op of the host.
+fn unchecked_op(request: &Request) -> Op {
+    match request.clone() {
+        Request::Press { who, input, target } => Op::Press { who, input, target },
+        Request::Release { who, input } => Op::Release { who, input },
+        Request::Activate { who, ability, target } => Op::Activate { who, which: Which::Ability(ability), target },
+        Request::Cancel { who, ability } => Op::Cancel { who, which: Which::Ability(ability) },
+        Request::End { who, ability } => Op::End { who, which: Which::Ability(ability) },
+        Request::Commit { who, ability } => Op::Commit { who, which: Which::Ability(ability) },
+        Request::Apply { who, ability, effect, target } => {
+            Op::Apply(Spec::new(effect, target).from(who).ability(ability))
+        }
+        Request::Complete { key, answer } => Op::Complete { key, answer },
+        Request::Move { who, anchor } => Op::Move { who, anchor: Some(anchor) },
+        Request::Aim { key, target } => Op::Aim { key, target },
+        Request::Mispredicted { who, ability, target, .. } => Op::Mispredicted { who, ability, target },
     }
 }
 

@@ -5,7 +5,8 @@ use super::trial;
 use std::path::Path;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectFilter, EventData, Op, Rules, Sim, SimConfig, SpawnSpec, Spec,
+    AbilityGrant, Anchor, AttributeId, ControllerId, EffectFilter, EventData, Op, Rules, Sim, SimConfig, SpawnSpec,
+    Spec,
 };
 use ugas_data::PackSet;
 use ugas_doc::Doc;
@@ -20,6 +21,8 @@ pub(crate) struct Stage {
     pub(crate) more: &'static [(&'static str, &'static str)],
     /// The other actors and their positions. The first is near, the last far away.
     pub(crate) others: &'static [(Actor, [f64; 3])],
+    /// Base values of attributes that differ from the templates.
+    pub(crate) base: &'static [(&'static str, f64)],
     /// The highest honest speed, in units per second.
     pub(crate) speed: f64,
     /// The most that one execution of an effect can change a resource, where the magnitude is not a literal number.
@@ -83,6 +86,7 @@ pub(crate) const STAGES: [Stage; 7] = [
         heroes: &["Hero"],
         more: &[],
         others: &[(Actor::Template("Foe"), [2.0, 0.0, 0.0]), (Actor::Template("Foe"), [500.0, 0.0, 0.0])],
+        base: &[],
         speed: 6.0,
         most: &[],
         cooldowns: &[],
@@ -101,6 +105,7 @@ pub(crate) const STAGES: [Stage; 7] = [
             (Actor::Template("Pyra"), [0.0, 0.0, 2.5]),
             (Actor::Template("Brann"), [500.0, 0.0, 0.0]),
         ],
+        base: &[],
         speed: 6.0,
         // AttackPower: 10 x 1.5 might x 1.2 blade x 1.5 fury = 27. Firebolt: 20 x 1.5 burning x 2 critical.
         most: &[
@@ -126,6 +131,7 @@ pub(crate) const STAGES: [Stage; 7] = [
             (Actor::Template("Hero_Barbarian_01"), [100.0, 0.0, 0.0]),
             (Actor::Template("Hero_Barbarian_01"), [50_000.0, 0.0, 0.0]),
         ],
+        base: &[],
         speed: 600.0,
         // WeaponDamage: 10 x 1.5 strength x 1.2 sword.
         most: &[("GE_BasicAttackDamage", 18.0)],
@@ -142,9 +148,11 @@ pub(crate) const STAGES: [Stage; 7] = [
         more: &[],
         others: &[
             (Actor::Set("ShooterCombatSet"), [20.0, 0.0, 0.0]),
-            (Actor::Set("ShooterCombatSet"), [150.0, 0.0, 0.0]),
+            (Actor::Set("ShooterCombatSet"), [190.0, 0.0, 0.0]),
         ],
-        speed: 600.0,
+        // Metres per second, as the positions.
+        base: &[("MoveSpeed", 6.0)],
+        speed: 6.0,
         // A magazine; WeaponDamage 25. The timeline reports neither a zone nor a distance.
         most: &[("GE_Reload", 30.0), ("GE_BallisticDamage", 25.0)],
         // FireRate 10.
@@ -161,18 +169,20 @@ pub(crate) const STAGES: [Stage; 7] = [
         more: &[],
         others: &[
             (Actor::Set("ShooterCombatSet"), [20.0, 0.0, 0.0]),
-            (Actor::Set("ShooterCombatSet"), [150.0, 0.0, 0.0]),
+            (Actor::Set("ShooterCombatSet"), [190.0, 0.0, 0.0]),
         ],
-        speed: 600.0,
-        // A magazine; WeaponDamage 25 x 2 to the head.
-        most: &[("GE_Reload", 30.0), ("GE_BallisticDamage", 50.0)],
+        // Metres per second, as the positions.
+        base: &[("MoveSpeed", 6.0)],
+        speed: 6.0,
+        // A magazine; WeaponDamage 25. No target has the tag of a zone, so that the server believes no hit to the head.
+        most: &[("GE_Reload", 30.0), ("GE_BallisticDamage", 25.0)],
         // FireRate 10.
         cooldowns: &[("GE_FireCooldown", 0.1)],
         chances: &[],
         outside: &[],
         timelines: false,
         // EffectiveRange: 50 + 30 with the barrel.
-        falloff: Some(("GE_BallisticDamage", 50.0, 80.0)),
+        falloff: Some(("GE_BallisticDamage", 25.0, 80.0)),
         physics: no_physics,
     },
     Stage {
@@ -180,6 +190,7 @@ pub(crate) const STAGES: [Stage; 7] = [
         heroes: &["Vehicle_SportCar_01"],
         more: &[],
         others: &[(Actor::Template("Vehicle_SportCar_01"), [500.0, 0.0, 0.0])],
+        base: &[],
         // 280 km/h with nitro, 100 units per metre.
         speed: 7_800.0,
         most: &[],
@@ -198,6 +209,7 @@ pub(crate) const STAGES: [Stage; 7] = [
             (Actor::Template("Hero_Platformer_01"), [100.0, 0.0, 0.0]),
             (Actor::Template("Hero_Platformer_01"), [50_000.0, 0.0, 0.0]),
         ],
+        base: &[],
         // HorizontalSpeed 600, 30 % more with a star.
         speed: 780.0,
         most: &[("GE_Respawn", 3.0)],
@@ -235,10 +247,12 @@ pub(crate) struct Cast {
 pub(crate) fn spawn(stage: &Stage, rules: &Arc<Rules>, heroes: &[usize]) -> Cast {
     let mut sim = Sim::new(rules.clone(), SimConfig { timelines: stage.timelines, ..SimConfig::default() });
     let at = |x: f64, y: f64, z: f64| Some(Anchor::at([x, y, z]));
+    let base: Vec<(AttributeId, f64)> = stage.base.iter().map(|(a, v)| (rules.attribute(a).unwrap(), *v)).collect();
     let mut own = Vec::new();
     for (n, &hero) in heroes.iter().enumerate() {
         let template = rules.template(stage.heroes[hero]).unwrap();
-        let who = sim.spawn(SpawnSpec { anchor: at(0.0, 0.0, n as f64), ..SpawnSpec::template(template) }).unwrap();
+        let (anchor, base) = (at(0.0, 0.0, n as f64), base.clone());
+        let who = sim.spawn(SpawnSpec { anchor, base, ..SpawnSpec::template(template) }).unwrap();
         for (ability, input) in stage.more {
             let grant = AbilityGrant::new(rules.ability(ability).unwrap());
             let grant = rules.find_input(input).map_or(grant, |input| grant.input(input));
@@ -251,7 +265,7 @@ pub(crate) fn spawn(stage: &Stage, rules: &Arc<Rules>, heroes: &[usize]) -> Cast
             Actor::Template(name) => SpawnSpec::template(rules.template(name).unwrap()),
             Actor::Set(name) => SpawnSpec::sets([rules.set(name).unwrap()]),
         };
-        sim.spawn(SpawnSpec { anchor: at(x, y, z), ..spec }).unwrap()
+        sim.spawn(SpawnSpec { anchor: at(x, y, z), base: base.clone(), ..spec }).unwrap()
     };
     let others = stage.others.iter().map(spawn_other).collect();
     sim.take_facts(&mut ugas_core::Facts::default());
