@@ -464,8 +464,8 @@ fn add_places(
         let is_reached = activation.start + place.at <= until + EPSILON;
         let has_event = place.after_event.is_none_or(|tag| activation.events.contains(&tag));
         if is_reached && has_event && (!place.after_commit || activation.committed) {
-            sum[0] += 1;
-            sum[1] += if place.each { actors } else { 1 };
+            sum[0] += u64::from(place.to_one);
+            sum[1] += place.in_all.map_or(actors * u64::from(place.to_one), u64::from);
         }
     }
 }

@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use ugas_core::{AbilityId, AttributeId, EffectId, Rules, TagId};
 use ugas_doc::{Ability, CommitPolicy, Effect};
 
-/// A place of a program that applies an effect once.
+/// A place of a program that applies an effect.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place {
     pub(crate) effect: EffectId,
     /// The earliest time after the activation, in seconds.
     pub(crate) at: f64,
-    pub(crate) each: bool,
+    pub(crate) to_one: u32,
+    pub(crate) in_all: Option<u32>,
     pub(crate) after_commit: bool,
     pub(crate) after_event: Option<TagId>,
 }
@@ -125,7 +126,8 @@ fn ability_limits(stage: &Stage, rules: &Rules, docs: &Docs, ability: &Ability, 
     let place = |slot: &super::program::Slot| Place {
         effect: id(&slot.effect),
         at: slot.at,
-        each: slot.each,
+        to_one: slot.to_one,
+        in_all: slot.in_all,
         after_commit: slot.after_commit,
         after_event: slot.after_event.as_ref().map(|tag| rules.tag(tag).unwrap()),
     };

@@ -11,14 +11,16 @@ use ugas_doc::{Ability, AbilityTask, Doc, DurationPolicy, Effect, Time, Timeline
 /// Repetitions later than this are not listed: no session is longer.
 const HORIZON: f64 = 30.0;
 
-/// A place of a program that applies an effect once.
+/// A place of a program that applies an effect, or lets the client apply it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Slot {
     pub(crate) effect: String,
     /// The earliest time after the activation, in seconds.
     pub(crate) at: f64,
-    /// Whether the effect is applied to several targets, once to each.
-    pub(crate) each: bool,
+    /// How often the place applies the effect to one target.
+    pub(crate) to_one: u32,
+    /// How often the place applies the effect in all; `None` if it applies the effect to all actors.
+    pub(crate) in_all: Option<u32>,
     /// Whether the place is reached only after the ability committed.
     pub(crate) after_commit: bool,
     /// The event that the owner must have received since the activation.
@@ -170,6 +172,7 @@ impl<'d> Walk<'d> {
     }
 
     fn task(&mut self, task: &'d AbilityTask, at: f64) -> f64 {
+        self.client_effects(task, at);
         let text = |name: &str| task.params.get(name).and_then(Value::as_text);
         let number = |name: &str| task.params.get(name).and_then(Value::as_number);
         match task.kind.as_str() {
@@ -212,6 +215,17 @@ impl<'d> Walk<'d> {
         }
     }
 
+    /// Adds the effects that the client may apply while a task waits.
+    fn client_effects(&mut self, task: &'d AbilityTask, at: f64) {
+        let Some(Value::List(list)) = task.params.get("ClientEffects") else { return };
+        for entry in list {
+            let Value::Map(entry) = entry else { continue };
+            let count = |name: &str| entry.get(name).and_then(Value::as_number).unwrap_or(1.0) as u32;
+            let effect = entry.get("EffectClass").and_then(Value::as_text).unwrap_or_default();
+            self.place(effect, at, count("PerTarget"), Some(count("Total")));
+        }
+    }
+
     /// Walks tasks that run at the same time and returns when each can be done. Which of their events happened is not
     /// known afterwards, so none is required.
     fn side_by_side(&mut self, task: &'d AbilityTask, at: f64) -> Vec<f64> {
@@ -244,7 +258,8 @@ impl<'d> Walk<'d> {
             }
             for (slot, other) in more.iter_mut().zip(&less) {
                 slot.at = slot.at.min(other.at);
-                slot.each |= other.each;
+                slot.to_one = slot.to_one.max(other.to_one);
+                slot.in_all = slot.in_all.zip(other.in_all).map(|(a, b)| a.max(b));
                 slot.after_commit &= other.after_commit;
                 slot.after_event = slot.after_event.take().filter(|event| Some(event) == other.after_event.as_ref());
             }
@@ -291,9 +306,13 @@ impl<'d> Walk<'d> {
     }
 
     fn apply(&mut self, effect: &str, at: f64, each: bool) {
+        self.place(effect, at, 1, (!each).then_some(1));
+    }
+
+    fn place(&mut self, effect: &str, at: f64, to_one: u32, in_all: Option<u32>) {
         let after_commit = self.commits && self.ability.commit_policy == ugas_doc::CommitPolicy::Manual;
         let (effect, after_event) = (effect.to_owned(), self.event.clone());
-        self.found.slots.push(Slot { effect, at, each, after_commit, after_event });
+        self.found.slots.push(Slot { effect, at, to_one, in_all, after_commit, after_event });
     }
 }
 
