@@ -68,6 +68,13 @@ const LONG_FORMS: &[LongForm] = &[
         seeds: 1,
         scales: false,
     },
+    LongForm {
+        package: "ugas-lab",
+        test: "suite",
+        filter: "a_cheating_client_gains_nothing_over_honest_play",
+        seeds: 1_000_000,
+        scales: false,
+    },
 ];
 
 const REPORT: &str = "conformance/soak.json";

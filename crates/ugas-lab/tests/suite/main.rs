@@ -4,6 +4,7 @@
 mod check_packs;
 mod docs;
 mod docs_tasks;
+mod economy;
 #[path = "../../../ugas-data/tests/suite/kit/folder.rs"]
 mod folder;
 mod model;

@@ -1,0 +1,217 @@
+//! One session: a server with one world, the cheater, and other actors that stand still or act.
+
+use super::account::{Account, Gain, Totals, Violation};
+use super::cheat::{Cheater, Strategy};
+use super::dice::Dice;
+use super::forge::{CHEATER, Connection};
+use super::limits::Limits;
+use super::program::Docs;
+use super::stage::{Cast, STAGES, Stage, load, spawn};
+use ugas_core::{Facts, InputId, NoHost, Op, OpId, SimTime, Spec, Target, Which};
+use ugas_doc::ControllerReplication;
+use ugas_net::message::{Command, Request};
+use ugas_net::server::{Secret, Server, ServerConfig};
+use ugas_net::types::Tick;
+
+/// A stage with its limits and the sims that sessions start from.
+pub(crate) struct World {
+    pub(crate) stage: &'static Stage,
+    pub(crate) limits: Limits,
+    casts: Vec<Cast>,
+}
+
+impl World {
+    pub(crate) fn all() -> Vec<World> {
+        STAGES.iter().map(World::new).collect()
+    }
+
+    fn new(stage: &'static Stage) -> World {
+        let (rules, docs) = load(stage);
+        let limits = Limits::new(stage, &rules, &Docs::new(docs.iter()));
+        // One hero each, and all of them or two equal ones together.
+        let heroes = stage.heroes.len();
+        let mut chosen: Vec<Vec<usize>> = (0..heroes).map(|hero| vec![hero]).collect();
+        chosen.push(vec![0, heroes - 1]);
+        let casts = chosen.iter().map(|heroes| spawn(stage, &rules, heroes)).collect();
+        World { stage, limits, casts }
+    }
+}
+
+/// The result of a session.
+pub(crate) struct Outcome {
+    pub(crate) stage: &'static str,
+    pub(crate) strategy: Strategy,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) totals: Totals,
+    /// Successes, attempts and chance of each random roll.
+    pub(crate) rolls: Vec<(u64, u64, f64)>,
+    pub(crate) ticks: u64,
+}
+
+/// The server's configuration of a session.
+fn config(_: &Stage, tick_length: SimTime) -> ServerConfig {
+    ServerConfig { tick_length, replication: ControllerReplication::Full, ..ServerConfig::default() }
+}
+
+/// How the requests of the cheater reach the sim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Checks {
+    /// As commands that the server checks.
+    Server,
+    /// As ops of the host that no check limits, to find out whether the limits notice each cheat.
+    None,
+}
+
+/// What a seed decides about a session, except the play itself.
+struct Setup<'w> {
+    world: &'w World,
+    cast: &'w Cast,
+    strategy: Strategy,
+    /// Ticks per second.
+    rate: u32,
+    ticks: u32,
+    /// Whether the other actors act.
+    others_act: bool,
+    is_degraded: bool,
+}
+
+impl Setup<'_> {
+    fn new<'w>(worlds: &'w [World], seed: u64, strategy: Option<Strategy>, dice: &mut Dice) -> Setup<'w> {
+        let strategies = Strategy::ALL.len() as u64;
+        let world = &worlds[(seed / strategies) as usize % worlds.len()];
+        let rate = *dice.pick(&[60, 60, 60, 30, 20, 128]);
+        Setup {
+            world,
+            cast: dice.pick(&world.casts),
+            strategy: strategy.unwrap_or(Strategy::ALL[(seed % strategies) as usize]),
+            rate,
+            ticks: *dice.pick(&[2, 2, 4]) * rate,
+            others_act: dice.percent(30),
+            is_degraded: dice.percent(15),
+        }
+    }
+}
+
+/// Plays the session of a seed.
+pub(crate) fn play(worlds: &[World], seed: u64, strategy: Option<Strategy>, checks: Checks) -> Outcome {
+    let mut dice = Dice::new(seed);
+    let setup = Setup::new(worlds, seed, strategy, &mut dice);
+    let Setup { world, cast, strategy, rate, ticks, others_act, is_degraded } = setup;
+    let config = config(world.stage, SimTime::frames(1, i64::from(rate)));
+    let (late, tick_seconds) = (config.max_late_ticks, 1.0 / f64::from(rate));
+    let mut server = Server::new(cast.sim.clone(), config, Secret::known(seed));
+    let client = server.connect(CHEATER, &cast.own).unwrap();
+    let mut connection = Connection::join(&mut server, cast.own.len());
+    if is_degraded {
+        connection.degrade(&mut dice);
+    }
+    let mut cheater = Cheater::new(strategy, cast, client, &world.limits, late);
+    let mut facts = Facts::default();
+    server.take_facts(&mut facts);
+    let account = |&who| Account::new(&world.limits, server.sim(), who, f64::from(late) * tick_seconds);
+    let mut accounts: Vec<Account> = cast.own.iter().map(account).collect();
+    for tick in 0..ticks {
+        let commands = cheater.commands(&server, &connection, &mut dice);
+        accounts.iter_mut().for_each(|account| account.note_moves(&commands));
+        if tick % 4 == 0 {
+            connection.receive(&mut server);
+        }
+        match checks {
+            Checks::Server => connection.send(&mut server, &commands),
+            Checks::None => run_unchecked(&mut server, client, &commands),
+        }
+        act(world, cast, &mut server, others_act, &mut dice);
+        server.step(&mut NoHost);
+        server.take_facts(&mut facts);
+        accounts.iter_mut().for_each(|account| account.take(server.sim(), &facts, tick_seconds));
+    }
+    summary(world, strategy, accounts, ticks)
+}
+
+/// Runs the physics of the game and the actions of the other actors.
+fn act(world: &World, cast: &Cast, server: &mut Server, others_act: bool, dice: &mut Dice) {
+    for &who in &cast.own {
+        if dice.percent(4) {
+            (world.stage.physics)(server.sim_mut(), who, dice);
+        }
+    }
+    if others_act && dice.percent(10) {
+        let actor = *dice.pick(&cast.others);
+        let target = Target::Controller(*dice.pick(&cast.own));
+        let inputs: Vec<InputId> = server.sim().grants(actor).unwrap().iter().filter_map(|g| g.input).collect();
+        if !inputs.is_empty() {
+            // A refused press changes nothing.
+            let _ = server.sim_mut().press(actor, *dice.pick(&inputs), target);
+        }
+    }
+}
+
+/// Runs the requests as ops of the host. An activation has the key and the tick that the cheater chose.
+fn run_unchecked(server: &mut Server, client: u16, commands: &[Command]) {
+    for command in commands {
+        let op = unchecked_op(&command.request);
+        let late = server.tick().plus(1).0.saturating_sub(command.tick.0);
+        let ago = Tick(late).time(server.tick_length());
+        let id = OpId::new(client, command.base, command.sub);
+        let sim = server.sim_mut();
+        // A refused op changes nothing.
+        let _ = match op {
+            Op::Activate { .. } => sim.remote_mut().run_late(id, &op, ago),
+            op => sim.run(op),
+        };
+    }
+}
+
+/// Returns what a request asks for, as an op of the host.
+fn unchecked_op(request: &Request) -> Op {
+    match request.clone() {
+        Request::Press { who, input, target } => Op::Press { who, input, target },
+        Request::Release { who, input } => Op::Release { who, input },
+        Request::Activate { who, ability, target } => Op::Activate { who, which: Which::Ability(ability), target },
+        Request::Cancel { who, ability } => Op::Cancel { who, which: Which::Ability(ability) },
+        Request::End { who, ability } => Op::End { who, which: Which::Ability(ability) },
+        Request::Commit { who, ability } => Op::Commit { who, which: Which::Ability(ability) },
+        Request::Apply { who, ability, effect, target } => {
+            Op::Apply(Spec::new(effect, target).from(who).ability(ability))
+        }
+        Request::Complete { key, answer } => Op::Complete { key, answer },
+        Request::Move { who, anchor } => Op::Move { who, anchor: Some(anchor) },
+        Request::Aim { key, target } => Op::Aim { key, target },
+        Request::Mispredicted { who, ability, target, .. } => Op::Mispredicted { who, ability, target },
+    }
+}
+
+fn summary(world: &World, strategy: Strategy, accounts: Vec<Account<'_>>, ticks: u32) -> Outcome {
+    let mut totals = Totals::default();
+    let mut rolls: Vec<(u64, u64, f64)> = world.limits.chances.iter().map(|c| (0, 0, c.chance)).collect();
+    let mut violations = Vec::new();
+    for account in accounts {
+        totals.add(&account.totals);
+        for (sum, (successes, attempts)) in rolls.iter_mut().zip(&account.rolls) {
+            sum.0 += successes;
+            sum.1 += attempts;
+        }
+        violations.extend(account.violations);
+    }
+    for &(successes, attempts, chance) in &rolls {
+        if at_least(successes, attempts, chance) < 1e-10 {
+            let text = format!("{successes} of {attempts} rolls with a chance of {chance} succeeded");
+            violations.push(Violation { gain: Gain::Rolls, text });
+        }
+    }
+    Outcome { stage: world.stage.name, strategy, violations, totals, rolls, ticks: u64::from(ticks) }
+}
+
+/// Returns the probability of at least this many successes (the upper tail of the binomial distribution).
+pub(crate) fn at_least(successes: u64, attempts: u64, chance: f64) -> f64 {
+    if successes as f64 <= attempts as f64 * chance {
+        return 1.0;
+    }
+    if successes > attempts {
+        return 0.0;
+    }
+    // The chance of exactly k successes, from the ratio of neighbouring terms, in logarithms.
+    let ln_choose = |k: u64| (1..=k).map(|i| ((attempts - k + i) as f64 / i as f64).ln()).sum::<f64>();
+    let term = |k: u64| ln_choose(k) + k as f64 * chance.ln() + (attempts - k) as f64 * (1.0 - chance).ln();
+    (successes..=attempts).take(200).map(|k| term(k).exp()).sum()
+}
