@@ -14,7 +14,7 @@ use ugas_core::{
 };
 
 /// The protocol version. Client and server must have the same version.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// A request that a client may send.
 ///
