@@ -6,7 +6,7 @@
 use super::blink::{BLINK, is_blinking};
 use super::outcome::ActionOutcome;
 use serde::{Deserialize, Serialize};
-use ugas_core::{AbilityId, Anchor, ControllerId, InputId, Rules, Sim, SimTime, Target};
+use ugas_core::{AbilityId, Anchor, ControllerId, InputId, Sim, Target};
 use ugas_net::client::Client;
 use ugas_net::harness::Harness;
 use ugas_net::message::Request;
