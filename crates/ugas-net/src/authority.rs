@@ -174,11 +174,13 @@ impl CommandValidator<'_> {
             return Err((RejectReason::EffectClass, Refusal::Authority));
         }
         remote.check_client_effect(who, ability, effect, target).map_err(|refusal| {
-            let reason = match refusal {
-                Refusal::AuthoritativeOnly => RejectReason::AuthoritativeOnly,
-                Refusal::EffectBudget { .. } => RejectReason::Budget,
+            let reason = if refusal == Refusal::AuthoritativeOnly {
+                RejectReason::AuthoritativeOnly
+            } else if matches!(refusal, Refusal::EffectBudget { .. }) {
+                RejectReason::Budget
+            } else {
                 // The ability has ended, or the task that names the effect has.
-                _ => RejectReason::Idle,
+                RejectReason::Idle
             };
             (reason, refusal)
         })
@@ -192,10 +194,12 @@ impl CommandValidator<'_> {
             return Err((RejectReason::Task, Refusal::StaleHandle));
         };
         self.sim.remote().check_client_answer(key, self.at).map_err(|refusal| {
-            let reason = match refusal {
-                Refusal::Authority => RejectReason::Answer,
-                Refusal::TooEarly { .. } => RejectReason::TooSoon,
-                _ => RejectReason::Task,
+            let reason = if refusal == Refusal::Authority {
+                RejectReason::Answer
+            } else if matches!(refusal, Refusal::TooEarly { .. }) {
+                RejectReason::TooSoon
+            } else {
+                RejectReason::Task
             };
             (reason, refusal)
         })?;

@@ -131,6 +131,7 @@ fn a_rollback_restores_the_count_and_a_resimulation_counts_again() {
     };
     resimulate(&mut s);
     assert_eq!(s.apply(s.hit, s.foes[0]), Err(Refusal::EffectBudget { max: 1 }), "counted again");
+    s.sim.remote_mut().discard_op(OpId::new(2, s.ops, 0));
     assert_eq!(s.health(s.foes[0]), 90.0, "the foe is hit once");
     let hit = Op::ApplyFromAbility { who: s.hero, ability: s.ability, effect: s.hit, target: s.foes[0] };
     s.sim.remote_mut().discard_op(op, &hit);
@@ -223,7 +224,7 @@ fn parameters_that_can_never_have_an_effect_are_errors() {
     let place = "Tasks[0].Params.ClientEffects";
     refused(local, wait(1.0).client_effect("GE_Secret", 1, 1), &[place, "only the server may apply GE_Secret"]);
     refused(local, wait(1.0).client_effect("GE_Hit", 1, 2), &["PerTarget", "2 is above the Total of 1"]);
-    refused(local, wait(1.0).client_effect("GE_Hit", 0, 0), &["expected a whole number from 1 to 1000, found 0"]);
+    refused(local, wait(1.0).client_effect("GE_Hit", 0, 1), &["expected a whole number from 1 to 1000, found 0"]);
     let twice = wait(1.0).client_effect("GE_Hit", 1, 1).client_effect("GE_Hit", 1, 1);
     refused(local, twice, &["ClientEffects[1].EffectClass", "GE_Hit is in the list twice"]);
     refused(NetExecution::ServerOnly, wait(1.0).client_effect("GE_Hit", 1, 1), &[place, "ServerOnly"]);

@@ -198,6 +198,7 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "Press",
         "Release",
         "Complete",
+        "ApplyFromAbility",
     ];
     let all = effects.iter().chain(&lives).chain(&abilities).chain(&["Define", "Undefine"]);
     let wanted: BTreeSet<&str> = all.copied().collect();
