@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, EffectId, Facts, KeyId, NoHost, Op, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{Client, ClientConfig};
-use ugas_net::interest::DistanceRelevance;
+use ugas_net::interest::{AllRelevant, DistanceRelevance, Priority, Viewer};
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
@@ -213,10 +213,20 @@ impl Crowd {
     }
 }
 
-/// Returns the kilobits per second to one client that sees this many moving actors and nothing else.
+/// All actors are sent at the rate of players' characters.
+struct Players;
+
+impl Priority for Players {
+    fn weight(&self, _: &Viewer, _: ControllerId, _: Option<[f64; 3]>) -> u32 {
+        1
+    }
+}
+
+/// Returns the kilobits per second to one client that sees this many moving actors at 60 Hz and nothing else.
 fn movers(actors: usize) -> f64 {
     let mut crowd = Crowd::new(actors);
-    crowd.server.set_relevance(ugas_net::interest::AllRelevant);
+    crowd.server.set_relevance(AllRelevant);
+    crowd.server.set_priority(Players);
     crowd.join(1);
     crowd.measure(Load { moves: true, ..Load::default() }, 120).kilobits
 }
@@ -260,7 +270,7 @@ pub(crate) fn table(clients: usize, actors: usize) -> Table {
     row("everything moves and changes, 50 spawned and 50 despawned", crowd.measure(Load { churn: 50, ..all }, 60));
     let one = CrowdCost { kilobits: movers(100), ..CrowdCost::default() };
     table.row(vec![
-        "100 actors move, one client".into(),
+        "100 actors move at 60 Hz, one client".into(),
         "-".into(),
         "-".into(),
         "-".into(),
