@@ -18,9 +18,8 @@ fn game(profile: LinkProfile, seed: u64) -> Game {
     g
 }
 
-/// Applies the effect twelve times, one after the other. Returns how often the shown health rose, and how many
-/// applications happened.
-fn rebounds(name: &str, profile: LinkProfile, ability: &str) -> usize {
+/// Uses the ability twelve times, one after the other. Returns after how many of them the shown health rose.
+fn rebounds(profile: LinkProfile, ability: &str) -> usize {
     let mut g = game(profile, 11);
     let (foe, mut rises) = (g.foe, 0);
     for _ in 0..12 {
@@ -48,7 +47,7 @@ fn the_shown_value_of_a_remote_actor_does_not_rebound() {
     let mut wrong = Vec::new();
     for (name, profile) in LinkProfile::ALL {
         for ability in ["GA_Dot", "GA_Hit"] {
-            if rebounds(name, profile, ability) > 0 {
+            if rebounds(profile, ability) > 0 {
                 wrong.push((name, ability));
             }
         }
