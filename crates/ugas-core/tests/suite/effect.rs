@@ -120,7 +120,8 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
     ];
     let time = ["advance_to", "advance_with"];
     // These restore, move or reload whole controllers made by the operations above; never one value or tag.
-    let whole = ["restore", "resimulate", "extract", "insert", "reset", "reload", "remove_silently"];
+    let whole =
+        ["restore", "resimulate", "resimulate_together", "extract", "insert", "reset", "reload", "remove_silently"];
     // What network sessions do through their handle.
     let session = [
         "add_seed_block",
@@ -134,6 +135,7 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "remote_mut",
         "remove_stream",
         "requeue_ops",
+        "set_hidden",
         "set_role",
         "set_roll_owner",
         "simulate",

@@ -350,6 +350,8 @@ impl PendingFacts {
             match found {
                 // The resimulated fact may be a tick earlier or later.
                 Some(tick) => entry.tick = tick,
+                // The server's state already contains it: the tick of a resimulated fact may be one too late.
+                None if entry.is_confirmed => out.push(entry.fact, None, Certainty::Confirmed),
                 None => {
                     touched.push(entry.fact);
                     out.push(entry.fact, None, Certainty::Undone);

@@ -155,7 +155,7 @@ mod tests {
         for (tick, hash) in [(5, 1), (5, 1), (5, 2), (6, 3), (8, 4)] {
             queue.push(Tick(tick), hash);
         }
-        let (bytes, sent) = packet(&mut queue, 9, 60, 0);
+        let (bytes, sent) = packet(&mut queue, 9, 80, 0);
         assert_eq!((receive(&mut window, &bytes, 9), sent), ((vec![1, 2], 0), vec![(0, 2)]));
         let (bytes, sent) = packet(&mut queue, 10, 1000, 0);
         assert_eq!((receive(&mut window, &bytes, 10), sent), ((vec![3, 4], 10), vec![(2, 2)]));

@@ -156,6 +156,9 @@ fn nothing_that_reads_a_hidden_value_is_predicted() {
     ] {
         let mut game = Hidden::new();
         let [undone, corrected, predicted] = game.play(ability);
+        // An activation that reads a hidden value is only sent; otherwise its known part is predicted.
+        let is_sent = ["GA_Condition", "GA_Cost", "GA_Derived"].contains(&ability);
+        assert_eq!(predicted, if is_sent { 0 } else { 20 }, "{ability}");
         if (undone, corrected) != (0, 0) {
             wrong.push(ability);
         }
