@@ -14,9 +14,7 @@ use ugas_transport::{
 
 use crate::args::ServeArgs;
 use crate::clock::{Watch, since_epoch};
-use crate::machines::{
-    Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real, to_sim,
-};
+use crate::machines::{Endpoint, PROTOCOL, SETTLE, number_of, print_failures, report_not_played, to_real, to_sim};
 use crate::output::{Exit, Out, complain};
 use crate::sim::pick;
 
@@ -46,14 +44,8 @@ pub(crate) fn run(args: &ServeArgs, out: &mut Out) -> io::Result<Exit> {
         }
     };
     let watch = Watch::start();
-    let mut host = Host {
-        scenario: &scenario,
-        part,
-        listener,
-        connected: BTreeMap::new(),
-        denied: BTreeMap::new(),
-        watch,
-    };
+    let mut host =
+        Host { scenario: &scenario, part, listener, connected: BTreeMap::new(), denied: BTreeMap::new(), watch };
     host.announce(args, out)?;
     match host.play(args, out)? {
         Ok(()) => host.print_results(out),
