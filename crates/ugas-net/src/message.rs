@@ -1,8 +1,8 @@
 //! The messages between client and server.
 //!
 //! A client can ask the server only for the changes that are listed in [`Request`]. Messages that must arrive use the
-//! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged. Moves are
-//! in the payloads too; a newer move replaces an older one.
+//! reliable ordered stream. Commands and states are in the payloads of packets and are resent until acknowledged. Moves
+//! are in the payloads too; a newer move replaces an older one.
 
 pub use crate::reload::RulesPart;
 use crate::types::Tick;
