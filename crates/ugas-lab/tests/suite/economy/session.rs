@@ -210,8 +210,30 @@ pub(crate) fn at_least(successes: u64, attempts: u64, chance: f64) -> f64 {
     if successes > attempts {
         return 0.0;
     }
-    // The chance of exactly k successes, from the ratio of neighbouring terms, in logarithms.
-    let ln_choose = |k: u64| (1..=k).map(|i| ((attempts - k + i) as f64 / i as f64).ln()).sum::<f64>();
-    let term = |k: u64| ln_choose(k) + k as f64 * chance.ln() + (attempts - k) as f64 * (1.0 - chance).ln();
-    (successes..=attempts).take(200).map(|k| term(k).exp()).sum()
+    // The probability of exactly this many successes. The factors below 1 are mixed in where they keep the product near
+    // 1.
+    let (mut term, mut failures) = (1.0, attempts - successes);
+    for i in 1..=successes {
+        term *= (attempts - successes + i) as f64 / i as f64 * chance;
+        while term > 1.0 && failures > 0 {
+            term *= 1.0 - chance;
+            failures -= 1;
+        }
+    }
+    (0..failures).for_each(|_| term *= 1.0 - chance);
+    // Each further success is rarer by the ratio of neighbouring terms.
+    let odds = chance / (1.0 - chance);
+    (successes..=attempts)
+        .fold((0.0, term), |(sum, term), k| (sum + term, term * (attempts - k) as f64 / (k + 1) as f64 * odds))
+        .0
+}
+
+#[test]
+fn the_upper_tail_of_the_binomial_distribution_is_exact() {
+    assert!((at_least(3, 4, 0.5) - 5.0 / 16.0).abs() < 1e-12);
+    assert!((at_least(2, 2, 0.05) - 0.0025).abs() < 1e-12);
+    assert_eq!(at_least(1, 20, 0.05), 1.0, "as many as expected");
+    // Three standard deviations above the mean of a large number: about 1 in 700.
+    let tail = at_least(5_207, 100_000, 0.05);
+    assert!((0.001..0.002).contains(&tail), "{tail}");
 }
