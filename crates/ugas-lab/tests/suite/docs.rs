@@ -192,6 +192,7 @@ fn the_tests_that_the_security_page_names_exist() {
     for entry in fs::read_dir(root().join("crates/ugas-net/tests/suite/boundary")).expect("the tests") {
         tests += &fs::read_to_string(entry.expect("an entry").path()).expect("a test");
     }
+    tests += &fs::read_to_string(root().join("crates/ugas-net/tests/suite/rolls.rs")).expect("the tests of rolls");
     let rows = page.lines().filter_map(|l| l.strip_prefix("| ")?.split(" | ").nth(1)).filter(|c| c.starts_with('`'));
     let names = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|name| !name.contains("::"));
     let names: Vec<&str> = names.collect();

@@ -4,16 +4,18 @@ use super::confirm::ConfirmationQueue;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
-use super::reveal::RevealedSeeds;
+use super::reveal::{RevealedSeeds, ahead};
 use super::{MAX_VERDICTS, ServerConfig, bandwidth};
 use crate::authority::{RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::PlannedUpdate;
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::op_ids::OpIds;
+use crate::rolls::Blocks;
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
-use ugas_core::{AbilityId, ControllerId, Sim};
+use std::ops::Range;
+use ugas_core::{AbilityId, ControllerId, Sim, SimTime};
 
 /// The maximum number of commands waiting for their tick.
 const MAX_WAITING: usize = 256;
@@ -333,6 +335,12 @@ impl Peer {
             self.spare.push(sent);
         }
         self.views.confirm_streamed(&self.carrier);
+    }
+
+    /// Returns the blocks whose seeds are revealed in the packet of a tick.
+    pub(crate) fn seeds_to_send(&mut self, blocks: Blocks, tick: Tick) -> Range<u32> {
+        let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO);
+        self.seeds.to_send(blocks, tick, blocks.ticks_in(ahead(round_trip)))
     }
 
     /// Returns whether the client has joined and has its welcome.
