@@ -179,8 +179,8 @@ impl ActorId {
     }
 }
 
-/// The id of an op: the client, the input frame and the position in that frame. Client 0 is the server or a
-/// single-player sim.
+/// The id of an op: the client, the input frame (the tick, in a session) and a number within that frame. Client 0 is the
+/// server or a single-player sim.
 ///
 /// ```
 /// use ugas_core::OpId;
@@ -200,11 +200,11 @@ impl OpId {
     pub fn client(self) -> u16 {
         (self.0 >> 48) as u16
     }
-    /// Returns the input frame.
+    /// Returns the input frame. In a session, this is the tick, and the rolls of the op use the seed of the tick.
     pub fn base(self) -> u32 {
         (self.0 >> 16) as u32
     }
-    /// Returns the position of the op in its input frame.
+    /// Returns the number of the op in its input frame.
     pub fn sub(self) -> u16 {
         self.0 as u16
     }

@@ -37,6 +37,11 @@ impl Blocks {
         tick.0 / self.ticks
     }
 
+    /// Returns how many whole ticks a time has.
+    pub(crate) fn ticks_in(self, time: SimTime) -> u32 {
+        (time.0 / self.length.0.max(1)) as u32
+    }
+
     /// Returns whether seeds without an ack are resent in a tick: twice per block.
     pub(crate) fn is_resend_tick(self, tick: Tick) -> bool {
         tick.0.is_multiple_of(self.ticks.div_ceil(2))

@@ -197,6 +197,7 @@ fn the_tests_that_the_security_page_names_exist() {
             tests += &fs::read_to_string(file).expect("a test");
         }
     }
+    tests += &fs::read_to_string(root().join("crates/ugas-net/tests/suite/rolls.rs")).expect("the tests of rolls");
     let rows = page.lines().filter_map(|l| l.strip_prefix("| ")?.split(" | ").nth(1)).filter(|c| c.starts_with('`'));
     let names = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2)).filter(|name| !name.contains("::"));
     let names: Vec<&str> = names.collect();

@@ -5,15 +5,17 @@ use super::moves::MoveStreams;
 use super::numbers::Number;
 use super::observe::ObserverStream;
 use super::owner::Owned;
-use super::reveal::RevealedSeeds;
+use super::reveal::{RevealedSeeds, ahead};
 use super::{MAX_VERDICTS, MOVE_SUB, RejectionCounts, ServerConfig, bandwidth};
 use crate::authority::{AnomalyMeter, MoveBudget, RejectReason, check_tick};
 use crate::carrier::{Carrier, PacketNumber, Receipt};
 use crate::interest::{PlannedPose, PlannedUpdate};
 use crate::message::{Command, Denial, Request, Verdict};
 use crate::op_ids::OpIds;
+use crate::rolls::Blocks;
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 use ugas_core::{AbilityId, ControllerId, Sim, SimTime};
 
 /// The maximum number of commands waiting for their tick.
@@ -372,6 +374,12 @@ impl Peer {
             self.spare.push(sent);
         }
         self.views.confirm_streamed(&self.carrier);
+    }
+
+    /// Returns the blocks whose seeds are revealed in the packet of a tick.
+    pub(crate) fn seeds_to_send(&mut self, blocks: Blocks, tick: Tick) -> Range<u32> {
+        let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO);
+        self.seeds.to_send(blocks, tick, blocks.ticks_in(ahead(round_trip)))
     }
 
     /// Returns whether the client has joined and has its welcome and the current rules.

@@ -4,7 +4,6 @@ use super::confirm::ConfirmationQueue;
 use super::observe::{Message, ObserverContext};
 use super::owner::{Owned, Written};
 use super::peer::{Peer, Phase, SentPacket};
-use super::reveal::ahead;
 use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server, USUAL_SLACK};
 use crate::mask::{Recipient, is_seen};
 use crate::message::{ToClient, Verdict, encode};
@@ -92,6 +91,8 @@ impl Server {
             is_welcomed = self.starts_left > 0;
             (p.views.is_started, self.starts_left) = (is_welcomed, self.starts_left.saturating_sub(1));
         }
+        let seeds = if first && is_welcomed { p.seeds_to_send(self.blocks, tick) } else { 0..0 };
+        let serial = p.number.serial;
         let mut sent = p.spare.pop().unwrap_or_default();
         let mut more = false;
         let Server { sim, store, interest, hidden, writer, coder, out, config, secret, blocks, positions, .. } = self;
@@ -106,9 +107,6 @@ impl Server {
         positions.extend(owned.iter().filter_map(|&who| sim.anchor(who).ok().flatten()).map(|a| a.position));
         let (length, round_trip) = (config.tick_length, p.carrier.round_trip().unwrap_or(SimTime::ZERO));
         let lossy = p.carrier.lost_share() >= LOSSY;
-        let ahead_ticks = (ahead(round_trip).0 / length.0.max(1)) as u32;
-        let seeds = if first && is_welcomed { p.seeds.to_send(*blocks, tick, ahead_ticks) } else { 0..0 };
-        let (secret, serial) = (*secret, p.number.serial);
         if first {
             views.advance(length);
         }

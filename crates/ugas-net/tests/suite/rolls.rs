@@ -2,10 +2,11 @@
 //! its packets on a copy of the server before it sends the best one. So it knows more than any client knows.
 
 use crate::kit::{Game, Setup, builder};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, Fact, FactKind, Facts, InputId, NoHost, Op, Rules, RulesBuilder, Sim,
-    SimConfig, SimTime, SpawnSpec, Spec, Target,
+    AbilityGrant, Anchor, ControllerId, EffectId, Fact, FactKind, Facts, InputId, NoHost, Op, OpId, Rules,
+    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry, Trigger};
 use ugas_net::client::Certainty;
@@ -319,7 +320,7 @@ fn seeds_are_revealed_at_most_half_a_second_and_a_block_ahead() {
     let most_ahead = |acks: bool, least: i64, most: i64| {
         let mut cheat = Cheat::new(9);
         cheat.acks = acks;
-        let mut known = std::collections::BTreeMap::new();
+        let mut known = BTreeMap::new();
         for at in 0..200 {
             cheat.give(&[]);
             cheat.step();
@@ -343,7 +344,7 @@ fn seeds_are_revealed_at_most_half_a_second_and_a_block_ahead() {
     most_ahead(false, 30, 67);
 }
 
-/// Rules with a strike that rolls, or that always has the same result.
+/// Rules with abilities and an effect that roll.
 fn fair(chance: f64) -> RulesBuilder {
     builder()
         .add(TagRegistry::new(["Hit.Critical"]))
@@ -364,47 +365,61 @@ fn fair(chance: f64) -> RulesBuilder {
         )
 }
 
-fn is_critical(fact: &Fact) -> bool {
-    matches!(fact.kind, FactKind::ContextTag { .. })
+/// Records the rolls of ops: whether each was critical.
+fn record<'f>(rolls: &mut BTreeMap<OpId, bool>, effect: EffectId, facts: impl Iterator<Item = &'f Fact>) {
+    for fact in facts.filter(|f| f.effect == effect) {
+        let is_critical = matches!(fact.kind, FactKind::ContextTag { .. });
+        *rolls.entry(fact.root).or_default() |= is_critical;
+    }
 }
 
-/// Plays a session. Returns the corrections of the client, its undone facts and the critical hits on the server.
-fn gamble(profile: LinkProfile, chance: f64, ability: &str) -> (u64, usize, usize) {
-    let mut g = Game::new(Setup { builder: fair(chance), profile, ..Setup::default() });
+/// The result of a session in which Ana uses an ability that rolls.
+#[derive(Default)]
+struct Gamble {
+    corrections: u64,
+    undone: usize,
+    predicted: BTreeMap<OpId, bool>,
+    rolled: BTreeMap<OpId, bool>,
+}
+
+fn gamble(profile: LinkProfile, ability: &str) -> Gamble {
+    let mut g = Game::new(Setup { builder: fair(0.5), profile, ..Setup::default() });
     g.net.run(120);
-    let (mut undone, mut critical, mut facts) = (0, 0, Facts::default());
+    let (effect, mut facts, mut result) = (g.effect("GE_Gamble"), Facts::default(), Gamble::default());
     let before = g.ana().counts().corrections;
     g.facts();
-    for at in 0..400 {
+    for at in 0..500 {
         if at % 9 == 0 {
             // The window may be closed.
             let _ = g.cast(ability, Target::None);
         }
         g.net.step();
         g.net.server_mut().take_facts(&mut facts);
-        critical += facts.list.iter().filter(|f| is_critical(f)).count();
-        // A session without rolls has more critical hits.
-        let is_undone = |f: &Fact, certainty| certainty == Certainty::Undone && !is_critical(f);
-        undone += g.facts().iter().filter(|(fact, certainty)| is_undone(fact, *certainty)).count();
+        record(&mut result.rolled, effect, facts.list.iter());
+        let seen = g.facts();
+        result.undone += seen.iter().filter(|(_, certainty)| *certainty == Certainty::Undone).count();
+        let is_predicted = |(fact, certainty)| (certainty == Certainty::Predicted).then_some(fact);
+        record(&mut result.predicted, effect, seen.iter().map(|(f, c)| (f, *c)).filter_map(is_predicted));
     }
-    (g.ana().counts().corrections - before, undone, critical)
+    result.corrections = g.ana().counts().corrections - before;
+    result
 }
 
 #[test]
 fn predicted_rolls_equal_those_of_the_server_on_every_link() {
     for (name, profile) in LinkProfile::ALL {
-        let (corrections, undone, critical) = gamble(profile, 0.5, "GA_Gamble");
-        // The same session without rolls: late commands are corrected there too.
-        let (expected, expected_undone, all) = gamble(profile, 1.0, "GA_Gamble");
-        println!("{name}: {corrections} corrections ({expected} without rolls), {undone} undone ({expected_undone})");
-        assert_eq!((corrections, undone), (expected, expected_undone), "{name}");
-        assert!(critical > all / 4 && critical < all, "{name}: {critical} of {all}");
+        let Gamble { corrections, undone, predicted, rolled } = gamble(profile, "GA_Gamble");
+        let both: Vec<(bool, bool)> =
+            predicted.iter().filter_map(|(op, critical)| Some((*critical, *rolled.get(op)?))).collect();
+        println!("{name}: {} rolls, {corrections} corrections, {undone} undone", both.len());
+        assert!(both.iter().all(|(predicted, rolled)| predicted == rolled), "{name}: {both:?}");
+        let critical = both.iter().filter(|(_, critical)| *critical).count();
+        assert!(both.len() >= 8 && critical > 0 && critical < both.len(), "{name}: {critical} of {}", both.len());
         if ["lan", "good"].contains(&name) {
-            assert_eq!((corrections, undone), (0, 0), "{name}");
+            assert_eq!((corrections, undone, both.len() >= 50), (0, 0, true), "{name}");
             // The roll of an ability after a delay belongs to the tick at which the delay ends.
-            let (corrections, undone, critical) = gamble(profile, 0.5, "GA_Slow");
-            assert_eq!((corrections, undone), (0, 0), "{name}");
-            assert!(critical > all / 4 && critical < all, "{name}: {critical} of {all}");
+            let slow = gamble(profile, "GA_Slow");
+            assert_eq!((slow.corrections, slow.undone, slow.rolled.len() >= 20), (0, 0, true), "{name}");
         }
     }
 }
