@@ -9,6 +9,7 @@ use super::program::Docs;
 use super::stage::{Cast, STAGES, Stage, load, spawn};
 use ugas_core::{Facts, InputId, NoHost, Op, OpId, SimTime, Spec, Target, Which};
 use ugas_doc::ControllerReplication;
+use ugas_net::authority::MovementConfig;
 use ugas_net::message::{Command, Request};
 use ugas_net::server::{Secret, Server, ServerConfig};
 use ugas_net::types::Tick;
@@ -48,9 +49,10 @@ pub(crate) struct Outcome {
     pub(crate) ticks: u64,
 }
 
-/// The server's configuration of a session.
-fn config(_: &Stage, tick_length: SimTime) -> ServerConfig {
-    ServerConfig { tick_length, replication: ControllerReplication::Full, ..ServerConfig::default() }
+/// The server's configuration of a session. Actors without the attribute `MoveSpeed` have the speed of the stage.
+fn config(stage: &Stage, tick_length: SimTime) -> ServerConfig {
+    let movement = MovementConfig { max_speed: stage.speed, ..MovementConfig::default() };
+    ServerConfig { tick_length, replication: ControllerReplication::Full, movement, ..ServerConfig::default() }
 }
 
 /// How the requests of the cheater reach the sim.

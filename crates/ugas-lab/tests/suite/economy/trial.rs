@@ -1,7 +1,9 @@
 //! Rules with one ability for each thing that the shipped packs do not have and that a client could exploit: a rare
-//! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, and a commit at the hit.
+//! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, a commit at the hit, and
+//! a budget of applications by the client.
 
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Category, Doc, Effect, Magnitude, Timeline};
+use std::collections::BTreeMap;
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Category, Doc, Effect, Magnitude, Timeline, Value};
 
 fn task(name: &str) -> AbilityTask {
     AbilityTask::new(name)
@@ -59,7 +61,14 @@ fn abilities() -> Vec<Ability> {
         .task(task("WaitInputRelease"))
         .task(task("RemoveEffectFromOwner").param("EffectClass", "GE_Shield"));
     shield.on_cancel.push(task("RemoveEffectFromOwner").param("EffectClass", "GE_Shield"));
+    let budget = BTreeMap::from([
+        ("EffectClass".to_owned(), Value::from("GE_Hit")),
+        ("Total".to_owned(), Value::from(3.0)),
+        ("PerTarget".to_owned(), Value::from(2.0)),
+    ]);
+    let volley = delay(1.0).param("ClientEffects", Value::List(vec![Value::Map(budget)]));
     vec![
+        Ability::new("GA_Volley").range(30.0).cooldown("GE_BoltCooldown").task(volley),
         Ability::new("GA_Bolt").range(30.0).cost("GE_Cost").cooldown("GE_BoltCooldown").task(to_target("GE_Hit")),
         Ability::new("GA_Lucky").cooldown("GE_LuckyCooldown").task(to_owner("GE_Luck")),
         Ability::new("GA_Beam").range(30.0).task(delay(3.0)).task(to_target("GE_Heavy")),
@@ -93,6 +102,7 @@ AttributeSets: [{Name: Vitals}]
 GrantedAbilities:
   - {AbilityClass: GA_Bolt, Level: 1, InputID: Primary}
   - {AbilityClass: GA_Lucky, Level: 1}
+  - {AbilityClass: GA_Volley, Level: 1}
   - {AbilityClass: GA_Beam, Level: 1}
   - {AbilityClass: GA_Windup, Level: 1, InputID: Ability1}
   - {AbilityClass: GA_Judge, Level: 1}
