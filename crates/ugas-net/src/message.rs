@@ -172,7 +172,8 @@ impl Request {
                 Op::Activate { who: *who, which: Which::Ability(*ability), target: *target }
             }
             Request::Cancel { who, ability } => Op::Cancel { who: *who, which: Which::Ability(*ability) },
-            Request::End { who, ability } => Op::End { who: *who, which: Which::Ability(*ability) },
+            // The tasks that the end skips may remove effects, so that the clean-up of a cancel must run.
+            Request::End { who, ability } => Op::Cancel { who: *who, which: Which::Ability(*ability) },
             Request::Commit { who, ability } => Op::Commit { who: *who, which: Which::Ability(*ability) },
             Request::Apply { who, ability, effect, target } => {
                 Op::ApplyFromAbility { who: *who, ability: *ability, effect: *effect, target: *target }
