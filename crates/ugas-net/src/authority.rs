@@ -94,7 +94,10 @@ impl CommandValidator<'_> {
                 self.check_range(who, *ability, *target)?;
                 self.check_effect(who, *ability, *effect, *target)?;
             }
-            Request::Complete { key, answer } => self.check_answer(*key, answer)?,
+            Request::Complete { key, answer } => {
+                self.check_answer(*key, answer)?;
+                return Ok(Op::Complete { key: *key, answer: self.with_distance(who, answer) });
+            }
             Request::Aim { key, target } => {
                 let mut running = self.sim.activations(who).map_err(|r| (RejectReason::Despawned, r.into()))?;
                 let ability = running.find(|a| a.key == *key).map(|a| a.ability);

@@ -32,7 +32,7 @@ impl CommandValidator<'_> {
         hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
     }
 
-    /// Returns whether the distance of a hit is the distance to one of the targets. Without targets or without
+    /// Returns whether the distance of a hit is the distance to each of the targets. Without targets or without
     /// positions there is nothing to compare.
     fn is_near(&self, who: ControllerId, targets: &[ControllerId], hit: &Hit) -> bool {
         let Some(claimed) = hit.distance else { return true };
@@ -41,6 +41,17 @@ impl CommandValidator<'_> {
             let speed = self.movement.speed_of(self.sim, who) + self.movement.speed_of(self.sim, target);
             (claimed - actual).abs() <= actual * RELATIVE_TOLERANCE + speed * SEEN_SECONDS
         };
-        claimed >= 0.0 && (targets.is_empty() || targets.iter().any(fits))
+        claimed >= 0.0 && targets.iter().all(fits)
+    }
+
+    /// Returns an answer with the distance to its farthest target, if the client gave none. Without a distance, a
+    /// calculation would read the hit as one at no distance.
+    pub(super) fn with_distance(&self, who: ControllerId, answer: &Answer) -> Answer {
+        let mut answer = answer.clone();
+        let farthest = answer.targets.iter().filter_map(|&target| distance(self.sim, who, target)).reduce(f64::max);
+        if let Some(farthest) = farthest {
+            answer.hit.get_or_insert_default().distance.get_or_insert(farthest);
+        }
+        answer
     }
 }
