@@ -1,7 +1,7 @@
 //! `ugas serve`: runs the server of a scenario. The server waits for the clients that the scenario names, runs the
 //! scenario in real time, and prints the hashes of the final states.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
