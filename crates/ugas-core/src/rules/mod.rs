@@ -360,6 +360,14 @@ impl Rules {
     pub fn is_for_authority(&self, id: EffectId) -> bool {
         self.effect_def(id).is_some_and(|e| e.authority)
     }
+    /// Returns whether any effect, calculation or registered code of the rules may draw a random number.
+    pub fn may_roll(&self) -> bool {
+        let has_code = !self.ability_code.is_empty() || !self.task_code.is_empty();
+        let calc_rolls = |c: &CalcDef| c.rolls || c.formulas.is_none();
+        has_code
+            || self.effects.iter().flatten().any(|e| e.chance.is_some())
+            || self.calcs.iter().flatten().any(calc_rolls)
+    }
     /// Returns an ability's document as it was authored.
     pub fn ability_doc(&self, id: AbilityId) -> Option<&Ability> {
         self.ability_def(id).map(|a| &*a.doc)

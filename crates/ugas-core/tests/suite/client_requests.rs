@@ -131,9 +131,9 @@ fn a_rollback_restores_the_count_and_a_resimulation_counts_again() {
     };
     resimulate(&mut s);
     assert_eq!(s.apply(s.hit, s.foes[0]), Err(Refusal::EffectBudget { max: 1 }), "counted again");
-    s.sim.remote_mut().discard_op(OpId::new(2, s.ops, 0));
-    assert_eq!(s.health(s.foes[0]), 90.0, "the foe is hit once");
     let hit = Op::ApplyFromAbility { who: s.hero, ability: s.ability, effect: s.hit, target: s.foes[0] };
+    s.sim.remote_mut().discard_op(OpId::new(2, s.ops, 0), &hit);
+    assert_eq!(s.health(s.foes[0]), 90.0, "the foe is hit once");
     s.sim.remote_mut().discard_op(op, &hit);
     resimulate(&mut s);
     assert!(s.apply(s.hit, s.foes[0]).is_ok(), "the rejected application does not count");

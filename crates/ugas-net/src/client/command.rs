@@ -167,7 +167,10 @@ impl Client {
     /// revealed is sent without a prediction. Releases and cancels are predicted except for their rolls.
     fn knows_rolls(&self, command: &Command) -> bool {
         let needs_none = matches!(command.request, Request::Move { .. }) || command.request.is_release();
-        needs_none || self.sim.remote().seed_at(self.client, command.tick.0).is_some()
+        let remote = self.sim.remote();
+        needs_none
+            || remote.seed_at(self.client, command.tick.0).is_some()
+            || remote.definition_count() == 0 && !self.sim.rules().may_roll()
     }
 
     /// Starts a new Base if the tick has none yet.
