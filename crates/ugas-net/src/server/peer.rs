@@ -379,7 +379,7 @@ impl Peer {
     /// Returns the blocks whose seeds are revealed in the packet of a tick.
     pub(crate) fn seeds_to_send(&mut self, blocks: Blocks, tick: Tick) -> Range<u32> {
         let round_trip = self.carrier.round_trip().unwrap_or(SimTime::ZERO);
-        self.seeds.to_send(blocks, tick, blocks.ticks_in(ahead(round_trip)))
+        self.seeds.take_unsent(blocks, tick, blocks.ticks_in(ahead(round_trip)))
     }
 
     /// Returns whether the client has joined and has its welcome and the current rules.

@@ -49,7 +49,7 @@ impl RevealedSeeds {
     }
 
     /// Returns the blocks to reveal in a packet of a tick.
-    pub(crate) fn to_send(&mut self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
+    pub(crate) fn take_unsent(&mut self, blocks: Blocks, tick: Tick, ahead_ticks: u32) -> Range<u32> {
         let until = blocks.of(tick.plus(ahead_ticks)).saturating_add(1);
         if until <= self.unsent && !blocks.is_resend_tick(tick) {
             return until..until;
@@ -77,16 +77,16 @@ mod tests {
         assert_eq!(seeds.take_new(blocks, now), 98..101);
         assert_eq!(seeds.take_new(blocks, now.plus(7)), 101..101);
         assert_eq!(seeds.take_new(blocks, now.plus(8)), 101..102);
-        assert_eq!(seeds.to_send(blocks, now.plus(1), 30), 100..104);
-        assert!(seeds.to_send(blocks, now.plus(1), 30).is_empty(), "sent already");
-        assert_eq!(seeds.to_send(blocks, now.plus(2), 30), 100..105, "a new block");
+        assert_eq!(seeds.take_unsent(blocks, now.plus(1), 30), 100..104);
+        assert!(seeds.take_unsent(blocks, now.plus(1), 30).is_empty(), "sent already");
+        assert_eq!(seeds.take_unsent(blocks, now.plus(2), 30), 100..105, "a new block");
         seeds.acknowledge(103);
         seeds.acknowledge(101);
-        assert!(seeds.to_send(blocks, now.plus(3), 30).is_empty());
-        assert_eq!(seeds.to_send(blocks, now.plus(4), 30), 103..105, "again");
+        assert!(seeds.take_unsent(blocks, now.plus(3), 30).is_empty());
+        assert_eq!(seeds.take_unsent(blocks, now.plus(4), 30), 103..105, "again");
         seeds.acknowledge(105);
-        assert!(seeds.to_send(blocks, now.plus(4), 30).is_empty());
-        assert_eq!(seeds.to_send(blocks, Tick(80_000), 30), 9972..10_004);
+        assert!(seeds.take_unsent(blocks, now.plus(4), 30).is_empty());
+        assert_eq!(seeds.take_unsent(blocks, Tick(80_000), 30), 9972..10_004);
         assert_eq!(ahead(SimTime::ZERO), MIN_AHEAD);
         assert_eq!(ahead(SimTime::millis(400)), SimTime::millis(650));
         assert_eq!(ahead(SimTime::seconds(9.0)), MAX_AHEAD);
