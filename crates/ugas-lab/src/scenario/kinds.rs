@@ -115,6 +115,8 @@ pub(crate) const REFUSALS: &[&str] = &[
     "AlreadyActive",
     "Pending",
     "PredictionWindowClosed",
+    "EffectBudget",
+    "TooEarly",
     "UnknownRoll",
     "NotReplicated",
     "ClaimedDuringCooldown",

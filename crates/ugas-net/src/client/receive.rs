@@ -405,7 +405,9 @@ mod tests {
     fn joined() -> (Harness, ugas_core::ControllerId, ugas_core::AbilityId) {
         let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
-        let rules = Rules::builder().add(set).add(cost).add(Ability::new("GA").cost("GE_Cost")).build().unwrap();
+        let luck = Effect { application_chance: Some(0.5.into()), ..Effect::instant("GE_Luck").add("Mana", 1.0) };
+        let ability = Ability::new("GA").cost("GE_Cost");
+        let rules = Rules::builder().add(set).add(cost).add(luck).add(ability).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
         let ability = rules.ability("GA").unwrap();

@@ -96,8 +96,10 @@ impl Connection {
 /// The payload of a client that claims nothing about the states of its controllers.
 fn payload(owned: usize, commands: &[Vec<u8>]) -> Vec<u8> {
     let mut out = BitWriter::new();
-    for _ in 0..owned {
-        out.bits(0, 2);
+    for row in 0..owned {
+        // No baseline; from the second row on, the same as before. Then no hash.
+        out.bit(row > 0);
+        out.bit(false);
     }
     put_uint(&mut out, commands.len() as u64);
     for command in commands {

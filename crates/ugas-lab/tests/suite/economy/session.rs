@@ -100,7 +100,7 @@ pub(crate) fn play(worlds: &[World], seed: u64, strategy: Option<Strategy>, chec
     let setup = Setup::new(worlds, seed, strategy, &mut dice);
     let Setup { world, cast, strategy, rate, ticks, others_act, is_degraded } = setup;
     let config = config(world.stage, SimTime::frames(1, i64::from(rate)));
-    let (late, tick_seconds) = (config.max_late_ticks, 1.0 / f64::from(rate));
+    let (late, tick_seconds) = (config.late_ticks(), 1.0 / f64::from(rate));
     let mut server = Server::new(cast.sim.clone(), config, Secret::known(seed));
     let client = server.connect(CHEATER, &cast.own).unwrap();
     let mut connection = Connection::join(&mut server, cast.own.len());
