@@ -58,6 +58,8 @@ impl Schedule {
         copy_if_changed(&mut self.targets, targets);
         plan.left.sort_unstable();
         plan.entered.sort_unstable();
+        // An actor that moved to another slot stays at the client, which gets its full state again.
+        plan.left.retain(|who| plan.entered.binary_search(who).is_err());
     }
 
     /// Requests a new evaluation of the relevance of all actors for the next packet.
