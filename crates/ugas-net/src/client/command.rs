@@ -137,10 +137,8 @@ impl Client {
         let op = request.op();
         self.sim.run_as(id, &op).map(Some).or_else(|refusal| {
             self.sim.remote_mut().discard_op(id, &op);
-            match refusal {
-                Refusal::NotReplicated { .. } | Refusal::UnknownRoll => Ok(None),
-                refusal => Err(refusal),
-            }
+            let is_unknown = matches!(refusal, Refusal::NotReplicated { .. } | Refusal::UnknownRoll);
+            if is_unknown { Ok(None) } else { Err(refusal) }
         })
     }
 

@@ -382,6 +382,16 @@ impl Peer {
         self.seeds.take_unsent(blocks, tick, blocks.ticks_in(ahead(round_trip)))
     }
 
+    /// Returns whether the client may get states. `starts_left` is the number of clients that may still get their first
+    /// states in this tick.
+    pub(crate) fn may_get_states(&mut self, starts_left: &mut u32) -> bool {
+        if self.is_welcomed() && !self.views.is_started && *starts_left > 0 {
+            *starts_left -= 1;
+            self.views.is_started = true;
+        }
+        self.is_welcomed() && self.views.is_started
+    }
+
     /// Returns whether the client has joined and has its welcome and the current rules.
     pub(crate) fn is_welcomed(&self) -> bool {
         let is_welcomed = || self.welcome.is_some_and(|welcome| self.carrier.has_arrived(welcome));

@@ -86,15 +86,11 @@ impl Server {
         }
         p.process_packet_results(&mut self.packet_results);
         // Under new rules a state is sent only after the session follows them.
-        let mut is_welcomed = p.is_welcomed() && Arc::ptr_eq(&self.rules, self.sim.rules());
-        if is_welcomed && !p.views.is_started {
-            is_welcomed = self.starts_left > 0;
-            (p.views.is_started, self.starts_left) = (is_welcomed, self.starts_left.saturating_sub(1));
-        }
+        let follows_rules = Arc::ptr_eq(&self.rules, self.sim.rules());
+        let is_welcomed = follows_rules && p.may_get_states(&mut self.starts_left);
         let seeds = if first && is_welcomed { p.seeds_to_send(self.blocks, tick) } else { 0..0 };
         let serial = p.number.serial;
-        let mut sent = p.spare.pop().unwrap_or_default();
-        let mut more = false;
+        let (mut sent, mut more) = (p.spare.pop().unwrap_or_default(), false);
         let Server { sim, store, interest, hidden, writer, coder, out, config, secret, blocks, positions, .. } = self;
         let arrived_definitions = p.arrived;
         let (rows, verdicts, views, owned, slack) = (&mut p.rows, &p.verdicts, &mut p.views, &p.owned, p.slack);
