@@ -14,7 +14,7 @@ use crate::repo;
 
 const TARGET: &str = "wasm32-unknown-unknown";
 /// The maximum size of the compressed module in bytes.
-const MOST: usize = 1_000_000;
+const MOST: usize = 1 << 20;
 
 pub(crate) fn run(args: &[String]) -> Result<bool> {
     let root = repo::root()?;
