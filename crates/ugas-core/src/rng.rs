@@ -11,6 +11,8 @@ pub(crate) struct DrawAt {
     pub(crate) seed: u64,
     /// Whether the seed is known. A result that used an unknown seed is refused.
     pub(crate) known: bool,
+    /// Whether the seed is that of a client's use.
+    pub(crate) is_use: bool,
     pub(crate) sub: u16,
     pub(crate) target: u32,
     pub(crate) origin_id: u64,
@@ -60,6 +62,7 @@ mod tests {
         DrawAt {
             seed,
             known: true,
+            is_use: false,
             sub: 0,
             target: 1,
             origin_id: 2,

@@ -29,6 +29,7 @@ use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index
 use crate::{
     Cause, ControllerId, DefId, EffectKey, Op, OpId, Outcome, ReadError, Refusal, SimTime, SpawnSpec, Spec, TemplateId,
 };
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
@@ -119,6 +120,7 @@ impl Sim {
             link: 0,
             non_finite: None,
             hidden_read: None,
+            drawn: None,
             sure: false,
             fast: self.fast_paths_open(),
         }
@@ -150,6 +152,7 @@ impl Sim {
             fast,
             non_finite: NonFiniteConditions::default(),
             hidden_read: HiddenRead::default(),
+            drawn: Cell::default(),
             host: None,
         }
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use ugas_core::{
     AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Target,
-    TaskKey, Which,
+    TaskKey, UseGroup, Which,
 };
 
 /// The protocol version. Client and server must have the same version.
@@ -214,7 +214,7 @@ impl Command {
 }
 
 /// The verdict of the server on a command.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// The Base of the command's number.
     pub base: u32,
@@ -224,7 +224,17 @@ pub struct Verdict {
     pub rejected: bool,
     /// The abilities that the command activated, in order.
     pub activated: Vec<AbilityId>,
+    /// The group of the command's rolls. The client gets the number of the next use of the group.
+    pub group: Option<UseGroup>,
 }
+
+/// The number of low bits of the number of a use that a verdict contains.
+pub(crate) const USE_BITS: u32 = 6;
+/// Selects the low bits of the number of a use.
+pub(crate) const USE_MASK: u64 = (1 << USE_BITS) - 1;
+
+/// The maximum number of seeds of uses in one message.
+pub(crate) const MAX_USE_SEEDS: usize = 64;
 
 /// Why a server denied a client.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
@@ -308,6 +318,19 @@ pub enum ToClient {
         who: ControllerId,
         /// The event.
         what: Simulated,
+    },
+    /// The seeds of the next uses of a group of abilities.
+    UseSeeds {
+        /// The owned controller.
+        who: ControllerId,
+        /// The number of the group.
+        group: u16,
+        /// The number of the next use.
+        next: u32,
+        /// The number of the use with the first seed.
+        first: u32,
+        /// The seeds.
+        seeds: Vec<u32>,
     },
     /// New rules of the server. A reload may need several messages; the client applies the rules with the last one.
     Rules {

@@ -1,6 +1,6 @@
-//! The seeds of a client's rolls: one seed for each block of ticks. The server derives the seeds from its secret and
-//! reveals each seed shortly before the client needs it for predictions. Client and server compute the ticks of a block
-//! from the tick length.
+//! The seeds of the rolls on a client's controllers that no command of the client causes, for example of a server's
+//! effect: one seed for each block of ticks. The server derives the seeds from its secret and reveals each seed shortly
+//! before the client needs it for predictions. Client and server compute the ticks of a block from the tick length.
 
 use crate::types::Tick;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
@@ -58,7 +58,7 @@ impl Blocks {
         // The commands of a tick run at the time at which the previous tick ended.
         let from = SimTime(first.time(self.length).0 - self.length.0);
         let until = SimTime(from.0.saturating_add(self.length.0.saturating_mul(self.ticks as i64)));
-        SeedBlock { first: first.0, count: self.ticks, from, until, seed: seed as u64 }
+        SeedBlock { from, until, seed: seed as u64 }
     }
 
     /// Writes the seeds of a range of blocks.
@@ -100,7 +100,6 @@ mod tests {
         assert_eq!([10, 20, 30, 60, 128].map(ticks), [1, 3, 4, 8, 17]);
         let blocks = Blocks::new(SimTime::millis(20));
         let block = blocks.with_seed(2, 5);
-        assert_eq!((block.first, block.count), (14, 7));
         assert_eq!((block.from, block.until), (SimTime::millis(260), SimTime::millis(400)));
         assert_eq!(blocks.with_seed(1, 5).until, block.from);
     }

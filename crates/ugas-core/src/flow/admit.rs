@@ -2,7 +2,6 @@
 //! and run in a fixed order. The first failed check determines the refusal.
 
 use super::magnitude::{About, SITE_CHANCE};
-use super::roll::check_known;
 use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
@@ -136,7 +135,7 @@ impl<'a> View<'a> {
             };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
             let draw = self.draw(about, SITE_CHANCE);
-            check_known(draw.known, true)?;
+            self.record_draws(&draw)?;
             let rolled = draw.unit();
             if rolled >= needed {
                 return Err(Refusal::Chance { rolled, needed });

@@ -78,11 +78,13 @@ impl Flow<'_> {
             return;
         };
         let (root, link) = (row.effects[at].root(), row.effects[at].link);
-        self.roll = RollSource::of_effect(who, &row.effects[at]);
+        let roll = RollSource::of_effect(who, &row.effects[at]);
+        self.set_roll(roll);
         self.cause = Cause { root, link };
         self.depth = 0;
         let is_proxy = self.ix.hidden.is_proxy(who);
         if due.phase() == Due::EXECUTION && !is_proxy && self.execute_fast(target, at, due) {
+            self.number_use();
             return self.publish(target);
         }
         self.row_mut(target).due.pop();
@@ -106,7 +108,8 @@ impl Flow<'_> {
         let (who, seq) = (row.id, due.seq());
         self.journal_due(who);
         self.cause = self.cause_of_timer(target, due);
-        self.roll = self.roll_of_timer(target, due);
+        let roll = self.roll_of_timer(target, due);
+        self.set_roll(roll);
         self.depth = 0;
         match due.which() {
             TimerKind::Task => self.task_due(target, seq),
@@ -148,7 +151,7 @@ impl Flow<'_> {
             TimerKind::Cast | TimerKind::Validation | TimerKind::Gcd | TimerKind::Charge => None,
         };
         let item = task.map_or(due.which() as u64, |t| self.task_item(target, t.of, t.pc));
-        RollSource::Due { who: row.id, item }
+        RollSource::due(row.id, item)
     }
 
     /// Identifies a task of an activation among the work that is due on a row.

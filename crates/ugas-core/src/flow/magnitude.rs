@@ -1,6 +1,5 @@
 //! Magnitudes: evaluates the numbers of modifiers, durations and chances.
 
-use super::roll::check_known;
 use super::{Flow, View};
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, Mag, MagnitudeInputs, Rules};
@@ -252,20 +251,24 @@ impl<'a> View<'a> {
         if self.sure && cx.draw.draw > 0 {
             return Err(Refusal::RandomCost { calculator: calc });
         }
-        check_known(cx.draw.known, cx.draw.draw > 0)?;
+        if cx.draw.draw > 0 {
+            self.record_draws(&cx.draw)?;
+        }
         cx.refused.map_or(Ok(cx.value), Err)
     }
 
     /// Returns the position of a random draw in the random stream: a hash of the seed and the identity of the
     /// application, so that draws do not depend on each other.
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
-        let (seed, known) = self.seed(|| self.is_effect_for_server(about.spec.effect));
+        let stream = self.roll_stream(|| self.is_effect_for_server(about.spec.effect));
+        let is_use = stream.path.is_some();
         DrawAt {
-            seed,
-            known,
-            sub: if self.root.client() == 0 { 0 } else { self.root.sub() },
-            target: about.spec.target.0,
-            origin_id: about.origin_id,
+            seed: stream.seed,
+            known: stream.known,
+            is_use,
+            sub: if self.root.client() == 0 || is_use { 0 } else { self.root.sub() },
+            target: if is_use { 0 } else { about.spec.target.0 },
+            origin_id: stream.path.unwrap_or(about.origin_id),
             ordinal: about.ordinal,
             execution: about.execution,
             calculation: site,

@@ -24,7 +24,7 @@ impl Flow<'_> {
     #[inline]
     pub(crate) fn start(&mut self, id: OpId, who: ControllerId) {
         self.cause = Cause { root: id, link: 0 };
-        self.roll = RollSource::of_op(id);
+        self.set_roll(RollSource::of_op(id));
         self.depth = 0;
         self.because(CauseWhat::Op, who, ControllerId::NONE);
     }

@@ -4,7 +4,7 @@
 
 use super::remove::Trigger;
 use super::settle::Emit;
-use super::{Flow, ForeignAction, Via, child_origin_id};
+use super::{Flow, ForeignAction, RollSource, Via, child_origin_id};
 use crate::rules::EffectDef;
 use crate::state::{Activation, CauseWhat, FILTERED};
 use crate::{
@@ -21,6 +21,7 @@ pub(crate) enum Reaction {
         from: ControllerId,
         spec: Spec,
         origin_id: u64,
+        roll: RollSource,
         cause: Cause,
         depth: u32,
     },
@@ -170,7 +171,8 @@ impl Flow<'_> {
         }
         let origin_id = child_origin_id(key, trigger as u64, execution, position);
         let (cause, depth) = (self.cause, self.depth + 1);
-        self.sc.reactions.push_back(Reaction::Apply { from: spec.target, spec: child, origin_id, cause, depth });
+        let roll = self.roll.child([trigger as u64, execution as u64, position as u64]);
+        self.sc.reactions.push_back(Reaction::Apply { from: spec.target, spec: child, origin_id, roll, cause, depth });
     }
 
     pub(crate) fn next_later(&mut self, target: usize, effect: EffectId) {
@@ -265,6 +267,7 @@ impl Flow<'_> {
         if !self.non_finite.get_mut().is_empty() {
             self.diagnose_non_finite();
         }
+        self.number_use();
         self.sc.reacted = 0;
         if !self.sc.origin_counts.is_empty() {
             self.sc.origin_counts.clear();
@@ -351,7 +354,8 @@ impl Flow<'_> {
 
     fn react_to(&mut self, reaction: Reaction) {
         match reaction {
-            Reaction::Apply { from, spec, origin_id, cause, depth } => {
+            Reaction::Apply { from, spec, origin_id, roll, cause, depth } => {
+                let roll_before = std::mem::replace(&mut self.roll, roll);
                 self.cause = cause;
                 self.depth = depth;
                 if from == spec.target {
@@ -360,11 +364,13 @@ impl Flow<'_> {
                 let result = if depth > self.limits.chain_depth {
                     Err(self.limit(LimitKind::ChainDepth, self.limits.chain_depth))
                 } else if self.skips_action_on(spec.target) {
+                    self.roll = roll_before;
                     return;
                 } else {
                     self.journal_foreign_action(from, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
                     self.apply(&spec, origin_id).map(|_| ())
                 };
+                self.roll = roll_before;
                 // An earlier reaction may have removed the target, which is not an error.
                 if let Err(refusal) = result
                     && !matches!(refusal, Refusal::StaleHandle | Refusal::NotReplicated { .. })

@@ -259,7 +259,7 @@ impl Flow<'_> {
         self.restore_rows(rows, at);
         if row.is_active.get() && !self.happens_again(entry) {
             row.cursor.set(entry.serial + 1);
-            self.roll = entry.roll;
+            self.set_roll(entry.roll);
             self.replay_event(row.who, &entry.what);
         }
     }

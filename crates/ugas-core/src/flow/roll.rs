@@ -1,34 +1,34 @@
 //! Which random stream a draw uses.
 //!
-//! A sim without clients draws from its own seed. For a client, the host registers seeds: one for each block of ticks,
-//! and the controllers that the client owns. An op of a client draws from the seed of the op's tick. Work that is due on
-//! a row draws from the seed of the client that owns the row, at the current time. Every other draw uses the seed of the
-//! sim, and so does a draw that no client predicts. The streams decide which numbers are drawn; they are not part of the
-//! state of the game and not of its hash.
+//! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide which
+//! numbers are drawn; they are neither part of the state of the game nor of its hash.
 //!
-//! A predicting client knows only the seeds that the server has revealed. A draw from a stream that it does not know is
-//! refused with [`Refusal::UnknownRoll`]: the result is left to the server.
+//! - **Uses** (`flow/uses.rs`): an op of a client draws from the seed of a use. The uses of a group of abilities are
+//!   numbered in the order in which they draw, so neither the time of an op nor its target changes its rolls. Due work of
+//!   the client's controllers that a registered op caused draws from the seed of the same use.
+//! - **Blocks of time**: other work that is due on a controller of the client draws from the seed of the block that
+//!   contains the current time.
+//!
+//! Every other draw uses the seed of the sim, and so does a draw that no client predicts. A predicting client knows only
+//! the seeds that the server has revealed. A draw from a stream that it does not know is refused with
+//! [`Refusal::UnknownRoll`]: the result is left to the server.
 
+use super::uses::Uses;
 use super::{Flow, State, View, child_origin_id};
-use crate::rng::fold;
+use crate::rng::{DrawAt, fold};
 use crate::state::Effect;
 use crate::{CalcId, ControllerId, EffectId, EffectKey, OpId, Refusal, Role, SimTime};
 use std::collections::VecDeque;
 
-/// The seed of a client's random stream for a block of ticks.
+/// The seed of a client's random stream for a block of time.
 ///
 /// ```
 /// use ugas_core::{SeedBlock, SimTime};
-/// let tick = SimTime::millis(20);
-/// let block = SeedBlock { first: 9, count: 8, from: SimTime(tick.0 * 8), until: SimTime(tick.0 * 16), seed: 5 };
-/// assert!(block.has_tick(16) && !block.has_tick(17));
+/// let block = SeedBlock { from: SimTime::millis(160), until: SimTime::millis(320), seed: 5 };
+/// assert!(block.has_time(SimTime::millis(320)) && !block.has_time(block.from));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeedBlock {
-    /// The first tick: the lowest Base of an op that draws from this seed.
-    pub first: u32,
-    /// The number of ticks.
-    pub count: u32,
     /// Work that is due after this time draws from this seed.
     pub from: SimTime,
     /// The last time of the block.
@@ -38,12 +38,8 @@ pub struct SeedBlock {
 }
 
 impl SeedBlock {
-    /// Returns whether the block contains a tick.
-    pub fn has_tick(&self, tick: u32) -> bool {
-        tick >= self.first && tick - self.first < self.count
-    }
-
-    fn has_time(&self, at: SimTime) -> bool {
+    /// Returns whether work that is due at a time draws from this seed.
+    pub fn has_time(&self, at: SimTime) -> bool {
         self.from < at && at <= self.until
     }
 }
@@ -51,10 +47,12 @@ impl SeedBlock {
 /// The random streams of the clients.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Streams {
-    /// The known blocks of each client in order of ticks, sorted by client.
+    /// The known blocks of each client in order of time, sorted by client.
     blocks: Vec<(u16, VecDeque<SeedBlock>)>,
     /// The clients that own controllers, sorted by controller.
     owners: Vec<(ControllerId, u16)>,
+    /// The uses of abilities by clients.
+    pub(crate) uses: Uses,
 }
 
 impl Streams {
@@ -67,11 +65,6 @@ impl Streams {
     pub(crate) fn owner(&self, who: ControllerId) -> Option<u16> {
         let at = self.owners.binary_search_by_key(&who, |o| o.0).ok()?;
         Some(self.owners[at].1)
-    }
-
-    /// Returns the block of a client that contains a tick.
-    pub(crate) fn at_tick(&self, client: u16, tick: u32) -> Option<&SeedBlock> {
-        self.blocks_of(client)?.iter().rev().find(|b| b.has_tick(tick))
     }
 
     fn at_time(&self, client: u16, at: SimTime) -> Option<&SeedBlock> {
@@ -88,16 +81,16 @@ impl Streams {
             }
         };
         let list = &mut self.blocks[at].1;
-        if list.back().is_none_or(|last| last.first < block.first) {
+        if list.back().is_none_or(|last| last.from < block.from) {
             list.push_back(block);
         }
     }
 
-    /// Drops the blocks of a client that end before a tick.
-    pub(crate) fn drop_before(&mut self, client: u16, tick: u32) {
+    /// Drops the blocks of a client that end before a time.
+    pub(crate) fn drop_before(&mut self, client: u16, time: SimTime) {
         if let Ok(at) = self.blocks.binary_search_by_key(&client, |s| s.0) {
             let list = &mut self.blocks[at].1;
-            while list.front().is_some_and(|b| b.first.saturating_add(b.count) <= tick) {
+            while list.front().is_some_and(|b| b.until < time) {
                 list.pop_front();
             }
         }
@@ -110,15 +103,18 @@ impl Streams {
         }
     }
 
-    /// Removes the blocks and the controllers of a client.
+    /// Removes the blocks, the controllers and the ops of a client. The numbers of uses belong to the controllers and
+    /// stay.
     pub(crate) fn remove(&mut self, client: u16) {
         self.blocks.retain(|s| s.0 != client);
         self.owners.retain(|o| o.1 != client);
+        self.uses.remove_client(client);
     }
 
     pub(crate) fn clear(&mut self) {
         self.blocks.clear();
         self.owners.clear();
+        self.uses.clear();
     }
 }
 
@@ -129,13 +125,20 @@ pub(crate) enum RollSource {
     #[default]
     Host,
     /// An op of a client.
-    Op(OpId),
+    Op {
+        /// The id of the op.
+        id: OpId,
+        /// Identifies the part of the op's consequences that draws.
+        path: u64,
+    },
     /// Work that is due on a row.
     Due {
         /// The row.
         who: ControllerId,
         /// Distinguishes the work from other work that is due on the row at the same time.
         item: u64,
+        /// Identifies the part of the work's consequences that draws.
+        path: u64,
     },
 }
 
@@ -143,14 +146,53 @@ impl RollSource {
     /// Returns the source of an op's draws.
     #[inline]
     pub(crate) fn of_op(id: OpId) -> RollSource {
-        if id.client() == 0 { RollSource::Host } else { RollSource::Op(id) }
+        if id.client() == 0 { RollSource::Host } else { RollSource::Op { id, path: 0 } }
+    }
+
+    /// Returns the source of the draws of work that is due.
+    #[inline]
+    pub(crate) fn due(who: ControllerId, item: u64) -> RollSource {
+        RollSource::Due { who, item, path: 0 }
     }
 
     /// Returns the source of the draws of an effect that is due.
     #[inline]
     pub(crate) fn of_effect(who: ControllerId, effect: &Effect) -> RollSource {
-        RollSource::Due { who, item: effect.origin_id ^ (effect.ordinal as u64).rotate_left(40) }
+        RollSource::due(who, effect.origin_id ^ (effect.ordinal as u64).rotate_left(40))
     }
+
+    /// Returns the source of the draws of a consequence. The words identify the consequence among the others, so that
+    /// its draws are independent of theirs. They must not contain anything that a client can choose, such as a time.
+    pub(crate) fn child(self, words: [u64; 3]) -> RollSource {
+        let extend = |path: u64| words.iter().fold(path, |h, &w| fold(h, w));
+        match self {
+            RollSource::Host => RollSource::Host,
+            RollSource::Op { id, path } => RollSource::Op { id, path: extend(path) },
+            RollSource::Due { who, item, path } => RollSource::Due { who, item, path: extend(path) },
+        }
+    }
+
+    fn path(self) -> u64 {
+        match self {
+            RollSource::Host => 0,
+            RollSource::Op { path, .. } | RollSource::Due { path, .. } => path,
+        }
+    }
+}
+
+/// The stream of a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RollStream {
+    pub(crate) seed: u64,
+    /// Whether the seed is known.
+    pub(crate) known: bool,
+    /// For the seed of a use: the part of the consequences of the op that draws. It replaces the ids of op, target and
+    /// origin, which depend on what the client chose.
+    pub(crate) path: Option<u64>,
+}
+
+impl RollStream {
+    const UNKNOWN: RollStream = RollStream { seed: 0, known: false, path: None };
 }
 
 impl State {
@@ -158,34 +200,55 @@ impl State {
     pub(crate) fn roll_client(&self, source: RollSource) -> Option<u16> {
         match source {
             RollSource::Host => None,
-            RollSource::Op(id) => Some(id.client()),
+            RollSource::Op { id, .. } => Some(id.client()),
             RollSource::Due { who, .. } => self.streams.owner(who),
         }
     }
 
-    /// Returns the seed of a draw. Returns `None` if a predicting client does not know the seed.
-    pub(crate) fn seed_of(&self, source: RollSource, role: Role) -> Option<u64> {
-        let block = match source {
-            RollSource::Host => None,
-            RollSource::Op(id) => self.streams.at_tick(id.client(), id.base()),
-            RollSource::Due { who, .. } => {
-                self.streams.owner(who).and_then(|client| self.streams.at_time(client, self.now))
-            }
+    /// Returns the stream of a draw. `root` is the op that caused it.
+    fn stream_of(&self, source: RollSource, root: OpId, role: Role) -> RollStream {
+        let own = RollStream { seed: self.seed, known: true, path: None };
+        let (used, block) = match source {
+            RollSource::Host => (None, None),
+            RollSource::Op { id, .. } => (self.streams.uses.seed_of(id), None),
+            RollSource::Due { who, .. } => match self.streams.owner(who) {
+                Some(client) if root.client() == client => {
+                    let used = self.streams.uses.seed_of(root);
+                    (used, if used.is_none() { self.streams.at_time(client, self.now) } else { None })
+                }
+                Some(client) => (None, self.streams.at_time(client, self.now)),
+                None => (None, None),
+            },
+        };
+        let known = match (used, block) {
+            (Some(seed), _) => seed.map(|seed| RollStream { seed, known: true, path: Some(source.path()) }),
+            (None, Some(block)) => Some(RollStream { seed: block.seed, ..own }),
+            (None, None) => None,
         };
         match role {
-            Role::Client => block.map(|b| b.seed),
-            Role::Authority | Role::Standalone => Some(block.map_or(self.seed, |b| b.seed)),
+            Role::Client => known.unwrap_or(RollStream::UNKNOWN),
+            Role::Authority | Role::Standalone => known.unwrap_or(own),
         }
     }
 }
 
 impl View<'_> {
-    /// Returns the seed of the current draws, and whether it is known. Draws that no client predicts
-    /// (`is_for_server`) use the seed of the sim, which no client knows.
-    pub(crate) fn seed(&self, is_for_server: impl Fn() -> bool) -> (u64, bool) {
+    /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the sim,
+    /// which no client knows.
+    pub(crate) fn roll_stream(&self, is_for_server: impl Fn() -> bool) -> RollStream {
         let source = if self.roll != RollSource::Host && is_for_server() { RollSource::Host } else { self.roll };
-        let seed = self.st.seed_of(source, self.role);
-        (seed.unwrap_or(0), seed.is_some())
+        self.st.stream_of(source, self.root, self.role)
+    }
+
+    /// Records that numbers of a stream were drawn. Refuses a result that used a number from an unknown stream.
+    pub(crate) fn record_draws(&self, draw: &DrawAt) -> Result<(), Refusal> {
+        if !draw.known {
+            return Err(Refusal::UnknownRoll);
+        }
+        if let Some(drawn) = self.drawn.filter(|_| draw.is_use) {
+            drawn.set(self.root);
+        }
+        Ok(())
     }
 
     /// Returns whether only the authoritative sim runs an effect or one of its calculations.
@@ -197,6 +260,28 @@ impl View<'_> {
 }
 
 impl Flow<'_> {
+    /// Ends the draws of the previous operation and starts those of another one.
+    #[inline]
+    pub(crate) fn set_roll(&mut self, roll: RollSource) {
+        self.number_use();
+        self.roll = roll;
+    }
+
+    /// Starts the draws of a consequence. Returns the source of the draws before it, which the caller restores.
+    pub(crate) fn enter_roll(&mut self, path: [u64; 3]) -> RollSource {
+        let child = self.roll.child(path);
+        std::mem::replace(&mut self.roll, child)
+    }
+
+    /// Numbers the use that drew, if it has no number yet.
+    #[inline]
+    pub(crate) fn number_use(&mut self) {
+        let root = self.drawn.take();
+        if root != OpId::default() {
+            self.st.streams.uses.number(root, self.st.now);
+        }
+    }
+
     /// Returns the origin id of a triggered activation whose draws use the stream of a client. It depends on the op or
     /// the due work that triggered the activation, but on no counter of the row: the client could shift a counter until
     /// a roll succeeds. Returns `None` if the draws use the seed of the sim.
@@ -204,7 +289,7 @@ impl Flow<'_> {
         self.st.roll_client(self.roll)?;
         let (at, item) = match self.roll {
             // The id of the op is enough. The time may differ, because a command may arrive late.
-            RollSource::Host | RollSource::Op(_) => (0, 0),
+            RollSource::Host | RollSource::Op { .. } => (0, 0),
             RollSource::Due { item, .. } => (self.st.now.0 as u64, item),
         };
         let words = [self.cause.root.0, at, item];
@@ -213,35 +298,24 @@ impl Flow<'_> {
     }
 }
 
-/// Refuses a result that used a number from an unknown stream.
-pub(crate) fn check_known(known: bool, drew: bool) -> Result<(), Refusal> {
-    if drew && !known { Err(Refusal::UnknownRoll) } else { Ok(()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn block(first: u32, seed: u64) -> SeedBlock {
-        let time = |tick: u32| SimTime(tick as i64 * 10);
-        SeedBlock { first, count: 8, from: time(first - 1), until: time(first + 7), seed }
+    fn block(first: i64, seed: u64) -> SeedBlock {
+        SeedBlock { from: SimTime((first - 1) * 10), until: SimTime((first + 7) * 10), seed }
     }
 
     #[test]
-    fn a_tick_and_the_times_after_its_start_have_the_same_seed() {
+    fn a_time_has_the_seed_of_its_block() {
         let mut streams = Streams::default();
         [block(1, 5), block(9, 6), block(9, 7), block(1, 8)].into_iter().for_each(|b| streams.push(3, b));
-        let seed = |tick| streams.at_tick(3, tick).map(|b| b.seed);
-        assert_eq!(
-            [seed(0), seed(1), seed(8), seed(9), seed(16), seed(17)],
-            [None, Some(5), Some(5), Some(6), Some(6), None]
-        );
         let due = |at| streams.at_time(3, SimTime(at)).map(|b| b.seed);
         assert_eq!(
             [due(0), due(1), due(80), due(81), due(160), due(161)],
             [None, Some(5), Some(5), Some(6), Some(6), None]
         );
-        assert_eq!(streams.at_tick(2, 3), None);
+        assert_eq!(streams.at_time(2, SimTime(3)), None);
     }
 
     #[test]
@@ -251,10 +325,11 @@ mod tests {
         streams.push(3, block(9, 6));
         streams.set_owner(ControllerId(4), 3);
         streams.set_owner(ControllerId(2), 9);
-        streams.drop_before(3, 9);
-        assert_eq!((streams.at_tick(3, 8), streams.at_tick(3, 9).map(|b| b.seed)), (None, Some(6)));
+        streams.drop_before(3, SimTime(81));
+        let seed = |streams: &Streams, at| streams.at_time(3, SimTime(at)).map(|b| b.seed);
+        assert_eq!((seed(&streams, 80), seed(&streams, 81)), (None, Some(6)));
         streams.remove(3);
-        assert_eq!((streams.at_tick(3, 9), streams.owner(ControllerId(4))), (None, None));
+        assert_eq!((seed(&streams, 81), streams.owner(ControllerId(4))), (None, None));
         assert_eq!(streams.owner(ControllerId(2)), Some(9));
     }
 }

@@ -7,7 +7,7 @@ use crate::limits::Limits;
 use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
 use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, Role, TagId};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 /// Conditions with a part that is not finite: controller and effect.
 pub(crate) type NonFiniteConditions = RefCell<Vec<(ControllerId, EffectId)>>;
@@ -31,6 +31,8 @@ pub(crate) struct View<'a> {
     pub(crate) non_finite: Option<&'a NonFiniteConditions>,
     /// Where reads of values that the client does not have are recorded, or `None` to record nothing.
     pub(crate) hidden_read: Option<&'a HiddenRead>,
+    /// Where an op of a client that draws from the seed of its use is recorded, or `None` to record nothing.
+    pub(crate) drawn: Option<&'a Cell<OpId>>,
     /// Whether the result must be reproducible. Random numbers are then refused.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].
@@ -52,6 +54,7 @@ impl Flow<'_> {
             link: self.cause.link,
             non_finite: Some(&self.non_finite),
             hidden_read: Some(&self.hidden_read),
+            drawn: Some(&self.drawn),
             sure: false,
             fast: self.fast,
         }

@@ -20,7 +20,7 @@ pub use journal::{JournalPosition, ResimulationStop, RowResimulation};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
-use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause};
+use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause, UseGroup};
 use crate::image::{Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::{Role, SimConfig};
@@ -85,9 +85,16 @@ impl Sim {
 }
 
 impl Remote<'_> {
-    /// Returns the seed of a client's random stream for a tick, if the sim has it.
-    pub fn seed_at(&self, client: u16, tick: u32) -> Option<u64> {
-        self.sim.state.streams.at_tick(client, tick).map(|block| block.seed)
+    /// Returns the seed of the rolls of a client's op, if the sim has it.
+    pub fn use_seed(&self, op: OpId) -> Option<u64> {
+        self.sim.state.streams.uses.seed_of(op).flatten()
+    }
+
+    /// Returns the number of the next use of a group that draws; `None` if the sim has neither numbers nor seeds of the
+    /// group.
+    pub fn next_use(&self, group: UseGroup) -> Option<u32> {
+        let uses = &self.sim.state.streams.uses;
+        uses.has_group(group).then(|| uses.next(group))
     }
 
     /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this
@@ -230,19 +237,73 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Adds the seed of a client's random stream for a block of ticks. An op of the client draws its random numbers from
-    /// the block that contains the Base of its id; the Base is the number of the tick. Due work of the client's
-    /// controllers ([`RemoteMut::set_roll_owner`]) draws from the block of its time. Sims with the same blocks draw the
-    /// same numbers. A block that is not after the client's last block changes nothing, and neither does a call for
-    /// client 0, which is the sim itself.
+    /// Registers an op of a client before it runs, so that its rolls belong to the next use of the group
+    /// ([`RemoteMut::add_use_seeds`]). The use gets its number when the op, or later work that it caused on a controller
+    /// of the client, draws for the first time. The op of an unregistered client draws from the seed of the sim; a
+    /// predicting client does not know that seed.
+    ///
+    /// ```
+    /// use ugas_core::{Op, OpId, Rules, Sim, SimConfig, SpawnSpec, Spec, UseGroup};
+    /// use ugas_doc::{Attribute, AttributeSet, Effect};
+    /// let mut hit = Effect::instant("GE_Hit").add("Health", -10.0);
+    /// hit.application_chance = Some(0.5.into());
+    /// let vitals = AttributeSet::new("Vitals").with(Attribute::new("Health", 100.0));
+    /// let rules = Rules::builder().add(vitals).add(hit).build()?;
+    /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
+    /// let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
+    /// let (group, op) = (UseGroup { who, group: 1 }, OpId::new(3, 1, 0));
+    /// sim.remote_mut().add_use_seeds(group, 0, [71, 72]);
+    /// sim.remote_mut().add_use(op, group);
+    /// let _ = sim.run_as(op, &Op::Apply(Spec::new(rules.effect("GE_Hit").unwrap(), who)));
+    /// assert_eq!(sim.remote().next_use(group), Some(1));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn add_use(&mut self, op: OpId, group: UseGroup) {
+        if op.client() != 0 {
+            self.sim.state.streams.uses.add(op, group);
+        }
+    }
+
+    /// Removes the use of an op that did not happen. If its number is the last one of its group, the next use gets it.
+    pub fn discard_use(&mut self, op: OpId) {
+        self.sim.state.streams.uses.discard(op);
+    }
+
+    /// Adds the seeds of the uses of a group, from the use number `first` on. Sims with the same seeds draw the same
+    /// numbers. Seeds that do not continue the known ones replace them.
+    pub fn add_use_seeds(&mut self, group: UseGroup, first: u32, seeds: impl IntoIterator<Item = u32>) {
+        self.sim.state.streams.uses.add_seeds(group, first, seeds);
+    }
+
+    /// Sets the number of the next use of a group as the server has it. The uses that the server has not run are selected
+    /// by op and time of the first draw; they are numbered again from that number on. `next` gets the number that this
+    /// sim expects. Returns whether a number changed.
+    pub fn renumber_uses(
+        &mut self,
+        group: UseGroup,
+        is_open: impl Fn(OpId, SimTime) -> bool,
+        next: impl FnOnce(u32) -> u32,
+    ) -> bool {
+        self.sim.state.streams.uses.renumber(group, is_open, next)
+    }
+
+    /// Removes the numbers and seeds of a controller's uses.
+    pub fn remove_use_groups(&mut self, who: ControllerId) {
+        self.sim.state.streams.uses.remove_controller(who);
+    }
+
+    /// Adds the seed of a client's random stream for a block of time. Due work of the client's controllers
+    /// ([`RemoteMut::set_roll_owner`]) that no registered op caused draws from the block of its time. Sims with the same
+    /// blocks draw the same numbers. A block that is not after the client's last block changes nothing, and neither does
+    /// a call for client 0, which is the sim itself.
     pub fn add_seed_block(&mut self, client: u16, block: SeedBlock) {
         if client != 0 {
             self.sim.state.streams.push(client, block);
         }
     }
 
-    /// Drops the blocks of a client that end before a tick.
-    pub fn drop_seed_blocks(&mut self, client: u16, before: u32) {
+    /// Drops the blocks of a client that end before a time.
+    pub fn drop_seed_blocks(&mut self, client: u16, before: SimTime) {
         self.sim.state.streams.drop_before(client, before);
     }
 
@@ -251,7 +312,8 @@ impl RemoteMut<'_> {
         self.sim.state.streams.set_owner(who, client);
     }
 
-    /// Removes the random stream of a client. Its controllers draw from the sim's seed again.
+    /// Removes the random streams of a client. Its controllers draw from the sim's seed again. The numbers of their uses
+    /// stay, so that a client cannot start them again by a new connection.
     pub fn remove_stream(&mut self, client: u16) {
         self.sim.state.streams.remove(client);
     }

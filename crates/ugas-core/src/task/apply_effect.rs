@@ -2,7 +2,7 @@
 //! targets or to the controllers within a radius.
 
 use super::{TargetUse, TaskReach, TaskType};
-use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act};
+use crate::flow::{Flow, ForeignAction, Step, TaskAt, Via, child_of_act, path_of_act};
 use crate::rules::{EventTo, Fields, Num, TaskCategory};
 use crate::{ControllerId, DiagnosticKind, EffectId, EffectKey, FactKind, KeyId, Spec, TagId};
 
@@ -31,6 +31,7 @@ impl ApplyDef {
         let (slot, of) = (at.slot, at.thread.of);
         let who = flow.row(slot).id;
         let Some(a) = flow.row_mut(slot).play_mut().activation_mut(of) else { return };
+        let path = path_of_act(a, who, at.thread.pc);
         let origin_id = child_of_act(a, who, at.thread.pc);
         let (ability, level, hit) = (a.ability, a.level, a.hit.clone());
         // In a replay, actions on other rows are skipped: they have already happened.
@@ -46,8 +47,10 @@ impl ApplyDef {
         if let Some(hit) = hit {
             spec = spec.hit(*hit);
         }
+        let roll = flow.enter_roll(path);
         flow.journal_foreign_action(who, target, || ForeignAction::Apply(spec.clone(), origin_id));
         let _ = flow.apply(&spec, origin_id);
+        flow.roll = roll;
     }
 
     /// Evaluates the numbers of the application.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use ugas_core::{
     AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
-    ResimulationStop, Role, RowImage, Rules, SeedBlock, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, Which,
+    ResimulationStop, Role, RowImage, Rules, SeedBlock, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UseGroup,
+    Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
 
@@ -291,29 +292,81 @@ fn an_authority_only_effect_is_refused_on_clients() {
 fn ops_of_a_client_draw_from_the_seed_of_that_client() {
     let rules = rules();
     let (roll, health) = (rules.effect("GE_Roll").unwrap(), rules.attribute("Health").unwrap());
-    let play = |sim_seed: u64, client_seed: u64, blocks: u32| {
+    // `gap` is the time between two ops, in ticks.
+    let play = |sim_seed: u64, client_seed: u32, seeds: u32, gap: u32| {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
-        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        (0..blocks).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, client_seed + n as u64)));
-        let hits = |sim: &mut Sim, n| {
-            let before = sim.get(who, health).unwrap();
-            let _ = sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
-            sim.get(who, health).unwrap() < before
+        let mut spawn = || sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        let targets = [spawn(), spawn()];
+        let group = UseGroup { who: targets[0], group: 4 };
+        sim.remote_mut().add_use_seeds(group, 0, (0..seeds).map(|n| client_seed + n));
+        let hits = |sim: &mut Sim, n: u32| {
+            let target = targets[(n / gap % 2) as usize];
+            let before = sim.get(target, health).unwrap();
+            let op = OpId::new(3, n * gap, 0);
+            sim.advance_to(SimTime::millis(100 * n as i64 * gap as i64));
+            sim.remote_mut().add_use(op, group);
+            let _ = sim.run_as(op, &Op::Apply(Spec::new(roll, target)));
+            sim.get(target, health).unwrap() < before
         };
         (0..64).map(|n| hits(&mut sim, n)).collect::<Vec<_>>()
     };
-    assert_eq!(play(1, 5, 8), play(2, 5, 8), "the sim's own seed does not matter");
-    assert_ne!(play(1, 5, 8), play(1, 6, 8));
-    let (half, all) = (play(1, 5, 4), play(1, 5, 8));
-    assert_eq!(half[..32], all[..32], "each tick draws from its block");
-    assert_ne!(half[32..], all[32..], "without a block the sim's seed is used");
+    assert_eq!(play(1, 5, 64, 1), play(2, 5, 64, 1), "the sim's own seed does not matter");
+    assert_ne!(play(1, 5, 64, 1), play(1, 600, 64, 1));
+    assert_eq!(play(1, 5, 64, 1), play(1, 5, 64, 7), "neither the time nor the target matters");
+    let (half, all) = (play(1, 5, 32, 1), play(1, 5, 64, 1));
+    assert_eq!(half[..32], all[..32], "each use draws from its seed");
+    assert_ne!(half[32..], all[32..], "without a seed the sim's seed is used");
+}
+
+#[test]
+fn later_work_of_an_op_draws_from_its_use_and_an_op_that_draws_nothing_has_no_number() {
+    let rules = rules();
+    let (over_time, roll, health) = (
+        rules.effect("GE_RollOverTime").unwrap(),
+        rules.effect("GE_Roll").unwrap(),
+        rules.attribute("Health").unwrap(),
+    );
+    let spawn = |role: Role, seeds: &[u32]| {
+        let mut sim = Sim::new(rules.clone(), SimConfig { role, ..SimConfig::default() });
+        let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
+        let group = UseGroup { who, group: 4 };
+        sim.remote_mut().set_roll_owner(who, 3);
+        sim.remote_mut().add_use_seeds(group, 0, seeds.iter().copied());
+        (sim, who, group)
+    };
+    let play = |role: Role, start: i64, seeds: &[u32]| {
+        let (mut sim, who, group) = spawn(role, seeds);
+        sim.advance_to(SimTime::millis(start));
+        let op = OpId::new(3, start as u32, 0);
+        sim.remote_mut().add_use(op, group);
+        sim.run_as(op, &Op::Apply(Spec::new(over_time, who))).unwrap();
+        assert_eq!(sim.remote().next_use(group), Some(0), "nothing was drawn yet");
+        // A second op draws first and gets the first number.
+        let second = OpId::new(3, start as u32 + 1, 0);
+        sim.remote_mut().add_use(second, group);
+        let _ = sim.run_as(second, &Op::Apply(Spec::new(roll, who)));
+        let value = |n: i64| {
+            sim.advance_to(SimTime::millis(start + 100 * n));
+            sim.get(who, health).unwrap()
+        };
+        let values = (0..=40).map(value).collect::<Vec<_>>();
+        (values, sim.remote().next_use(group))
+    };
+    let played = play(Role::Authority, 1000, &[8, 9]);
+    assert_eq!(played.1, Some(2));
+    assert_eq!(played, play(Role::Authority, 7300, &[8, 9]), "the time does not matter");
+    assert_eq!(played, play(Role::Client, 1000, &[8, 9]), "the client predicts the same rolls");
+    assert_ne!(played, play(Role::Authority, 1000, &[8, 10]));
+    // A client that does not know the seed of a use leaves its rolls to the server.
+    let partly = play(Role::Client, 1000, &[8]);
+    assert!(partly.0.iter().all(|v| *v == partly.0[0]) && partly.1 == Some(1), "{partly:?}");
 }
 
 /// Returns block `n` of eight ticks of 0.1 s.
 fn block(n: u32, seed: u64) -> SeedBlock {
-    let (first, tick) = (n * 8, SimTime::millis(100).0);
-    let from = SimTime((first as i64 - 1) * tick);
-    SeedBlock { first, count: 8, from, until: SimTime(from.0 + 8 * tick), seed }
+    let tick = SimTime::millis(100).0;
+    let from = SimTime((n as i64 * 8 - 1) * tick);
+    SeedBlock { from, until: SimTime(from.0 + 8 * tick), seed }
 }
 
 #[test]
@@ -349,12 +402,16 @@ fn due_work_draws_from_the_stream_of_the_owner_at_its_time() {
 fn rolls_that_no_client_predicts_use_the_seed_of_the_sim() {
     let rules = rules();
     let (loot, health) = (rules.effect("GE_Loot").unwrap(), rules.attribute("Health").unwrap());
-    let play = |seed: u64, client_seed: u64| {
+    let play = |seed: u64, client_seed: u32| {
         let config = SimConfig { seed, role: Role::Authority, ..SimConfig::default() };
         let mut sim = Sim::new(rules.clone(), config);
         let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        (0..8).for_each(|n| sim.remote_mut().add_seed_block(3, block(n, client_seed + n as u64)));
-        let won = |n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(loot, who))).is_ok();
+        let group = UseGroup { who, group: 4 };
+        sim.remote_mut().add_use_seeds(group, 0, (0..64).map(|n| client_seed + n));
+        let won = |n| {
+            sim.remote_mut().add_use(OpId::new(3, n, 0), group);
+            sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(loot, who))).is_ok()
+        };
         let won: Vec<bool> = (0..64).map(won).collect();
         assert!(sim.get(who, health).unwrap() > 100.0);
         won
@@ -369,15 +426,21 @@ fn a_client_refuses_a_chance_that_it_does_not_know() {
     let roll = rules.effect("GE_Roll").unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-    sim.remote_mut().add_seed_block(3, block(0, 5));
-    let seeds = |sim: &Sim| [(3, 7), (3, 8), (2, 7)].map(|(client, tick)| sim.remote().seed_at(client, tick));
-    assert_eq!(seeds(&sim), [Some(5), None, None]);
-    let known = |sim: &mut Sim, n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)));
-    assert_eq!(known(&mut sim, 8), Err(Refusal::UnknownRoll));
+    let group = UseGroup { who, group: 4 };
+    sim.remote_mut().add_use_seeds(group, 0, [5]);
+    let known = |sim: &mut Sim, n| {
+        sim.remote_mut().add_use(OpId::new(3, n, 0), group);
+        sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)))
+    };
     assert_ne!(known(&mut sim, 7), Err(Refusal::UnknownRoll));
+    assert!(sim.remote().use_seed(OpId::new(3, 7, 0)).is_some());
+    assert_eq!(known(&mut sim, 8), Err(Refusal::UnknownRoll));
+    assert_eq!(sim.remote().use_seed(OpId::new(3, 8, 0)), None);
+    let unregistered = sim.run_as(OpId::new(3, 9, 0), &Op::Apply(Spec::new(roll, who)));
+    assert_eq!(unregistered, Err(Refusal::UnknownRoll));
     assert_eq!(sim.apply(&Spec::new(roll, who)), Err(Refusal::UnknownRoll));
-    sim.remote_mut().drop_seed_blocks(3, 8);
-    assert_eq!(seeds(&sim), [None; 3]);
+    sim.remote_mut().discard_use(OpId::new(3, 7, 0));
+    assert_ne!(known(&mut sim, 8), Err(Refusal::UnknownRoll), "the number is free again");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
 use crate::authority::check_numbers;
 use crate::confirm::is_shown;
 use crate::message::{Command, Request, encode};
-use crate::op_ids;
+use crate::op_ids::{self, use_group};
 use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -99,7 +99,10 @@ impl Client {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let id = self.op_ids.next(&self.sim, self.client, next, &command.request);
-        let may_predict = policy == NetExecution::LocalPredicted && is_open && self.knows_rolls(&command);
+        if let Some(group) = use_group(id, command.request.who()) {
+            self.sim.remote_mut().add_use(id, group);
+        }
+        let may_predict = policy == NetExecution::LocalPredicted && is_open;
         let outcome = if may_predict { self.predict(id, &command.request)? } else { None };
         let is_predicted = outcome.is_some();
         let mut status = CommandStatus::Sent(id);
@@ -136,7 +139,9 @@ impl Client {
     fn predict(&mut self, id: OpId, request: &Request) -> Result<Option<Outcome>, Refusal> {
         let op = request.op();
         self.sim.run_as(id, &op).map(Some).or_else(|refusal| {
-            self.sim.remote_mut().discard_op(id, &op);
+            let mut remote = self.sim.remote_mut();
+            remote.discard_op(id, &op);
+            remote.discard_use(id);
             let is_unknown = matches!(refusal, Refusal::NotReplicated { .. } | Refusal::UnknownRoll);
             if is_unknown { Ok(None) } else { Err(refusal) }
         })
@@ -159,16 +164,6 @@ impl Client {
             | Request::Aim { .. }
             | Request::Mispredicted { .. } => Ok(()),
         }
-    }
-
-    /// Returns whether the client knows the numbers that a command may draw. A command whose rolls the server has not
-    /// revealed is sent without a prediction. Releases and cancels are predicted except for their rolls.
-    fn knows_rolls(&self, command: &Command) -> bool {
-        let needs_none = matches!(command.request, Request::Move { .. }) || command.request.is_release();
-        let remote = self.sim.remote();
-        needs_none
-            || remote.seed_at(self.client, command.tick.0).is_some()
-            || remote.definition_count() == 0 && !self.sim.rules().may_roll()
     }
 
     /// Starts a new Base if the tick has none yet.

@@ -18,7 +18,7 @@ pub struct PredictionKey {
     pub parent: Option<u16>,
     /// The number of the client.
     pub client: u16,
-    /// The seed of the rolls of the tick, revealed by the server; `None` if the server had not revealed it.
+    /// The seed of the rolls of the use, revealed by the server; `None` if the server had not revealed it.
     pub seed: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ impl Keys {
             });
             let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
             let sub = sub.saturating_add(predictions.len() as u16);
-            let seed = sim.remote().seed_at(id.client(), id.base());
+            let seed = sim.remote().use_seed(id);
             let key = PredictionKey { base, sub, parent, client: id.client(), seed };
             predictions.push(Prediction { key, op: id, ability, activation, status: PredictionStatus::Pending });
         }

@@ -5,7 +5,7 @@ use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
 use crate::policy::execution;
 use ugas_core::{
-    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction,
+    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction, UseGroup,
 };
 use ugas_doc::NetExecution;
 
@@ -36,7 +36,14 @@ impl LocalAbilities {
             sim.take_facts(&mut self.facts);
         }
         self.ops += 1;
-        let outcome = sim.run_as(OpId::new(LOCAL, self.ops, 0), &request.op());
+        let id = OpId::new(LOCAL, self.ops, 0);
+        let group = UseGroup { who, group: 0 };
+        let next = sim.remote().next_use(group).unwrap_or(0);
+        let seed = sim.config().seed as u32 ^ self.ops.wrapping_mul(0x9e37_79b9);
+        let mut remote = sim.remote_mut();
+        remote.add_use_seeds(group, next, [seed]);
+        remote.add_use(id, group);
+        let outcome = sim.run_as(id, &request.op());
         self.emit_facts(out);
         outcome
     }
@@ -80,10 +87,10 @@ impl LocalAbilities {
     }
 }
 
-/// Returns an empty sim for local abilities. Its rolls concern no other machine, so one seed is enough for all ticks.
+/// Returns an empty sim for local abilities. Its rolls concern no other machine, so one seed is enough for all times.
 fn local_sim(from: &Sim) -> Sim {
     let mut sim = Sim::new(from.rules().clone(), from.config().clone());
     let (from, until, seed) = (SimTime(-1), SimTime::NEVER, from.config().seed);
-    sim.remote_mut().add_seed_block(LOCAL, SeedBlock { first: 0, count: u32::MAX, from, until, seed });
+    sim.remote_mut().add_seed_block(LOCAL, SeedBlock { from, until, seed });
     sim
 }

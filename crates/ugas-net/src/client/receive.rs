@@ -10,7 +10,8 @@ use super::reconcile::ServerState;
 use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_list;
-use crate::message::{ToClient, decode};
+use crate::message::{MAX_USE_SEEDS, ToClient, USE_BITS, USE_MASK, decode};
+use crate::op_ids::use_group;
 use crate::rolls::{Blocks, KEPT_BLOCKS};
 use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
@@ -19,7 +20,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, Sim, SimTime};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, OpId, Sim, SimTime, UseGroup};
 
 impl Client {
     /// Receives a datagram from the server. A malformed datagram is dropped and counted ([`Client::counts`]).
@@ -115,6 +116,17 @@ impl Client {
                 }
             }
             ToClient::Simulated { who, what } => self.simulate(who, &what),
+            ToClient::UseSeeds { who, group, next, first, seeds } => {
+                if self.rows.iter().all(|row| row.who != who) || seeds.len() > MAX_USE_SEEDS {
+                    self.counts.malformed += 1;
+                    return;
+                }
+                let group = UseGroup { who, group };
+                if self.sim.remote().next_use(group).is_none() {
+                    self.sim.remote_mut().renumber_uses(group, |_, _| false, |_| next);
+                }
+                self.sim.remote_mut().add_use_seeds(group, first, seeds);
+            }
             ToClient::Rules { rules, documents, is_last } => self.receive_rules(rules, documents, is_last),
             ToClient::OwnerState { who, tick, state } => {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
@@ -211,10 +223,10 @@ impl Client {
     /// Reads the seeds that the server reveals.
     fn read_seeds(&mut self, tick: Tick, from: &mut BitReader) -> Result<(), WireError> {
         let seeds = self.blocks.read(tick, from)?;
-        let oldest = self.blocks.first_tick(self.blocks.of(tick).saturating_sub(KEPT_BLOCKS));
+        let oldest = self.blocks.first_tick(self.blocks.of(tick).saturating_sub(KEPT_BLOCKS)).time(self.length);
         let mut remote = self.sim.remote_mut();
         seeds.into_iter().for_each(|block| remote.add_seed_block(self.client, block));
-        remote.drop_seed_blocks(self.client, oldest.0);
+        remote.drop_seed_blocks(self.client, oldest);
         Ok(())
     }
 
@@ -222,11 +234,13 @@ impl Client {
     /// remote actors.
     pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict], tick: Tick) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
-        for CommandVerdict { base, sub, activated } in verdicts {
+        let mut numbers: Vec<(UseGroup, u8)> = Vec::new();
+        for CommandVerdict { base, sub, activated, next_use } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.id;
+            numbers.extend(use_group(id, pending.command.request.who()).zip(*next_use));
             self.pending_facts.accept(id, tick);
             let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
             if activated.is_some() && !rejected.is_empty() {
@@ -247,6 +261,7 @@ impl Client {
                     remote.discard_op(id, &op);
                     if pending.has_effect {
                         remote.discard_actions(id);
+                        remote.discard_use(id);
                     }
                     // The facts of a command without an effect are about its input.
                     let is_of = |f: &Fact| f.root == id && (pending.has_effect || is_input(f));
@@ -255,7 +270,22 @@ impl Client {
                 }
             }
         }
-        (is_rejected, undone)
+        (self.renumber_uses(&numbers, tick) || is_rejected, undone)
+    }
+
+    /// Takes over the server's numbers of uses. They differ from those of the client after a prediction that was wrong.
+    /// Returns whether the rolls of predicted commands changed.
+    fn renumber_uses(&mut self, numbers: &[(UseGroup, u8)], tick: Tick) -> bool {
+        let (pending, time, mut is_changed) = (&self.pending, tick.time(self.length), false);
+        // A packet has one number for each group, which it repeats for each command.
+        for (at, &(group, low)) in numbers.iter().enumerate() {
+            if self.sim.remote().next_use(group).is_some() && numbers[..at].iter().all(|n| n.0 != group) {
+                let is_open = |op: OpId, drawn: SimTime| drawn > time || pending.iter().any(|p| p.id == op);
+                let next = |expected| nearest_use(expected, low);
+                is_changed |= self.sim.remote_mut().renumber_uses(group, is_open, next);
+            }
+        }
+        is_changed
     }
 
     pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerUpdate, WireError> {
@@ -336,6 +366,8 @@ pub(super) struct CommandVerdict {
     pub(super) sub: u16,
     /// The abilities that the command activated; `None` if the command was rejected.
     pub(super) activated: Option<Vec<AbilityId>>,
+    /// The low bits of the number of the next use of the command's group.
+    pub(super) next_use: Option<u8>,
 }
 
 /// What a packet contains about an owned controller.
@@ -345,6 +377,13 @@ pub(super) enum OwnerUpdate {
     Matched(Tick),
     State(Box<(Option<ServerState>, Tokens)>),
     Removed,
+}
+
+/// Returns the number with these low bits that is nearest to the expected one.
+fn nearest_use(expected: u32, low: u8) -> u32 {
+    let range = USE_MASK as u32 + 1;
+    let ahead = u32::from(low).wrapping_sub(expected) % range;
+    if ahead < range / 2 { expected.wrapping_add(ahead) } else { expected.wrapping_add(ahead).wrapping_sub(range) }
 }
 
 fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError> {
@@ -359,23 +398,26 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError>
                 activated.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
             }
         }
-        verdicts.push(CommandVerdict { base, sub, activated });
+        let next_use = if from.bit()? { Some(from.bits(USE_BITS)? as u8) } else { None };
+        verdicts.push(CommandVerdict { base, sub, activated, next_use });
     }
     Ok(verdicts)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::nearest_use;
     use crate::client::CommandStatus;
     use crate::harness::Harness;
     use crate::link::LinkProfile;
-    use crate::message::Request;
+    use crate::message::{Request, ToClient};
+    use crate::op_ids;
     use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
     use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
-    use ugas_doc::{Ability, Attribute, AttributeSet, Effect};
+    use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect};
 
     /// Returns a packet of the server that contains only verdicts.
     fn packet(verdicts: &[(u32, u16, bool)]) -> Vec<u8> {
@@ -392,6 +434,8 @@ mod tests {
             if !refused {
                 put_uint(&mut out, 0);
             }
+            // No number of a use.
+            out.bit(false);
         }
         out.bit(false);
         out.bit(false);
@@ -406,7 +450,8 @@ mod tests {
         let set = AttributeSet::new("S").with(Attribute::new("Mana", 100.0));
         let cost = Effect::instant("GE_Cost").add("Mana", -1.0);
         let luck = Effect { application_chance: Some(0.5.into()), ..Effect::instant("GE_Luck").add("Mana", 1.0) };
-        let ability = Ability::new("GA").cost("GE_Cost");
+        let apply = AbilityTask::new("ApplyEffectToOwner").param("EffectClass", "GE_Luck");
+        let ability = Ability::new("GA").cost("GE_Cost").task(apply);
         let rules = Rules::builder().add(set).add(cost).add(luck).add(ability).build().unwrap();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let who = sim.spawn(SpawnSpec::sets([rules.set("S").unwrap()])).unwrap();
@@ -419,20 +464,46 @@ mod tests {
     }
 
     #[test]
-    fn a_command_whose_rolls_are_unknown_is_sent_without_a_prediction() {
+    fn a_roll_that_is_unknown_is_left_to_the_server_and_the_rest_is_predicted() {
         let (mut net, who, ability) = joined();
-        let ana = net.client_mut("Ana");
-        let ask = || Request::Activate { who, ability, target: Target::None };
-        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
-        let client = ana.client;
-        ana.sim.remote_mut().remove_stream(client);
-        assert!(matches!(ana.command(ask()), Ok(CommandStatus::Sent(_))));
-        let step = Request::Move { who, anchor: ugas_core::Anchor::at([1.0, 0.0, 0.0]) };
-        assert!(matches!(ana.command(step), Ok(CommandStatus::Predicted(..))), "a move draws nothing");
-        net.run(30);
         let mana = net.server().sim().rules().attribute("Mana").unwrap();
-        assert_eq!(net.server().sim().get(who, mana), Ok(98.0), "the server runs both");
-        assert_eq!(net.client("Ana").sim().get(who, mana), Ok(98.0));
+        let ask = || Request::Activate { who, ability, target: Target::None };
+        let mut lucky = 0;
+        for is_known in (0..40).map(|n| n % 2 == 0) {
+            let before = net.client("Ana").sim().get(who, mana).unwrap();
+            let ana = net.client_mut("Ana");
+            if !is_known {
+                ana.sim.remote_mut().remove_use_groups(who);
+            }
+            assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
+            let predicted = ana.sim().get(who, mana).unwrap() - before;
+            let corrections = ana.counts().corrections;
+            net.run(30);
+            let ana = net.client("Ana");
+            let result = ana.sim().get(who, mana).unwrap() - before;
+            assert_eq!(net.server().sim().get(who, mana), ana.sim().get(who, mana));
+            assert_eq!(predicted, if is_known { result } else { -1.0 }, "the cost is predicted");
+            assert_eq!(ana.counts().corrections - corrections, u64::from(predicted != result));
+            lucky += (result > -1.0) as u32;
+            // The server reveals the seeds again.
+            let group = op_ids::granted_groups(net.server().sim(), who)[0];
+            let next = net.server().sim().remote().next_use(group).unwrap();
+            let seeds = (next..next + 4).map(|n| Secret::known(1).seed_of_use(group, n)).collect();
+            let (first, group) = (next, group.group);
+            let tick = net.server().tick();
+            net.client_mut("Ana").receive_message(ToClient::UseSeeds { who, group, next, first, seeds }, tick);
+        }
+        assert!((5..35).contains(&lucky), "{lucky}");
+    }
+
+    #[test]
+    fn the_number_of_a_use_is_the_nearest_with_these_low_bits() {
+        for expected in [0_u32, 5, 31, 32, 63, 64, 1000, u32::MAX - 3] {
+            for difference in -32_i32..32 {
+                let number = expected.wrapping_add_signed(difference);
+                assert_eq!(nearest_use(expected, (number & 63) as u8), number, "{expected} {difference}");
+            }
+        }
     }
 
     // covers: UGAS-13.5-03

@@ -18,6 +18,7 @@ mod reveal;
 mod run;
 mod secret;
 mod send;
+mod uses;
 
 use crate::authority::{AnomalyScore, AuthoredRange, CooldownHistory, MovementConfig, RejectReason, TargetPolicy};
 use crate::carrier::{ConnectionConfig, PacketNumber};
@@ -42,7 +43,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime, UseGroup};
 use ugas_doc::ControllerReplication;
 
 /// The maximum number of commands in one packet.
@@ -201,6 +202,8 @@ pub struct Server {
     secret: Secret,
     /// The blocks of ticks that have one seed.
     blocks: Blocks,
+    /// The first use of each group of abilities whose seed the sim does not have.
+    use_ends: BTreeMap<UseGroup, u32>,
     tick: Tick,
     /// The time that passed without ticks.
     idle: SimTime,
@@ -259,6 +262,7 @@ impl Server {
             tick,
             idle: SimTime::ZERO,
             blocks: Blocks::new(config.tick_length),
+            use_ends: BTreeMap::new(),
             config,
             secret,
             peers: BTreeMap::new(),

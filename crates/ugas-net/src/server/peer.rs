@@ -16,7 +16,7 @@ use crate::rolls::Blocks;
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use ugas_core::{AbilityId, ControllerId, Sim, SimTime};
+use ugas_core::{AbilityId, ControllerId, Sim, SimTime, UseGroup};
 
 /// The maximum number of commands waiting for their tick.
 const MAX_WAITING: usize = 256;
@@ -132,6 +132,8 @@ pub(crate) struct Peer {
     pub(crate) op_ids: OpIds,
     /// The random seeds that the client knows.
     pub(crate) seeds: RevealedSeeds,
+    /// The first use of each group whose seed the client does not have.
+    pub(crate) revealed_uses: BTreeMap<UseGroup, u32>,
     pub(crate) verdicts: Vec<Verdict>,
     /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
     rejected: VecDeque<Command>,
@@ -182,6 +184,7 @@ impl Peer {
             last_tick: Tick(0),
             op_ids: OpIds::default(),
             seeds: RevealedSeeds::default(),
+            revealed_uses: BTreeMap::new(),
             verdicts: Vec::new(),
             rejected: VecDeque::new(),
             confirmations: ConfirmationQueue::default(),

@@ -90,6 +90,9 @@ impl Server {
         if rules != server_rules && is_playing {
             self.send_rules_after(peer, rules);
         }
+        if is_playing {
+            self.reveal_granted(peer);
+        }
     }
 }
 
@@ -138,7 +141,7 @@ fn read_payload(
                     counts.add(reason);
                     p.count_rejection(reason, time);
                     p.record_rejected(&command, reason);
-                    p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new() });
+                    p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new(), group: None });
                 }
             }
             None => {

@@ -1,6 +1,6 @@
-//! When the server reveals the seeds of a client's rolls.
+//! When the server reveals the seeds of blocks of ticks.
 //!
-//! A client needs the seed of a tick to predict the rolls of the tick, and it predicts ticks that the server has not
+//! A client needs the seed of a tick to predict the rolls of due work, and it predicts ticks that the server has not
 //! simulated. The server therefore reveals the seeds of the blocks up to [`ahead`] after its own tick. A seed is sent at
 //! once and then twice per block until the client has acknowledged it.
 

@@ -43,12 +43,12 @@ impl Server {
         if new.is_empty() {
             return;
         }
-        let oldest = self.oldest_tick();
+        let oldest = self.oldest_tick().time(self.config.tick_length);
         let mut remote = self.sim.remote_mut();
         for block in new {
             remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(serial, block)));
         }
-        remote.drop_seed_blocks(client, oldest.0);
+        remote.drop_seed_blocks(client, oldest);
     }
 
     /// Returns the oldest tick whose commands run as of their own tick.
@@ -77,11 +77,15 @@ impl Server {
                 }
             };
             let before = self.sim.facts().list.len();
-            // A release may be older than the limit. Its rolls are those of the oldest tick that is allowed.
+            // A release may be older than the limit. Its id is that of the oldest tick that is allowed.
             let tick = command.tick.max(self.oldest_tick());
             let Some(p) = self.peers.get_mut(&id) else { return };
             let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
+            let group = self.register_use(id, op_id, command.request.who());
             let result = self.run_command(id, &command, op_id);
+            if let Some(group) = group {
+                self.reveal_uses(id, group);
+            }
             let facts = &self.sim.facts().list;
             // A log that overflowed was cleared.
             let new = facts.get(before..).unwrap_or(facts);
@@ -106,7 +110,7 @@ impl Server {
                 }
             };
             let Some(p) = self.peers.get_mut(&id) else { return };
-            p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated });
+            p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated, group });
         }
     }
 
@@ -280,6 +284,7 @@ impl Server {
             if !self.peers.values().any(|p| p.owned.contains(&who)) {
                 self.modes.remove(&who);
                 self.interest.set_always_relevant(who, false);
+                self.remove_uses(who);
             }
         }
     }

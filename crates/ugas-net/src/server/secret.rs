@@ -1,8 +1,11 @@
-//! The random seeds of clients. Each client has a seed for each block of ticks, to predict its own random rolls. The
+//! The random seeds of clients. Each client has a seed for each block of ticks, and each controller one for each use of
+//! its abilities, so that clients can predict their own random rolls. The
 //! seeds are derived from a secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive
 //! neither the secret nor another seed.
 
+use crate::types::Tick;
 use std::fmt;
+use ugas_core::UseGroup;
 
 /// The 128-bit secret from which the seeds of clients are derived.
 ///
@@ -40,6 +43,26 @@ impl Secret {
         message[..8].copy_from_slice(&connection.to_le_bytes());
         message[8..].copy_from_slice(&block.to_le_bytes());
         sip(&self.0, &message) as u32
+    }
+
+    /// Returns the seed of a use of a controller's abilities.
+    pub(crate) fn seed_of_use(&self, group: UseGroup, number: u32) -> u32 {
+        self.hash_of_group(group, 1, number) as u32
+    }
+
+    /// Returns the number of the first use of a group whose numbers start at a tick. Numbers start anywhere, so that a
+    /// controller that was removed and returns does not repeat its rolls.
+    pub(super) fn first_use(&self, group: UseGroup, tick: Tick) -> u32 {
+        (self.hash_of_group(group, 2, tick.0) >> 33) as u32
+    }
+
+    fn hash_of_group(&self, group: UseGroup, kind: u8, number: u32) -> u64 {
+        let mut message = [0; 11];
+        message[0] = kind;
+        message[1..5].copy_from_slice(&group.who.0.to_le_bytes());
+        message[5..7].copy_from_slice(&group.group.to_le_bytes());
+        message[7..].copy_from_slice(&number.to_le_bytes());
+        sip(&self.0, &message)
     }
 }
 

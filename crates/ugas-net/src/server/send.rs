@@ -6,7 +6,7 @@ use super::owner::{Owned, Written};
 use super::peer::{Peer, Phase, SentPacket};
 use super::{MAX_VERDICTS, MIN_HELLO, NOTHING, REMOVED, Server, USUAL_SLACK};
 use crate::mask::{Recipient, is_seen};
-use crate::message::{ToClient, Verdict, encode};
+use crate::message::{ToClient, USE_BITS, USE_MASK, Verdict, encode};
 use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
@@ -121,7 +121,7 @@ impl Server {
                 put_int(writer, slack as i64 - USUAL_SLACK);
                 sent.seeds = if seeds.is_empty() { 0 } else { seeds.end };
                 blocks.write(tick, seeds.clone(), |block| secret.seed_of(serial, block), writer);
-                write_verdicts(writer, verdicts, &mut sent, room / 4);
+                write_verdicts(writer, sim, verdicts, &mut sent, room / 4);
                 confirmations.write(tick, writer, room / 4, REPEATED, &mut sent.confirmations);
                 let mut owner =
                     OwnerContext { sim, store, hidden, owned, own_confirmations, arrived_definitions, tick, room };
@@ -260,7 +260,7 @@ impl OwnerContext<'_> {
 }
 
 /// Writes the verdicts that fit into `room` bits, the oldest first.
-fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
+fn write_verdicts(out: &mut BitWriter, sim: &Sim, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
     let begun = out.bit_len();
     let mut kept = 0;
     let mut body = BitWriter::new();
@@ -272,6 +272,11 @@ fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPack
         if !v.rejected {
             put_uint(&mut body, v.activated.len() as u64);
             v.activated.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
+        }
+        let next = v.group.and_then(|group| sim.remote().next_use(group));
+        body.bit(next.is_some());
+        if let Some(next) = next {
+            body.bits(next as u64 & USE_MASK, USE_BITS);
         }
         if begun + body.bit_len() > room {
             body.truncate(before);

@@ -1,5 +1,6 @@
 //! Rolls: a client predicts its rolls but cannot choose them. The cheating client of these tests tries each variation of
-//! its packets on a copy of the server before it sends the best one. So it knows more than any client knows.
+//! its packets, each tick and each target on a copy of the server before it sends the best one. So it knows more than any
+//! client knows.
 
 use crate::kit::{Game, Setup, builder};
 use std::collections::BTreeMap;
@@ -44,6 +45,12 @@ fn rules() -> Arc<Rules> {
                 .task(apply("ApplyEffectToTarget", "GE_Proc"))
                 .task(AbilityTask::new("SendEvent").param("EventTag", "Event.Struck")),
         )
+        // A strike with a wind-up, during which the client may cancel it.
+        .add(
+            Ability::new("GA_Heavy")
+                .task(AbilityTask::new("WaitDelay").param("Duration", 0.1))
+                .task(apply("ApplyEffectToTarget", "GE_Proc")),
+        )
         // A passive that rolls when the owner strikes.
         .add(
             Ability::new("GA_Echo")
@@ -64,6 +71,8 @@ struct Cheat {
     carrier: Carrier,
     hero: ControllerId,
     foe: ControllerId,
+    /// Another controller like the foe.
+    twin: ControllerId,
     base: u32,
     /// The seeds that the last packets revealed: the block, and its seed.
     seeds: Vec<(i64, u64)>,
@@ -76,26 +85,32 @@ impl Cheat {
         let rules = rules();
         let mut sim = Sim::new(rules.clone(), SimConfig::default());
         let mut spawn = || sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        let (hero, foe) = (spawn(), spawn());
-        for name in ["GA_Strike", "GA_Echo", "GA_Emote"] {
+        let (hero, foe, twin) = (spawn(), spawn(), spawn());
+        for name in ["GA_Strike", "GA_Heavy", "GA_Echo", "GA_Emote"] {
             let grant = AbilityGrant::new(rules.ability(name).unwrap());
             let grant = if name == "GA_Strike" { grant.input(STRIKE) } else { grant };
             sim.run(Op::Grant { who: hero, grant }).unwrap();
         }
         let config = ServerConfig { tick_length: LENGTH, commands_per_tick: 64, ..ServerConfig::default() };
-        let mut server = Server::new(sim, config, Secret::known(seed));
-        server.connect(CHEAT, &[hero]).unwrap();
+        let server = Server::new(sim, config, Secret::known(seed));
         let carrier = Carrier::new(ConnectionConfig::default());
-        let mut cheat = Cheat { server, rules, carrier, hero, foe, base: 0, seeds: Vec::new(), acks: true };
-        let rules = cheat.rules.fingerprint();
-        let hello = ToServer::Hello { protocol: PROTOCOL, rules, padding: vec![0; 256] };
-        cheat.carrier.push(&hello.to_bytes()).unwrap();
-        (0..20).for_each(|_| {
-            cheat.give(&[]);
-            cheat.step();
-        });
-        assert_eq!(cheat.server.playing().count(), 1);
+        let mut cheat = Cheat { server, rules, carrier, hero, foe, twin, base: 0, seeds: Vec::new(), acks: true };
+        cheat.join();
         cheat
+    }
+
+    /// Connects and joins.
+    fn join(&mut self) {
+        self.server.connect(CHEAT, &[self.hero]).unwrap();
+        (self.carrier, self.base) = (Carrier::new(ConnectionConfig::default()), 0);
+        let rules = self.rules.fingerprint();
+        let hello = ToServer::Hello { protocol: PROTOCOL, rules, padding: vec![0; 256] };
+        self.carrier.push(&hello.to_bytes()).unwrap();
+        (0..20).for_each(|_| {
+            self.give(&[]);
+            self.step();
+        });
+        assert_eq!(self.server.playing().count(), 1);
     }
 
     fn now(&self) -> SimTime {
@@ -155,7 +170,28 @@ impl Cheat {
     /// Returns how often the strike and the passive succeeded so far, and how often the hero struck.
     fn outcome(&self) -> (f64, f64) {
         let value = |who, name| 1e9 - self.server.sim().get(who, self.rules.attribute(name).unwrap()).unwrap();
-        (value(self.foe, "Health"), value(self.hero, "Mana"))
+        (value(self.foe, "Health") + value(self.twin, "Health"), value(self.hero, "Mana"))
+    }
+
+    /// Waits, uses an ability on a target, and lets its wind-up end. With `cancels`, the client cancels the ability and
+    /// uses it again first.
+    fn use_after(&mut self, wait: u32, name: &str, on_twin: bool, cancels: bool) {
+        (0..wait).for_each(|_| {
+            self.give(&[]);
+            self.step();
+        });
+        let (who, ability) = (self.hero, self.rules.ability(name).unwrap());
+        let target = Target::Controller(if on_twin { self.twin } else { self.foe });
+        let start = Request::Activate { who, ability, target };
+        if cancels {
+            let commands = [start.clone(), Request::Cancel { who, ability }].map(|request| self.command(request));
+            self.give(&commands);
+            self.step();
+        }
+        let command = self.command(start);
+        self.give(&[command]);
+        let ticks = if name == "GA_Heavy" { 8 } else { 1 };
+        (0..ticks).for_each(|_| self.step());
     }
 }
 
@@ -249,6 +285,75 @@ fn no_key_no_order_and_no_other_request_changes_a_roll() {
         cheat.step();
     }
     assert!(procs > 2 && echoes > 2, "both happen: {procs}, {echoes}");
+}
+
+/// The other ways to use an ability: the ticks to wait, whether the target is the twin, whether the client cancels first.
+fn other_uses() -> impl Iterator<Item = (u32, bool, bool)> {
+    let waits = (0..40).map(|wait| (wait, wait % 2 == 1, false));
+    waits.chain([(0, true, false), (0, false, true), (3, true, true)])
+}
+
+#[test]
+fn neither_the_time_nor_the_target_of_a_use_nor_a_cancel_changes_its_roll() {
+    let mut cheat = Cheat::new(9);
+    for ability in ["GA_Strike", "GA_Heavy"] {
+        let mut procs = 0;
+        for at in 0..80 {
+            let before = cheat.outcome().0;
+            let outcome = |(wait, on_twin, cancels)| {
+                let mut copy = cheat.clone();
+                copy.use_after(wait, ability, on_twin, cancels && ability == "GA_Heavy");
+                copy.outcome().0 - before
+            };
+            let expected = outcome((0, false, false));
+            let step = if at % 8 == 0 { 1 } else { 7 };
+            for way in other_uses().step_by(step) {
+                assert_eq!(outcome(way), expected, "{ability} {at}: {way:?}");
+            }
+            procs += (expected > 0.0) as u32;
+            cheat.use_after(at % 3, ability, at % 2 == 0, false);
+        }
+        assert!(procs > 0, "{ability}");
+    }
+}
+
+/// A client that knows all its future rolls chooses when and on whom it uses an ability.
+#[test]
+fn a_client_that_chooses_the_tick_and_the_target_does_not_succeed_more_often() {
+    let (mut cheat, uses) = (Cheat::new(3), 700);
+    for at in 0..uses {
+        let before = cheat.outcome().0;
+        let ability = ["GA_Strike", "GA_Heavy"][at % 2];
+        let succeeds = |&(wait, on_twin, cancels): &(u32, bool, bool)| {
+            let mut copy = cheat.clone();
+            copy.use_after(wait, ability, on_twin, cancels && at % 2 == 1);
+            copy.outcome().0 > before
+        };
+        let (wait, on_twin, cancels) = other_uses().step_by(5).find(succeeds).unwrap_or((0, false, false));
+        cheat.use_after(wait, ability, on_twin, cancels);
+        cheat.server.take_facts(&mut Facts::default());
+    }
+    let (count, all) = (cheat.outcome().0, uses as f64);
+    let (mean, sigma) = (all * CHANCE, (all * CHANCE * (1.0 - CHANCE)).sqrt());
+    println!("{count} of {all}, expected {mean}, sigma {sigma:.1}");
+    assert!((count - mean).abs() <= 3.0 * sigma, "{count} of {all}, expected {mean}, sigma {sigma:.1}");
+}
+
+#[test]
+fn a_new_connection_does_not_change_the_next_rolls() {
+    let mut cheat = Cheat::new(9);
+    let mut procs = 0;
+    for _ in 0..60 {
+        let before = cheat.outcome().0;
+        let mut stays = cheat.clone();
+        stays.use_after(0, "GA_Strike", false, false);
+        cheat.server.disconnect(CHEAT);
+        cheat.join();
+        cheat.use_after(0, "GA_Strike", false, false);
+        assert_eq!(cheat.outcome().0, stays.outcome().0);
+        procs += (cheat.outcome().0 > before) as u32;
+    }
+    assert!(procs > 0);
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -419,7 +524,7 @@ fn predicted_rolls_equal_those_of_the_server_on_every_link() {
         assert!(both.len() >= 8 && critical > 0 && critical < both.len(), "{name}: {critical} of {}", both.len());
         if ["lan", "good"].contains(&name) {
             assert_eq!((corrections, undone, both.len() >= 50), (0, 0, true), "{name}");
-            // The roll of an ability after a delay belongs to the tick at which the delay ends.
+            // The roll of an ability after a delay belongs to the use of the ability.
             let slow = gamble(profile, "GA_Slow");
             assert_eq!((slow.corrections, slow.undone, slow.rolled.len() >= 20), (0, 0, true), "{name}");
         }

@@ -229,7 +229,8 @@ impl Flow<'_> {
         let (cause, depth) = (self.cause, self.depth + 1);
         for (nth, spec) in then.into_iter().enumerate() {
             let origin_id = child_origin_id(via.key, Trigger::Hook as u64, position as u32, nth);
-            self.sc.reactions.push_back(Reaction::Apply { from: b.target, spec, origin_id, cause, depth });
+            let roll = self.roll.child([Trigger::Hook as u64, position as u64, nth as u64]);
+            self.sc.reactions.push_back(Reaction::Apply { from: b.target, spec, origin_id, roll, cause, depth });
         }
     }
 }

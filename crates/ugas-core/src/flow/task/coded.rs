@@ -1,10 +1,9 @@
 //! Abilities that are implemented in code. Such an ability is resumed by the event that it waits for. The row stores
 //! one record for each waiting ability.
 
-use super::effect::child_of_act;
+use super::effect::{child_of_act, path_of_act};
 use super::{NO_PC, TaskThread};
 use crate::flow::ability::EndHow;
-use crate::flow::roll::check_known;
 use crate::flow::{Flow, ForeignAction, RowEvent, Via};
 use crate::rng::DrawAt;
 use crate::rules::{AbilityAction, AbilityCx, Next, Resume};
@@ -48,13 +47,14 @@ impl Flow<'_> {
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
         let is_for_server = || self.ability(a.ability).is_some_and(|d| d.doc.net_execution == NetExecution::ServerOnly);
-        let (seed, known) = self.view().seed(is_for_server);
+        let stream = self.view().roll_stream(is_for_server);
         let draw = DrawAt {
-            seed,
-            known,
-            sub: if a.root.client() == 0 { 0 } else { a.root.sub() },
+            seed: stream.seed,
+            known: stream.known,
+            is_use: stream.path.is_some(),
+            sub: if a.root.client() == 0 || stream.path.is_some() { 0 } else { a.root.sub() },
             target: who.0,
-            origin_id: a.origin_id,
+            origin_id: stream.path.unwrap_or(a.origin_id),
             ordinal: a.ordinal,
             execution: a.acts,
             calculation: SITE_CODE,
@@ -76,15 +76,15 @@ impl Flow<'_> {
             acts: Vec::new(),
         };
         let next = code.resume(&mut state, why, &mut cx);
-        let (acts, drew) = (cx.acts, cx.draw.draw > 0);
-        if check_known(known, drew).is_err() {
+        let (acts, draw) = (cx.acts, cx.draw);
+        if draw.draw > 0 && self.view().record_draws(&draw).is_err() {
             // The server decides what the ability does.
             return;
         }
         if let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) {
             a.code = state;
             // The next call must draw other random numbers.
-            a.acts += drew as u32;
+            a.acts += (draw.draw > 0) as u32;
         }
         for act in acts {
             if !self.act(slot, of, act) {
@@ -153,12 +153,15 @@ impl Flow<'_> {
         match act {
             AbilityAction::Apply(spec) => {
                 let Some(a) = self.row_mut(slot).play_mut().activation_mut(of) else { return false };
+                let path = path_of_act(a, who, NO_PC);
                 let (origin_id, ability) = (child_of_act(a, who, NO_PC), a.ability);
                 if !self.skips_action_on(spec.target) {
                     let spec = spec.from(who).ability(ability);
+                    let roll = self.enter_roll(path);
                     self.journal_foreign_action(who, spec.target, || ForeignAction::Apply(spec.clone(), origin_id));
                     // A refusal is traced; the code can read the resulting state.
                     let _ = self.apply(&spec, origin_id);
+                    self.roll = roll;
                 }
             }
             AbilityAction::Remove { effect } => {

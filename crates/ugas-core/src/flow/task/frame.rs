@@ -81,7 +81,7 @@ impl Flow<'_> {
         let who = self.row(slot).id;
         self.journal_frame(who, || FrameWork::Retry(id));
         self.cause = Cause { root: id, link: 0 };
-        self.roll = RollSource::Due { who, item: id.0 };
+        self.set_roll(RollSource::due(who, id.0));
         self.depth = 0;
         self.retry_held(slot);
         self.frame_done(who);
@@ -154,7 +154,8 @@ impl Flow<'_> {
         let Some(t) = self.row_mut(slot).play_mut().task_mut(seq) else { return false };
         let (pc, elapsed) = (t.pc, now - t.since);
         (t.since, t.age) = (now, 0);
-        self.roll = RollSource::Due { who, item: self.task_item(slot, of, pc) };
+        let item = self.task_item(slot, of, pc);
+        self.set_roll(RollSource::due(who, item));
         let Some(task) = def.program.task(pc) else { return false };
         let targets = found.map_or_else(|| self.query_host(slot, seq, &task.kind), <[_]>::to_vec);
         self.journal_frame(who, || FrameWork::Tick { seq, found: targets.clone() });

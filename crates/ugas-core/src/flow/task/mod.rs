@@ -17,7 +17,7 @@ mod start;
 mod timeline;
 mod wait;
 
-pub(crate) use effect::child_of_act;
+pub(crate) use effect::{child_of_act, path_of_act};
 pub(crate) use frame::FrameConfig;
 pub(crate) use start::{Step, Wait};
 
