@@ -478,7 +478,7 @@ mod tests {
             assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
             let predicted = ana.sim().get(who, mana).unwrap() - before;
             let corrections = ana.counts().corrections;
-            net.run(30);
+            net.run(90);
             let ana = net.client("Ana");
             let result = ana.sim().get(who, mana).unwrap() - before;
             assert_eq!(net.server().sim().get(who, mana), ana.sim().get(who, mana));
