@@ -497,6 +497,39 @@ mod tests {
     }
 
     #[test]
+    fn a_client_takes_over_the_servers_numbers_of_uses_with_the_next_verdict() {
+        let (mut net, who, ability) = joined();
+        let mana = net.server().sim().rules().attribute("Mana").unwrap();
+        let group = op_ids::granted_groups(net.server().sim(), who)[0];
+        let next = |sim: &Sim| sim.remote().next_use(group).unwrap();
+        for wrong_by in [-2_i32, 5, 1, -1, 3, -4] {
+            // Each of these uses is in flight when the verdict of the first arrives.
+            net.client_mut("Ana").sim.remote_mut().renumber_uses(
+                group,
+                |_, _| false,
+                |next| next.wrapping_add_signed(wrong_by),
+            );
+            for _ in 0..3 {
+                let ask = Request::Activate { who, ability, target: Target::None };
+                net.client_mut("Ana").command(ask).unwrap();
+                net.run(4);
+            }
+            net.run(60);
+            assert_eq!(next(net.client("Ana").sim()), next(net.server().sim()), "{wrong_by}");
+            // Now the predictions are right.
+            let corrections = net.client("Ana").counts().corrections;
+            for _ in 0..10 {
+                let ask = Request::Activate { who, ability, target: Target::None };
+                net.client_mut("Ana").command(ask).unwrap();
+                net.run(3);
+            }
+            net.run(60);
+            assert_eq!(net.client("Ana").counts().corrections, corrections, "{wrong_by}");
+            assert_eq!(net.client("Ana").sim().get(who, mana), net.server().sim().get(who, mana));
+        }
+    }
+
+    #[test]
     fn the_number_of_a_use_is_the_nearest_with_these_low_bits() {
         for expected in [0_u32, 5, 31, 32, 63, 64, 1000, u32::MAX - 3] {
             for difference in -32_i32..32 {
