@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
     AbilityGrant, Anchor, ControllerId, EffectId, Fact, FactKind, Facts, InputId, NoHost, Op, OpId, Rules,
-    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target,
+    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UseGroup,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry, Trigger};
 use ugas_net::client::Certainty;
@@ -354,6 +354,21 @@ fn a_new_connection_does_not_change_the_next_rolls() {
         procs += (cheat.outcome().0 > before) as u32;
     }
     assert!(procs > 0);
+}
+
+#[test]
+fn a_client_creates_no_numbers_for_controllers_of_others() {
+    let mut cheat = Cheat::new(9);
+    let others = [cheat.foe, cheat.twin, ControllerId(77_000)];
+    for who in others {
+        let ability = cheat.rules.ability("GA_Strike").unwrap();
+        let command = cheat.command(Request::Activate { who, ability, target: Target::None });
+        cheat.give(&[command]);
+        cheat.step();
+    }
+    let sim = cheat.server.sim();
+    let has_group = |who| (0..u16::MAX).any(|group| sim.remote().next_use(UseGroup { who, group }).is_some());
+    assert!(has_group(cheat.hero) && !others.into_iter().any(has_group));
 }
 
 fn number(name: &str) -> Option<u64> {
