@@ -24,10 +24,12 @@ usage: cargo xtask <command>
         --browser FILE    reuse the report of an earlier `tests/browser/run` (target/browser-tests.tsv)
         --check           write nothing; fail if the committed matrix is out of date
         --allow-fall      accept a lower count than in the committed matrix, after a deliberate removal
-  soak [--minutes M] [--seeds N] [--only NAME] [--fuzz]
+  soak [--minutes M] [--seeds N] [--only NAME] [--fuzz [--jobs N]]
       runs the long forms of the property tests and writes conformance/soak.json
-        --only NAME       run only the tests whose name contains NAME
-        --fuzz            run the fuzz targets instead, each for thirty minutes or for --minutes
+        --only NAME       run only the tests or targets whose name contains NAME
+        --fuzz            run the fuzz targets instead, each for thirty minutes or for --minutes, and add the inputs
+                          that reach new code to fuzz/corpus
+        --jobs N          run N fuzz targets at once
   tidy
       checks crate dependencies, forbidden items in the core, paths in documents, to-do comments and file sizes
   bench [ARGS...]

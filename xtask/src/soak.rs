@@ -4,7 +4,7 @@
 //! `UGAS_SOAK_FROM`, and prints one line `soak: name=<name> seeds=<from>..<to> cases=<n>` at its end. This command
 //! runs those tests in release mode, measures the time and writes `conformance/soak.json`. The file contains the tests,
 //! the commit and the duration of each run, including failed runs. `--fuzz` runs the fuzz targets instead. `--only`
-//! selects tests by name and keeps the other entries of the file.
+//! selects tests or targets by name and keeps the other entries of the file.
 
 mod fuzz;
 
@@ -109,6 +109,18 @@ impl SoakReport {
             None => self.runs.push(run),
         }
     }
+
+    fn put_fuzz(&mut self, run: fuzz::FuzzRun) {
+        match self.fuzz.iter_mut().find(|old| old.target() == run.target()) {
+            Some(old) => *old = run,
+            None => self.fuzz.push(run),
+        }
+    }
+
+    fn write(&self, root: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        std::fs::write(root.join(REPORT), &text).with_context(|| format!("cannot write {REPORT}"))
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -132,6 +144,8 @@ struct SoakOptions {
     minutes: Option<f64>,
     seeds: Option<u64>,
     only: Option<String>,
+    /// How many fuzz targets run at once; one without the option.
+    jobs: Option<usize>,
     fuzz: bool,
 }
 
@@ -151,9 +165,19 @@ impl SoakOptions {
                 }
                 "--seeds" => options.seeds = Some(value()?.parse().context("--seeds needs a whole number")?),
                 "--only" => options.only = Some(value()?.clone()),
+                "--jobs" => {
+                    let jobs = value()?.parse().context("--jobs needs a whole number")?;
+                    if !(1..=64).contains(&jobs) {
+                        bail!("--jobs needs a number from 1 to 64");
+                    }
+                    options.jobs = Some(jobs);
+                }
                 "--fuzz" => options.fuzz = true,
                 other => bail!("unknown option `{other}` of soak"),
             }
+        }
+        if options.jobs.is_some() && !options.fuzz {
+            bail!("--jobs needs --fuzz");
         }
         Ok(options)
     }
@@ -166,8 +190,12 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
     let mut report = SoakReport::read(&root);
     let mut passed = true;
     if options.fuzz {
-        report.fuzz = fuzz::run(&root, options.minutes)?;
-        passed = report.fuzz.iter().all(|run| run.passed());
+        let done = |run: fuzz::FuzzRun| {
+            passed &= run.passed();
+            report.put_fuzz(run);
+            report.write(&root)
+        };
+        fuzz::run(&root, options.minutes, options.only.as_deref(), options.jobs.unwrap_or(1), done)?;
     } else {
         let wanted = |form: &&LongForm| options.only.as_ref().is_none_or(|only| form.filter.contains(only));
         let forms: Vec<&LongForm> = LONG_FORMS.iter().filter(wanted).collect();
@@ -181,11 +209,10 @@ pub(crate) fn run(args: &[String]) -> Result<bool> {
             let run = run_form(&root, form, seeds, share)?;
             passed &= run.passed;
             report.put(run);
+            report.write(&root)?;
         }
     }
-    let text = serde_json::to_string_pretty(&report)? + "\n";
-    std::fs::write(root.join(REPORT), &text).with_context(|| format!("cannot write {REPORT}"))?;
-    print!("{text}");
+    println!("{}", serde_json::to_string_pretty(&report)?);
     Ok(passed)
 }
 
@@ -348,6 +375,10 @@ mod tests {
         );
         let only = SoakOptions { only: Some("model".into()), fuzz: true, ..SoakOptions::default() };
         assert_eq!(parse(&["--only", "model", "--fuzz"]).unwrap(), only);
+        let jobs = SoakOptions { jobs: Some(2), fuzz: true, ..SoakOptions::default() };
+        assert_eq!(parse(&["--fuzz", "--jobs", "2"]).unwrap(), jobs);
+        assert!(parse(&["--jobs", "2"]).is_err(), "tests run one after the other");
+        assert!(parse(&["--fuzz", "--jobs", "0"]).is_err());
         for bad in [&["--minutes"][..], &["--minutes", "NaN"], &["--minutes", "-1"], &["--seeds", "x"], &["--hours"]] {
             assert!(parse(bad).is_err(), "{bad:?}");
         }

@@ -183,6 +183,20 @@ mod tests {
     }
 
     #[test]
+    fn a_client_accepts_a_limited_number_of_documents() {
+        let old = rules(None, vec![set(), effect("A", 1.0)]);
+        let keep = || vec![RulesPart::Keep { first: 0, count: 2 }];
+        let mut incoming = IncomingRules::default();
+        for _ in 0..MAX_DOCUMENTS / 2 {
+            assert_eq!(incoming.add(&old, keep()), Ok(()));
+        }
+        assert_eq!(incoming.add(&old, keep()), Err(()));
+        let text = serde_json::to_string(&effect("B", 1.0)).unwrap();
+        assert_eq!(incoming.add(&old, vec![RulesPart::Document(text)]), Err(()));
+        assert_eq!(incoming.documents.len(), MAX_DOCUMENTS);
+    }
+
+    #[test]
     fn unchanged_documents_take_two_numbers() {
         let list = |changed: f64| -> Vec<Doc> {
             let effects = (0..200).map(|n| effect(&format!("GE_{n}"), if n == 70 { changed } else { n as f64 }));

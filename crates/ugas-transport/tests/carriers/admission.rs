@@ -127,6 +127,33 @@ fn an_address_that_opens_too_many_connections_is_limited() {
     }
 }
 
+#[test]
+fn an_address_that_sends_too_many_requests_is_limited() {
+    let confirm_timeout = Some(Duration::from_secs(60));
+    let limits = Limits { connections_per_second: 1, connection_burst: 3, confirm_timeout, ..Limits::default() };
+    let mut server = listen(Auth::Open, limits);
+    let mut events = Vec::new();
+    // No time passes for the server, so that the rate of the address does not recover.
+    let mut poll = |server: &mut Listener, client: &mut Connector| {
+        events.extend(poll_events(server, Duration::ZERO));
+        read(client, Duration::from_millis(10));
+        client.state() == State::Connected
+    };
+    let mut clients: Vec<Connector> = (1..=3).map(|number| open_client(&server, number)).collect();
+    clients.iter_mut().for_each(|client| until("a client joins", || poll(&mut server, client)));
+    let mut last = open_client(&server, 4);
+    until("a request is dropped", || poll(&mut server, &mut last) || server.counts().too_many > 0);
+    assert_eq!(last.state(), State::Connecting, "three connections that the host did not confirm");
+    let ServerEvent::Connected(first, _) = events[0] else { panic!("{events:?}") };
+    server.confirm(first);
+    let joined = || {
+        poll_events(&mut server, Duration::ZERO);
+        read(&mut last, Duration::from_millis(10));
+        last.state() == State::Connected
+    };
+    until("a confirmed player does not count", joined);
+}
+
 /// The client process ends without a word; its token is used up, and its old connection is still open.
 #[test]
 fn a_ticket_replaces_the_old_connection_at_once() {

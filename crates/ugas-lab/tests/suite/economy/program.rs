@@ -199,6 +199,9 @@ impl<'d> Walk<'d> {
                 ends.reduce(f64::min).map_or(at, |end| end.max(at))
             }
             "WaitDelay" => at + number("Duration").unwrap_or(0.0),
+            // No host answers in these sessions.
+            "WaitTargetData" if task.params.get("ClientAnswers") == Some(&Value::Bool(false)) => f64::INFINITY,
+            "WaitTargetData" => at + number("ClientAnswersAfter").unwrap_or(0.0),
             "CommitAbility" => {
                 self.commits = true;
                 at

@@ -1,6 +1,7 @@
 //! Rules with one ability for each thing that the shipped packs do not have and that a client could exploit: a rare
-//! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, a commit at the hit, and
-//! a budget of applications by the client.
+//! random reward, a wind-up that an animation ends, a recovery that the client may not cancel, a commit at the hit, a
+//! budget of applications by the client, and answers that the client may give only later, or not, or only without a
+//! timeline.
 
 use std::collections::BTreeMap;
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Category, Doc, Effect, Magnitude, Timeline, Value};
@@ -15,6 +16,10 @@ fn to_target(effect: &str) -> AbilityTask {
 
 fn to_owner(effect: &str) -> AbilityTask {
     task("ApplyEffectToOwner").param("EffectClass", effect)
+}
+
+fn aim() -> AbilityTask {
+    task("WaitTargetData").param("TargetingMethod", "Trace")
 }
 
 fn delay(seconds: f64) -> AbilityTask {
@@ -41,6 +46,9 @@ pub(crate) fn docs() -> Vec<Doc> {
         Effect::instant("GE_Smash").add("Health", -20.0).into(),
         Effect::instant("GE_Judge").add("Health", -40.0).into(),
         Effect::instant("GE_Heal").add("Health", 20.0).into(),
+        Effect::instant("GE_Charge").add("Health", -30.0).into(),
+        Effect::instant("GE_Prayer").add("Health", 40.0).into(),
+        Effect::instant("GE_Swing").add("Health", -60.0).into(),
         Effect::infinite("GE_Shield").grants("State.Shielded").into(),
         Effect::lasting("GE_BoltCooldown", 0.5).grants("Cooldown.Bolt").into(),
         Effect::lasting("GE_LuckyCooldown", 0.25).grants("Cooldown.Lucky").into(),
@@ -88,6 +96,18 @@ fn abilities() -> Vec<Ability> {
         Ability::new("GA_Heal").charges(2, 2.0).task(to_owner("GE_Heal")),
         Ability::new("GA_Jab").range(3.0).gcd(0.5).task(to_target("GE_Hit")),
         Ability::new("GA_Kick").range(3.0).gcd(0.5).task(to_target("GE_Hit")),
+        Ability::new("GA_Charge")
+            .range(30.0)
+            .task(aim().param("ClientAnswersAfter", 1.0))
+            .task(to_target("GE_Charge")),
+        Ability::new("GA_Prayer")
+            .task(aim().param("ClientAnswers", false))
+            .task(to_owner("GE_Prayer")),
+        Ability::new("GA_Swing")
+            .range(30.0)
+            .task(task("PlayMontage").param("MontageToPlay", "Anim_Windup"))
+            .task(task("WaitMontageEnded").param("Montage", "Anim_Windup").param("ClientAnswers", true))
+            .task(to_target("GE_Swing")),
         smash,
         shield,
     ]
@@ -107,6 +127,9 @@ GrantedAbilities:
   - {AbilityClass: GA_Windup, Level: 1, InputID: Ability1}
   - {AbilityClass: GA_Judge, Level: 1}
   - {AbilityClass: GA_Heal, Level: 1}
+  - {AbilityClass: GA_Charge, Level: 1}
+  - {AbilityClass: GA_Prayer, Level: 1}
+  - {AbilityClass: GA_Swing, Level: 1}
   - {AbilityClass: GA_Jab, Level: 1}
   - {AbilityClass: GA_Kick, Level: 1}
   - {AbilityClass: GA_Smash, Level: 1}
