@@ -11,7 +11,7 @@ use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
-use crate::wire::number::{put_int, put_uint};
+use crate::wire::number::{put_int, put_uint, uint_bits};
 use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 
@@ -259,29 +259,30 @@ impl OwnerContext<'_> {
     }
 }
 
-/// Writes the verdicts that fit into `room` bits, the oldest first.
+/// Writes the verdicts that fit into `room` bits of the packet, the oldest first.
 fn write_verdicts(out: &mut BitWriter, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
-    let begun = out.bit_len();
-    let mut kept = 0;
-    let mut body = BitWriter::new();
-    for v in verdicts.iter().take(MAX_VERDICTS as usize) {
-        let before = body.bit_len();
-        put_uint(&mut body, v.base as u64);
-        put_uint(&mut body, v.sub as u64);
-        body.bit(v.rejected);
+    let mut bits = out.bit_len();
+    let fits = |verdict: &&Verdict| {
+        bits += verdict_bits(verdict);
+        bits <= room
+    };
+    let kept = verdicts.iter().take(MAX_VERDICTS as usize).take_while(fits).count();
+    put_uint(out, kept as u64);
+    for v in &verdicts[..kept] {
+        put_uint(out, v.base as u64);
+        put_uint(out, v.sub as u64);
+        out.bit(v.rejected);
         if !v.rejected {
-            put_uint(&mut body, v.activated.len() as u64);
-            v.activated.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
+            put_uint(out, v.activated.len() as u64);
+            v.activated.iter().for_each(|a| put_uint(out, a.0 as u64));
         }
-        if begun + body.bit_len() > room {
-            body.truncate(before);
-            break;
-        }
-        kept += 1;
         sent.verdicts.push((v.base, v.sub));
     }
-    put_uint(out, kept);
-    let bits = body.bit_len();
-    // The bits were written by this writer, so they are in range.
-    let _ = out.append(body.finish(), 0, bits);
+}
+
+/// Returns the number of bits of a verdict.
+fn verdict_bits(v: &Verdict) -> usize {
+    let activated = || v.activated.iter().map(|a| uint_bits(a.0 as u64)).sum::<usize>();
+    let result = if v.rejected { 0 } else { uint_bits(v.activated.len() as u64) + activated() };
+    uint_bits(v.base as u64) + uint_bits(v.sub as u64) + 1 + result
 }
