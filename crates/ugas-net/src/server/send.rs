@@ -286,3 +286,26 @@ fn verdict_bits(v: &Verdict) -> usize {
     let result = if v.rejected { 0 } else { uint_bits(v.activated.len() as u64) + activated() };
     uint_bits(v.base as u64) + uint_bits(v.sub as u64) + 1 + result
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ugas_core::AbilityId;
+
+    #[test]
+    fn verdicts_are_written_while_they_fit() {
+        let verdict = |base, rejected, count| {
+            let activated = (0..count).map(|n| AbilityId(n * 100)).collect();
+            Verdict { base, sub: 7, rejected, activated }
+        };
+        let verdicts = [verdict(1, false, 3), verdict(90_000, true, 0), verdict(u32::MAX, false, 0)];
+        let sizes: Vec<usize> = verdicts.iter().map(verdict_bits).collect();
+        for (count, room) in [(0, sizes[0] - 1), (1, sizes[0]), (2, sizes[0] + sizes[1]), (3, 10_000)] {
+            let (mut out, mut sent) = (BitWriter::new(), SentPacket::default());
+            write_verdicts(&mut out, &verdicts, &mut sent, room);
+            assert_eq!(sent.verdicts.len(), count);
+            let bits: usize = sizes[..count].iter().sum();
+            assert_eq!(out.bit_len(), uint_bits(count as u64) + bits, "the calculated sizes are the written ones");
+        }
+    }
+}
