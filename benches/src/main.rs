@@ -143,15 +143,16 @@ fn bench(runners: &[Runner], options: &Options) -> Result<bool, String> {
         show(expression::table(options.repetitions)?);
     }
     let mut passed = true;
+    let read = |file: &String| std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
+    let peer = net::Peer::read(&options.peer.as_ref().map(read).transpose()?.unwrap_or_default());
     if options.asks("net") {
-        let read = |file: &String| std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"));
-        let peer = options.peer.as_ref().map(read).transpose()?.unwrap_or_default();
-        let (table, reached) = net::table(&net::Peer::read(&peer));
+        let (table, reached) = net::table(&peer);
         passed &= reached;
         show(table);
     }
     if options.asks("crowd") {
-        show(net::crowd::table(200, 2000));
+        show(net::crowd_table::table(200, 2000));
+        show(net::crowd_table::compared(200, 2000, &peer));
     }
     if options.asks("gates") {
         let gates = report::gates(runners, &plans);

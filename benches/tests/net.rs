@@ -7,9 +7,18 @@ mod alloc;
 #[path = "../src/net/arena.rs"]
 #[allow(dead_code)]
 mod arena;
+#[path = "../src/clock.rs"]
+mod clock;
+#[path = "../src/net/crowd.rs"]
+#[allow(dead_code)]
+mod crowd;
 
 use arena::{Arena, UDP};
+use crowd::{Crowd, Load, Sending};
 use ugas_core::NoHost;
+
+/// The ticks after which an actor of the crowd is where it was.
+const PATH_TICKS: usize = 960;
 
 /// Datagrams, bytes and allocations of the server in a second in which two values of each of these change.
 fn second(arena: &mut Arena, whom: &[ugas_core::ControllerId]) -> (usize, usize, usize) {
@@ -55,4 +64,16 @@ fn a_hundred_actors_stay_below_the_bandwidth_limit_and_a_steady_tick_does_not_al
     let whom = still.actors.clone();
     let (_, _, allocations) = second(&mut still, &whom);
     assert_eq!(allocations, 0, "in a second in which everything changes");
+
+    let kilobits = crowd::movers(100);
+    assert!(kilobits <= 300.0, "{kilobits} kbit/s for a hundred actors that move at 60 Hz");
+
+    // The memory of a list grows when it is longer than ever before, so the actors first walk their whole path once.
+    let mut crowd = Crowd::new(200, Sending::Default);
+    crowd.join(4, 0.0);
+    let all = Load { moves: true, changes: true, churn: 0 };
+    let moving = crowd.measure(all, PATH_TICKS);
+    assert_eq!(moving.allocations, 0.0, "while everything moves and changes");
+    let churn = crowd.measure(Load { churn: 5, ..all }, PATH_TICKS);
+    assert_eq!(churn.allocations, 0.0, "while actors are spawned and despawned too");
 }

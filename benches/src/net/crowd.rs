@@ -2,13 +2,12 @@
 //! which a client receives those near it. Packets have latency, some are lost, and actors are spawned and despawned.
 
 use super::arena::{LENGTH, UDP, changes, rules};
-use crate::table::{Table, figure};
 use crate::{alloc, clock};
 use std::sync::Arc;
 use ugas_core::{Anchor, ControllerId, EffectId, Facts, KeyId, NoHost, Op, Rules, Sim, SimConfig, SpawnSpec, Spec};
 use ugas_doc::ControllerReplication;
 use ugas_net::client::{Client, ClientConfig};
-use ugas_net::interest::{AllRelevant, DistanceRelevance, Priority, Viewer};
+use ugas_net::interest::{AllRelevant, DistanceRelevance, Priority, RateTable, Viewer};
 use ugas_net::link::{Link, LinkProfile};
 use ugas_net::message::Request;
 use ugas_net::server::{Secret, Server, ServerConfig};
@@ -19,7 +18,7 @@ const SIDE: f64 = 2000.0;
 /// The distances at which an actor becomes relevant and irrelevant.
 const NEAR: (f64, f64) = (200.0, 220.0);
 /// The share of lost datagrams.
-const LOSS: f64 = 0.02;
+pub(crate) const LOSS: f64 = 0.02;
 
 /// What happens in each tick.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,6 +29,15 @@ pub(crate) struct Load {
     pub(crate) changes: bool,
     /// How many actors are despawned and as many spawned.
     pub(crate) churn: usize,
+}
+
+/// How often actors are sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sending {
+    /// At the default rates and with the default bandwidth.
+    Default,
+    /// Every change in its tick, as bevy_replicon does.
+    EveryTick,
 }
 
 /// What the server's part of a tick costs.
@@ -66,8 +74,9 @@ pub(crate) struct Crowd {
     value: KeyId,
     tick: usize,
     facts: Facts,
-    /// The datagrams of the last tick: peer and length.
+    /// The datagrams of the last tick: peer and length, and their bytes.
     sent: Vec<(usize, usize)>,
+    bytes: Vec<u8>,
 }
 
 /// Returns where an actor is in a tick: on a square path of its own, at seven units per second, turning all the time.
@@ -85,18 +94,26 @@ fn place(actor: usize, tick: usize) -> Anchor {
 
 impl Crowd {
     /// Creates a server with actors and no clients.
-    pub(crate) fn new(actors: usize) -> Crowd {
+    pub(crate) fn new(actors: usize, sending: Sending) -> Crowd {
         let rules = rules();
         let sim = Sim::new(rules.clone(), SimConfig::default());
-        let config =
+        let mut config =
             ServerConfig { tick_length: LENGTH, replication: ControllerReplication::Full, ..ServerConfig::default() };
+        if sending == Sending::EveryTick {
+            config.bytes_per_second = 10_000_000;
+        }
         let mut server = Server::new(sim, config, Secret::known(1));
         server.set_relevance(DistanceRelevance::new(NEAR.0, NEAR.1));
+        if sending == Sending::EveryTick {
+            server.set_rates(RateTable { state_divisor: 1, ..RateTable::default() });
+            server.set_priority(Players);
+        }
         let setters = (0..super::arena::VALUES).map(|i| rules.effect(&format!("Set_A{i}")).expect("it is there"));
         let (setters, value) = (setters.collect(), rules.key("V").expect("it is used"));
         let (players, actors_now, facts) = (Vec::new(), Vec::new(), Facts::default());
+        let (sent, bytes) = (Vec::new(), Vec::new());
         let mut crowd =
-            Crowd { rules, server, players, actors: actors_now, setters, value, tick: 0, facts, sent: Vec::new() };
+            Crowd { rules, server, players, actors: actors_now, setters, value, tick: 0, facts, sent, bytes };
         for _ in 0..actors {
             let who = crowd.spawn(crowd.actors.len());
             crowd.actors.push(who);
@@ -112,9 +129,9 @@ impl Crowd {
         who
     }
 
-    /// Connects this many clients at once.
-    pub(crate) fn join(&mut self, clients: usize) {
-        let profile = LinkProfile { loss: LOSS, ..LinkProfile::round_trip(60, 0) };
+    /// Connects this many clients at once, over links that lose this share of datagrams.
+    pub(crate) fn join(&mut self, clients: usize, loss: f64) {
+        let profile = LinkProfile { loss, ..LinkProfile::round_trip(60, 0) };
         for at in 0..clients {
             let own = self.spawn(100_000 + at);
             self.server.connect(PeerId(at as u32), &[own]).expect("the number is new");
@@ -151,12 +168,12 @@ impl Crowd {
         let begun = clock::nanoseconds();
         self.server.step(&mut NoHost);
         let stepped = clock::nanoseconds();
-        let Crowd { server, players, sent, .. } = self;
-        let now = Tick(self.tick as u32).time(LENGTH);
+        let Crowd { server, sent, bytes, .. } = self;
         sent.clear();
+        bytes.clear();
         server.send(&mut |peer, datagram| {
             sent.push((peer.0 as usize, datagram.len()));
-            players[peer.0 as usize].down.send(now, datagram);
+            bytes.extend_from_slice(datagram);
         });
         let done = clock::nanoseconds();
         ((stepped - begun) as f64 / 1e6, (done - stepped) as f64 / 1e6)
@@ -164,8 +181,14 @@ impl Crowd {
 
     /// Runs the clients' part of a tick. Every client moves its controller.
     fn answer(&mut self, moves: bool) {
-        let Crowd { server, players, tick, facts, .. } = self;
+        let Crowd { server, players, tick, facts, sent, bytes, .. } = self;
         let now = Tick(*tick as u32).time(LENGTH);
+        let mut rest = bytes.as_slice();
+        for &(to, length) in sent.iter() {
+            let (datagram, later) = rest.split_at(length);
+            players[to].down.send(now, datagram);
+            rest = later;
+        }
         for (at, player) in players.iter_mut().enumerate() {
             let Player { client, up, down, own } = player;
             down.receive(now, &mut |datagram| client.receive(datagram));
@@ -226,60 +249,36 @@ impl Priority for Players {
 }
 
 /// Returns the kilobits per second to one client that sees this many moving actors at 60 Hz and nothing else.
-fn movers(actors: usize) -> f64 {
-    let mut crowd = Crowd::new(actors);
+pub(crate) fn movers(actors: usize) -> f64 {
+    let mut crowd = Crowd::new(actors, Sending::Default);
     crowd.server.set_relevance(AllRelevant);
     crowd.server.set_priority(Players);
-    crowd.join(1);
+    crowd.join(1, LOSS);
     crowd.measure(Load { moves: true, ..Load::default() }, 120).kilobits
 }
 
-/// Measures crowds of this size.
-pub(crate) fn table(clients: usize, actors: usize) -> Table {
-    let columns = [
-        "load",
-        "sending, ms",
-        "collecting and sending, ms",
-        "worst tick, ms",
-        "packets full",
-        "kbit/s per client",
-        "allocations per tick",
-    ];
-    let mut table =
-        Table::new(format!("Crowd: {clients} clients × {actors} actors, {} % loss", LOSS * 100.0), &columns);
-    let mut row = |what: &str, cost: CrowdCost| {
-        let full = if cost.full > 0.0 { format!("{:.0} %", cost.full * 100.0) } else { "-".to_owned() };
-        let cells = [
-            figure(cost.send),
-            figure(cost.tick),
-            figure(cost.worst),
-            full,
-            figure(cost.kilobits),
-            figure(cost.allocations),
-        ];
-        table.row(std::iter::once(what.to_owned()).chain(cells).collect());
-    };
-    let mut crowd = Crowd::new(actors);
+/// The loads after all clients have joined: a name, a name in the output of the bevy_replicon benchmark, and the load.
+const LOADS: [(&str, &str, Load); 5] = [
+    ("nothing changes", "still", Load { moves: false, changes: false, churn: 0 }),
+    ("1 spawned and 1 despawned", "churn_1", Load { moves: false, changes: false, churn: 1 }),
+    ("50 spawned and 50 despawned", "churn_50", Load { moves: false, changes: false, churn: 50 }),
+    ("everything moves and changes", "all", Load { moves: true, changes: true, churn: 0 }),
+    (
+        "everything moves and changes, 50 spawned and 50 despawned",
+        "all_churn_50",
+        Load { moves: true, changes: true, churn: 50 },
+    ),
+];
+
+/// Measures a crowd with each load, first while all clients join at once.
+pub(crate) fn costs(clients: usize, actors: usize, sending: Sending) -> Vec<(&'static str, &'static str, CrowdCost)> {
+    let mut crowd = Crowd::new(actors, sending);
     for _ in 0..30 {
         crowd.serve();
     }
-    crowd.join(clients);
-    row("all clients join at once", crowd.measure_now(Load::default(), 120));
-    row("nothing changes", crowd.measure(Load::default(), 60));
-    row("1 spawned and 1 despawned", crowd.measure(Load { churn: 1, ..Load::default() }, 60));
-    row("50 spawned and 50 despawned", crowd.measure(Load { churn: 50, ..Load::default() }, 60));
-    let all = Load { moves: true, changes: true, churn: 0 };
-    row("everything moves and changes", crowd.measure(all, 60));
-    row("everything moves and changes, 50 spawned and 50 despawned", crowd.measure(Load { churn: 50, ..all }, 60));
-    let one = CrowdCost { kilobits: movers(100), ..CrowdCost::default() };
-    table.row(vec![
-        "100 actors move at 60 Hz, one client".into(),
-        "-".into(),
-        "-".into(),
-        "-".into(),
-        "-".into(),
-        figure(one.kilobits),
-        "-".into(),
-    ]);
-    table
+    crowd.join(clients, LOSS);
+    let joining = crowd.measure_now(Load::default(), 120);
+    let mut list = vec![("all clients join at once", "join", joining)];
+    list.extend(LOADS.map(|(name, key, load)| (name, key, crowd.measure(load, 60))));
+    list
 }

@@ -5,7 +5,8 @@
 pub(crate) mod arena;
 mod bytes;
 mod cost;
-pub(crate) mod crowd;
+mod crowd;
+pub(crate) mod crowd_table;
 mod play;
 pub(crate) mod still;
 

@@ -6,7 +6,8 @@
 
 pub use crate::reload::RulesPart;
 use crate::types::Tick;
-use serde::{Deserialize, Serialize};
+use serde::ser::SerializeStructVariant;
+use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use ugas_core::{
     AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Target,
@@ -390,10 +391,37 @@ pub(crate) fn encode<T: Serialize>(message: &T) -> Vec<u8> {
     postcard::to_allocvec(message).unwrap_or_default()
 }
 
+/// Encodes [`ToClient::Removed`] into a buffer, without copying the list. Returns `None` if the buffer is too short: an
+/// actor needs at most ten bytes, and the message at most six more.
+pub(crate) fn encode_removed<'b>(actors: &[(ControllerId, Tick)], buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    struct Removed<'a>(&'a [(ControllerId, Tick)]);
+    impl Serialize for Removed<'_> {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            let mut message = serializer.serialize_struct_variant("ToClient", 3, "Removed", 1)?;
+            message.serialize_field("actors", self.0)?;
+            message.end()
+        }
+    }
+    postcard::to_slice(&Removed(actors), buffer).ok().map(|bytes| &*bytes)
+}
+
 /// Decodes a message. Returns `None` if bytes are left over.
 pub(crate) fn decode<T: for<'d> Deserialize<'d>>(bytes: &[u8]) -> Option<T> {
     match postcard::take_from_bytes(bytes) {
         Ok((message, [])) => Some(message),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removals_are_encoded_as_the_message_is() {
+        let actors = vec![(ControllerId(1), Tick(2)), (ControllerId(u32::MAX), Tick(u32::MAX))];
+        let mut buffer = [0; 26];
+        assert_eq!(encode_removed(&actors, &mut buffer), Some(&*encode(&ToClient::Removed { actors: actors.clone() })));
+        assert_eq!(encode_removed(&actors, &mut buffer[..8]), None);
     }
 }

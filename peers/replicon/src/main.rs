@@ -3,11 +3,14 @@
 //! values, and eight components with one each. Prints a name and a number on each line, for `ugas-bench net --peer`.
 //!
 //! The plan of changes is that of `benches/src/net/arena.rs`. Values are integers of ten bits, in the encoding the crate
-//! gives them. Time is CPU time of the server's update, in which it gathers and writes messages; least tenth of the ticks.
+//! gives them. Time is CPU time of the server's update without receiving, in which it gathers and writes messages; least
+//! tenth of the ticks. With the argument `crowd`, the program measures the crowd of `benches/src/net/crowd.rs` instead,
+//! for `ugas-bench crowd --peer`.
 
 mod count;
+mod crowd;
 
-use bevy_app::{App, PluginGroup, PostUpdate, TaskPoolPlugin};
+use bevy_app::{App, PluginGroup, PostUpdate, PreUpdate, TaskPoolPlugin};
 use bevy_ecs::prelude::*;
 use bevy_replicon::{prelude::*, test_app::ServerTestAppExt};
 use bevy_state::app::StatesPlugin;
@@ -29,6 +32,17 @@ fn changes(actor: usize, tick: usize) -> [(usize, u16); 2] {
     [((actor + tick) % VALUES, value(1)), ((actor + tick + 3) % VALUES, value(2))]
 }
 
+/// When the server had received everything in this update, and the allocations until then. Receiving is not measured.
+#[derive(Resource, Default)]
+struct Received {
+    at: u64,
+    allocations: usize,
+}
+
+fn note_received(mut received: ResMut<Received>) {
+    *received = Received { at: count::nanoseconds(), allocations: count::allocations() };
+}
+
 fn app() -> App {
     let mut app = App::new();
     app.add_plugins((TaskPoolPlugin::default(), TimePlugin, StatesPlugin));
@@ -36,8 +50,29 @@ fn app() -> App {
     app.replicate::<All>();
     app.replicate::<Value<0>>().replicate::<Value<1>>().replicate::<Value<2>>().replicate::<Value<3>>();
     app.replicate::<Value<4>>().replicate::<Value<5>>().replicate::<Value<6>>().replicate::<Value<7>>();
+    app.replicate::<crowd::Pose>();
+    app.init_resource::<Received>().add_systems(PreUpdate, note_received.after(ServerSystems::Receive));
     app.finish();
     app
+}
+
+/// Sets a value of an actor.
+fn set(world: &mut World, who: Entity, one: bool, value: usize, to: u16) {
+    let mut entity = world.entity_mut(who);
+    if one {
+        entity.get_mut::<All>().expect("spawned with it").0[value] = to;
+        return;
+    }
+    match value {
+        0 => entity.get_mut::<Value<0>>().expect("spawned with it").0 = to,
+        1 => entity.get_mut::<Value<1>>().expect("spawned with it").0 = to,
+        2 => entity.get_mut::<Value<2>>().expect("spawned with it").0 = to,
+        3 => entity.get_mut::<Value<3>>().expect("spawned with it").0 = to,
+        4 => entity.get_mut::<Value<4>>().expect("spawned with it").0 = to,
+        5 => entity.get_mut::<Value<5>>().expect("spawned with it").0 = to,
+        6 => entity.get_mut::<Value<6>>().expect("spawned with it").0 = to,
+        _ => entity.get_mut::<Value<7>>().expect("spawned with it").0 = to,
+    }
 }
 
 #[derive(Default)]
@@ -84,23 +119,7 @@ impl Arena {
         self.tick += 1;
         let world = self.server.world_mut();
         for (at, &who) in self.actors.iter().enumerate() {
-            for (value, to) in changes(at, self.tick) {
-                let mut entity = world.entity_mut(who);
-                if self.one {
-                    entity.get_mut::<All>().expect("spawned with it").0[value] = to;
-                    continue;
-                }
-                match value {
-                    0 => entity.get_mut::<Value<0>>().expect("spawned with it").0 = to,
-                    1 => entity.get_mut::<Value<1>>().expect("spawned with it").0 = to,
-                    2 => entity.get_mut::<Value<2>>().expect("spawned with it").0 = to,
-                    3 => entity.get_mut::<Value<3>>().expect("spawned with it").0 = to,
-                    4 => entity.get_mut::<Value<4>>().expect("spawned with it").0 = to,
-                    5 => entity.get_mut::<Value<5>>().expect("spawned with it").0 = to,
-                    6 => entity.get_mut::<Value<6>>().expect("spawned with it").0 = to,
-                    _ => entity.get_mut::<Value<7>>().expect("spawned with it").0 = to,
-                }
-            }
+            changes(at, self.tick).into_iter().for_each(|(value, to)| set(world, who, self.one, value, to));
         }
     }
 
@@ -108,10 +127,11 @@ impl Arena {
         if dirty {
             self.change();
         }
-        let (counted, begun) = (count::allocations(), count::nanoseconds());
         self.server.update();
-        found.updates.push(count::nanoseconds() - begun);
-        found.allocations += count::allocations() - counted;
+        let done = count::nanoseconds();
+        let received = self.server.world().resource::<Received>();
+        found.updates.push(done - received.at);
+        found.allocations += count::allocations() - received.allocations;
         let mut messages = self.server.world_mut().resource_mut::<ServerMessages>();
         messages.retain_sent(|(_, _, message)| {
             found.datagrams += 1;
@@ -140,6 +160,9 @@ fn measure(actors: usize, clients: usize, one: bool, dirty: bool) -> (Found, f64
 }
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("crowd") {
+        return crowd::run();
+    }
     for (form, one) in [("one", true), ("eight", false)] {
         let (found, _) = measure(100, 1, one, true);
         println!("{form}_bytes {}", found.bytes as f64 / 60.0 / 100.0);

@@ -78,6 +78,12 @@ impl RateTable {
         let divisor = if kind == ActorKind::Static { 1 } else { self.state_divisor.max(1) };
         self.pose_ticks(kind, round_trip, tick).saturating_mul(divisor)
     }
+
+    /// Returns the number of ticks between two positions and between two states, for each kind in its order.
+    pub(super) fn ticks(&self, round_trip: SimTime, tick: SimTime) -> [(u32, u32); 4] {
+        let kinds = [ActorKind::Player, ActorKind::Important, ActorKind::Distant, ActorKind::Static];
+        kinds.map(|kind| (self.pose_ticks(kind, round_trip, tick), self.state_ticks(kind, round_trip, tick)))
+    }
 }
 
 /// The budget of bytes that may be sent to a client: a rate in bytes per second with a burst limit.

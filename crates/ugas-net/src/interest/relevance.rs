@@ -24,6 +24,7 @@ impl Viewer<'_> {
     /// assert_eq!(viewer.distance_squared(Some([7.0, 0.0, 0.0])), Some(4.0));
     /// assert_eq!(Viewer::default().distance_squared(Some([7.0, 0.0, 0.0])), None);
     /// ```
+    #[inline]
     pub fn distance_squared(&self, position: Option<[f64; 3]>) -> Option<f64> {
         let to = position?;
         let distances = self.positions.iter().map(|from| {
@@ -130,6 +131,21 @@ impl Relevance for DistanceRelevance {
             || viewer.distance_squared(position).is_some_and(|d| d <= limit)
             || viewer.owned.contains(&who)
             || viewer.targets.contains(&who)
+    }
+
+    fn collect_changed(&self, viewer: &Viewer, actors: ActorSlots, relevant: &[bool], changed: &mut Vec<u32>) {
+        let actors = actors.owners.iter().zip(actors.positions).zip(relevant).enumerate();
+        for (slot, ((&who, &position), &was_relevant)) in actors {
+            let limit = if was_relevant { self.leave_squared } else { self.enter_squared };
+            let is_near = position.is_none() || viewer.distance_squared(position).is_some_and(|d| d <= limit);
+            // Usually the distance decides, and nothing changed. The schedule evaluates owned controllers itself.
+            if (is_near != was_relevant || !viewer.targets.is_empty())
+                && who != ControllerId::NONE
+                && self.is_relevant(viewer, who, position, was_relevant) != was_relevant
+            {
+                changed.push(slot as u32);
+            }
+        }
     }
 
     fn update(&self) -> RelevanceUpdate {

@@ -1,8 +1,8 @@
 //! The selection of actors for the next packet of one client.
 //!
 //! The schedule visits only actors that may need an update: actors that changed or moved, that did not fit into an
-//! earlier packet, or whose packet was lost. It does not visit unchanged actors. Its entries are parallel to the slots
-//! of the store, so that an added or removed actor changes one entry.
+//! earlier packet, or whose packet was lost. It does not visit unchanged actors. Only relevant actors have an entry, so
+//! that the entries of a client are close together in memory.
 
 use super::fill::{Candidate, Fill};
 use super::{Interest, PacketPlan, PlannedPose, PlannedUpdate, ScheduleRequest};
@@ -11,11 +11,12 @@ use crate::view::ReplicationStore;
 use ugas_core::ControllerId;
 use ugas_doc::ControllerReplication;
 
-/// The state of one actor at the client.
+/// The state of one relevant actor at the client.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScheduledActor {
-    /// The actor; `NONE` in a free slot.
     pub(super) who: ControllerId,
+    /// The slot of the actor in the store.
+    pub(super) slot: u32,
     /// The tick at which the actor became relevant; acks of earlier ticks are ignored.
     entered: Tick,
     /// The tick up to which all changes were sent and not lost.
@@ -32,20 +33,17 @@ pub(super) struct ScheduledActor {
     urgency: u64,
     /// Whether its state is in the reliable stream.
     is_streaming: bool,
-    /// Whether it is in the list to visit.
-    pub(super) is_listed: bool,
     /// Whether the client gets its exact state.
     is_exact: bool,
 }
 
 impl ScheduledActor {
-    /// The entry of a free slot.
-    pub(super) const FREE: ScheduledActor = ScheduledActor::new(ControllerId::NONE, Tick(0));
-
-    pub(super) const fn new(who: ControllerId, entered: Tick) -> ScheduledActor {
+    /// The entry of an actor that became relevant at a tick: the client has nothing of it.
+    pub(super) fn new(who: ControllerId, slot: u32, entered: Tick) -> ScheduledActor {
         let none = Tick(0);
         ScheduledActor {
             who,
+            slot,
             entered,
             since: none,
             acked: none,
@@ -56,14 +54,8 @@ impl ScheduledActor {
             pose_acked: none,
             urgency: 0,
             is_streaming: false,
-            is_listed: false,
             is_exact: false,
         }
-    }
-
-    /// Forgets what the client has. The entry stays in the list to visit if it is there.
-    pub(super) fn restart(&mut self, who: ControllerId, tick: Tick) {
-        *self = ScheduledActor { is_listed: self.is_listed, ..ScheduledActor::new(who, tick) };
     }
 
     /// Returns whether the client may lack a change or a move of these ticks, if the actor is relevant.
@@ -103,11 +95,15 @@ impl ScheduledActor {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Schedule {
-    /// Parallel to the slots of the store.
+    /// The relevant actors.
     pub(super) entries: Vec<ScheduledActor>,
+    /// The index of the entry of each slot, if its actor is relevant.
+    pub(super) places: Vec<u32>,
     /// Whether the actor of each slot is relevant. A separate list, because all actors of a client that moves are
     /// evaluated in each tick.
     pub(super) relevant: Vec<bool>,
+    /// Whether each slot is in the list to visit.
+    pub(super) listed: Vec<bool>,
     /// Slots whose relevance may have changed.
     pub(super) changed: Vec<u32>,
     fill: Fill,
@@ -115,7 +111,7 @@ pub struct Schedule {
     pub(super) read: u64,
     /// The count of filled and cleared slots up to which the entries match the store.
     pub(super) synced: u64,
-    /// The entries to visit.
+    /// The slots to visit.
     pub(super) visits: Vec<u32>,
     /// The client at the last evaluation of relevance.
     pub(super) positions: Vec<[f64; 3]>,
@@ -144,7 +140,7 @@ impl Schedule {
         self.measure(store, request, plan);
         plan.more |= self.fill.fit(room);
         for candidate in self.fill.chosen() {
-            let entry = &mut self.entries[candidate.slot as usize];
+            let entry = &mut self.entries[self.places[candidate.slot as usize] as usize];
             entry.urgency = 0;
             let (who, slot) = (entry.who, candidate.slot);
             if let Some(since) = candidate.state {
@@ -158,12 +154,12 @@ impl Schedule {
             }
         }
         let (stamps, moved) = (store.changed_ticks(), store.moved_ticks());
-        let Schedule { entries, relevant, visits, .. } = self;
+        let Schedule { entries, places, relevant, listed, visits, .. } = self;
         visits.retain(|&slot| {
             let slot = slot as usize;
-            let entry = &mut entries[slot];
-            entry.is_listed = relevant[slot] && entry.is_behind(stamps[slot], moved[slot], request.lossy);
-            entry.is_listed
+            let is_behind = || entries[places[slot] as usize].is_behind(stamps[slot], moved[slot], request.lossy);
+            listed[slot] = relevant[slot] && is_behind();
+            listed[slot]
         });
     }
 
@@ -171,16 +167,23 @@ impl Schedule {
     fn collect_candidates(&mut self, store: &ReplicationStore, interest: &Interest, request: &ScheduleRequest) {
         let Interest { priority, rates, .. } = interest;
         self.fill.clear();
+        if self.visits.is_empty() {
+            return;
+        }
+        let ticks = rates.ticks(request.round_trip, request.length);
         let due = |sent: Tick, ticks: u32| sent == Tick(0) || request.tick >= sent.plus(ticks);
         // An owning client gets the exact state if the mode allows it.
         let is_exact_mode = |mode| matches!(mode, Some(ControllerReplication::Mixed | ControllerReplication::Full));
         for &slot in &self.visits {
             let at = slot as usize;
-            let entry = &mut self.entries[at];
+            if !self.relevant[at] {
+                continue;
+            }
+            let entry = &mut self.entries[self.places[at] as usize];
             let who = entry.who;
             entry.is_exact = request.viewer.owned.contains(&who) && is_exact_mode(store.mode_at(at));
             let (stamp, moved) = (store.changed_ticks()[at], store.moved_ticks()[at]);
-            if !self.relevant[at] || !entry.is_behind(stamp, moved, true) {
+            if !entry.is_behind(stamp, moved, true) {
                 continue;
             }
             // An actor that the client's commands changed is in every packet until acknowledged: otherwise a lost
@@ -188,9 +191,8 @@ impl Schedule {
             let is_unacked = stamp > entry.acked && entry.sent < request.tick;
             let is_touched = is_unacked && request.viewer.targets.contains(&who);
             let position = store.positions()[at];
-            let kind = priority.kind(&request.viewer, who, position);
-            let is_due = (stamp > entry.since || is_unacked && request.lossy)
-                && due(entry.sent, rates.state_ticks(kind, request.round_trip, request.length));
+            let (pose_ticks, state_ticks) = ticks[priority.kind(&request.viewer, who, position) as usize];
+            let is_due = (stamp > entry.since || is_unacked && request.lossy) && due(entry.sent, state_ticks);
             // A partial state can be read only after the shape is acknowledged.
             let since = match () {
                 () if entry.acked < store.shape_ticks()[at] => Tick(0),
@@ -202,8 +204,7 @@ impl Schedule {
                 // There is no position to send.
                 entry.pose_since = request.tick;
             }
-            let pose = moved > entry.pose_since
-                && due(entry.pose_sent, rates.pose_ticks(kind, request.round_trip, request.length));
+            let pose = moved > entry.pose_since && due(entry.pose_sent, pose_ticks);
             if state.is_some() || pose {
                 let weight = priority.weight(&request.viewer, who, position).max(1) as u64;
                 entry.urgency = if is_touched { u64::MAX } else { entry.urgency.saturating_add(weight) };
@@ -216,9 +217,10 @@ impl Schedule {
 
     /// Determines the size of each candidate. A state that is longer than a packet is planned for the reliable stream.
     fn measure(&mut self, store: &mut ReplicationStore, request: &ScheduleRequest, plan: &mut PacketPlan) {
-        let Schedule { entries, fill, .. } = self;
+        let Schedule { entries, places, fill, .. } = self;
         fill.measure(|candidate| {
-            let (at, entry) = (candidate.slot as usize, &mut entries[candidate.slot as usize]);
+            let at = candidate.slot as usize;
+            let entry = &mut entries[places[at] as usize];
             let mut state_bits = 0;
             if let Some(since) = candidate.state {
                 state_bits = store.size_at(at, since);
@@ -243,16 +245,22 @@ impl Schedule {
         plan.large.sort_unstable_by_key(|update| update.who);
     }
 
-    /// Returns the entry of an actor in a slot.
+    /// Returns the entry of an actor in a slot, if it is relevant.
     fn entry(&self, who: ControllerId, slot: u32) -> Option<&ScheduledActor> {
-        self.entries.get(slot as usize).filter(|entry| entry.who == who)
+        let is_relevant = *self.relevant.get(slot as usize)?;
+        is_relevant.then(|| &self.entries[self.places[slot as usize] as usize]).filter(|entry| entry.who == who)
+    }
+
+    fn entry_mut(&mut self, who: ControllerId, slot: u32) -> Option<&mut ScheduledActor> {
+        let is_relevant = *self.relevant.get(slot as usize)?;
+        is_relevant.then(|| &mut self.entries[self.places[slot as usize] as usize]).filter(|entry| entry.who == who)
     }
 
     /// Adds an actor to the list to visit. Returns its entry.
     fn list_entry(&mut self, who: ControllerId, slot: u32) -> Option<&mut ScheduledActor> {
         self.entry(who, slot)?;
         self.list_slot(slot);
-        self.entries.get_mut(slot as usize)
+        self.entry_mut(who, slot)
     }
 
     /// Records that a state of this tick was lost. Nothing is resent if a later state that contains the changes of the
@@ -273,7 +281,7 @@ impl Schedule {
 
     /// Records that the client acknowledged a position of this tick.
     pub fn on_pose_acked(&mut self, update: &PlannedPose, tick: Tick) {
-        let entry = self.entries.get_mut(update.slot as usize).filter(|e| e.who == update.who);
+        let entry = self.entry_mut(update.who, update.slot);
         if let Some(entry) = entry.filter(|e| tick >= e.entered && tick > e.pose_acked) {
             entry.pose_acked = tick;
         }
@@ -281,7 +289,7 @@ impl Schedule {
 
     /// Records that the client acknowledged a state of this tick.
     pub fn on_acked(&mut self, update: &PlannedUpdate, tick: Tick) {
-        let entry = self.entries.get_mut(update.slot as usize).filter(|e| e.who == update.who);
+        let entry = self.entry_mut(update.who, update.slot);
         if let Some(entry) = entry.filter(|e| tick >= e.entered && tick > e.acked) {
             (entry.acked_since, entry.acked) = (update.since, tick);
         }
@@ -308,20 +316,19 @@ impl Schedule {
     pub fn is_missing(&self, store: &ReplicationStore, who: ControllerId, tick: Tick) -> bool {
         let Some(slot) = store.slot(who) else { return false };
         let is_behind = |e: &ScheduledActor| e.acked < tick && e.acked < store.changed_ticks()[slot];
-        self.is_relevant(store, who) && self.entry(who, slot as u32).is_some_and(is_behind)
+        self.entry(who, slot as u32).is_some_and(is_behind)
     }
 
     /// Returns whether an actor is relevant to the client.
     pub fn is_relevant(&self, store: &ReplicationStore, who: ControllerId) -> bool {
-        let slot = store.slot(who).filter(|&slot| self.entry(who, slot as u32).is_some());
-        slot.is_some_and(|slot| self.relevant[slot])
+        store.slot(who).is_some_and(|slot| self.entry(who, slot as u32).is_some())
     }
 
     /// Schedules the state of all actors to be sent again from this tick on, because the client could not read an
     /// update.
     pub fn resync(&mut self, tick: Tick) {
-        self.entries.iter_mut().for_each(|entry| entry.restart(entry.who, tick));
-        (0..self.entries.len() as u32).for_each(|slot| self.list_slot(slot));
+        self.entries.iter_mut().for_each(|entry| *entry = ScheduledActor::new(entry.who, entry.slot, tick));
+        self.list_all();
     }
 
     /// Returns whether the client has the complete visible state of an actor, counting updates in flight as received.

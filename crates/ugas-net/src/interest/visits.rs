@@ -6,6 +6,9 @@ use crate::types::Tick;
 use crate::view::ReplicationStore;
 use ugas_core::ControllerId;
 
+/// How many changes of irrelevant actors take as long as the visit of a relevant one.
+const MANY: usize = 8;
+
 impl Schedule {
     /// Collects the actors to visit, and evaluates relevance where its inputs changed.
     pub(super) fn collect_visits(
@@ -21,7 +24,7 @@ impl Schedule {
         let update = interest.relevance.update();
         let is_moved = self.positions != positions && update != RelevanceUpdate::Once;
         let is_synced = self.sync_slots(store, plan);
-        let all = 0..self.entries.len() as u32;
+        let all = 0..self.relevant.len() as u32;
         let is_known = is_synced && changes.is_some();
         if std::mem::take(&mut self.evaluates_all) || !is_known || is_moved || self.owned != owned {
             self.evaluate_all(store, interest, request, plan);
@@ -46,8 +49,12 @@ impl Schedule {
             }
         }
         match changes {
-            Some(changes) => changes.iter().for_each(|&slot| self.list_slot(slot)),
-            None => all.for_each(|slot| self.list_slot(slot)),
+            // If far more actors changed than are relevant, all relevant ones are visited. Those without a change are
+            // dropped from the list again.
+            Some(changes) if changes.len() / MANY < self.entries.len() => {
+                changes.iter().for_each(|&slot| self.list_slot(slot));
+            }
+            Some(_) | None => self.list_all(),
         }
         for slot in targets.iter().filter_map(|&who| store.slot(who)) {
             self.list_slot(slot as u32);
@@ -70,22 +77,42 @@ impl Schedule {
     /// Matches the entries with the actors in the store, and lists the slots with another actor. Returns `false` if the
     /// store no longer knows which slots changed, so that all were matched.
     fn sync_slots(&mut self, store: &ReplicationStore, plan: &mut PacketPlan) -> bool {
-        self.entries.resize(store.owners().len(), ScheduledActor::FREE);
-        self.relevant.resize(store.owners().len(), false);
+        let count = store.owners().len();
+        self.places.resize(count, 0);
+        self.relevant.resize(count, false);
+        self.listed.resize(count, false);
         let filled = store.filled_after(self.synced);
         self.synced = store.filled_count();
         self.changed.clear();
-        let all = 0..if filled.is_some() { 0 } else { self.entries.len() as u32 };
+        let all = 0..if filled.is_some() { 0 } else { count as u32 };
         for slot in filled.unwrap_or_default().iter().copied().chain(all) {
-            let (entry, who) = (&mut self.entries[slot as usize], store.owners()[slot as usize]);
-            if entry.who != who {
-                let was_relevant = std::mem::take(&mut self.relevant[slot as usize]);
-                plan.left.extend(was_relevant.then_some(entry.who));
-                entry.restart(who, Tick(0));
+            let who = store.owners()[slot as usize];
+            let known = self.relevant[slot as usize].then(|| self.entries[self.places[slot as usize] as usize].who);
+            if known != Some(who) {
+                plan.left.extend(known);
+                self.remove_entry(slot);
                 self.changed.push(slot);
             }
         }
         filled.is_some()
+    }
+
+    /// Makes the actor in a slot relevant. The client has nothing of it.
+    fn add_entry(&mut self, who: ControllerId, slot: u32, tick: Tick) {
+        self.relevant[slot as usize] = true;
+        self.places[slot as usize] = self.entries.len() as u32;
+        self.entries.push(ScheduledActor::new(who, slot, tick));
+    }
+
+    /// Makes the actor in a slot irrelevant; does nothing if it is.
+    fn remove_entry(&mut self, slot: u32) {
+        if std::mem::take(&mut self.relevant[slot as usize]) {
+            let at = self.places[slot as usize];
+            self.entries.swap_remove(at as usize);
+            if let Some(moved) = self.entries.get(at as usize) {
+                self.places[moved.slot as usize] = at;
+            }
+        }
     }
 
     /// Evaluates the relevance of all actors.
@@ -130,9 +157,16 @@ impl Schedule {
 
     /// Adds a relevant actor to the list to visit.
     pub(super) fn list_slot(&mut self, slot: u32) {
-        if self.relevant[slot as usize] && !std::mem::replace(&mut self.entries[slot as usize].is_listed, true) {
+        if self.relevant[slot as usize] && !std::mem::replace(&mut self.listed[slot as usize], true) {
             self.visits.push(slot);
         }
+    }
+
+    /// Adds all relevant actors to the list to visit.
+    pub(super) fn list_all(&mut self) {
+        let Schedule { entries, listed, visits, .. } = self;
+        let new = |slot: &u32| !std::mem::replace(&mut listed[*slot as usize], true);
+        visits.extend(entries.iter().map(|entry| entry.slot).filter(new));
     }
 
     /// Evaluates the relevance of the actor in a slot.
@@ -164,11 +198,17 @@ impl Schedule {
     ) {
         let (at, who) = (slot as usize, store.owners()[slot as usize]);
         let is_relevant = decided || request.viewer.owned.contains(&who) || interest.is_always_relevant(who);
-        if is_relevant != self.relevant[at] {
-            self.relevant[at] = is_relevant;
-            self.entries[at].restart(who, request.tick);
-            if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
-            self.list_slot(slot);
+        match (self.relevant[at], is_relevant) {
+            (false, true) => {
+                self.add_entry(who, slot, request.tick);
+                plan.entered.push(who);
+                self.list_slot(slot);
+            }
+            (true, false) => {
+                self.remove_entry(slot);
+                plan.left.push(who);
+            }
+            (true, true) | (false, false) => {}
         }
     }
 }

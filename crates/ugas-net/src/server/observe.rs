@@ -4,11 +4,11 @@
 use super::peer::SentPacket;
 use crate::carrier::{Carrier, FRAGMENT, Receipt};
 use crate::interest::{Bandwidth, Interest, PacketPlan, PlannedUpdate, Schedule, ScheduleRequest, Viewer};
-use crate::message::{ToClient, encode};
+use crate::message::{ToClient, encode, encode_removed};
 use crate::types::Tick;
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use ugas_core::{ControllerId, SimTime};
 
 /// The length in bytes above which a section is sent in the reliable stream: less than the smallest space in a packet
@@ -52,8 +52,8 @@ pub(crate) struct ObserverStream {
     stream_bandwidth: Bandwidth,
     /// Consecutive packets in which something did not fit.
     starved_packets: u32,
-    /// Removals with their ticks, until they are sent.
-    removals: BTreeMap<ControllerId, Tick>,
+    /// Removals with their ticks, sorted by id, until they are sent.
+    removals: Vec<(ControllerId, Tick)>,
     /// Whether there are too many removals to list, so that all actors are sent again.
     all_removed: bool,
     /// Actors that the client's commands changed, with the tick.
@@ -75,7 +75,7 @@ impl ObserverStream {
             bandwidth,
             stream_bandwidth: bandwidth.half(),
             starved_packets: 0,
-            removals: BTreeMap::new(),
+            removals: Vec::new(),
             all_removed: false,
             touched: Vec::new(),
             targets: Vec::new(),
@@ -178,12 +178,29 @@ impl ObserverStream {
             self.schedule.resync(tick);
         }
         while !self.removals.is_empty() {
-            let removals: Vec<(ControllerId, Tick)> =
-                self.removals.iter().take(REMOVALS_PER_MESSAGE).map(|(k, v)| (*k, *v)).collect();
-            if carrier.push(&encode(&ToClient::Removed { actors: removals.clone() })).is_err() {
+            let count = self.removals.len().min(REMOVALS_PER_MESSAGE);
+            let mut buffer = [0; FRAGMENT];
+            let message = encode_removed(&self.removals[..count], &mut buffer);
+            if message.is_none_or(|message| carrier.push(message).is_err()) {
                 return;
             }
-            self.removals.retain(|who, _| removals.last().is_some_and(|last| *who > last.0));
+            self.removals.drain(..count);
+        }
+    }
+
+    /// Records that actors are no longer relevant. If there are too many to list, all actors are sent again.
+    fn record_removals(&mut self, tick: Tick) {
+        let left = &self.plan.left;
+        if self.removals.len() + left.len() > MAX_PENDING_REMOVALS {
+            self.removals.clear();
+            self.all_removed = true;
+            return;
+        }
+        for &who in left {
+            match self.removals.binary_search_by_key(&who, |removal| removal.0) {
+                Ok(at) => self.removals[at].1 = tick,
+                Err(at) => self.removals.insert(at, (who, tick)),
+            }
         }
     }
 
@@ -213,13 +230,9 @@ impl ObserverStream {
         let request =
             ScheduleRequest { viewer, tick, length, round_trip, room: free.min(bandwidth), packet: LARGE, lossy };
         schedule.select(store, interest, &request, &mut self.plan);
+        self.record_removals(tick);
         let plan = &self.plan;
         self.starved_packets = if plan.more { self.starved_packets.saturating_add(1) } else { 0 };
-        self.removals.extend(plan.left.iter().map(|&who| (who, tick)));
-        if self.removals.len() > MAX_PENDING_REMOVALS {
-            self.removals.clear();
-            self.all_removed = true;
-        }
         for update in &plan.large {
             let mut section = BitWriter::new();
             store.write_at(update.slot as usize, update.since, &mut section);
@@ -231,8 +244,8 @@ impl ObserverStream {
         if !is_extra || !plan.state.is_empty() || !plan.poses.is_empty() {
             plan.write_state(store, out);
             plan.write_poses(store, out);
-            sent.actors.extend_from_slice(&plan.state);
-            sent.poses.extend_from_slice(&plan.poses);
+            copy_list(&plan.state, &mut sent.actors);
+            copy_list(&plan.poses, &mut sent.poses);
         }
         plan.more && free < bandwidth
     }
@@ -244,6 +257,18 @@ impl ObserverStream {
             None => self.schedule.on_stream_full(&message.update),
         }
     }
+}
+
+/// The minimum number of elements for which a list of a packet has memory.
+const MIN_LIST: usize = 64;
+
+/// Copies a list into the empty list of a packet. The memory is reused for packets with other lengths, so it grows in
+/// large steps.
+fn copy_list<T: Copy>(from: &[T], to: &mut Vec<T>) {
+    if from.len() > to.capacity() {
+        to.reserve_exact(from.len().next_power_of_two().max(MIN_LIST));
+    }
+    to.extend_from_slice(from);
 }
 
 /// A section for the reliable stream.

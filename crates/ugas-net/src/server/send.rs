@@ -11,7 +11,7 @@ use crate::types::{MAX_DATAGRAM, PeerId, Tick};
 use crate::view::ReplicationStore;
 use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
-use crate::wire::number::{put_int, put_uint};
+use crate::wire::number::{put_int, put_uint, uint_bits};
 use std::sync::Arc;
 use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
 
@@ -259,34 +259,63 @@ impl OwnerContext<'_> {
     }
 }
 
-/// Writes the verdicts that fit into `room` bits, the oldest first.
+/// Writes the verdicts that fit into `room` bits of the packet, the oldest first.
 fn write_verdicts(out: &mut BitWriter, sim: &Sim, verdicts: &[Verdict], sent: &mut SentPacket, room: usize) {
-    let begun = out.bit_len();
-    let mut kept = 0;
-    let mut body = BitWriter::new();
-    for v in verdicts.iter().take(MAX_VERDICTS as usize) {
-        let before = body.bit_len();
-        put_uint(&mut body, v.base as u64);
-        put_uint(&mut body, v.sub as u64);
-        body.bit(v.rejected);
+    let mut bits = out.bit_len();
+    let fits = |verdict: &&Verdict| {
+        bits += verdict_bits(verdict);
+        bits <= room
+    };
+    let kept = verdicts.iter().take(MAX_VERDICTS as usize).take_while(fits).count();
+    put_uint(out, kept as u64);
+    for v in &verdicts[..kept] {
+        put_uint(out, v.base as u64);
+        put_uint(out, v.sub as u64);
+        out.bit(v.rejected);
         if !v.rejected {
-            put_uint(&mut body, v.activated.len() as u64);
-            v.activated.iter().for_each(|a| put_uint(&mut body, a.0 as u64));
+            put_uint(out, v.activated.len() as u64);
+            v.activated.iter().for_each(|a| put_uint(out, a.0 as u64));
         }
         let next = v.group.and_then(|group| sim.remote().next_use(group));
-        body.bit(next.is_some());
+        out.bit(next.is_some());
         if let Some(next) = next {
-            body.bits(next as u64 & USE_MASK, USE_BITS);
+            out.bits(next as u64 & USE_MASK, USE_BITS);
         }
-        if begun + body.bit_len() > room {
-            body.truncate(before);
-            break;
-        }
-        kept += 1;
         sent.verdicts.push((v.base, v.sub));
     }
-    put_uint(out, kept);
-    let bits = body.bit_len();
-    // The bits were written by this writer, so they are in range.
-    let _ = out.append(body.finish(), 0, bits);
+}
+
+/// Returns the number of bits of a verdict. The group of a controller that has left has no number, so a verdict may be
+/// shorter.
+fn verdict_bits(v: &Verdict) -> usize {
+    let activated = || v.activated.iter().map(|a| uint_bits(a.0 as u64)).sum::<usize>();
+    let result = if v.rejected { 0 } else { uint_bits(v.activated.len() as u64) + activated() };
+    let number = 1 + if v.group.is_some() { USE_BITS as usize } else { 0 };
+    uint_bits(v.base as u64) + uint_bits(v.sub as u64) + 1 + result + number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ugas_core::{AbilityId, Rules, SimConfig, UseGroup};
+
+    #[test]
+    fn verdicts_are_written_while_they_fit() {
+        let group = UseGroup { who: ControllerId(3), group: 9 };
+        let mut sim = Sim::new(Rules::builder().build().unwrap(), SimConfig::default());
+        sim.remote_mut().add_use_seeds(group, 0, [5]);
+        let verdict = |base, rejected, count| {
+            let activated = (0..count).map(|n| AbilityId(n * 100)).collect();
+            Verdict { base, sub: 7, rejected, activated, group: if rejected { None } else { Some(group) } }
+        };
+        let verdicts = [verdict(1, false, 3), verdict(90_000, true, 0), verdict(u32::MAX, false, 0)];
+        let sizes: Vec<usize> = verdicts.iter().map(verdict_bits).collect();
+        for (count, room) in [(0, sizes[0] - 1), (1, sizes[0]), (2, sizes[0] + sizes[1]), (3, 10_000)] {
+            let (mut out, mut sent) = (BitWriter::new(), SentPacket::default());
+            write_verdicts(&mut out, &sim, &verdicts, &mut sent, room);
+            assert_eq!(sent.verdicts.len(), count);
+            let bits: usize = sizes[..count].iter().sum();
+            assert_eq!(out.bit_len(), uint_bits(count as u64) + bits, "the calculated sizes are the written ones");
+        }
+    }
 }

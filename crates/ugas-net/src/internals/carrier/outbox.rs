@@ -10,6 +10,8 @@ use super::{CarrierError, FRAGMENT, MAX_MESSAGE, WINDOW};
 const OVERHEAD: usize = 32;
 /// The bytes of a fragment header on the wire: sequence number and length.
 const HEAD: usize = 4;
+/// The minimum number of bytes for which a fragment has memory.
+const MIN_MEMORY: usize = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -51,7 +53,12 @@ impl Outbox {
             let rest = &message[index * FRAGMENT..];
             let mut bytes = self.spare.pop().unwrap_or_default();
             bytes.clear();
-            bytes.extend_from_slice(&rest[..rest.len().min(FRAGMENT)]);
+            let part = &rest[..rest.len().min(FRAGMENT)];
+            if part.len() > bytes.capacity() {
+                // The memory is reused for fragments of other lengths.
+                bytes.reserve_exact(part.len().next_power_of_two().max(MIN_MEMORY));
+            }
+            bytes.extend_from_slice(part);
             self.fragments.push_back(Fragment { bytes, last: index + 1 == count, state: State::Queued });
         }
         Ok(self.first + self.fragments.len() as u64)

@@ -154,7 +154,10 @@ impl PoseHistory {
     /// Returns the position at a tick as a baseline for `now`; `None` if the tick is 0, too old or not recorded.
     pub(super) fn baseline(&self, tick: Tick, now: Tick) -> Option<Baseline> {
         let back = now.0.checked_sub(tick.0).filter(|&back| tick != Tick(0) && back <= BASELINE_TICKS)?;
-        let (_, pose) = self.moves.iter().rev().find(|(moved, _)| *moved <= tick)?;
+        // An actor that moves in every tick has one entry per tick.
+        let guess = self.moves.len().checked_sub(1 + back as usize).and_then(|at| self.moves.get(at));
+        let known = guess.filter(|(moved, _)| *moved == tick);
+        let (_, pose) = known.or_else(|| self.moves.iter().rev().find(|(moved, _)| *moved <= tick))?;
         Some(Baseline { back, pose: *pose })
     }
 }

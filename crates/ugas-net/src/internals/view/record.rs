@@ -63,6 +63,15 @@ impl Record {
         }
     }
 
+    /// Makes the record that of another controller. The memory of its lists is reused.
+    pub(super) fn reuse(&mut self, shape: Arc<Shape>, tick: Tick) {
+        self.restart(shape, tick);
+        self.tags.clear();
+        self.loops.clear();
+        self.bursts.clear();
+        (self.counter, self.memo_of) = (BurstCounter::default(), Tick(0));
+    }
+
     /// Updates the record from the row. Returns whether anything visible changed.
     pub(super) fn refresh(
         &mut self,

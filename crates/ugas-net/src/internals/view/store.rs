@@ -11,6 +11,9 @@ use ugas_core::{
 };
 use ugas_doc::ControllerReplication;
 
+/// The maximum number of records of removed controllers that are kept for reuse.
+const MAX_SPARE: usize = 256;
+
 /// The visible state of all replicated controllers, with the ticks of their changes.
 ///
 /// ```
@@ -50,6 +53,8 @@ pub struct ReplicationStore {
     positions: Vec<Option<[f64; 3]>>,
     moved: Vec<Tick>,
     records: Vec<Option<Record>>,
+    /// Records of removed controllers, whose memory is reused.
+    spare: Vec<Record>,
     free: Vec<u32>,
     /// Slots that were filled, cleared, changed or moved in the last tick and in this one.
     changes: Vec<u32>,
@@ -82,6 +87,7 @@ impl ReplicationStore {
             positions: Vec::new(),
             moved: Vec::new(),
             records: Vec::new(),
+            spare: Vec::new(),
             free: Vec::new(),
             changes: Vec::new(),
             old_changes: 0,
@@ -113,7 +119,16 @@ impl ReplicationStore {
         let shape = self.shapes.of(sim.set_list(who)?, mode);
         let slot = match self.ids.binary_search(&who) {
             Ok(at) => self.slots[at] as usize,
-            Err(at) => self.insert(at, who, Record::new(shape, tick)),
+            Err(at) => {
+                let record = match self.spare.pop() {
+                    Some(mut record) => {
+                        record.reuse(shape, tick);
+                        record
+                    }
+                    None => Record::new(shape, tick),
+                };
+                self.insert(at, who, record)
+            }
         };
         if let Some(record) = &mut self.records[slot] {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
@@ -166,7 +181,10 @@ impl ReplicationStore {
         self.ids.remove(at);
         let number = self.slots.remove(at);
         let slot = number as usize;
-        (self.owners[slot], self.records[slot]) = (ControllerId::NONE, None);
+        self.owners[slot] = ControllerId::NONE;
+        if let Some(record) = self.records[slot].take().filter(|_| self.spare.len() < MAX_SPARE) {
+            self.spare.push(record);
+        }
         (self.stamps[slot], self.shaped[slot], self.moved[slot]) = (Tick(0), Tick(0), Tick(0));
         (self.poses[slot], self.positions[slot]) = (None, None);
         self.pose_history[slot].clear();
