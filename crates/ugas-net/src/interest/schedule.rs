@@ -18,6 +18,8 @@ pub(super) struct ScheduledActor {
     pub(super) who: ControllerId,
     /// The tick at which the actor became relevant; acks of earlier ticks are ignored.
     entered: Tick,
+    /// The tick at which the actor stopped being relevant; `None` if it is relevant or never was.
+    pub(super) left: Option<Tick>,
     /// The tick up to which all changes were sent and not lost.
     since: Tick,
     /// The last acknowledged tick, and the tick it was written from.
@@ -47,6 +49,7 @@ impl ScheduledActor {
         ScheduledActor {
             who,
             entered,
+            left: None,
             since: none,
             acked: none,
             acked_since: none,
@@ -63,7 +66,7 @@ impl ScheduledActor {
 
     /// Forgets what the client has. The entry stays in the list to visit if it is there.
     pub(super) fn restart(&mut self, who: ControllerId, tick: Tick) {
-        *self = ScheduledActor { is_listed: self.is_listed, ..ScheduledActor::new(who, tick) };
+        *self = ScheduledActor { is_listed: self.is_listed, left: self.left, ..ScheduledActor::new(who, tick) };
     }
 
     /// Returns whether the client may lack a change or a move of these ticks, if the actor is relevant.
@@ -315,6 +318,12 @@ impl Schedule {
     pub fn is_relevant(&self, store: &ReplicationStore, who: ControllerId) -> bool {
         let slot = store.slot(who).filter(|&slot| self.entry(who, slot as u32).is_some());
         slot.is_some_and(|slot| self.relevant[slot])
+    }
+
+    /// Returns whether an actor stopped being relevant at this tick or later.
+    pub fn was_relevant_since(&self, store: &ReplicationStore, who: ControllerId, since: Tick) -> bool {
+        let entry = store.slot(who).and_then(|slot| self.entry(who, slot as u32));
+        entry.is_some_and(|entry| entry.left >= Some(since))
     }
 
     /// Schedules the state of all actors to be sent again from this tick on, because the client could not read an

@@ -167,6 +167,7 @@ impl Schedule {
         if is_relevant != self.relevant[at] {
             self.relevant[at] = is_relevant;
             self.entries[at].restart(who, request.tick);
+            self.entries[at].left = (!is_relevant).then_some(request.tick);
             if is_relevant { &mut plan.entered } else { &mut plan.left }.push(who);
             self.list_slot(slot);
         }
