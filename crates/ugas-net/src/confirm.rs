@@ -6,13 +6,15 @@
 //! server therefore confirms each change: it sends the tick and a short hash of the change, which the client compares
 //! with the hashes of its predictions. A change without a confirmation did not happen, once the client has received all
 //! confirmations of its tick: confirmations are numbered, so the client notices a missing one. If the server had to drop
-//! confirmations, the client does not know what happened. The server confirms only changes that the client may see.
+//! confirmations, the client does not know what happened. The server confirms only changes that the client may see. If
+//! a command changes an actor that was relevant to the client shortly before, the server reports instead that the
+//! changes of that tick to the actor stay unknown.
 
 use crate::types::Tick;
 use crate::view::Shape;
 use crate::wire::bits::{BitReader, BitWriter, WireError};
 use crate::wire::number::{get_uint, get_uint_to, put_uint};
-use ugas_core::{EffectChange, EffectKey, Fact, FactKind, Sim};
+use ugas_core::{ControllerId, EffectChange, EffectKey, Fact, FactKind, Sim};
 
 /// The maximum number of confirmations in one list of a packet.
 pub(crate) const MAX_CONFIRMATIONS: usize = 256;
@@ -162,11 +164,21 @@ pub(crate) fn confirmation_hash(fact: &Fact) -> Option<u32> {
     let EffectKey { origin_id, target, ordinal } = fact.key;
     let key = (target.0 as u64) << 32 | ordinal as u64;
     let words = [fact.who.0 as u64, fact.root.0, origin_id, key, fact.effect.0 as u64, kind << 32 | about as u64];
+    Some(hash_of(&words))
+}
+
+/// Returns the hash with which the server reports that it does not confirm the changes of a tick to an actor, because
+/// the actor is no longer relevant to the client.
+pub(crate) fn unknown_hash(who: ControllerId) -> u32 {
+    hash_of(&[who.0 as u64, 13 << 32])
+}
+
+fn hash_of(words: &[u64]) -> u32 {
     let print = words.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, &word| {
         let mixed = (h.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mixed ^ mixed >> 29
     });
-    Some((print >> (64 - CONFIRMATION_BITS)) as u32)
+    (print >> (64 - CONFIRMATION_BITS)) as u32
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ function open(main, owner) {
       h(
         "div",
         { class: "grid" },
-        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction happens when the server’s state of a tick differs from the client’s prediction. A client cannot predict actions of other players. Until the client’s clock is far enough ahead of the server, the client’s commands arrive late, and their predictions are corrected too."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
+        h("section", { class: "panel" }, h("h2", {}, "Clients"), h("div", { class: "scroll" }, ui.clients), h("p", { class: "quiet" }, "A correction happens when the server contradicts a prediction of the client: it rejects a command or does not make a change that the client predicted for it. Until the client’s clock is far enough ahead of the server, the client’s commands arrive late, and their predictions are corrected too. Actions of others change a controller in a way that its client cannot predict; they are counted as changes by others."), h("h2", {}, "Bytes per second sent by the server"), ui.plot),
         h("div", { class: "grid two" }, panel("Client and server values; differences are highlighted", h("div", { class: "scroll" }, ui.values)), panel("Rolled-back predictions", ui.rolledBack)),
       ),
     ),
@@ -111,12 +111,12 @@ function showClients(clients) {
     correctionsOf.set(c.client, { count: c.corrections, at: before && c.corrections > before.count ? now : before?.at ?? -1e9 });
   }
   const fresh = (c) => now - correctionsOf.get(c.client).at < 1000;
-  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.correction_reason, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
-    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Rejected"].map((t) => h("th", { class: "n" }, t)), h("th", {}, "Last correction"))),
+  fill(ui.clients, JSON.stringify(clients.map((c) => [c.client, c.ahead, c.corrections, c.external_changes, c.correction_reason, c.refused, Math.round(c.clock_rate), c.link, fresh(c)])) || "none", () => [
+    h("thead", {}, h("tr", {}, h("th", {}, "Client"), ...["Round trip", "Loss", "Ticks ahead", "Clock rate", "Corrections", "Changes by others", "Rejected"].map((t) => h("th", { class: "n" }, t)), h("th", {}, "Last correction"))),
     h(
       "tbody",
       {},
-      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster (+) or slower (−) the clock runs until the client is as far ahead of the server as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n" }, String(c.refused)), h("td", { "data-reason": c.client }, c.correction_reason ?? "none"))) : [h("tr", {}, h("td", { colspan: 8, class: "empty" }, "No clients; add a client on the left."))]),
+      ...(clients.length ? clients.map((c) => h("tr", { "data-key": c.client, class: fresh(c) ? "differs" : undefined }, h("td", {}, c.client), h("td", { class: "n", "data-trip": c.link[0] }, `${c.link[0]} ms`), h("td", { class: "n" }, percent(c.link[1])), h("td", { class: "n" }, String(c.ahead)), h("td", { class: "n", title: "How much faster (+) or slower (−) the clock runs until the client is as far ahead of the server as its link requires" }, c.clock_rate ? `${signed(Math.round(c.clock_rate))} %` : "normal"), h("td", { class: "n", "data-corrections": c.corrections }, String(c.corrections)), h("td", { class: "n", "data-external": c.external_changes }, String(c.external_changes)), h("td", { class: "n" }, String(c.refused)), h("td", { "data-reason": c.client }, c.correction_reason ?? "none"))) : [h("tr", {}, h("td", { colspan: 9, class: "empty" }, "No clients; add a client on the left."))]),
     ),
   ]);
 }

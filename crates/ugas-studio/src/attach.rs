@@ -380,6 +380,7 @@ impl Attached {
             clock_rate: 0.0,
             link: (0, 0.0),
             corrections: 0,
+            external_changes: 0,
             correction_reason: None,
             refused: 0,
             actors: view::actors(names, Observer::Server(sim), request.category.as_deref()),

@@ -16,6 +16,8 @@ pub(crate) struct Side {
     /// The number of ticks by which the client is ahead of the last tick that the server confirmed.
     pub(crate) ahead: u32,
     pub(crate) corrections: u64,
+    /// Differences from the prediction that others caused.
+    pub(crate) external_changes: u64,
     /// Why the last correction happened, in one line with the name of the actor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) correction_reason: Option<String>,
@@ -129,6 +131,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
         tick: server.tick().0,
         ahead: 0,
         corrections: 0,
+        external_changes: 0,
         correction_reason: None,
         refused: server.counts().iter().map(|(_, n)| n).sum(),
         clock_rate: 0.0,
@@ -143,6 +146,7 @@ pub(crate) fn sides(session: &Session, category: Option<&str>) -> Vec<Side> {
             tick: client.tick().0,
             ahead: settled.map_or(0, |t| client.tick().0.saturating_sub(t.0)),
             corrections: client.counts().corrections,
+            external_changes: client.counts().external_changes,
             correction_reason: client.correction_reasons().last().map(|reason| {
                 format!("{}, {}", session.names().name(reason.who), reason.describe(client.sim().rules()))
             }),

@@ -7,6 +7,9 @@ use ugas_core::{AbilityId, Answer, ControllerId, Hit, Refusal};
 const RELATIVE_TOLERANCE: f64 = 0.25;
 /// The time in seconds for which two controllers may have moved since the client saw them.
 const SEEN_SECONDS: f64 = 0.25;
+/// The time in seconds for which an honest client on a bad link may not have seen two controllers move. A hit that would
+/// have been true within this time is rejected like a target that moved out of range.
+const STALE_SECONDS: f64 = 1.0;
 
 impl CommandValidator<'_> {
     /// Checks the hit of an answer: by the host, or else against the positions and tags of the sim.
@@ -17,14 +20,19 @@ impl CommandValidator<'_> {
         answer: &Answer,
     ) -> Result<(), (RejectReason, Refusal)> {
         let Some(hit) = &answer.hit else { return Ok(()) };
-        let is_true = match self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit) {
-            PolicyDecision::Accept => true,
-            PolicyDecision::Reject => false,
+        let reason = match self.target_policy.can_hit(self.sim, who, ability, &answer.targets, hit) {
+            PolicyDecision::Accept => None,
+            PolicyDecision::Reject => Some(RejectReason::Hit),
             PolicyDecision::BuiltIn => {
-                self.has_known_tags(&answer.targets, hit) && self.is_near(who, &answer.targets, hit)
+                let is_near = |seconds| self.is_near(who, &answer.targets, hit, seconds);
+                if !self.has_known_tags(&answer.targets, hit) || !is_near(STALE_SECONDS) {
+                    Some(RejectReason::Hit)
+                } else {
+                    (!is_near(SEEN_SECONDS)).then_some(RejectReason::Target)
+                }
             }
         };
-        if is_true { Ok(()) } else { Err((RejectReason::Hit, Refusal::NoTarget)) }
+        reason.map_or(Ok(()), |reason| Err((reason, Refusal::NoTarget)))
     }
 
     /// Returns whether one of the targets has each tag of a hit.
@@ -32,14 +40,14 @@ impl CommandValidator<'_> {
         hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
     }
 
-    /// Returns whether the distance of a hit is the distance to each of the targets. Without targets or without
-    /// positions there is nothing to compare.
-    fn is_near(&self, who: ControllerId, targets: &[ControllerId], hit: &Hit) -> bool {
+    /// Returns whether the distance of a hit is the distance to each of the targets, if they and `who` may have moved for
+    /// a time since the client saw them. Without targets or without positions there is nothing to compare.
+    fn is_near(&self, who: ControllerId, targets: &[ControllerId], hit: &Hit, seconds: f64) -> bool {
         let Some(claimed) = hit.distance else { return true };
         let fits = |&target: &ControllerId| {
             let Some(actual) = distance(self.sim, who, target) else { return true };
             let speed = self.movement.speed_of(self.sim, who) + self.movement.speed_of(self.sim, target);
-            (claimed - actual).abs() <= actual * RELATIVE_TOLERANCE + speed * SEEN_SECONDS
+            (claimed - actual).abs() <= actual * RELATIVE_TOLERANCE + speed * seconds
         };
         claimed >= 0.0 && targets.iter().all(fits)
     }

@@ -11,6 +11,14 @@ use ugas_core::{ControllerId, Sim, SimTime};
 /// The time after a teleport by the host in which the moves of the client may still refer to the old position.
 const TELEPORT_GRACE: SimTime = SimTime::millis(1000);
 
+/// The time after a contradicted prediction in which the moves of the client may still follow that prediction: the
+/// client learns of the contradiction after a round trip, and later if it is suspended or its link is interrupted.
+const CONTRADICTION_GRACE: SimTime = SimTime::millis(2000);
+
+/// The time within which contradicted predictions excuse at most two series of moves. A client can provoke
+/// contradictions, for example with a key on cooldown, but cannot hide a permanent speed with them.
+const EXCUSE_INTERVAL: SimTime = SimTime::millis(6000);
+
 /// The speed limits of controllers that clients move. Distances are in the unit of the anchors.
 ///
 /// A game with falls, knockback or vehicles that are faster than the attribute says decides with
@@ -67,6 +75,12 @@ pub(crate) struct MoveBudget {
     moved: Tick,
     /// The tick at which the host last moved the controller.
     teleported: Option<Tick>,
+    /// The last tick in which the controller jumped or a move was rejected, so that clients saw it elsewhere.
+    displaced: Option<Tick>,
+    /// The last tick in which the server may have contradicted what the client predicted.
+    contradicted: Option<Tick>,
+    /// The ticks of the first moves of the last two series that contradicted predictions excuse, the newest first.
+    excused: [Option<Tick>; 2],
 }
 
 impl MoveBudget {
@@ -79,15 +93,20 @@ impl MoveBudget {
         self.fastest = self.fastest.max(speed);
         if position != self.position {
             if self.position.is_some() {
-                self.teleported = Some(now);
+                (self.teleported, self.displaced) = (Some(now), Some(now));
             }
-            *self = MoveBudget { left: most, position, fastest: speed, moved: now, teleported: self.teleported };
+            *self = MoveBudget { left: most, position, fastest: speed, moved: now, ..*self };
         } else if self.left <= most {
             self.left = (self.left + speed * seconds).min(most);
         } else {
             // The controller became slower. Its client learns of that later, so the surplus expires gradually.
             self.left = most + (self.left - most) * (1.0 - seconds / burst);
         }
+    }
+
+    /// Returns the tick at which the host last moved the controller.
+    pub(crate) fn teleported(&self) -> Option<Tick> {
+        self.teleported
     }
 
     /// Moves the controller, or returns why the move is rejected. A controller without a position may be placed
@@ -101,19 +120,50 @@ impl MoveBudget {
     ) -> Result<(), RejectReason> {
         let distance = self.position.map_or(0.0, |from| length_between(from, to));
         if distance > self.left {
+            self.displaced = Some(now);
             let since = |tick: Tick| Tick(now.0.saturating_sub(tick.0)).time(length).as_seconds();
             let is_after_teleport = self.teleported.is_some_and(|tick| since(tick) <= TELEPORT_GRACE.as_seconds());
             let reachable = self.fastest * (since(self.moved) + config.burst.as_seconds());
-            let is_honest = is_after_teleport || distance <= reachable;
+            let is_honest = is_after_teleport || distance <= reachable || self.is_excused(now, length);
             return Err(if is_honest { RejectReason::MoveBacklog } else { RejectReason::TooFast });
         }
         self.left -= distance;
-        self.place(to, now);
+        (self.position, self.moved, self.fastest) = (Some(to), now, 0.0);
         Ok(())
+    }
+
+    /// Records that the server may have contradicted what the client predicted: it did not do what a command asked for,
+    /// or something else changed the controller. The client may have predicted a blink that did not happen, or a charge
+    /// that a stun ended.
+    pub(crate) fn record_contradiction(&mut self, now: Tick) {
+        self.contradicted = Some(now);
+    }
+
+    /// Returns whether clients may have seen the controller elsewhere lately.
+    pub(crate) fn is_displaced(&self, now: Tick, length: SimTime) -> bool {
+        self.displaced.is_some_and(|tick| Tick(now.0.saturating_sub(tick.0)).time(length) <= CONTRADICTION_GRACE)
+    }
+
+    /// Returns whether a contradicted prediction excuses a move above the speed limit.
+    fn is_excused(&mut self, now: Tick, length: SimTime) -> bool {
+        let is_within =
+            |tick: Option<Tick>, time| tick.is_some_and(|tick| Tick(now.0.saturating_sub(tick.0)).time(length) <= time);
+        let [newest, older] = self.excused;
+        if is_within(newest, CONTRADICTION_GRACE) {
+            return true;
+        }
+        let is_excused = is_within(self.contradicted, CONTRADICTION_GRACE) && !is_within(older, EXCUSE_INTERVAL);
+        if is_excused {
+            self.excused = [Some(now), newest];
+        }
+        is_excused
     }
 
     /// Records a position that was accepted without the speed limit.
     pub(crate) fn place(&mut self, to: [f64; 3], now: Tick) {
+        if self.position.is_some_and(|from| length_between(from, to) > self.left) {
+            self.displaced = Some(now);
+        }
         (self.position, self.moved, self.fastest) = (Some(to), now, 0.0);
     }
 }

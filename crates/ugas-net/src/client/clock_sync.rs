@@ -17,7 +17,7 @@ use ugas_core::SimTime;
 /// cannot be removed.
 const TOLERANCE: f64 = 0.5;
 /// The change of speed per tick of error beyond the tolerance.
-const GAIN: f64 = 1.0 / 12.0;
+const GAIN: f64 = 1.0 / 6.0;
 /// The highest speed of a clock that is late. A later clock jumps.
 const MAX_FASTER: f64 = 0.25;
 /// The largest reduction of the speed of a clock that is early. An earlier clock waits.
@@ -27,7 +27,7 @@ const JUMP: f64 = 6.0;
 /// The error in ticks above which an early clock waits until the error is below [`WAITED`].
 const WAIT: f64 = 8.0;
 /// See [`WAIT`].
-const WAITED: f64 = 1.5;
+const WAITED: f64 = 0.5;
 /// The weight of one report in the smoothed slack.
 const WEIGHT: f64 = 1.0 / 8.0;
 /// The weight of one measurement in the smoothed deviation and in the smoothed time of the server.
@@ -35,10 +35,12 @@ const SLOW_WEIGHT: f64 = 1.0 / 32.0;
 /// The weight of one measurement in the intended slack, which must change more slowly than the clock.
 const SLOWEST_WEIGHT: f64 = 1.0 / 64.0;
 /// Measurements that differ from the smoothed value by more than this time, and by more than [`FAR_TICKS`], are not
-/// smoothed. Two of them in a row replace the smoothed value.
+/// smoothed. Two such reports in a row, or one such measurement of the server's tick, replace the smoothed value.
 const FAR: SimTime = SimTime::millis(120);
 /// See [`FAR`].
 const FAR_TICKS: f64 = 6.0;
+/// The number of reports from which on the deviation is measured. Before, the smoothed slack itself is inaccurate.
+const MIN_REPORTS: f64 = 8.0;
 /// The largest addition to the intended slack because of jitter, in ticks.
 const MAX_JITTER_SLACK: f64 = 8.0;
 /// The number of sent packets whose phase is kept.
@@ -152,6 +154,11 @@ impl ClockSync {
         self.wanted + (2.0 * self.deviation.value.unwrap_or(0.0)).min(MAX_JITTER_SLACK)
     }
 
+    /// Returns by how many ticks a single measurement is usually wrong because of jitter, at most half a jump.
+    fn jitter_margin(&self) -> f64 {
+        self.deviation.value.unwrap_or(0.0).min(JUMP / 2.0)
+    }
+
     /// Records the phase at which a packet was sent.
     pub(crate) fn record_sent(&mut self, number: u64, tick: Tick) {
         if self.sent.len() >= MAX_SENT {
@@ -176,12 +183,11 @@ impl ClockSync {
         let sample = slack.clamp(-128, 128) as f64 - phase;
         let far = self.far();
         let (difference, is_replaced) = self.offset.add(sample, WEIGHT, far);
-        if !is_replaced && difference.abs() <= far {
+        if !is_replaced && difference.abs() <= far && self.offset.count > MIN_REPORTS {
             self.deviation.add(difference.abs(), SLOW_WEIGHT, f64::INFINITY);
         }
         if let (Some(offset), Some(server)) = (self.offset.value, self.server.value)
             && self.offset.far.is_none()
-            && self.server.far.is_none()
         {
             let path = self.path.get_or_insert(offset - server);
             *path += (offset - server - *path) * SLOW_WEIGHT;
@@ -214,7 +220,8 @@ impl ClockSync {
         self.local += elapsed;
         self.fraction += elapsed * self.speed;
         if error < -JUMP {
-            self.fraction += -error;
+            // The error may be a single measurement. A jump over all of it could make the clock early.
+            self.fraction += -error - self.jitter_margin();
         }
         let ticks = self.fraction.floor().clamp(0.0, 600.0);
         self.fraction -= ticks;
@@ -225,10 +232,14 @@ impl ClockSync {
     /// was suspended: the slack of the next packets changes by the same amount, and reports about earlier packets are
     /// out of date.
     fn measure_server(&mut self, sample: f64) {
-        let (_, is_replaced) = self.server.add(sample, SLOW_WEIGHT, self.far());
-        if is_replaced {
+        let far = self.far();
+        // A packet that a later one overtook is not measured, so one measurement is enough: nothing newer has arrived.
+        if self.server.value.is_some_and(|value| (sample - value).abs() > far) {
+            self.server.set(sample);
             self.is_estimated = true;
             self.next_report = self.sent.back().map_or(self.next_report, |(number, _)| number.saturating_add(1));
+        } else {
+            self.server.add(sample, SLOW_WEIGHT, far);
         }
         if let (Some(server), Some(path), true) = (self.server.value, self.path, self.is_estimated) {
             self.offset = Smoothed { value: Some(server + path), far: None, count: self.server.count };

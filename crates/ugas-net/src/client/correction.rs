@@ -7,7 +7,7 @@ use ugas_core::{ControllerId, RowDifference, Rules};
 /// The maximum number of reasons that a client keeps.
 const MAX_REASONS: usize = 64;
 
-/// Why a client corrected an owned controller: the first difference between the prediction and the server's state of a
+/// Why a client corrected an owned controller ([`ClientCounts::corrections`](super::ClientCounts::corrections)): the first difference between the prediction and the server's state of a
 /// tick.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CorrectionReason {

@@ -1,8 +1,9 @@
 //! Facts with their certainty. The client emits a predicted fact immediately, and emits it again later as confirmed or
-//! undone, or as unknown if the server dropped the confirmation. It emits a fact of the server that it did not predict, or of a `LocalOnly` ability, once.
+//! undone, or as unknown if it cannot find out. It emits a fact of the server that it did not predict, or of a
+//! `LocalOnly` ability, once.
 
 use super::confirm::ConfirmationWindow;
-use crate::confirm::confirmation_hash;
+use crate::confirm::{confirmation_hash, unknown_hash};
 use crate::types::Tick;
 use std::collections::VecDeque;
 use std::mem::{Discriminant, discriminant};
@@ -21,8 +22,9 @@ pub enum Certainty {
     /// The fact was predicted before, but it did not happen on the server.
     Undone,
     /// The fact was predicted before, but the client cannot find out whether it happened: the server dropped the
-    /// confirmation because too many were unacknowledged, or the client dropped the fact because too many were waiting.
-    /// The replicated values show the result.
+    /// confirmation because too many were unacknowledged, the client dropped the fact because too many were waiting, the
+    /// actor is no longer relevant to the client, or the server removed the owned controller. The replicated values show
+    /// the result.
     Unknown,
     /// The server reported the fact; the client had not predicted it.
     Server,
@@ -114,8 +116,12 @@ struct PredictedFact {
     resolved_from: Tick,
     /// The hash with which the server confirms the fact.
     hash: Option<u32>,
+    /// The hash with which the server reports that it does not confirm changes of this controller.
+    unknown_hash: u32,
     /// Whether the server confirmed the fact.
     is_confirmed: bool,
+    /// Whether the server reported that it does not confirm the fact.
+    is_unknown: bool,
 }
 
 impl PredictedFact {
@@ -177,7 +183,9 @@ impl PendingFacts {
             is_owned,
             resolved_from: Tick(0),
             hash,
+            unknown_hash: unknown_hash(fact.who),
             is_confirmed: false,
+            is_unknown: false,
         });
     }
 
@@ -193,6 +201,25 @@ impl PendingFacts {
             !is_undone
         });
         undone
+    }
+
+    /// Resolves all facts about an owned controller that the server removed at a tick. What the client predicted for
+    /// later ticks did not happen; what it predicted for earlier ones may have happened.
+    pub(crate) fn resolve_removed(&mut self, who: ControllerId, removed: Tick, out: &mut NetFacts) {
+        self.list.retain(|e| {
+            let is_about = e.fact.who == who;
+            if is_about {
+                let certainty = if e.is_confirmed {
+                    Certainty::Confirmed
+                } else if e.tick > removed {
+                    Certainty::Undone
+                } else {
+                    Certainty::Unknown
+                };
+                out.push(e.fact, None, certainty);
+            }
+            !is_about
+        });
     }
 
     /// Confirms the decided facts about owned controllers up to a tick. Where the server's state differs from the
@@ -238,6 +265,8 @@ impl PendingFacts {
     /// count for later executions. On remote actors a late command, and every change that it causes, takes effect later
     /// than predicted.
     pub(crate) fn confirm_hash(&mut self, hash: u32, tick: Tick) {
+        let is_about = |e: &&mut PredictedFact| e.is_remote() && e.unknown_hash == hash && e.tick <= tick;
+        self.list.iter_mut().filter(is_about).for_each(|e| e.is_unknown = true);
         let mut nearest: Option<(Tick, OpId)> = None;
         for e in self.list.iter_mut().filter(|e| e.hash == Some(hash)) {
             if e.is_owned {
@@ -263,8 +292,8 @@ impl PendingFacts {
     }
 
     /// Confirms or undoes the facts about remote actors of all ticks whose confirmations have arrived. Facts without a
-    /// confirmation are undone; if the server dropped confirmations of their tick, they are unknown. Returns the undone
-    /// facts.
+    /// confirmation are undone; if the server dropped confirmations of their tick, or reported that it does not confirm
+    /// changes of the actor, they are unknown. Returns the undone facts.
     pub(crate) fn resolve_remote_facts(
         &mut self,
         window: &ConfirmationWindow,
@@ -282,7 +311,7 @@ impl PendingFacts {
                     let (who, predicted, tick) = (e.fact.who, e.predicted, e.tick);
                     awaited.push_back(AwaitedValue { who, attribute, predicted, tick });
                 }
-            } else if is_decided && window.unknown_until() >= Some(e.tick) {
+            } else if is_decided && (e.is_unknown || window.unknown_until() >= Some(e.tick)) {
                 out.push(e.fact, None, Certainty::Unknown);
             } else if is_decided {
                 out.push(e.fact, None, Certainty::Undone);

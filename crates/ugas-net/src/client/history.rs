@@ -37,6 +37,8 @@ pub(crate) struct OwnedHistory {
     pub(crate) requests_state: bool,
     /// Whether the controller is in the sim under new rules, and its first state under these rules has not arrived.
     is_reloaded: bool,
+    /// The last own tick when a correction of the position was counted.
+    pub(crate) moves_corrected_until: Tick,
     /// The commands whose validation the host of the server had not answered at the last confirmed tick. Their facts
     /// stay undecided.
     pub(crate) pending_validations: Vec<OpId>,
@@ -54,6 +56,7 @@ impl OwnedHistory {
             sent_hashes: VecDeque::new(),
             requests_state: false,
             is_reloaded: false,
+            moves_corrected_until: Tick(0),
             pending_validations: Vec::new(),
         }
     }

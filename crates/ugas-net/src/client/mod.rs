@@ -60,8 +60,8 @@ use positions::RemotePositions;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use ugas_core::{
-    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role, Rules,
-    Sim, SimConfig, SimTime, Target,
+    ActivationKey, AttributeId, ControllerId, Fact, Facts, Host, JournalPosition, NoHost, OpId, Outcome, Role,
+    RowDifference, Rules, Sim, SimConfig, SimTime, Target,
 };
 
 /// The maximum number of commands that wait for a verdict.
@@ -150,8 +150,14 @@ pub struct ValueCorrection {
 /// The counters of a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientCounts {
-    /// The number of corrections: states of the server that differed from the prediction.
+    /// The number of corrections: states of the server that contradicted a prediction. The server rejected a command of
+    /// the client or did not make a change that the client predicted for it, a change by others made an undecided
+    /// command fail, or the states differed although only the client's commands and time changed the controller.
     pub corrections: u64,
+    /// The number of states of the server that differed from the prediction because another client, the host or a
+    /// controller without a client changed the controller, and no command failed because of it. No client can predict
+    /// such a change.
+    pub external_changes: u64,
     /// Resimulated ticks.
     pub resimulated: u64,
     /// The number of ticks in the longest resimulation.
@@ -242,6 +248,9 @@ pub struct Client {
     triggered: usize,
     corrections: Vec<ValueCorrection>,
     reasons: CorrectionReasons,
+    /// States that differ from the prediction because of others, until the resimulation shows whether they undo a
+    /// prediction.
+    changes_by_others: Vec<(ControllerId, Tick, Option<RowDifference>)>,
     counts: ClientCounts,
     coder: Coder,
     writer: BitWriter,
@@ -303,6 +312,7 @@ impl Client {
             triggered: 0,
             corrections: Vec::new(),
             reasons: CorrectionReasons::default(),
+            changes_by_others: Vec::new(),
             counts: ClientCounts::default(),
             coder: Coder::default(),
             writer: BitWriter::new(),

@@ -37,7 +37,7 @@ impl Client {
         self.rows[at] = OwnedHistory::new(who);
         self.list_owned();
         self.sim.remote_mut().remove_silently(who);
-        self.pending_facts.undo(|f| f.who == who, &mut self.out);
+        self.pending_facts.resolve_removed(who, tick, &mut self.out);
         let fact = plain(self.sim.now(), who, FactKind::Despawned);
         self.out.push(fact, None, Certainty::Server);
         self.reset_proxy(who, tick);

@@ -132,14 +132,15 @@ impl Client {
                 let Some(at) = self.rows.iter().position(|r| r.who == who) else { return };
                 let mut tokens = Tokens::new();
                 let mut from = BitReader::new(&state);
+                let is_external = from.bit();
                 let read = self.coder.decode(&Tokens::new(), &mut from, Limits::default(), &mut tokens);
                 let own = read.and_then(|_| read_list(tick, &mut from));
-                match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens)?))) {
+                match own.and_then(|own| Ok((own, self.image_at(at, tick, &tokens, is_external?)?))) {
                     Ok((own, image)) => {
                         let confirmed = self.own_confirmations.receive(own, tick);
                         confirmed.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
                         self.has_own_confirmations = true;
-                        if self.correct(at, tick, image, tokens) {
+                        if self.correct(at, tick, image, tokens, false) {
                             self.resimulate();
                         }
                         self.has_own_confirmations = false;
@@ -179,14 +180,16 @@ impl Client {
             };
             let before = self.visible_predicted();
             self.remove_decided_moves(tick);
+            let emitted = self.out.certainty.len();
             let (is_rejected, mut undone) = self.apply_verdicts(&verdicts, tick);
+            let is_contradicted = is_rejected || self.has_undone_since(emitted, |_| true);
             self.has_own_confirmations = own.is_some();
             let mut confirmed = self.confirmations.receive(confirmations, tick);
             confirmed.extend(own.into_iter().flat_map(|own| self.own_confirmations.receive(own, tick)));
             confirmed.into_iter().for_each(|(at, hash)| self.pending_facts.confirm_hash(hash, at));
             let mut is_mispredicted = is_rejected;
             for (at, update) in updates.into_iter().enumerate() {
-                is_mispredicted |= self.apply_owner_update(at, tick, update);
+                is_mispredicted |= self.apply_owner_update(at, tick, update, is_contradicted);
             }
             if is_mispredicted {
                 self.resimulate();
@@ -295,6 +298,7 @@ impl Client {
                 OwnerUpdate::Matched(Tick(tick.0.saturating_sub(back.min(u32::MAX as u64) as u32)))
             }
             DELTA => {
+                let is_external = from.bit()?;
                 let back = get_uint(from)?;
                 let mut tokens = Tokens::new();
                 let empty = Tokens::new();
@@ -307,19 +311,21 @@ impl Client {
                     }
                 };
                 self.coder.decode(base, from, Limits::default(), &mut tokens)?;
-                OwnerUpdate::State(Box::new((self.image_at(at, tick, &tokens)?, tokens)))
+                OwnerUpdate::State(Box::new((self.image_at(at, tick, &tokens, is_external)?, tokens)))
             }
             REMOVED => OwnerUpdate::Removed,
             _ => OwnerUpdate::Nothing,
         })
     }
 
-    /// Applies what a packet contains about an owned controller. Returns whether the owned controllers must be
-    /// resimulated.
-    pub(super) fn apply_owner_update(&mut self, at: usize, tick: Tick, update: OwnerUpdate) -> bool {
+    /// Applies what a packet contains about an owned controller; `is_rejected` if the packet also rejects a predicted
+    /// command or activation. Returns whether the owned controllers must be resimulated.
+    pub(super) fn apply_owner_update(&mut self, at: usize, tick: Tick, update: OwnerUpdate, is_rejected: bool) -> bool {
         match update {
             OwnerUpdate::Matched(matched) => {
-                self.rows[at].pending_validations.clear();
+                for root in std::mem::take(&mut self.rows[at].pending_validations) {
+                    self.pending_facts.accept(root, tick);
+                }
                 match self.rows[at].find_confirmed(self.sim.rules(), matched, tick) {
                     Some((tick, image)) => self.confirm(at, tick, image, false),
                     None => self.rows[at].requests_state |= !self.can_predict(),
@@ -328,7 +334,7 @@ impl Client {
             }
             OwnerUpdate::State(state) => {
                 let (image, tokens) = *state;
-                self.correct(at, tick, image, tokens)
+                self.correct(at, tick, image, tokens, is_rejected)
             }
             OwnerUpdate::Removed => {
                 self.remove_owned(at, tick);

@@ -9,8 +9,8 @@ use crate::types::Tick;
 use crate::wire::bits::WireError;
 use crate::wire::token::Tokens;
 use ugas_core::{
-    ActivationKey, Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowImage, RowResimulation,
-    Which,
+    ActivationKey, ControllerId, Fact, FactKind, JournalPosition, Op, OpId, Portable, ResimulationStop, RowDifference,
+    RowImage, RowResimulation, Which,
 };
 
 impl Client {
@@ -35,12 +35,14 @@ impl Client {
     }
 
     /// Imports the server's state of an owned controller at a tick. Returns `None` if a later tick is already
-    /// confirmed.
+    /// confirmed. `is_external` states whether something other than the client's commands changed the controller since
+    /// the prediction was last right.
     pub(super) fn image_at(
         &mut self,
         at: usize,
         tick: Tick,
         tokens: &Tokens,
+        is_external: bool,
     ) -> Result<Option<ServerState>, WireError> {
         let bad = WireError::BadValue { what: "the state of a controller" };
         if self.is_too_old(tick) || !self.jump(tick) {
@@ -63,13 +65,21 @@ impl Client {
             false => JournalPosition::default(),
         };
         let image = self.sim.remote_mut().import(&portable, mark).map_err(|_| bad)?;
-        Ok(Some(ServerState { image, mark }))
+        Ok(Some(ServerState { image, mark, is_external }))
     }
 
-    /// Takes the server's state of an owned controller at a tick. Returns whether the controller must be resimulated.
-    pub(super) fn correct(&mut self, at: usize, tick: Tick, state: Option<ServerState>, tokens: Tokens) -> bool {
+    /// Takes the server's state of an owned controller at a tick; `is_rejected` if the server rejected a predicted
+    /// command or activation together with this state. Returns whether the controller must be resimulated.
+    pub(super) fn correct(
+        &mut self,
+        at: usize,
+        tick: Tick,
+        state: Option<ServerState>,
+        tokens: Tokens,
+        is_rejected: bool,
+    ) -> bool {
         let row = &mut self.rows[at];
-        let Some(ServerState { image, mark }) = state else {
+        let Some(ServerState { image, mark, is_external }) = state else {
             row.keep_state(tick, tokens);
             return false;
         };
@@ -79,14 +89,8 @@ impl Client {
         let server_hash = image.hash_without(self.sim.rules(), &row.hidden);
         let validations = self.sim.remote().pending_validations(&image);
         let is_different = predicted_hash.is_some() && predicted_hash != server_hash;
-        // While a validation is pending, the server's state always differs.
-        if is_different && validations.is_empty() {
-            self.counts.corrections += 1;
-            let difference = predicted.and_then(|p| p.difference(&image, self.sim.rules(), &row.hidden));
-            if let Some(what) = difference {
-                self.reasons.push(CorrectionReason { who: row.who, tick, what });
-            }
-        }
+        let difference = predicted.filter(|_| is_different);
+        let difference = difference.and_then(|p| p.difference(&image, self.sim.rules(), &row.hidden));
         let row = &mut self.rows[at];
         let pending = validations.iter().map(|(root, _)| *root).collect();
         let mut answered = std::mem::replace(&mut row.pending_validations, pending);
@@ -97,8 +101,19 @@ impl Client {
         if first {
             self.add_owned(at, tick);
         }
+        let undone = self.mispredicted_facts.len();
         self.confirm(at, tick, image, is_different);
+        // While a validation is pending, the server's state always differs.
+        if is_different && validations.is_empty() {
+            if !is_external || is_rejected || self.mispredicted_facts.len() > undone {
+                self.count_difference(true, who, tick, difference);
+            } else {
+                // A change by others may make a predicted command fail.
+                self.changes_by_others.push((who, tick, difference));
+            }
+        }
         for root in answered {
+            self.pending_facts.accept(root, tick);
             if self.mispredicted_facts.iter().any(|f| f.root == root) {
                 self.keys.reject(root);
             }
@@ -114,6 +129,32 @@ impl Client {
             self.out.push(fact, None, Certainty::Server);
         }
         predicted_hash.is_none() || is_different || late
+    }
+
+    /// Counts a state of the server that differs from the prediction: as a correction, or as a change by others.
+    fn count_difference(
+        &mut self,
+        is_correction: bool,
+        who: ControllerId,
+        tick: Tick,
+        difference: Option<RowDifference>,
+    ) {
+        if !is_correction {
+            self.counts.external_changes += 1;
+            return;
+        }
+        if difference == Some(RowDifference::Position) {
+            // The moves that the client sent before it learned of a rejected move are contradicted too, but that is one
+            // misprediction.
+            let Some(row) = self.rows.iter_mut().find(|r| r.who == who && tick > r.moves_corrected_until) else {
+                return;
+            };
+            row.moves_corrected_until = self.tick;
+        }
+        self.counts.corrections += 1;
+        if let Some(what) = difference {
+            self.reasons.push(CorrectionReason { who, tick, what });
+        }
     }
 
     /// Requeues, on top of the server's state, what the client predicts although the server has not done it: the
@@ -165,10 +206,26 @@ impl Client {
         }
         drop(runs);
         self.sim.take_facts(&mut self.facts);
+        let emitted = self.out.certainty.len();
         for (after, before) in before {
             self.compare(after, &before);
         }
         self.mispredicted_facts.clear();
+        for (who, tick, difference) in std::mem::take(&mut self.changes_by_others) {
+            // A stun that ends an accepted cast is no misprediction; one that makes an undecided command fail is.
+            let is_open = |root: OpId| self.pending.iter().any(|p| p.id == root);
+            let is_correction = self.has_undone_since(emitted, |fact| fact.who == who && is_open(fact.root));
+            self.count_difference(is_correction, who, tick, difference);
+        }
+    }
+
+    /// Returns whether the client emitted a selected fact of its own commands as undone since it had emitted this number
+    /// of facts.
+    pub(super) fn has_undone_since(&self, emitted: usize, selects: impl Fn(&Fact) -> bool) -> bool {
+        let mut new = self.out.iter().skip(emitted);
+        new.any(|(fact, certainty)| {
+            certainty == Certainty::Undone && fact.root.client() == self.client && selects(fact)
+        })
     }
 
     /// Compares the facts of a resimulation about an owned controller with the predicted ones, and emits the changes.
@@ -194,4 +251,6 @@ pub(super) struct ServerState {
     pub(super) image: RowImage,
     /// The journal position at its tick.
     pub(super) mark: JournalPosition,
+    /// Whether something other than the client's commands changed the controller since the prediction was last right.
+    pub(super) is_external: bool,
 }

@@ -55,8 +55,12 @@ impl Client {
     /// Confirms or undoes the predicted facts about remote actors of the ticks whose confirmations have arrived. Adds
     /// the undone facts to the list.
     pub(super) fn resolve_remote_facts(&mut self, undone: &mut Vec<Fact>) {
-        let (client, pending) = (self.client, &self.pending);
-        let is_open = |root: OpId| root.client() == client && pending.iter().any(|p| p.id == root);
+        let (client, pending, rows) = (self.client, &self.pending, &self.rows);
+        // What waits for a validation by the server's host may still happen.
+        let is_open = |root: OpId| {
+            root.client() == client && pending.iter().any(|p| p.id == root)
+                || rows.iter().any(|r| r.pending_validations.contains(&root))
+        };
         undone.extend(self.pending_facts.resolve_remote_facts(&self.confirmations, is_open, &mut self.out));
         for fact in &*undone {
             if let (FactKind::Cue { tag, cue: CueType::Execute, .. }, Some(proxy)) =

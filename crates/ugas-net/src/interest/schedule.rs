@@ -102,6 +102,8 @@ pub struct Schedule {
     /// Whether the actor of each slot is relevant. A separate list, because all actors of a client that moves are
     /// evaluated in each tick.
     pub(super) relevant: Vec<bool>,
+    /// The tick at which the actor of each slot stopped being relevant; 0 if it never did.
+    pub(super) left: Vec<Tick>,
     /// Whether each slot is in the list to visit.
     pub(super) listed: Vec<bool>,
     /// Slots whose relevance may have changed.
@@ -322,6 +324,12 @@ impl Schedule {
     /// Returns whether an actor is relevant to the client.
     pub fn is_relevant(&self, store: &ReplicationStore, who: ControllerId) -> bool {
         store.slot(who).is_some_and(|slot| self.entry(who, slot as u32).is_some())
+    }
+
+    /// Returns whether an actor stopped being relevant at this tick or later.
+    pub fn was_relevant_since(&self, store: &ReplicationStore, who: ControllerId, since: Tick) -> bool {
+        let left = store.slot(who).and_then(|slot| self.left.get(slot));
+        left.is_some_and(|&left| left > Tick(0) && left >= since)
     }
 
     /// Schedules the state of all actors to be sent again from this tick on, because the client could not read an

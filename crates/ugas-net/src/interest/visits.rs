@@ -80,6 +80,7 @@ impl Schedule {
         let count = store.owners().len();
         self.places.resize(count, 0);
         self.relevant.resize(count, false);
+        self.left.resize(count, Tick(0));
         self.listed.resize(count, false);
         let filled = store.filled_after(self.synced);
         self.synced = store.filled_count();
@@ -91,6 +92,7 @@ impl Schedule {
             if known != Some(who) {
                 plan.left.extend(known);
                 self.remove_entry(slot);
+                self.left[slot as usize] = Tick(0);
                 self.changed.push(slot);
             }
         }
@@ -206,6 +208,7 @@ impl Schedule {
             }
             (true, false) => {
                 self.remove_entry(slot);
+                self.left[at] = request.tick;
                 plan.left.push(who);
             }
             (true, true) | (false, false) => {}

@@ -237,6 +237,8 @@ pub struct Server {
     starts_left: u32,
     /// The peers in the order in which their commands run in this tick.
     command_order: Vec<PeerId>,
+    /// Changes of the tick that may have come from outside: the controller, the client of the root op and the source.
+    external: Vec<(ControllerId, u16, ControllerId)>,
     writer: BitWriter,
     coder: Coder,
     out: Vec<u8>,
@@ -281,6 +283,7 @@ impl Server {
             positions: Vec::new(),
             starts_left: STARTS_PER_TICK,
             command_order: Vec::new(),
+            external: Vec::new(),
             writer: BitWriter::new(),
             coder: Coder::default(),
             out: Vec::new(),

@@ -131,6 +131,11 @@ impl ObserverStream {
         self.schedule.is_relevant(store, who)
     }
 
+    /// Returns whether an actor stopped being relevant to the client at this tick or later.
+    pub(crate) fn was_relevant_since(&self, store: &ReplicationStore, who: ControllerId, since: Tick) -> bool {
+        self.schedule.was_relevant_since(store, who, since)
+    }
+
     /// Evaluates the relevance of all actors again.
     pub(crate) fn reevaluate(&mut self) {
         self.schedule.reevaluate();

@@ -15,7 +15,8 @@ const MAX_KEPT: usize = 128;
 pub(crate) const NOTHING: u64 = 0;
 /// The prediction is right as of a tick.
 pub(crate) const MATCHED: u64 = 1;
-/// A delta follows.
+/// A delta follows, after a bit that states whether something other than the client's commands changed the controller
+/// since the prediction was last right.
 pub(crate) const DELTA: u64 = 2;
 /// It was removed.
 pub(crate) const REMOVED: u64 = 3;
@@ -41,6 +42,8 @@ pub(crate) struct Owned {
     client_hashes: VecDeque<(Tick, u32)>,
     /// The last tick with a right prediction.
     matched: Option<Tick>,
+    /// The last tick in which something other than the client's commands changed the controller.
+    external: Option<Tick>,
     /// Baselines: states the client has or that are in flight, sorted by tick. The first is acknowledged if its
     /// tick is `baseline`.
     states: VecDeque<(Tick, Tokens)>,
@@ -60,6 +63,7 @@ impl Owned {
             hashes: VecDeque::new(),
             client_hashes: VecDeque::new(),
             matched: None,
+            external: None,
             states: VecDeque::new(),
             baseline: None,
             spare: Vec::new(),
@@ -84,6 +88,11 @@ impl Owned {
         if !self.is_away {
             *self = Owned::new(self.who);
         }
+    }
+
+    /// Records that something other than the client's commands changed the controller in a tick.
+    pub(crate) fn record_external(&mut self, tick: Tick) {
+        self.external = Some(tick);
     }
 
     /// Returns the hash of the last recorded tick.
@@ -182,6 +191,7 @@ impl Owned {
         }
         let start = out.bit_len();
         out.bits(DELTA, 2);
+        out.bit(self.external > self.matched);
         match (self.baseline, self.states.front()) {
             (Some(baseline), Some((at, old))) if baseline == *at => {
                 put_uint(out, (tick.0 - baseline.0) as u64);
@@ -228,6 +238,7 @@ impl Owned {
         }
         let Some((at, tokens)) = self.states.back().filter(|(at, _)| *at == tick) else { return false };
         out.clear();
+        out.bit(self.external > self.matched);
         delta.encode(&Tokens::new(), tokens, out);
         self.streamed = Some(*at);
         true

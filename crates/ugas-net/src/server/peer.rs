@@ -293,7 +293,7 @@ impl Peer {
     }
 
     /// Keeps a rejected command whose `OnMispredicted` may run: one that an honest client may have predicted.
-    pub(crate) fn record_rejected(&mut self, command: &Command, reason: RejectReason) {
+    pub(crate) fn record_rejected(&mut self, command: &Command, reason: RejectReason, now: Tick) {
         let may_be_predicted = matches!(
             reason,
             RejectReason::Rules
@@ -306,6 +306,9 @@ impl Peer {
         if !may_be_predicted || command.request.aim().is_none() {
             return;
         }
+        let who = command.request.who();
+        let budgets = self.owned.iter().zip(&mut self.movement).filter(|(owned, _)| **owned == who);
+        budgets.for_each(|(_, budget)| budget.record_contradiction(now));
         if self.rejected.len() >= MAX_REJECTED {
             self.rejected.pop_front();
         }

@@ -140,7 +140,7 @@ fn read_payload(
                 if let Err(reason) = p.keep(&command, &bytes, now, limits) {
                     counts.add(reason);
                     p.count_rejection(reason, time);
-                    p.record_rejected(&command, reason);
+                    p.record_rejected(&command, reason, now);
                     p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new(), group: None });
                 }
             }

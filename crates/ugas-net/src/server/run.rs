@@ -4,11 +4,17 @@ use super::moves::move_id;
 use super::peer::{Due, Peer, Phase};
 use super::{MAX_ACTIVATED, MOVE_SUB, STARTS_PER_TICK, Server, is_exact};
 use crate::authority::{CommandValidator, PolicyDecision, RejectReason, aim_rejection};
-use crate::confirm::{confirmation_hash, is_shown};
+use crate::confirm::{confirmation_hash, is_shown, unknown_hash};
 use crate::message::{Command, Request, Verdict};
 use crate::op_ids::has_effect;
 use crate::types::{PeerId, Tick};
-use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, OpId, Outcome, Refusal, SimTime};
+use ugas_core::{
+    AbilityId, Anchor, ControllerId, EffectKey, Fact, FactKind, Facts, Host, OpId, Outcome, Refusal, SimTime,
+};
+
+/// The time for which a client may still predict changes of an actor that is no longer relevant to it: the longest
+/// prediction window, and as much again for the removal to arrive.
+const UNKNOWN_AFTER_LEAVING: SimTime = SimTime::millis(4000);
 
 /// What an accepted command did.
 pub(super) enum Ran {
@@ -60,8 +66,13 @@ impl Server {
         let Some(p) = self.peers.get_mut(&id) else { return };
         p.packets.fill(self.config.packets_per_tick);
         p.commands.fill(self.config.commands_per_tick);
-        for (budget, &who) in p.movement.iter_mut().zip(&p.owned) {
+        for (at, (budget, &who)) in p.movement.iter_mut().zip(&p.owned).enumerate() {
             budget.fill(&self.sim, who, &self.config.movement, self.tick, self.config.tick_length);
+            if budget.teleported() == Some(self.tick)
+                && let Some(row) = p.rows.get_mut(at)
+            {
+                row.record_external(self.tick);
+            }
         }
         while let Some(due) = self.peers.get_mut(&id).and_then(|p| p.next_due(self.tick)) {
             let command = match due {
@@ -100,11 +111,11 @@ impl Server {
             let rejected = match result {
                 Ok(Ran::Done) => false,
                 Ok(Ran::PressedOnly) => {
-                    p.record_rejected(&command, RejectReason::Rules);
+                    p.record_rejected(&command, RejectReason::Rules, self.tick);
                     false
                 }
                 Err((reason, _)) => {
-                    p.record_rejected(&command, reason);
+                    p.record_rejected(&command, reason, self.tick);
                     self.count_rejection(id, reason);
                     true
                 }
@@ -132,7 +143,7 @@ impl Server {
             movement: &self.config.movement,
             at: claimed.min(now),
         };
-        let op = validator.validate(command)?;
+        let op = validator.validate(command).map_err(|error| self.excuse_hit(&command.request, error))?;
         let aim = command.aim.map(|aim| validator.validate_first_aim(command, aim).map(|()| aim)).transpose();
         let aim = match aim {
             Ok(aim) => aim,
@@ -174,6 +185,21 @@ impl Server {
         }
     }
 
+    /// Returns the rejection of a command. A hit at the wrong distance is no offence if one of the controllers jumped, or
+    /// if the client did not know yet that a move was rejected.
+    fn excuse_hit(&self, request: &Request, (reason, refusal): (RejectReason, Refusal)) -> (RejectReason, Refusal) {
+        let Request::Complete { key, answer } = request else { return (reason, refusal) };
+        let is_displaced = |who: ControllerId| {
+            let owners = self.peers.values().flat_map(|p| p.owned.iter().zip(&p.movement));
+            owners
+                .filter(|(owned, _)| **owned == who)
+                .any(|(_, budget)| budget.is_displaced(self.tick, self.config.tick_length))
+        };
+        let is_excused =
+            reason == RejectReason::Hit && answer.targets.iter().chain([&key.who]).any(|&who| is_displaced(who));
+        (if is_excused { RejectReason::Target } else { reason }, refusal)
+    }
+
     /// Checks a move: by the target policy of the host, or else against the speed limit.
     fn check_move(&mut self, id: PeerId, who: ControllerId, anchor: &Anchor) -> Result<(), (RejectReason, Refusal)> {
         let decision = self.target_policy.can_move(&self.sim, who, anchor);
@@ -199,7 +225,6 @@ impl Server {
         let mut facts = std::mem::take(&mut self.tick_facts);
         self.sim.take_facts(&mut facts);
         self.sim.remote_mut().take_changed(&mut self.changed);
-        self.remove_despawned();
         for &who in &self.changed {
             if self.sim.exists(who) && self.store.mode(who).is_none() {
                 let mode = self.modes.get(&who).copied().unwrap_or(self.config.replication);
@@ -227,7 +252,10 @@ impl Server {
                 row.follow(self.tick, is_present.then(|| known.or_else(hash)).flatten());
             }
         }
+        self.record_external_changes(&facts);
         self.queue_confirmations(&facts);
+        // A hit may despawn its target in the same tick: the target is removed after the hit is confirmed.
+        self.remove_despawned();
         self.send_observer_events(&facts);
         if self.facts.list.len() > self.sim.config().limits.facts as usize {
             // The host does not take the facts.
@@ -237,11 +265,38 @@ impl Server {
         self.tick_facts = facts;
     }
 
+    /// Records which owned controllers something other than the commands of their client changed: an op or an effect of
+    /// another client, of the host or of a controller without a client.
+    fn record_external_changes(&mut self, facts: &Facts) {
+        let Server { peers, tick, external, .. } = self;
+        external.clear();
+        // The host may also write a value without an effect.
+        let is_change = |f: &Fact| f.key != EffectKey::NONE || matches!(f.kind, FactKind::AttributeChanged { .. });
+        let is_candidate =
+            |f: &&Fact| f.root.client() != 0 || f.source != f.who && (f.source != ControllerId::NONE || is_change(f));
+        external.extend(facts.list.iter().filter(is_candidate).map(|f| (f.who, f.root.client(), f.source)));
+        external.sort_unstable();
+        external.dedup();
+        for p in peers.values_mut() {
+            let (client, owned) = (p.number.client, &p.owned);
+            for (row, budget) in p.rows.iter_mut().zip(&mut p.movement) {
+                let first = external.partition_point(|(who, ..)| *who < row.who);
+                let mut changes = external[first..].iter().take_while(|(who, ..)| *who == row.who);
+                if changes.any(|(_, root, source)| *root != client && (*root != 0 || !owned.contains(source))) {
+                    row.record_external(*tick);
+                    budget.record_contradiction(*tick);
+                }
+            }
+        }
+    }
+
     /// Queues confirmations for clients: the changes that their commands made to remote actors and to their own
-    /// controllers. Changes that are hidden from a client are not confirmed to it.
+    /// controllers. Changes that are hidden from a client are not confirmed to it. A client that does not know yet that
+    /// an actor is no longer relevant to it may have predicted the change; it is told that the change stays unknown.
     pub(super) fn queue_confirmations(&mut self, facts: &Facts) {
         let may_be_predicted = |f: &&Fact| f.root.client() != 0 || f.source != f.who && f.source != ControllerId::NONE;
-        let Server { peers, store, sim, hidden, tick, .. } = self;
+        let Server { peers, store, sim, hidden, tick, config, .. } = self;
+        let since = tick.minus((UNKNOWN_AFTER_LEAVING.0 / config.tick_length.0.max(1)) as u32);
         for fact in facts.list.iter().filter(may_be_predicted) {
             let Some(hash) = confirmation_hash(fact) else { continue };
             let is_visible_to_owner = if let FactKind::AttributeChanged { attribute, .. } = fact.kind {
@@ -262,6 +317,8 @@ impl Server {
                     p.views.touch(fact.who, *tick);
                     if p.views.is_relevant(store, fact.who) {
                         p.confirmations.push(*tick, hash);
+                    } else if p.views.was_relevant_since(store, fact.who, since) {
+                        p.confirmations.push(*tick, unknown_hash(fact.who));
                     }
                 }
             }

@@ -116,3 +116,36 @@ fn no_true_hit_is_undone() {
         assert_eq!(report.unknown, 0, "{name}: {report:?}");
     }
 }
+
+/// The confirmations of a hit on many targets need less bandwidth than the new values, so they arrive first. The client
+/// shows the predicted value until the new value arrives.
+#[test]
+fn a_confirmed_hit_is_shown_until_its_value_arrives() {
+    const TARGETS: usize = 200;
+    for (name, profile) in [("100 ms", LinkProfile::round_trip(100, 0)), ("good", LinkProfile::GOOD)] {
+        let mut volley = Volley::new(TARGETS, profile, 7);
+        let (health, ability) = (volley.rules.attribute("Health").unwrap(), volley.rules.ability("GA_Volley").unwrap());
+        let peer = volley.net.player("Ana").peer().unwrap();
+        volley.net.server_mut().set_bandwidth(peer, 5_000);
+        volley.net.run(60);
+        let foes: Vec<ControllerId> =
+            volley.net.server().sim().controllers().filter(|&who| who != volley.hero).collect();
+        let seen = |net: &Harness| -> Vec<f64> {
+            foes.iter().map(|&foe| net.client("Ana").sim().get(foe, health).unwrap()).collect()
+        };
+        let (mut shown, mut rises) = (seen(&volley.net), 0);
+        for n in 0..900 {
+            if n % 30 == 0 && n < 300 {
+                let request = Request::Activate { who: volley.hero, ability, target: Target::None };
+                volley.net.client_mut("Ana").command(request).unwrap();
+            }
+            volley.net.step();
+            let now = seen(&volley.net);
+            rises += now.iter().zip(&shown).filter(|(now, shown)| now > shown).count();
+            shown = now;
+        }
+        assert_eq!(volley.net.client("Ana").counts().rejected, 0, "{name}");
+        assert_eq!(rises, 0, "{name}: the shown value rose");
+        assert!(shown.iter().all(|value| *value == 1.0e6 - 10.0), "{name}: each foe was hit");
+    }
+}

@@ -16,6 +16,10 @@ const RING: f64 = 14.0;
 /// Ticks without a key press after which the AI takes over again.
 const PATIENCE: u32 = 600;
 
+/// The distance in metres at which the knight strikes. The mage walks on for the quarter of a second until the server
+/// runs the strike, and the range of a strike is 3 m.
+const STRIKE_RANGE: f64 = 1.6;
+
 /// The keys that a person holds down: a direction and inputs.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Keys {
@@ -163,8 +167,8 @@ impl Hero {
         let can = |name: &str| self.can(sim, name);
         let casts = sim.rules().find_tag("State.Casting").is_some_and(|t| sim.has_tag(self.foe, t).unwrap_or(false));
         let mut intent = Intent { walk: to, cast: None };
-        if distance < 2.6 {
-            intent.walk = [0.0; 2];
+        if distance < STRIKE_RANGE {
+            intent.walk = if distance < 1.0 { [0.0; 2] } else { to };
             intent.cast = can("GA_Bash").or_else(|| can("GA_Judgement")).or_else(|| can("GA_Strike"));
         } else if casts && distance > 6.0 {
             intent.cast = can("GA_Guard");

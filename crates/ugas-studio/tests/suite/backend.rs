@@ -170,10 +170,10 @@ fn the_history_lists_events_up_to_the_current_tick() {
     // An action in a paused world is listed at once, and once.
     let count = |backend: &mut Backend| {
         let all = ask(backend, json!({ "ask": "history" }));
-        all.as_array().unwrap().iter().filter(|l| l["text"].as_str().unwrap().contains("GE_Burn")).count()
+        all.as_array().unwrap().iter().filter(|l| l["text"].as_str().unwrap().contains("GE_Slow")).count()
     };
     let before = count(&mut backend);
-    act(&mut backend, json!({ "Apply": { "effect": "GE_Burn", "to": "Brann" } }));
+    act(&mut backend, json!({ "Apply": { "effect": "GE_Slow", "to": "Brann" } }));
     let listed = count(&mut backend);
     assert!(listed > before, "{listed}");
     ask(&mut backend, json!({ "ask": "step", "ticks": 1 }));

@@ -4,6 +4,7 @@
 mod attach;
 mod backend;
 mod data;
+mod demo;
 mod figures;
 mod firing_range;
 #[cfg(feature = "serve")]

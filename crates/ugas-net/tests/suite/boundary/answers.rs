@@ -65,7 +65,7 @@ fn hit(distance: Option<f64>, tags: Vec<TagId>) -> Option<Hit> {
 
 #[test]
 fn a_hit_has_the_distance_and_the_tags_that_the_server_knows() {
-    // The distance is 390; both can move 25 in a quarter of a second.
+    // The distance is 390; both can move 25 in a quarter of a second, and 100 in a second.
     let mark = |rig: &mut Rig| {
         let spec = Spec::new(rig.effect("GE_Mark"), rig.foe);
         rig.server.sim_mut().apply(&spec).unwrap();
@@ -79,11 +79,17 @@ fn a_hit_has_the_distance_and_the_tags_that_the_server_knows() {
     let cooldown = pair[0].rules.tag("Cooldown.Bolt").unwrap();
     refused_in(pair, &[(RejectReason::Hit, 4)], |rig| {
         let false_hits =
-            [hit(Some(100.0), vec![]), hit(Some(800.0), vec![]), hit(Some(-390.0), vec![]), hit(None, vec![cooldown])];
+            [hit(Some(50.0), vec![]), hit(Some(800.0), vec![]), hit(Some(-390.0), vec![]), hit(None, vec![cooldown])];
         for hit in false_hits {
             let targets = vec![rig.foe];
             rig.ask(Request::Complete { key, answer: Answer { targets, hit, ..Answer::default() } });
         }
+    });
+    // An honest client on a bad link may have seen this distance a second ago.
+    let (pair, key) = waiting("GA_Aim");
+    refused_in(pair, &[(RejectReason::Target, 1)], |rig| {
+        let (targets, hit) = (vec![rig.foe], hit(Some(600.0), vec![]));
+        rig.ask(Request::Complete { key, answer: Answer { targets, hit, ..Answer::default() } });
     });
     let ([mut rig, _], key) = waiting("GA_Aim");
     mark(&mut rig);

@@ -96,7 +96,8 @@ fn an_authored_speed_replaces_the_configured_one() {
     let slow = ugas_core::Spec::new(rig.effect("GE_Slow"), rig.rogue);
     rig.server.sim_mut().apply(&slow).unwrap();
     assert_eq!(rig.server.sim().get(rig.rogue, mana).unwrap(), 0.0);
-    rig.run_to(rig.server.tick().0 + 60);
+    // The client has known of the root for a while.
+    rig.run_to(rig.server.tick().0 + 150);
     rig.ask(to(&rig, 130.0));
     assert_eq!((place(&rig), rig.count(RejectReason::TooFast)), (110.0, 1), "a rooted controller does not move");
 }
