@@ -96,13 +96,8 @@ fn abilities() -> Vec<Ability> {
         Ability::new("GA_Heal").charges(2, 2.0).task(to_owner("GE_Heal")),
         Ability::new("GA_Jab").range(3.0).gcd(0.5).task(to_target("GE_Hit")),
         Ability::new("GA_Kick").range(3.0).gcd(0.5).task(to_target("GE_Hit")),
-        Ability::new("GA_Charge")
-            .range(30.0)
-            .task(aim().param("ClientAnswersAfter", 1.0))
-            .task(to_target("GE_Charge")),
-        Ability::new("GA_Prayer")
-            .task(aim().param("ClientAnswers", false))
-            .task(to_owner("GE_Prayer")),
+        Ability::new("GA_Charge").range(30.0).task(aim().param("ClientAnswersAfter", 1.0)).task(to_target("GE_Charge")),
+        Ability::new("GA_Prayer").task(aim().param("ClientAnswers", false)).task(to_owner("GE_Prayer")),
         Ability::new("GA_Swing")
             .range(30.0)
             .task(task("PlayMontage").param("MontageToPlay", "Anim_Windup"))
