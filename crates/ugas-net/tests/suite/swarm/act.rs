@@ -83,7 +83,8 @@ impl Swarm {
         assert_eq!(new.len(), 1, "seed {}: {} predicts it at once", self.seed, NAMES[player]);
         // One tick of tolerance for ends between ticks.
         let until = now + SimTime::seconds(MARK_SECONDS) - self.net.server().tick_length();
-        self.marks.push(Mark { player, op, key: new[0], until });
+        let confirmed = self.net.client(NAMES[player]).confirmed_tick(who);
+        self.marks.push(Mark { player, op, key: new[0], until, confirmed });
         self.tally.put("marks", 1);
     }
 
@@ -142,6 +143,9 @@ impl Swarm {
                     return;
                 }
                 let at = self.dice.roll(self.others.len());
+                if self.cheater.as_ref().is_some_and(|cheater| cheater.who == self.others[at]) {
+                    return;
+                }
                 self.tally.put("despawns", 1);
                 Op::Despawn { who: self.others.remove(at) }
             }

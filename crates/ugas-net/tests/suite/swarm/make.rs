@@ -17,6 +17,7 @@ pub(crate) const MARK_SECONDS: f64 = 0.7;
 /// The rules and the names of what is random in them.
 pub(crate) struct Made {
     pub(crate) rules: Arc<Rules>,
+    pub(crate) attributes: Vec<String>,
     pub(crate) effects: Vec<String>,
     pub(crate) abilities: Vec<String>,
 }
@@ -58,12 +59,12 @@ pub(crate) fn rules(dice: &mut Dice) -> Made {
         builder = builder.add(Effect::lasting(&wait, 0.1 + 0.2 * dice.roll(6) as f64).grants(format!("Cooldown.C{i}")));
         builder = builder.add(ability(dice, name, &wait, &effects));
     }
-    Made { rules: builder.build().unwrap(), effects, abilities }
+    Made { rules: builder.build().unwrap(), attributes, effects, abilities }
 }
 
 const MODES: [ReplicationMode; 3] = [ReplicationMode::All, ReplicationMode::OwnerOnly, ReplicationMode::None];
 
-fn attribute(dice: &mut Dice, name: &str) -> Attribute {
+pub(crate) fn attribute(dice: &mut Dice, name: &str) -> Attribute {
     let mut a = match dice.roll(5) {
         0 => Attribute::derived(name, "Mana * 0.5 + 3"),
         1 => Attribute::new(name, 50.0).strongest_wins(),
@@ -148,7 +149,7 @@ pub(crate) fn effect(dice: &mut Dice, name: &str, attributes: &[String], later: 
     e
 }
 
-fn ability(dice: &mut Dice, name: &str, wait: &str, effects: &[String]) -> Ability {
+pub(crate) fn ability(dice: &mut Dice, name: &str, wait: &str, effects: &[String]) -> Ability {
     let mut a = Ability::new(name).tag("Ability.Random");
     if dice.percent(60) {
         a = a.cost("GE_Cost");

@@ -1,5 +1,6 @@
 //! A session: its members and its ticks.
 
+use super::cheat::Cheater;
 use super::dice::Dice;
 use super::make::{self, Made};
 use std::collections::BTreeMap;
@@ -13,6 +14,7 @@ use ugas_net::harness::Harness;
 use ugas_net::interest::RateTable;
 use ugas_net::link::LinkProfile;
 use ugas_net::server::{Secret, Server, ServerConfig};
+use ugas_net::types::Tick;
 
 pub(crate) const NAMES: [&str; 8] = ["Ann", "Bob", "Cyd", "Dee", "Eve", "Fay", "Gus", "Hal"];
 
@@ -48,11 +50,20 @@ impl Tally {
             "despawns",
             "proxies",
             "server ops",
+            "forged",
+            "ticks in which the cheater's abilities are active",
+            "cheater joined again",
+            "reloads",
+            "rules that clients got",
         ];
+        let count = |what| self.list.get(what).copied().unwrap_or(0);
         for what in all {
-            let n = self.list.get(what).copied().unwrap_or(0);
+            let n = count(what);
             assert!(n >= sessions / 2, "{what} happened only {n} times in {sessions} sessions: {self:#?}");
         }
+        // One reload in eight denies the clients.
+        let denied = count("denied");
+        assert!(denied >= sessions / 8, "{denied} clients were denied in {sessions} sessions: {self:#?}");
     }
 }
 
@@ -63,6 +74,8 @@ pub(crate) struct Mark {
     pub(crate) op: OpId,
     pub(crate) key: EffectKey,
     pub(crate) until: SimTime,
+    /// The tick that was confirmed when the client predicted it.
+    pub(crate) confirmed: Option<Tick>,
 }
 
 /// A session about random rules.
@@ -79,8 +92,18 @@ pub(crate) struct Swarm {
     pub(crate) others: Vec<ControllerId>,
     /// The hashes of the heroes without hidden attributes, at the end of each tick of the server.
     pub(crate) hashes: BTreeMap<(ControllerId, u32), u64>,
+    /// The last tick in which each hero was dead, on the server or on its client.
+    pub(crate) dead: BTreeMap<ControllerId, Tick>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) defined: u32,
+    /// The hostile client.
+    pub(crate) cheater: Option<Cheater>,
+    /// Whether the server gets new rules during the session.
+    pub(crate) reloads: bool,
+    /// How many new rules had code that clients lack.
+    pub(crate) coded: u32,
+    /// The hash of the rules of each client.
+    pub(crate) known_rules: Vec<u64>,
     pub(crate) tally: Tally,
 }
 
@@ -115,8 +138,13 @@ impl Swarm {
             heroes: Vec::new(),
             others: Vec::new(),
             hashes: BTreeMap::new(),
+            dead: BTreeMap::new(),
             marks: Vec::new(),
             defined: 0,
+            cheater: None,
+            reloads: (seed / 2) % 4 >= 2,
+            coded: 0,
+            known_rules: Vec::new(),
             tally: Tally::default(),
         };
         let players = 1 + swarm.dice.roll(NAMES.len());
@@ -131,6 +159,10 @@ impl Swarm {
         for _ in 0..swarm.dice.roll(4) {
             let other = swarm.spawn(false);
             swarm.others.push(other);
+        }
+        swarm.known_rules = vec![swarm.made.rules.fingerprint(); players];
+        if (seed / 2) % 2 == 1 {
+            swarm.add_cheater();
         }
         swarm
     }
@@ -168,7 +200,7 @@ impl Swarm {
     }
 
     /// Ticks in this many seconds.
-    fn ticks(&self, seconds: f64) -> u32 {
+    pub(crate) fn ticks(&self, seconds: f64) -> u32 {
         (SimTime::seconds(seconds).0 / self.net.server().tick_length().0) as u32
     }
 
@@ -177,6 +209,9 @@ impl Swarm {
             self.players_act();
             self.server_acts();
             self.links_act();
+            self.cheater_acts();
+            self.rules_act();
+            self.denied_return(false);
             self.step();
         }
     }
@@ -191,10 +226,13 @@ impl Swarm {
         }
         for _ in 0..self.ticks(2.5) {
             self.step();
+            // A denial may have been under way.
+            self.denied_return(true);
         }
         for _ in 0..self.ticks(1.0) {
             self.players_act();
             self.server_acts();
+            self.cheater_acts();
             self.step();
         }
     }
@@ -245,6 +283,7 @@ impl Swarm {
             self.step();
         }
         self.journals_are_empty();
+        self.assert_clients_have_the_rules();
         // Remote actors are sent at their own rates.
         for _ in 0..self.ticks(0.5) {
             self.step();
@@ -261,6 +300,8 @@ impl Swarm {
     pub(crate) fn step(&mut self) {
         self.net.step();
         self.note();
+        self.note_rules();
+        self.assert_denials_have_a_reason();
         self.assert_confirmed_states_match_the_server();
         self.assert_accepted_marks_are_present_once();
         self.assert_memory_is_bounded();
