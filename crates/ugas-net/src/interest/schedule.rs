@@ -102,7 +102,7 @@ pub struct Schedule {
     /// Whether the actor of each slot is relevant. A separate list, because all actors of a client that moves are
     /// evaluated in each tick.
     pub(super) relevant: Vec<bool>,
-    /// The tick at which the actor of each slot stopped being relevant; 0 if it never did.
+    /// The tick at which an actor in each slot stopped being relevant; 0 if none did.
     pub(super) left: Vec<Tick>,
     /// Whether each slot is in the list to visit.
     pub(super) listed: Vec<bool>,

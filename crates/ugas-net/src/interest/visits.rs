@@ -92,7 +92,6 @@ impl Schedule {
             if known != Some(who) {
                 plan.left.extend(known);
                 self.remove_entry(slot);
-                self.left[slot as usize] = Tick(0);
                 self.changed.push(slot);
             }
         }
