@@ -57,7 +57,7 @@ pub use fact::{
     AbilityState, CastStep, Cause, CueType, Diagnostic, DiagnosticKind, EffectChange, Fact, FactKind, Facts,
     FieldValue, LifecycleStep, ParamValue, Params, RemoveReason, Span, TaskResult, TaskState, Trace, TraceKind,
 };
-pub use flow::{ChargeView, SeedBlock, UseGroup};
+pub use flow::{ChargeView, SeedBlock, UsedAbility};
 pub use ids::{
     ActivationKey, ActorId, ChannelId, ControllerId, EffectKey, GrantId, GroupId, OpId, ParamId, RUNTIME_BIT, TaskKey,
 };

@@ -20,8 +20,8 @@ pub use remote::{
 };
 
 use crate::flow::{
-    Captured, CapturedAt, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions, Replay,
-    RollSource, Scratch, State, Streams, TargetRow, View, server_op,
+    Captured, CapturedAt, Drawn, FastApplication, FastCommit, Flow, FrameConfig, HiddenRead, Log, NonFiniteConditions,
+    Replay, RollSource, Scratch, State, Streams, TargetRow, View, server_op,
 };
 use crate::image::{RowImage, RowJournal};
 use crate::rules::{Layout, LoadError, Rules};
@@ -29,7 +29,6 @@ use crate::state::{CauseLink, CauseWhat, Causes, Controllers, Definitions, Index
 use crate::{
     Cause, ControllerId, DefId, EffectKey, Op, OpId, Outcome, ReadError, Refusal, SimTime, SpawnSpec, Spec, TemplateId,
 };
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_doc::Doc;
@@ -115,7 +114,7 @@ impl Sim {
             ix: &self.index,
             replay: None,
             root: OpId::default(),
-            roll: RollSource::Host,
+            roll: RollSource::default(),
             role: self.config.role,
             link: 0,
             non_finite: None,
@@ -140,7 +139,7 @@ impl Sim {
             journals: &mut self.journals,
             replay: None,
             cause: Cause::default(),
-            roll: RollSource::Host,
+            roll: RollSource::default(),
             depth: 0,
             work: FrameConfig {
                 frame: self.config.frame,
@@ -152,7 +151,7 @@ impl Sim {
             fast,
             non_finite: NonFiniteConditions::default(),
             hidden_read: HiddenRead::default(),
-            drawn: Cell::default(),
+            drawn: Drawn::default(),
             host: None,
         }
     }

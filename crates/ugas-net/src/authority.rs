@@ -27,12 +27,7 @@ use crate::message::{Command, Request};
 use crate::policy::{is_for_server, policy_of};
 use crate::types::Tick;
 use numbers::check_point;
-use ugas_core::{
-    AbilityId, Answer, BadValue, ControllerId, EffectId, InputId, Op, Refusal, Sim, SimTime, Target, TaskKey,
-};
-
-/// The maximum number of targets of one answer.
-const MAX_TARGETS: usize = 64;
+use ugas_core::{AbilityId, Answer, ControllerId, EffectId, InputId, Op, Refusal, Sim, SimTime, Target, TaskKey};
 
 /// Returns the distance between the anchors of two controllers.
 pub(crate) fn distance(sim: &Sim, a: ControllerId, b: ControllerId) -> Option<f64> {
@@ -196,9 +191,11 @@ impl CommandValidator<'_> {
         let Some(task) = tasks.iter().find(|t| t.key == key) else {
             return Err((RejectReason::Task, Refusal::StaleHandle));
         };
-        self.sim.remote().check_client_answer(key, self.at).map_err(|refusal| {
+        self.sim.remote().check_client_answer(key, answer.targets.len(), self.at).map_err(|refusal| {
             let reason = if refusal == Refusal::Authority {
                 RejectReason::Answer
+            } else if matches!(refusal, Refusal::BadValue { .. }) {
+                RejectReason::Target
             } else if matches!(refusal, Refusal::TooEarly { .. }) {
                 RejectReason::TooSoon
             } else {
@@ -206,9 +203,6 @@ impl CommandValidator<'_> {
             };
             (reason, refusal)
         })?;
-        if answer.targets.len() > MAX_TARGETS {
-            return Err((RejectReason::Target, Refusal::BadValue { what: BadValue::Number }));
-        }
         for (at, &target) in answer.targets.iter().enumerate() {
             if answer.targets.iter().take(at).any(|&t| t == target) {
                 return Err((RejectReason::Target, Refusal::NoTarget));

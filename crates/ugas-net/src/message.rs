@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use thiserror::Error;
 use ugas_core::{
     AbilityId, ActivationKey, Anchor, Answer, ControllerId, DefId, EffectId, InputId, Op, SimTime, Simulated, Target,
-    TaskKey, UseGroup, Which,
+    TaskKey, Which,
 };
 
 /// The protocol version. Client and server must have the same version.
@@ -225,8 +225,8 @@ pub struct Verdict {
     pub rejected: bool,
     /// The abilities that the command activated, in order.
     pub activated: Vec<AbilityId>,
-    /// The group of the command's rolls. The client gets the number of the next use of the group.
-    pub group: Option<UseGroup>,
+    /// The controller of the command. The client gets the number of the next use of each activated ability.
+    pub who: ControllerId,
 }
 
 /// The number of low bits of the number of a use that a verdict contains.
@@ -320,12 +320,12 @@ pub enum ToClient {
         /// The event.
         what: Simulated,
     },
-    /// The seeds of the next uses of a group of abilities.
+    /// The seeds of the next uses of an ability.
     UseSeeds {
         /// The owned controller.
         who: ControllerId,
-        /// The number of the group.
-        group: u16,
+        /// The ability.
+        ability: AbilityId,
         /// The number of the next use.
         next: u32,
         /// The number of the use with the first seed.

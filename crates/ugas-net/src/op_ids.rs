@@ -1,16 +1,15 @@
-//! The ids of clients' ops, and the groups of their rolls.
+//! The ids of clients' ops.
 //!
 //! The Base of an id is the tick of the command. The Sub is the group of the request and the number of earlier commands
 //! of the same group and tick that had an effect. The server computes the id from the commands that it ran; the client
 //! computes the same id for its prediction.
 //!
 //! A group is an ability, together with the abilities that share an input with it: a press, an activation and an answer
-//! to a task of the same ability are in the same group. The rolls of a group are numbered by use
-//! ([`ugas_core::UseGroup`]).
+//! to a task of the same ability are in the same group.
 
 use crate::message::Request;
 use crate::types::Tick;
-use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim, UseGroup};
+use ugas_core::{AbilityId, ControllerId, Fact, FactKind, InputId, OpId, Sim};
 
 /// The number of groups. A Sub is the group plus this number for each earlier command, so the first Sub of each group is
 /// short on the wire.
@@ -62,24 +61,6 @@ impl OpIds {
             None => self.counts.push((group, 1)),
         }
     }
-}
-
-/// Returns the group of an op's rolls; `None` for an op that never draws.
-pub(crate) fn use_group(id: OpId, who: ControllerId) -> Option<UseGroup> {
-    (id.sub() < FIRST_PLAIN).then(|| UseGroup { who, group: id.sub() % GROUPS })
-}
-
-/// Returns the groups of the abilities that are granted to a controller.
-pub(crate) fn granted_groups(sim: &Sim, who: ControllerId) -> Vec<UseGroup> {
-    let grants = sim.grants(who).unwrap_or_default();
-    let mut groups: Vec<UseGroup> = Vec::new();
-    for grant in &grants {
-        let group = UseGroup { who, group: connected(sim, who, Some(grant.ability), None) };
-        if !groups.contains(&group) {
-            groups.push(group);
-        }
-    }
-    groups
 }
 
 /// Returns whether an op had an effect, from the facts that it emitted. A press or a release alone is none.

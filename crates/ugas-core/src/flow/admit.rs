@@ -1,7 +1,7 @@
 //! Admission: the checks that can refuse an application before its magnitudes are evaluated. The checks change no state
 //! and run in a fixed order. The first failed check determines the refusal.
 
-use super::magnitude::{About, SITE_CHANCE};
+use super::magnitude::{About, SITE_CHANCE, used_in};
 use super::{Flow, Via, View};
 use crate::rules::{Bearer, EffectDef, HookCx, Local, Reads, Side};
 use crate::state::Effect;
@@ -135,7 +135,7 @@ impl<'a> View<'a> {
             };
             let needed = self.magnitude(chance, about, SITE_CHANCE)?;
             let draw = self.draw(about, SITE_CHANCE);
-            self.record_draws(&draw)?;
+            self.record_draws(&draw, used_in(spec))?;
             let rolled = draw.unit();
             if rolled >= needed {
                 return Err(Refusal::Chance { rolled, needed });

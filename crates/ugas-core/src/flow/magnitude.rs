@@ -1,6 +1,6 @@
 //! Magnitudes: evaluates the numbers of modifiers, durations and chances.
 
-use super::{Flow, View};
+use super::{Flow, UsedAbility, View};
 use crate::rng::DrawAt;
 use crate::rules::{Calc, CalcDef, CalcResult, Mag, MagnitudeInputs, Rules};
 use crate::state::{Frozen, Tags};
@@ -252,7 +252,7 @@ impl<'a> View<'a> {
             return Err(Refusal::RandomCost { calculator: calc });
         }
         if cx.draw.draw > 0 {
-            self.record_draws(&cx.draw)?;
+            self.record_draws(&cx.draw, used_in(spec))?;
         }
         cx.refused.map_or(Ok(cx.value), Err)
     }
@@ -260,12 +260,12 @@ impl<'a> View<'a> {
     /// Returns the position of a random draw in the random stream: a hash of the seed and the identity of the
     /// application, so that draws do not depend on each other.
     pub(crate) fn draw(&self, about: About<'_>, site: u32) -> DrawAt {
-        let stream = self.roll_stream(|| self.is_effect_for_server(about.spec.effect));
+        let stream = self.roll_stream(used_in(about.spec), || self.is_effect_for_server(about.spec.effect));
         let is_use = stream.path.is_some();
         DrawAt {
             seed: stream.seed,
             known: stream.known,
-            is_use,
+            is_use: stream.is_use,
             sub: if self.root.client() == 0 || is_use { 0 } else { self.root.sub() },
             target: if is_use { 0 } else { about.spec.target.0 },
             origin_id: stream.path.unwrap_or(about.origin_id),
@@ -276,6 +276,11 @@ impl<'a> View<'a> {
             draw: 0,
         }
     }
+}
+
+/// Returns the ability whose rolls an application makes.
+pub(crate) fn used_in(spec: &Spec) -> UsedAbility {
+    UsedAbility { who: spec.source, ability: spec.ability }
 }
 
 /// Functions that forward to the view.

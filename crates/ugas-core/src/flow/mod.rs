@@ -42,7 +42,7 @@ mod write;
 
 pub use combat::ChargeView;
 pub use roll::SeedBlock;
-pub use uses::UseGroup;
+pub use uses::UsedAbility;
 
 pub(crate) use ability::{CachedRefusal, ClientClock, EndHow, PredictedTargets, TriggerCause};
 pub(crate) use capture::{Captured, CapturedAt, ForeignAction, FrameWork, Journal, JournalEvent};
@@ -55,7 +55,7 @@ pub(crate) use react::{AbilityEvent, CatchUp, EventCutoff, Reaction, Recheck, Ro
 pub(crate) use reload::{Catalogue, Layouts, PreviousRules};
 pub(crate) use remove::Trigger;
 pub(crate) use replay::{Replay, ReplayRow, Stop};
-pub(crate) use roll::{RollSource, Streams};
+pub(crate) use roll::{Drawn, RollSource, Streams};
 pub(crate) use task::{FrameConfig, ListKind, Step, TaskAt, Wait, Waiting, WaitingTask, child_of_act, path_of_act};
 pub(crate) use view::{NonFiniteConditions, View};
 
@@ -66,7 +66,6 @@ use crate::{
     Cause, ControllerId, Diagnostic, DiagnosticKind, EffectId, EffectKey, Fact, FactKind, Facts, LifecycleStep, OpId,
     Refusal, SimTime, Span, TagId, Trace, TraceKind,
 };
-use std::cell::Cell;
 use std::collections::{BTreeMap, VecDeque};
 
 /// The state of a sim that a rollback of the whole sim restores.
@@ -195,8 +194,8 @@ pub(crate) struct Flow<'a> {
     pub(crate) non_finite: NonFiniteConditions,
     /// The last value that was read although the client does not have it.
     pub(crate) hidden_read: HiddenRead,
-    /// The op of a client that drew from the seed of its use and has no number yet.
-    pub(crate) drawn: Cell<OpId>,
+    /// The uses that drew since the last operation.
+    pub(crate) drawn: Drawn,
     /// The host, during an advance.
     pub(crate) host: Option<&'a mut dyn crate::Host>,
 }

@@ -3,9 +3,11 @@
 //! A sim without clients draws from its own seed. For a client, the host registers two kinds of streams. They decide which
 //! numbers are drawn; they are neither part of the state of the game nor of its hash.
 //!
-//! - **Uses** (`flow/uses.rs`): an op of a client draws from the seed of a use. The uses of a group of abilities are
-//!   numbered in the order in which they draw, so neither the time of an op nor its target changes its rolls. Due work of
-//!   the client's controllers that a registered op caused draws from the seed of the same use.
+//! - **Uses** (`flow/uses.rs`): an ability of a client's controller that draws because of an op of that client draws from
+//!   the seed of a use. The uses of an ability are numbered in the order in which they draw, so neither the time of an op
+//!   nor its target changes its rolls. Later work of the op on the client's controllers and retries of held inputs are
+//!   such uses too. If an op applies an effect to several targets, their rolls use the seed of the sim: the client could
+//!   otherwise choose which target gets which roll.
 //! - **Blocks of time**: other work that is due on a controller of the client draws from the seed of the block that
 //!   contains the current time.
 //!
@@ -13,11 +15,13 @@
 //! the seeds that the server has revealed. A draw from a stream that it does not know is refused with
 //! [`Refusal::UnknownRoll`]: the result is left to the server.
 
-use super::uses::Uses;
+use super::task::is_retry;
+use super::uses::{UsedAbility, Uses};
 use super::{Flow, State, View, child_origin_id};
 use crate::rng::{DrawAt, fold};
 use crate::state::Effect;
 use crate::{CalcId, ControllerId, EffectId, EffectKey, OpId, Refusal, Role, SimTime};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 
 /// The seed of a client's random stream for a block of time.
@@ -43,6 +47,9 @@ impl SeedBlock {
         self.from < at && at <= self.until
     }
 }
+
+/// The uses that drew since the last operation.
+pub(crate) type Drawn = RefCell<Vec<(OpId, UsedAbility)>>;
 
 /// The random streams of the clients.
 #[derive(Clone, Debug, Default)]
@@ -103,7 +110,7 @@ impl Streams {
         }
     }
 
-    /// Removes the blocks, the controllers and the ops of a client. The numbers of uses belong to the controllers and
+    /// Removes the blocks, the controllers and the uses of a client. The numbers of uses belong to the controllers and
     /// stay.
     pub(crate) fn remove(&mut self, client: u16) {
         self.blocks.retain(|s| s.0 != client);
@@ -120,25 +127,29 @@ impl Streams {
 
 /// What the current draws belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum RollSource {
+pub(crate) struct RollSource {
+    pub(crate) from: RollOrigin,
+    /// Identifies the part of the consequences that draws.
+    path: u64,
+    /// Whether the client that caused the draws may have chosen which of several targets draws. The draws then use the
+    /// seed of the sim.
+    is_chosen: bool,
+}
+
+/// What caused the current draws.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RollOrigin {
     /// An op of the host.
     #[default]
     Host,
     /// An op of a client.
-    Op {
-        /// The id of the op.
-        id: OpId,
-        /// Identifies the part of the op's consequences that draws.
-        path: u64,
-    },
+    Op(OpId),
     /// Work that is due on a row.
     Due {
         /// The row.
         who: ControllerId,
         /// Distinguishes the work from other work that is due on the row at the same time.
         item: u64,
-        /// Identifies the part of the work's consequences that draws.
-        path: u64,
     },
 }
 
@@ -146,13 +157,14 @@ impl RollSource {
     /// Returns the source of an op's draws.
     #[inline]
     pub(crate) fn of_op(id: OpId) -> RollSource {
-        if id.client() == 0 { RollSource::Host } else { RollSource::Op { id, path: 0 } }
+        let from = if id.client() == 0 { RollOrigin::Host } else { RollOrigin::Op(id) };
+        RollSource { from, ..RollSource::default() }
     }
 
     /// Returns the source of the draws of work that is due.
     #[inline]
     pub(crate) fn due(who: ControllerId, item: u64) -> RollSource {
-        RollSource::Due { who, item, path: 0 }
+        RollSource { from: RollOrigin::Due { who, item }, ..RollSource::default() }
     }
 
     /// Returns the source of the draws of an effect that is due.
@@ -164,19 +176,12 @@ impl RollSource {
     /// Returns the source of the draws of a consequence. The words identify the consequence among the others, so that
     /// its draws are independent of theirs. They must not contain anything that a client can choose, such as a time.
     pub(crate) fn child(self, words: [u64; 3]) -> RollSource {
-        let extend = |path: u64| words.iter().fold(path, |h, &w| fold(h, w));
-        match self {
-            RollSource::Host => RollSource::Host,
-            RollSource::Op { id, path } => RollSource::Op { id, path: extend(path) },
-            RollSource::Due { who, item, path } => RollSource::Due { who, item, path: extend(path) },
-        }
+        RollSource { path: words.iter().fold(self.path, |h, &w| fold(h, w)), ..self }
     }
 
-    fn path(self) -> u64 {
-        match self {
-            RollSource::Host => 0,
-            RollSource::Op { path, .. } | RollSource::Due { path, .. } => path,
-        }
+    /// Returns the source of the draws of an application to one of several targets.
+    pub(crate) fn among_targets(self) -> RollSource {
+        RollSource { is_chosen: true, ..self }
     }
 }
 
@@ -189,64 +194,60 @@ pub(crate) struct RollStream {
     /// For the seed of a use: the part of the consequences of the op that draws. It replaces the ids of op, target and
     /// origin, which depend on what the client chose.
     pub(crate) path: Option<u64>,
-}
-
-impl RollStream {
-    const UNKNOWN: RollStream = RollStream { seed: 0, known: false, path: None };
+    /// Whether the draw belongs to a use of a client's ability, even if the use has no seed.
+    pub(crate) is_use: bool,
 }
 
 impl State {
     /// Returns the client from whose stream a source draws.
     pub(crate) fn roll_client(&self, source: RollSource) -> Option<u16> {
-        match source {
-            RollSource::Host => None,
-            RollSource::Op { id, .. } => Some(id.client()),
-            RollSource::Due { who, .. } => self.streams.owner(who),
+        match source.from {
+            RollOrigin::Host => None,
+            RollOrigin::Op(id) => Some(id.client()),
+            RollOrigin::Due { who, .. } => self.streams.owner(who),
         }
     }
 
-    /// Returns the stream of a draw. `root` is the op that caused it.
-    fn stream_of(&self, source: RollSource, root: OpId, role: Role) -> RollStream {
-        let own = RollStream { seed: self.seed, known: true, path: None };
-        let (used, block) = match source {
-            RollSource::Host => (None, None),
-            RollSource::Op { id, .. } => (self.streams.uses.seed_of(id), None),
-            RollSource::Due { who, .. } => match self.streams.owner(who) {
-                Some(client) if root.client() == client => {
-                    let used = self.streams.uses.seed_of(root);
-                    (used, if used.is_none() { self.streams.at_time(client, self.now) } else { None })
-                }
-                Some(client) => (None, self.streams.at_time(client, self.now)),
-                None => (None, None),
-            },
+    /// Returns the stream of a draw of an ability. `root` is the op that caused it.
+    fn stream_of(&self, source: RollSource, root: OpId, used: UsedAbility, role: Role) -> RollStream {
+        let known = RollStream { seed: self.seed, known: true, path: None, is_use: false };
+        // The seed of the sim, which no client knows.
+        let own = RollStream { known: role != Role::Client, ..known };
+        let client = self.roll_client(source);
+        let is_own = client.is_some() && self.streams.owner(used.who) == client;
+        let is_use = match source.from {
+            RollOrigin::Host => return own,
+            RollOrigin::Op(_) => true,
+            RollOrigin::Due { .. } => client.is_some_and(|c| root.client() == c) || is_own && is_retry(root),
         };
-        let known = match (used, block) {
-            (Some(seed), _) => seed.map(|seed| RollStream { seed, known: true, path: Some(source.path()) }),
-            (None, Some(block)) => Some(RollStream { seed: block.seed, ..own }),
-            (None, None) => None,
-        };
-        match role {
-            Role::Client => known.unwrap_or(RollStream::UNKNOWN),
-            Role::Authority | Role::Standalone => known.unwrap_or(own),
+        if is_use || is_own && root.client() != 0 {
+            // An op of an earlier connection of the same player has no number here.
+            let is_use = is_use && is_own && !source.is_chosen;
+            let seed = self.streams.uses.seed_of(root, used).filter(|_| is_use);
+            let stream = seed.map_or(own, |seed| RollStream { seed, path: Some(source.path), ..known });
+            return RollStream { is_use, ..stream };
         }
+        let block = client.and_then(|client| self.streams.at_time(client, self.now));
+        block.map_or(own, |block| RollStream { seed: block.seed, ..known })
     }
 }
 
 impl View<'_> {
     /// Returns the stream of the current draws. Draws that no client predicts (`is_for_server`) use the seed of the sim,
     /// which no client knows.
-    pub(crate) fn roll_stream(&self, is_for_server: impl Fn() -> bool) -> RollStream {
-        let source = if self.roll != RollSource::Host && is_for_server() { RollSource::Host } else { self.roll };
-        self.st.stream_of(source, self.root, self.role)
+    pub(crate) fn roll_stream(&self, used: UsedAbility, is_for_server: impl Fn() -> bool) -> RollStream {
+        let is_host = self.roll.from == RollOrigin::Host || is_for_server();
+        let source = if is_host { RollSource::default() } else { self.roll };
+        self.st.stream_of(source, self.root, used, self.role)
     }
 
     /// Records that numbers of a stream were drawn. Refuses a result that used a number from an unknown stream.
-    pub(crate) fn record_draws(&self, draw: &DrawAt) -> Result<(), Refusal> {
+    pub(crate) fn record_draws(&self, draw: &DrawAt, used: UsedAbility) -> Result<(), Refusal> {
         if !draw.known {
             return Err(Refusal::UnknownRoll);
         }
         if let Some(drawn) = self.drawn.filter(|_| draw.is_use) {
-            drawn.set(self.root);
+            drawn.borrow_mut().push((self.root, used));
         }
         Ok(())
     }
@@ -273,12 +274,29 @@ impl Flow<'_> {
         std::mem::replace(&mut self.roll, child)
     }
 
-    /// Numbers the use that drew, if it has no number yet.
+    /// Runs applications to a number of targets. A client that chooses among several targets, or their order, must not
+    /// choose by their rolls.
+    pub(crate) fn with_targets(&mut self, count: usize, run: impl FnOnce(&mut Self)) {
+        let roll = self.roll;
+        if count > 1 {
+            self.roll = roll.among_targets();
+        }
+        run(self);
+        self.roll = roll;
+    }
+
+    /// Numbers the uses that drew and have no number yet.
     #[inline]
     pub(crate) fn number_use(&mut self) {
-        let root = self.drawn.take();
-        if root != OpId::default() {
-            self.st.streams.uses.number(root, self.st.now);
+        if !self.drawn.get_mut().is_empty() {
+            self.number_uses();
+        }
+    }
+
+    #[cold]
+    fn number_uses(&mut self) {
+        for (root, used) in self.drawn.get_mut().drain(..) {
+            self.st.streams.uses.number(root, used, self.st.now);
         }
     }
 
@@ -287,10 +305,10 @@ impl Flow<'_> {
     /// a roll succeeds. Returns `None` if the draws use the seed of the sim.
     pub(crate) fn trigger_origin(&self, parent: EffectKey, trigger: u64, position: usize) -> Option<u64> {
         self.st.roll_client(self.roll)?;
-        let (at, item) = match self.roll {
+        let (at, item) = match self.roll.from {
             // The id of the op is enough. The time may differ, because a command may arrive late.
-            RollSource::Host | RollSource::Op { .. } => (0, 0),
-            RollSource::Due { item, .. } => (self.st.now.0 as u64, item),
+            RollOrigin::Host | RollOrigin::Op(_) => (0, 0),
+            RollOrigin::Due { item, .. } => (self.st.now.0 as u64, item),
         };
         let words = [self.cause.root.0, at, item];
         let origin_id = words.iter().fold(trigger, |h, &w| fold(h, w));

@@ -2,12 +2,13 @@
 //! sim provides one for queries.
 
 use super::ability::distance;
+use super::roll::Drawn;
 use super::{About, Flow, HiddenRead, Replay, RollSource, State, Sums, sums};
 use crate::limits::Limits;
 use crate::rules::{EffectDef, Expr, Layout, ModDef, NotFinite, Reads, Rules};
 use crate::state::{AbilityRef, Effect, EffectRef, Frozen, FrozenEffect, Index, Row};
 use crate::{AbilityId, CalcId, ControllerId, EffectId, OpId, Role, TagId};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 /// Conditions with a part that is not finite: controller and effect.
 pub(crate) type NonFiniteConditions = RefCell<Vec<(ControllerId, EffectId)>>;
@@ -31,8 +32,8 @@ pub(crate) struct View<'a> {
     pub(crate) non_finite: Option<&'a NonFiniteConditions>,
     /// Where reads of values that the client does not have are recorded, or `None` to record nothing.
     pub(crate) hidden_read: Option<&'a HiddenRead>,
-    /// Where an op of a client that draws from the seed of its use is recorded, or `None` to record nothing.
-    pub(crate) drawn: Option<&'a Cell<OpId>>,
+    /// Where uses that draw are recorded, or `None` to record nothing.
+    pub(crate) drawn: Option<&'a Drawn>,
     /// Whether the result must be reproducible. Random numbers are then refused.
     pub(crate) sure: bool,
     /// Whether fast paths may be taken; see [`crate::Sim::fast_paths_open`].

@@ -20,7 +20,7 @@ pub use journal::{JournalPosition, ResimulationStop, RowResimulation};
 pub use simulate::{Simulated, SimulatedStep};
 
 use super::Sim;
-use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause, UseGroup};
+use crate::flow::{ClientClock, PredictedTargets, SeedBlock, TriggerCause, UsedAbility};
 use crate::image::{Portable, RowImage};
 use crate::rules::TriggerDef;
 use crate::sim::{Role, SimConfig};
@@ -85,16 +85,14 @@ impl Sim {
 }
 
 impl Remote<'_> {
-    /// Returns the seed of the rolls of a client's op, if the sim has it.
-    pub fn use_seed(&self, op: OpId) -> Option<u64> {
-        self.sim.state.streams.uses.seed_of(op).flatten()
+    /// Returns the seed of the rolls of an ability for a client's op, if the sim has it.
+    pub fn use_seed(&self, op: OpId, used: UsedAbility) -> Option<u64> {
+        self.sim.state.streams.uses.seed_of(op, used)
     }
 
-    /// Returns the number of the next use of a group that draws; `None` if the sim has neither numbers nor seeds of the
-    /// group.
-    pub fn next_use(&self, group: UseGroup) -> Option<u32> {
-        let uses = &self.sim.state.streams.uses;
-        uses.has_group(group).then(|| uses.next(group))
+    /// Returns the number of the next use of an ability that draws; `None` if the sim has no seeds of the ability.
+    pub fn next_use(&self, used: UsedAbility) -> Option<u32> {
+        self.sim.state.streams.uses.next(used)
     }
 
     /// Returns a copy of a controller with its active effects, activations and timers. Unlike [`Sim::extract`], this
@@ -166,14 +164,15 @@ impl Remote<'_> {
         def.is_some_and(|def| def.program.tasks().any(|task| task.client.effect(effect).is_some()))
     }
 
-    /// Checks whether the owning client may answer a waiting task with a request that it sent at the time `at`. Only
-    /// tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered. Returns
-    /// [`Refusal::Authority`] for other tasks and for tasks that a timeline of this sim answers, and
-    /// [`Refusal::TooEarly`] before the earliest time that the data allow.
-    pub fn check_client_answer(&self, key: TaskKey, at: SimTime) -> Result<(), Refusal> {
+    /// Checks whether the owning client may answer a waiting task with a number of targets, in a request that it sent at
+    /// the time `at`. Only tasks whose data allow it (`ClientAnswers`; `WaitTargetData` by default) may be answered.
+    /// Returns [`Refusal::Authority`] for other tasks and for tasks that a timeline of this sim answers,
+    /// [`Refusal::TooEarly`] before the earliest time that the data allow, and [`Refusal::BadValue`] for more targets than
+    /// the data allow.
+    pub fn check_client_answer(&self, key: TaskKey, targets: usize, at: SimTime) -> Result<(), Refusal> {
         let (view, slot) = (self.sim.view(), self.sim.slot(key.who)?);
         let SimConfig { frame, timelines, .. } = self.sim.config;
-        view.may_client_answer(slot, key, ClientClock { at, frame, timelines })
+        view.may_client_answer(slot, key, targets, ClientClock { at, frame, timelines })
     }
 
     /// Returns how many controllers have been removed from the sim, for any reason. Compare two results to find out
@@ -237,13 +236,19 @@ impl RemoteMut<'_> {
         into.dedup();
     }
 
-    /// Registers an op of a client before it runs, so that its rolls belong to the next use of the group
-    /// ([`RemoteMut::add_use_seeds`]). The use gets its number when the op, or later work that it caused on a controller
-    /// of the client, draws for the first time. The op of an unregistered client draws from the seed of the sim; a
+    /// Removes the uses of an op that did not happen. If a number is the last one of its ability, the next use gets it.
+    pub fn discard_uses(&mut self, op: OpId) {
+        self.sim.state.streams.uses.discard(op);
+    }
+
+    /// Adds the seeds of the uses of an ability, from the use number `first` on. If an op of a client makes an ability of a
+    /// controller of that client ([`RemoteMut::set_roll_owner`]) draw for the first time, the op gets the next number of
+    /// the ability; all its draws use the seed of that number. Sims with the same seeds draw the same numbers. Seeds that
+    /// do not continue the known ones replace them. Without a seed, the ability draws from the seed of the sim; a
     /// predicting client does not know that seed.
     ///
     /// ```
-    /// use ugas_core::{Op, OpId, Rules, Sim, SimConfig, SpawnSpec, Spec, UseGroup};
+    /// use ugas_core::{AbilityId, Op, OpId, Rules, Sim, SimConfig, SpawnSpec, Spec, UsedAbility};
     /// use ugas_doc::{Attribute, AttributeSet, Effect};
     /// let mut hit = Effect::instant("GE_Hit").add("Health", -10.0);
     /// hit.application_chance = Some(0.5.into());
@@ -251,49 +256,42 @@ impl RemoteMut<'_> {
     /// let rules = Rules::builder().add(vitals).add(hit).build()?;
     /// let mut sim = Sim::new(rules.clone(), SimConfig::default());
     /// let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()]))?;
-    /// let (group, op) = (UseGroup { who, group: 1 }, OpId::new(3, 1, 0));
-    /// sim.remote_mut().add_use_seeds(group, 0, [71, 72]);
-    /// sim.remote_mut().add_use(op, group);
-    /// let _ = sim.run_as(op, &Op::Apply(Spec::new(rules.effect("GE_Hit").unwrap(), who)));
-    /// assert_eq!(sim.remote().next_use(group), Some(1));
+    /// let used = UsedAbility { who, ability: AbilityId(0) };
+    /// sim.remote_mut().set_roll_owner(who, 3);
+    /// sim.remote_mut().add_use_seeds(used, 0, [71, 72]);
+    /// let spec = Spec::new(rules.effect("GE_Hit").unwrap(), who).from(who).ability(used.ability);
+    /// let _ = sim.run_as(OpId::new(3, 1, 0), &Op::Apply(spec));
+    /// assert_eq!(sim.remote().next_use(used), Some(1));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn add_use(&mut self, op: OpId, group: UseGroup) {
-        if op.client() != 0 {
-            self.sim.state.streams.uses.add(op, group);
-        }
+    pub fn add_use_seeds(&mut self, used: UsedAbility, first: u32, seeds: impl IntoIterator<Item = u32>) {
+        self.sim.state.streams.uses.add_seeds(used, first, seeds);
     }
 
-    /// Removes the use of an op that did not happen. If its number is the last one of its group, the next use gets it.
-    pub fn discard_use(&mut self, op: OpId) {
-        self.sim.state.streams.uses.discard(op);
-    }
-
-    /// Adds the seeds of the uses of a group, from the use number `first` on. Sims with the same seeds draw the same
-    /// numbers. Seeds that do not continue the known ones replace them.
-    pub fn add_use_seeds(&mut self, group: UseGroup, first: u32, seeds: impl IntoIterator<Item = u32>) {
-        self.sim.state.streams.uses.add_seeds(group, first, seeds);
-    }
-
-    /// Sets the number of the next use of a group as the server has it. The uses that the server has not run are selected
+    /// Sets the number of the next use of an ability as the server has it. The uses that the server has not run are selected
     /// by op and time of the first draw; they are numbered again from that number on. `next` gets the number that this
     /// sim expects. Returns whether a number changed.
     pub fn renumber_uses(
         &mut self,
-        group: UseGroup,
+        used: UsedAbility,
         is_open: impl Fn(OpId, SimTime) -> bool,
         next: impl FnOnce(u32) -> u32,
     ) -> bool {
-        self.sim.state.streams.uses.renumber(group, is_open, next)
+        self.sim.state.streams.uses.renumber(used, is_open, next)
+    }
+
+    /// Takes the abilities whose uses drew since the last call, so that the host can add seeds.
+    pub fn take_used(&mut self, into: &mut Vec<UsedAbility>) {
+        self.sim.state.streams.uses.take_recent(into);
     }
 
     /// Removes the numbers and seeds of a controller's uses.
-    pub fn remove_use_groups(&mut self, who: ControllerId) {
+    pub fn remove_uses(&mut self, who: ControllerId) {
         self.sim.state.streams.uses.remove_controller(who);
     }
 
     /// Adds the seed of a client's random stream for a block of time. Due work of the client's controllers
-    /// ([`RemoteMut::set_roll_owner`]) that no registered op caused draws from the block of its time. Sims with the same
+    /// ([`RemoteMut::set_roll_owner`]) that no op of the client caused draws from the block of its time. Sims with the same
     /// blocks draw the same numbers. A block that is not after the client's last block changes nothing, and neither does
     /// a call for client 0, which is the sim itself.
     pub fn add_seed_block(&mut self, client: u16, block: SeedBlock) {

@@ -108,9 +108,10 @@ impl TaskType for ApplyEffectToTarget {
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {
-        for target in flow.resolve_targets(at.slot, at.thread.of, EventTo::Targets) {
-            self.0.apply(flow, at, target);
-        }
+        let targets = flow.resolve_targets(at.slot, at.thread.of, EventTo::Targets);
+        flow.with_targets(targets.len(), |flow| {
+            targets.iter().for_each(|&target| self.0.apply(flow, at, target));
+        });
         Step::Next
     }
 }
@@ -142,21 +143,24 @@ impl TaskType for ApplyEffectToActorsInRadius {
         }
         let Some(radius) = flow.value_of(slot, at.thread.of, &self.radius) else { return Step::Next };
         let mut left = self.max.unwrap_or(u32::MAX);
-        for target in flow.around(slot, radius) {
-            if left == 0 {
-                break;
-            }
-            let Some(found) = flow.st.controllers.slot(target) else { continue };
-            if self.ignore.iter().any(|&t| flow.has(found, t)) {
-                let via = Via { source: who, key: EffectKey::NONE, effect };
-                if flow.replay.is_none() {
-                    flow.fact(target, via, FactKind::Immune { blocker: EffectKey::NONE, by: EffectId::NONE });
+        let targets = flow.around(slot, radius);
+        flow.with_targets(targets.len(), |flow| {
+            for &target in &targets {
+                if left == 0 {
+                    break;
                 }
-                continue;
+                let Some(found) = flow.st.controllers.slot(target) else { continue };
+                if self.ignore.iter().any(|&t| flow.has(found, t)) {
+                    let via = Via { source: who, key: EffectKey::NONE, effect };
+                    if flow.replay.is_none() {
+                        flow.fact(target, via, FactKind::Immune { blocker: EffectKey::NONE, by: EffectId::NONE });
+                    }
+                    continue;
+                }
+                left -= 1;
+                self.apply.apply(flow, at, target);
             }
-            left -= 1;
-            self.apply.apply(flow, at, target);
-        }
+        });
         Step::Next
     }
 }

@@ -205,6 +205,11 @@ pub(crate) trait TaskType: Sized {
         false
     }
 
+    /// Returns the maximum number of targets in an answer of the owning client.
+    fn client_targets(&self) -> u32 {
+        64
+    }
+
     /// Queries the host for the controllers that a tick needs.
     fn find_targets(&self, _: &mut Flow<'_>, _: &SpaceQuery) -> Vec<ControllerId> {
         Vec::new()
@@ -376,6 +381,11 @@ impl TaskKind {
     }
     pub(crate) fn completes_on_notify(&self, name: &str) -> bool {
         task_types!(dispatch self, task => task.completes_on_notify(name))
+    }
+
+    /// Returns the maximum number of targets in an answer of the owning client.
+    pub(crate) fn client_targets(&self) -> u32 {
+        task_types!(dispatch self, task => task.client_targets())
     }
     pub(crate) fn completes_on_montage_end(&self, montage: &str) -> bool {
         task_types!(dispatch self, task => task.completes_on_montage_end(montage))

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub(crate) struct WaitTargetData {
     method: Arc<str>,
     max_range: Option<Num>,
+    max_targets: Option<u32>,
 }
 
 impl TaskType for WaitTargetData {
@@ -19,7 +20,12 @@ impl TaskType for WaitTargetData {
 
     fn parse(f: &mut Fields<'_, '_, '_>) -> Option<Self> {
         let (method, max_range) = (f.need_text("TargetingMethod"), f.num("MaxRange"));
-        Some(Self { method: method?, max_range })
+        let max_targets = f.count("MaxTargets");
+        Some(Self { method: method?, max_range, max_targets })
+    }
+
+    fn client_targets(&self) -> u32 {
+        self.max_targets.unwrap_or(1)
     }
 
     fn start(&self, flow: &mut Flow<'_>, at: TaskAt<'_>) -> Step {

@@ -155,7 +155,7 @@ fn a_snapshot_contains_the_count() {
 
 fn answer_at(s: &Stage, seconds: f64) -> Result<(), Refusal> {
     let key = s.sim.tasks(s.hero).unwrap()[0].key;
-    s.sim.remote().check_client_answer(key, SimTime::seconds(seconds))
+    s.sim.remote().check_client_answer(key, 1, SimTime::seconds(seconds))
 }
 
 #[test]

@@ -125,19 +125,18 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
     // What network sessions do through their handle.
     let session = [
         "add_seed_block",
-        "add_use",
         "add_use_seeds",
         "adopt_definition",
         "discard_actions",
         "discard_op",
-        "discard_use",
+        "discard_uses",
         "drop_seed_blocks",
         "import",
         "import_proxy",
         "move_proxy",
         "remote_mut",
         "remove_stream",
-        "remove_use_groups",
+        "remove_uses",
         "renumber_uses",
         "requeue_ops",
         "set_hidden",
@@ -146,6 +145,7 @@ fn only_ops_change_a_value_or_a_tag_from_outside() {
         "simulate",
         "take_aims",
         "take_changed",
+        "take_used",
         "trim_journal",
     ];
     let no_values =

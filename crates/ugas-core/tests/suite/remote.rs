@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
-    ResimulationStop, Role, RowImage, Rules, SeedBlock, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UseGroup,
+    AbilityGrant, AbilityId, Anchor, ControllerId, DefId, InsertError, JournalPosition, Op, OpId, ProxyRow, Refusal,
+    ResimulationStop, Role, RowImage, Rules, SeedBlock, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UsedAbility,
     Which,
 };
 use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Cast, Doc, Effect, NetExecution};
@@ -297,15 +297,16 @@ fn ops_of_a_client_draw_from_the_seed_of_that_client() {
         let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
         let mut spawn = || sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
         let targets = [spawn(), spawn()];
-        let group = UseGroup { who: targets[0], group: 4 };
-        sim.remote_mut().add_use_seeds(group, 0, (0..seeds).map(|n| client_seed + n));
+        let who = targets[0];
+        let used = UsedAbility { who, ability: AbilityId(4) };
+        sim.remote_mut().set_roll_owner(who, 3);
+        sim.remote_mut().add_use_seeds(used, 0, (0..seeds).map(|n| client_seed + n));
         let hits = |sim: &mut Sim, n: u32| {
             let target = targets[(n / gap % 2) as usize];
             let before = sim.get(target, health).unwrap();
             let op = OpId::new(3, n * gap, 0);
             sim.advance_to(SimTime::millis(100 * n as i64 * gap as i64));
-            sim.remote_mut().add_use(op, group);
-            let _ = sim.run_as(op, &Op::Apply(Spec::new(roll, target)));
+            let _ = sim.run_as(op, &Op::Apply(Spec::new(roll, target).from(who).ability(used.ability)));
             sim.get(target, health).unwrap() < before
         };
         (0..64).map(|n| hits(&mut sim, n)).collect::<Vec<_>>()
@@ -329,28 +330,27 @@ fn later_work_of_an_op_draws_from_its_use_and_an_op_that_draws_nothing_has_no_nu
     let spawn = |role: Role, seeds: &[u32]| {
         let mut sim = Sim::new(rules.clone(), SimConfig { role, ..SimConfig::default() });
         let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        let group = UseGroup { who, group: 4 };
+        let used = UsedAbility { who, ability: AbilityId(4) };
         sim.remote_mut().set_roll_owner(who, 3);
-        sim.remote_mut().add_use_seeds(group, 0, seeds.iter().copied());
-        (sim, who, group)
+        sim.remote_mut().add_use_seeds(used, 0, seeds.iter().copied());
+        (sim, who, used)
     };
     let play = |role: Role, start: i64, seeds: &[u32]| {
-        let (mut sim, who, group) = spawn(role, seeds);
+        let (mut sim, who, used) = spawn(role, seeds);
         sim.advance_to(SimTime::millis(start));
         let op = OpId::new(3, start as u32, 0);
-        sim.remote_mut().add_use(op, group);
-        sim.run_as(op, &Op::Apply(Spec::new(over_time, who))).unwrap();
-        assert_eq!(sim.remote().next_use(group), Some(0), "nothing was drawn yet");
+        let spec = |effect| Spec::new(effect, who).from(who).ability(used.ability);
+        sim.run_as(op, &Op::Apply(spec(over_time))).unwrap();
+        assert_eq!(sim.remote().next_use(used), Some(0), "nothing was drawn yet");
         // A second op draws first and gets the first number.
         let second = OpId::new(3, start as u32 + 1, 0);
-        sim.remote_mut().add_use(second, group);
-        let _ = sim.run_as(second, &Op::Apply(Spec::new(roll, who)));
+        let _ = sim.run_as(second, &Op::Apply(spec(roll)));
         let value = |n: i64| {
             sim.advance_to(SimTime::millis(start + 100 * n));
             sim.get(who, health).unwrap()
         };
         let values = (0..=40).map(value).collect::<Vec<_>>();
-        (values, sim.remote().next_use(group))
+        (values, sim.remote().next_use(used))
     };
     let played = play(Role::Authority, 1000, &[8, 9]);
     assert_eq!(played.1, Some(2));
@@ -406,12 +406,11 @@ fn rolls_that_no_client_predicts_use_the_seed_of_the_sim() {
         let config = SimConfig { seed, role: Role::Authority, ..SimConfig::default() };
         let mut sim = Sim::new(rules.clone(), config);
         let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-        let group = UseGroup { who, group: 4 };
-        sim.remote_mut().add_use_seeds(group, 0, (0..64).map(|n| client_seed + n));
-        let won = |n| {
-            sim.remote_mut().add_use(OpId::new(3, n, 0), group);
-            sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(loot, who))).is_ok()
-        };
+        let used = UsedAbility { who, ability: AbilityId(4) };
+        sim.remote_mut().set_roll_owner(who, 3);
+        sim.remote_mut().add_use_seeds(used, 0, (0..64).map(|n| client_seed + n));
+        let spec = Spec::new(loot, who).from(who).ability(used.ability);
+        let won = |n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(spec.clone())).is_ok();
         let won: Vec<bool> = (0..64).map(won).collect();
         assert!(sim.get(who, health).unwrap() > 100.0);
         won
@@ -426,20 +425,19 @@ fn a_client_refuses_a_chance_that_it_does_not_know() {
     let roll = rules.effect("GE_Roll").unwrap();
     let mut sim = Sim::new(rules.clone(), SimConfig { role: Role::Client, ..SimConfig::default() });
     let who = sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
-    let group = UseGroup { who, group: 4 };
-    sim.remote_mut().add_use_seeds(group, 0, [5]);
-    let known = |sim: &mut Sim, n| {
-        sim.remote_mut().add_use(OpId::new(3, n, 0), group);
-        sim.run_as(OpId::new(3, n, 0), &Op::Apply(Spec::new(roll, who)))
-    };
+    let used = UsedAbility { who, ability: AbilityId(4) };
+    sim.remote_mut().set_roll_owner(who, 3);
+    sim.remote_mut().add_use_seeds(used, 0, [5]);
+    let spec = Spec::new(roll, who).from(who).ability(used.ability);
+    let known = |sim: &mut Sim, n| sim.run_as(OpId::new(3, n, 0), &Op::Apply(spec.clone()));
     assert_ne!(known(&mut sim, 7), Err(Refusal::UnknownRoll));
-    assert!(sim.remote().use_seed(OpId::new(3, 7, 0)).is_some());
+    assert!(sim.remote().use_seed(OpId::new(3, 7, 0), used).is_some());
     assert_eq!(known(&mut sim, 8), Err(Refusal::UnknownRoll));
-    assert_eq!(sim.remote().use_seed(OpId::new(3, 8, 0)), None);
-    let unregistered = sim.run_as(OpId::new(3, 9, 0), &Op::Apply(Spec::new(roll, who)));
-    assert_eq!(unregistered, Err(Refusal::UnknownRoll));
+    assert_eq!(sim.remote().use_seed(OpId::new(3, 8, 0), used), None);
+    let of_another = sim.run_as(OpId::new(2, 9, 0), &Op::Apply(spec.clone()));
+    assert_eq!(of_another, Err(Refusal::UnknownRoll), "another client");
     assert_eq!(sim.apply(&Spec::new(roll, who)), Err(Refusal::UnknownRoll));
-    sim.remote_mut().discard_use(OpId::new(3, 7, 0));
+    sim.remote_mut().discard_uses(OpId::new(3, 7, 0));
     assert_ne!(known(&mut sim, 8), Err(Refusal::UnknownRoll), "the number is free again");
 }
 

@@ -5,7 +5,7 @@ use super::{Client, ClientState, CommandStatus, MAX_PENDING, PendingCommand};
 use crate::authority::check_numbers;
 use crate::confirm::is_shown;
 use crate::message::{Command, Request, encode};
-use crate::op_ids::{self, use_group};
+use crate::op_ids;
 use crate::policy::policy_of;
 use crate::server::MAX_COMMAND;
 use crate::types::Tick;
@@ -99,9 +99,6 @@ impl Client {
             return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let id = self.op_ids.next(&self.sim, self.client, next, &command.request);
-        if let Some(group) = use_group(id, command.request.who()) {
-            self.sim.remote_mut().add_use(id, group);
-        }
         let may_predict = policy == NetExecution::LocalPredicted && is_open;
         let outcome = if may_predict { self.predict(id, &command.request)? } else { None };
         let is_predicted = outcome.is_some();
@@ -141,7 +138,7 @@ impl Client {
         self.sim.run_as(id, &op).map(Some).or_else(|refusal| {
             let mut remote = self.sim.remote_mut();
             remote.discard_op(id, &op);
-            remote.discard_use(id);
+            remote.discard_uses(id);
             let is_unknown = matches!(refusal, Refusal::NotReplicated { .. } | Refusal::UnknownRoll);
             if is_unknown { Ok(None) } else { Err(refusal) }
         })
@@ -153,7 +150,9 @@ impl Client {
         let remote = self.sim.remote();
         match *request {
             Request::Apply { who, ability, effect, target } => remote.check_client_effect(who, ability, effect, target),
-            Request::Complete { key, .. } => remote.check_client_answer(key, self.sim.now()),
+            Request::Complete { key, ref answer } => {
+                remote.check_client_answer(key, answer.targets.len(), self.sim.now())
+            }
             Request::Press { .. }
             | Request::Release { .. }
             | Request::Activate { .. }

@@ -2,7 +2,7 @@
 //! rejected separately. If an activation is rejected, the activations that it caused are rejected too.
 
 use std::collections::VecDeque;
-use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim};
+use ugas_core::{AbilityId, ActivationKey, CauseWhat, FactKind, Facts, OpId, Sim, UsedAbility};
 
 /// The maximum number of activations that are kept.
 const MAX_KEPT: usize = 256;
@@ -77,7 +77,7 @@ impl Keys {
             });
             let parent = parents.map(|p| p.key.sub).next().or(predictions.first().map(|p| p.key.sub));
             let sub = sub.saturating_add(predictions.len() as u16);
-            let seed = sim.remote().use_seed(id);
+            let seed = sim.remote().use_seed(id, UsedAbility { who: fact.who, ability });
             let key = PredictionKey { base, sub, parent, client: id.client(), seed };
             predictions.push(Prediction { key, op: id, ability, activation, status: PredictionStatus::Pending });
         }

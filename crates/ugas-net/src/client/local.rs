@@ -5,7 +5,8 @@ use super::facts::{Certainty, NetFacts};
 use crate::message::Request;
 use crate::policy::execution;
 use ugas_core::{
-    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction, UseGroup,
+    ControllerId, Fact, Facts, Host, OpId, Outcome, Refusal, SeedBlock, Sim, SimTime, Target, TriggerAction,
+    UsedAbility,
 };
 use ugas_doc::NetExecution;
 
@@ -37,12 +38,12 @@ impl LocalAbilities {
         }
         self.ops += 1;
         let id = OpId::new(LOCAL, self.ops, 0);
-        let group = UseGroup { who, group: 0 };
-        let next = sim.remote().next_use(group).unwrap_or(0);
         let seed = sim.config().seed as u32 ^ self.ops.wrapping_mul(0x9e37_79b9);
-        let mut remote = sim.remote_mut();
-        remote.add_use_seeds(group, next, [seed]);
-        remote.add_use(id, group);
+        for grant in from.grants(who).unwrap_or_default() {
+            let used = UsedAbility { who, ability: grant.ability };
+            let next = sim.remote().next_use(used).unwrap_or(0);
+            sim.remote_mut().add_use_seeds(used, next, [seed ^ grant.ability.0]);
+        }
         let outcome = sim.run_as(id, &request.op());
         self.emit_facts(out);
         outcome

@@ -11,7 +11,6 @@ use super::{Client, ClientState, MAX_DEFINED, PendingCommand};
 use crate::carrier::CarrierError;
 use crate::confirm::read_list;
 use crate::message::{MAX_USE_SEEDS, ToClient, USE_BITS, USE_MASK, decode};
-use crate::op_ids::use_group;
 use crate::rolls::{Blocks, KEPT_BLOCKS};
 use crate::server::{DELTA, MATCHED, MAX_ACTIVATED, MAX_VERDICTS, REMOVED, USUAL_SLACK};
 use crate::types::{MAX_OWNED, TICK_LENGTHS, Tick};
@@ -20,7 +19,7 @@ use crate::wire::bits::{BitReader, WireError};
 use crate::wire::delta::Limits;
 use crate::wire::number::{get_int, get_uint, get_uint_to};
 use crate::wire::token::Tokens;
-use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, OpId, Sim, SimTime, UseGroup};
+use ugas_core::{AbilityId, CauseLink, CauseWhat, ControllerId, Fact, FactKind, OpId, Sim, SimTime, UsedAbility};
 
 impl Client {
     /// Receives a datagram from the server. A malformed datagram is dropped and counted ([`Client::counts`]).
@@ -116,16 +115,13 @@ impl Client {
                 }
             }
             ToClient::Simulated { who, what } => self.simulate(who, &what),
-            ToClient::UseSeeds { who, group, next, first, seeds } => {
-                if self.rows.iter().all(|row| row.who != who) || seeds.len() > MAX_USE_SEEDS {
+            ToClient::UseSeeds { who, ability, next, first, seeds } => {
+                let is_known = self.rows.iter().any(|row| row.who == who) && self.sim.ability_doc(ability).is_some();
+                if !is_known || seeds.len() > MAX_USE_SEEDS {
                     self.counts.malformed += 1;
                     return;
                 }
-                let group = UseGroup { who, group };
-                if self.sim.remote().next_use(group).is_none() {
-                    self.sim.remote_mut().renumber_uses(group, |_, _| false, |_| next);
-                }
-                self.sim.remote_mut().add_use_seeds(group, first, seeds);
+                self.receive_use_seeds(UsedAbility { who, ability }, next, first, seeds);
             }
             ToClient::Rules { rules, documents, is_last } => self.receive_rules(rules, documents, is_last),
             ToClient::OwnerState { who, tick, state } => {
@@ -237,13 +233,14 @@ impl Client {
     /// remote actors.
     pub(super) fn apply_verdicts(&mut self, verdicts: &[CommandVerdict], tick: Tick) -> (bool, Vec<Fact>) {
         let (mut is_rejected, mut undone) = (false, Vec::new());
-        let mut numbers: Vec<(UseGroup, u8)> = Vec::new();
-        for CommandVerdict { base, sub, activated, next_use } in verdicts {
+        let mut numbers: Vec<(UsedAbility, u8)> = Vec::new();
+        for CommandVerdict { base, sub, activated, next_uses } in verdicts {
             let of = |p: &PendingCommand| (p.command.base, p.command.sub) == (*base, *sub);
             let Some(at) = self.pending.iter().position(of) else { continue };
             let Some(pending) = self.pending.remove(at) else { continue };
             let id = pending.id;
-            numbers.extend(use_group(id, pending.command.request.who()).zip(*next_use));
+            let who = pending.command.request.who();
+            numbers.extend(next_uses.iter().map(|&(ability, low)| (UsedAbility { who, ability }, low)));
             self.pending_facts.accept(id, tick);
             let rejected = self.keys.apply_verdict(id, activated.as_deref().unwrap_or_default());
             if activated.is_some() && !rejected.is_empty() {
@@ -264,7 +261,7 @@ impl Client {
                     remote.discard_op(id, &op);
                     if pending.has_effect {
                         remote.discard_actions(id);
-                        remote.discard_use(id);
+                        remote.discard_uses(id);
                     }
                     // The facts of a command without an effect are about its input.
                     let is_of = |f: &Fact| f.root == id && (pending.has_effect || is_input(f));
@@ -278,17 +275,27 @@ impl Client {
 
     /// Takes over the server's numbers of uses. They differ from those of the client after a prediction that was wrong.
     /// Returns whether the rolls of predicted commands changed.
-    fn renumber_uses(&mut self, numbers: &[(UseGroup, u8)], tick: Tick) -> bool {
+    fn renumber_uses(&mut self, numbers: &[(UsedAbility, u8)], tick: Tick) -> bool {
         let (pending, time, mut is_changed) = (&self.pending, tick.time(self.length), false);
-        // A packet has one number for each group, which it repeats for each command.
-        for (at, &(group, low)) in numbers.iter().enumerate() {
-            if self.sim.remote().next_use(group).is_some() && numbers[..at].iter().all(|n| n.0 != group) {
-                let is_open = |op: OpId, drawn: SimTime| drawn > time || pending.iter().any(|p| p.id == op);
+        let is_open = |op: OpId, drawn: SimTime| drawn > time || pending.iter().any(|p| p.id == op);
+        // A packet has one number for each ability, which it repeats for each command.
+        for (at, &(used, low)) in numbers.iter().enumerate() {
+            if numbers[..at].iter().all(|n| n.0 != used) {
                 let next = |expected| nearest_use(expected, low);
-                is_changed |= self.sim.remote_mut().renumber_uses(group, is_open, next);
+                is_changed |= self.sim.remote_mut().renumber_uses(used, is_open, next);
             }
         }
         is_changed
+    }
+
+    /// Takes the seeds of the next uses of an ability. The number of the next use is needed if the client has none, or if
+    /// its number is so wrong that the low bits in a verdict do not correct it.
+    fn receive_use_seeds(&mut self, used: UsedAbility, next: u32, first: u32, seeds: Vec<u32>) {
+        let is_new = self.sim.remote().next_use(used).is_none();
+        let mut remote = self.sim.remote_mut();
+        remote.add_use_seeds(used, first, seeds);
+        let is_far = |expected: u32| is_new || expected.abs_diff(next) > USE_MASK as u32 / 2;
+        remote.renumber_uses(used, |_, _| false, |expected| if is_far(expected) { next } else { expected });
     }
 
     pub(super) fn read_owned(&mut self, at: usize, tick: Tick, from: &mut BitReader) -> Result<OwnerUpdate, WireError> {
@@ -372,8 +379,8 @@ pub(super) struct CommandVerdict {
     pub(super) sub: u16,
     /// The abilities that the command activated; `None` if the command was rejected.
     pub(super) activated: Option<Vec<AbilityId>>,
-    /// The low bits of the number of the next use of the command's group.
-    pub(super) next_use: Option<u8>,
+    /// The low bits of the number of the next use of activated abilities.
+    pub(super) next_uses: Vec<(AbilityId, u8)>,
 }
 
 /// What a packet contains about an owned controller.
@@ -397,15 +404,18 @@ fn read_verdicts(from: &mut BitReader) -> Result<Vec<CommandVerdict>, WireError>
     for _ in 0..get_uint_to(from, MAX_VERDICTS, "verdicts")? {
         let base = get_uint_to(from, u32::MAX as u64, "a base")? as u32;
         let sub = get_uint_to(from, u16::MAX as u64, "a sub")? as u16;
-        let mut activated = None;
+        let (mut activated, mut next_uses) = (None, Vec::new());
         if !from.bit()? {
             let activated = activated.insert(Vec::new());
             for _ in 0..get_uint_to(from, MAX_ACTIVATED, "activations")? {
-                activated.push(AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32));
+                let ability = AbilityId(get_uint_to(from, u32::MAX as u64, "an ability")? as u32);
+                activated.push(ability);
+                if from.bit()? {
+                    next_uses.push((ability, from.bits(USE_BITS)? as u8));
+                }
             }
         }
-        let next_use = if from.bit()? { Some(from.bits(USE_BITS)? as u8) } else { None };
-        verdicts.push(CommandVerdict { base, sub, activated, next_use });
+        verdicts.push(CommandVerdict { base, sub, activated, next_uses });
     }
     Ok(verdicts)
 }
@@ -417,12 +427,11 @@ mod tests {
     use crate::harness::Harness;
     use crate::link::LinkProfile;
     use crate::message::{Request, ToClient};
-    use crate::op_ids;
     use crate::server::{NOTHING, Secret, Server, ServerConfig};
     use crate::view::ActorList;
     use crate::wire::bits::BitWriter;
     use crate::wire::number::{put_int, put_uint};
-    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target};
+    use ugas_core::{AbilityGrant, Op, Rules, Sim, SimConfig, SpawnSpec, Target, UsedAbility};
     use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect};
 
     /// Returns a packet of the server that contains only verdicts.
@@ -440,8 +449,6 @@ mod tests {
             if !refused {
                 put_uint(&mut out, 0);
             }
-            // No number of a use.
-            out.bit(false);
         }
         out.bit(false);
         out.bit(false);
@@ -479,7 +486,7 @@ mod tests {
             let before = net.client("Ana").sim().get(who, mana).unwrap();
             let ana = net.client_mut("Ana");
             if !is_known {
-                ana.sim.remote_mut().remove_use_groups(who);
+                ana.sim.remote_mut().remove_uses(who);
             }
             assert!(matches!(ana.command(ask()), Ok(CommandStatus::Predicted(..))));
             let predicted = ana.sim().get(who, mana).unwrap() - before;
@@ -492,12 +499,11 @@ mod tests {
             assert_eq!(ana.counts().corrections - corrections, u64::from(predicted != result));
             lucky += (result > -1.0) as u32;
             // The server reveals the seeds again.
-            let group = op_ids::granted_groups(net.server().sim(), who)[0];
-            let next = net.server().sim().remote().next_use(group).unwrap();
-            let seeds = (next..next + 4).map(|n| Secret::known(1).seed_of_use(group, n)).collect();
-            let (first, group) = (next, group.group);
-            let tick = net.server().tick();
-            net.client_mut("Ana").receive_message(ToClient::UseSeeds { who, group, next, first, seeds }, tick);
+            let used = UsedAbility { who, ability };
+            let next = net.server().sim().remote().next_use(used).unwrap();
+            let seeds = (next..next + 4).map(|n| Secret::known(1).seed_of_use(used, n)).collect();
+            let (first, tick) = (next, net.server().tick());
+            net.client_mut("Ana").receive_message(ToClient::UseSeeds { who, ability, next, first, seeds }, tick);
         }
         assert!((5..35).contains(&lucky), "{lucky}");
     }
@@ -506,7 +512,7 @@ mod tests {
     fn a_client_takes_over_the_servers_numbers_of_uses_with_the_next_verdict() {
         let (mut net, who, ability) = joined();
         let mana = net.server().sim().rules().attribute("Mana").unwrap();
-        let group = op_ids::granted_groups(net.server().sim(), who)[0];
+        let group = UsedAbility { who, ability };
         let next = |sim: &Sim| sim.remote().next_use(group).unwrap();
         for wrong_by in [-2_i32, 5, 1, -1, 3, -4] {
             // Each of these uses is in flight when the verdict of the first arrives.

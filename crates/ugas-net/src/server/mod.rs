@@ -20,7 +20,9 @@ mod secret;
 mod send;
 mod uses;
 
-use crate::authority::{AnomalyScore, AuthoredRange, CooldownHistory, MovementConfig, RejectReason, TargetPolicy};
+use crate::authority::{
+    AnomalyScore, AuthoredRange, CooldownHistory, MoveBudget, MovementConfig, RejectReason, TargetPolicy,
+};
 use crate::carrier::{ConnectionConfig, PacketNumber};
 use crate::interest::{Bandwidth, Interest, Priority, RateTable, Relevance};
 
@@ -43,7 +45,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
 use thiserror::Error;
-use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime, UseGroup};
+use ugas_core::{AttributeId, ControllerId, Facts, Op, Refusal, Rules, Sim, SimTime, UsedAbility};
 use ugas_doc::ControllerReplication;
 
 /// The maximum number of commands in one packet.
@@ -202,8 +204,12 @@ pub struct Server {
     secret: Secret,
     /// The blocks of ticks that have one seed.
     blocks: Blocks,
-    /// The first use of each group of abilities whose seed the sim does not have.
-    use_ends: BTreeMap<UseGroup, u32>,
+    /// The abilities that rolled in this tick.
+    used: Vec<UsedAbility>,
+    /// The movement budgets of controllers whose client has left.
+    kept_movement: BTreeMap<ControllerId, MoveBudget>,
+    /// The first use of each ability whose seed the sim does not have.
+    use_ends: BTreeMap<UsedAbility, u32>,
     tick: Tick,
     /// The time that passed without ticks.
     idle: SimTime,
@@ -264,6 +270,8 @@ impl Server {
             tick,
             idle: SimTime::ZERO,
             blocks: Blocks::new(config.tick_length),
+            kept_movement: BTreeMap::new(),
+            used: Vec::new(),
             use_ends: BTreeMap::new(),
             config,
             secret,
@@ -455,7 +463,11 @@ impl Server {
             return Err(ConnectError::AlreadyOwned(who));
         }
         let number = self.numbers.take().ok_or(ConnectError::ServerFull)?;
-        self.peers.insert(peer, Peer::new(number, owns, &self.config, self.tick));
+        let mut new = Peer::new(number, owns, &self.config, self.tick);
+        for (budget, who) in new.movement.iter_mut().zip(owns) {
+            *budget = self.kept_movement.remove(who).unwrap_or_default();
+        }
+        self.peers.insert(peer, new);
         Ok(number.client)
     }
 
@@ -467,6 +479,14 @@ impl Server {
                 // A missing controller has no held inputs.
                 for input in self.sim.held_inputs(who).unwrap_or_default() {
                     let _ = self.sim.run(Op::Release { who, input });
+                }
+            }
+            // A new connection does not start again with a full budget or with the same rolls.
+            for (&who, budget) in removed.owned.iter().zip(removed.movement.iter().cloned()) {
+                if self.sim.exists(who) {
+                    self.kept_movement.insert(who, budget);
+                } else {
+                    self.remove_uses(who);
                 }
             }
             self.sim.remote_mut().remove_stream(removed.number.client);

@@ -17,8 +17,6 @@ const MIN_BASES_LEFT: u32 = 1 << 30;
 pub(crate) struct Number {
     pub(crate) client: u16,
     pub(crate) base: u32,
-    /// The serial number of the connection, counted from 1.
-    pub(crate) serial: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -27,7 +25,6 @@ pub(crate) struct Numbers {
     last_assigned: u16,
     /// Returned numbers with the last Base of each.
     free: VecDeque<(u16, u32)>,
-    serial: u64,
 }
 
 impl Numbers {
@@ -39,8 +36,7 @@ impl Numbers {
         } else {
             self.free.pop_front()?
         };
-        self.serial += 1;
-        Some(Number { client, base, serial: self.serial })
+        Some(Number { client, base })
     }
 
     /// Makes a number available again, with its last Base.
@@ -59,7 +55,7 @@ mod tests {
     fn new_numbers_are_assigned_first_then_the_longest_unused_and_bases_continue() {
         let mut numbers = Numbers::default();
         let first = numbers.take().unwrap();
-        assert_eq!(first, Number { client: 1, base: 0, serial: 1 });
+        assert_eq!(first, Number { client: 1, base: 0 });
         numbers.release(1, 40);
         for client in 2..=LAST {
             assert_eq!(numbers.take().unwrap().client, client);

@@ -16,7 +16,7 @@ use crate::rolls::Blocks;
 use crate::types::Tick;
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
-use ugas_core::{AbilityId, ControllerId, Sim, SimTime, UseGroup};
+use ugas_core::{AbilityId, ControllerId, Sim, SimTime, UsedAbility};
 
 /// The maximum number of commands waiting for their tick.
 const MAX_WAITING: usize = 256;
@@ -132,8 +132,8 @@ pub(crate) struct Peer {
     pub(crate) op_ids: OpIds,
     /// The random seeds that the client knows.
     pub(crate) seeds: RevealedSeeds,
-    /// The first use of each group whose seed the client does not have.
-    pub(crate) revealed_uses: BTreeMap<UseGroup, u32>,
+    /// The first use of each ability whose seed the client does not have.
+    pub(crate) revealed_uses: BTreeMap<UsedAbility, u32>,
     pub(crate) verdicts: Vec<Verdict>,
     /// Rejected commands whose `OnMispredicted` may still run, the oldest first.
     rejected: VecDeque<Command>,
@@ -343,6 +343,11 @@ impl Peer {
     pub(crate) fn count_rejection(&mut self, reason: RejectReason, now: SimTime) {
         self.rejections.add(reason);
         self.anomalies.record(reason, now);
+    }
+
+    /// Returns the number of the first owned controller, from which the seeds of blocks are derived.
+    pub(crate) fn first_owned(&self) -> u64 {
+        self.owned.first().map_or(0, |who| who.0 as u64)
     }
 
     /// Returns the Base of the last command that ran.

@@ -73,7 +73,7 @@ impl Server {
             }
             None => {
                 p.phase = Phase::Playing;
-                let Number { client, base, serial: _ } = p.number;
+                let Number { client, base } = p.number;
                 p.seeds = RevealedSeeds::start(self.blocks, self.tick, self.config.late_ticks());
                 p.owned.iter().for_each(|&who| self.sim.remote_mut().set_roll_owner(who, client));
                 // All owned controllers, whatever their modes: controllers without exact state are away.
@@ -141,7 +141,13 @@ fn read_payload(
                     counts.add(reason);
                     p.count_rejection(reason, time);
                     p.record_rejected(&command, reason, now);
-                    p.push_verdict(Verdict { base, sub, rejected: true, activated: Vec::new(), group: None });
+                    p.push_verdict(Verdict {
+                        base,
+                        sub,
+                        rejected: true,
+                        activated: Vec::new(),
+                        who: command.request.who(),
+                    });
                 }
             }
             None => {

@@ -44,7 +44,7 @@ impl Server {
     /// Gives the sim the seeds of a client's rolls up to the current tick.
     fn extend_stream(&mut self, id: PeerId) {
         let Some(p) = self.peers.get_mut(&id).filter(|p| p.phase == Phase::Playing) else { return };
-        let (client, serial) = (p.number.client, p.number.serial);
+        let (client, first) = (p.number.client, p.first_owned());
         let new = p.seeds.take_new(self.blocks, self.tick);
         if new.is_empty() {
             return;
@@ -52,7 +52,7 @@ impl Server {
         let oldest = self.oldest_tick().time(self.config.tick_length);
         let mut remote = self.sim.remote_mut();
         for block in new {
-            remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(serial, block)));
+            remote.add_seed_block(client, self.blocks.with_seed(block, self.secret.seed_of(first, block)));
         }
         remote.drop_seed_blocks(client, oldest);
     }
@@ -92,11 +92,7 @@ impl Server {
             let tick = command.tick.max(self.oldest_tick());
             let Some(p) = self.peers.get_mut(&id) else { return };
             let op_id = p.op_ids.next(&self.sim, p.number.client, tick, &command.request);
-            let group = self.register_use(id, op_id, command.request.who());
             let result = self.run_command(id, &command, op_id);
-            if let Some(group) = group {
-                self.reveal_uses(id, group);
-            }
             let facts = &self.sim.facts().list;
             // A log that overflowed was cleared.
             let new = facts.get(before..).unwrap_or(facts);
@@ -121,7 +117,8 @@ impl Server {
                 }
             };
             let Some(p) = self.peers.get_mut(&id) else { return };
-            p.push_verdict(Verdict { base: command.base, sub: command.sub, rejected, activated, group });
+            let (base, sub, who) = (command.base, command.sub, command.request.who());
+            p.push_verdict(Verdict { base, sub, rejected, activated, who });
         }
     }
 
@@ -252,6 +249,7 @@ impl Server {
                 row.follow(self.tick, is_present.then(|| known.or_else(hash)).flatten());
             }
         }
+        self.reveal_used();
         self.record_external_changes(&facts);
         self.queue_confirmations(&facts);
         // A hit may despawn its target in the same tick: the target is removed after the hit is confirmed.
@@ -341,6 +339,7 @@ impl Server {
             if !self.peers.values().any(|p| p.owned.contains(&who)) {
                 self.modes.remove(&who);
                 self.interest.set_always_relevant(who, false);
+                self.kept_movement.remove(&who);
                 self.remove_uses(who);
             }
         }

@@ -5,7 +5,7 @@
 
 use crate::types::Tick;
 use std::fmt;
-use ugas_core::UseGroup;
+use ugas_core::UsedAbility;
 
 /// The 128-bit secret from which the seeds of clients are derived.
 ///
@@ -37,31 +37,32 @@ impl Secret {
         Secret(bytes)
     }
 
-    /// Returns the seed of a connection, by its serial number, for a block of ticks.
-    pub(super) fn seed_of(&self, connection: u64, block: u32) -> u32 {
+    /// Returns the seed of the client that owns a controller for a block of ticks. A new connection with the same
+    /// controller has the same seeds.
+    pub(super) fn seed_of(&self, controller: u64, block: u32) -> u32 {
         let mut message = [0; 12];
-        message[..8].copy_from_slice(&connection.to_le_bytes());
+        message[..8].copy_from_slice(&controller.to_le_bytes());
         message[8..].copy_from_slice(&block.to_le_bytes());
         sip(&self.0, &message) as u32
     }
 
     /// Returns the seed of a use of a controller's abilities.
-    pub(crate) fn seed_of_use(&self, group: UseGroup, number: u32) -> u32 {
-        self.hash_of_group(group, 1, number) as u32
+    pub(crate) fn seed_of_use(&self, used: UsedAbility, number: u32) -> u32 {
+        self.hash_of_ability(used, 1, number) as u32
     }
 
-    /// Returns the number of the first use of a group whose numbers start at a tick. Numbers start anywhere, so that a
+    /// Returns the number of the first use of an ability whose numbers start at a tick. Numbers start anywhere, so that a
     /// controller that was removed and returns does not repeat its rolls.
-    pub(super) fn first_use(&self, group: UseGroup, tick: Tick) -> u32 {
-        (self.hash_of_group(group, 2, tick.0) >> 33) as u32
+    pub(super) fn first_use(&self, used: UsedAbility, tick: Tick) -> u32 {
+        (self.hash_of_ability(used, 2, tick.0) >> 33) as u32
     }
 
-    fn hash_of_group(&self, group: UseGroup, kind: u8, number: u32) -> u64 {
-        let mut message = [0; 11];
+    fn hash_of_ability(&self, used: UsedAbility, kind: u8, number: u32) -> u64 {
+        let mut message = [0; 13];
         message[0] = kind;
-        message[1..5].copy_from_slice(&group.who.0.to_le_bytes());
-        message[5..7].copy_from_slice(&group.group.to_le_bytes());
-        message[7..].copy_from_slice(&number.to_le_bytes());
+        message[1..5].copy_from_slice(&used.who.0.to_le_bytes());
+        message[5..9].copy_from_slice(&used.ability.0.to_le_bytes());
+        message[9..].copy_from_slice(&number.to_le_bytes());
         sip(&self.0, &message)
     }
 }

@@ -13,7 +13,7 @@ use crate::wire::bits::BitWriter;
 use crate::wire::delta::Coder;
 use crate::wire::number::{put_int, put_uint, uint_bits};
 use std::sync::Arc;
-use ugas_core::{AttributeId, ControllerId, Sim, SimTime};
+use ugas_core::{AttributeId, ControllerId, Sim, SimTime, UsedAbility};
 
 /// The loss rate, per thousand packets, at or above which updates are resent without waiting for a loss report.
 const LOSSY: u32 = 50;
@@ -89,7 +89,7 @@ impl Server {
         let follows_rules = Arc::ptr_eq(&self.rules, self.sim.rules());
         let is_welcomed = follows_rules && p.may_get_states(&mut self.starts_left);
         let seeds = if first && is_welcomed { p.seeds_to_send(self.blocks, tick) } else { 0..0 };
-        let serial = p.number.serial;
+        let first_owned = p.first_owned();
         let (mut sent, mut more) = (p.spare.pop().unwrap_or_default(), false);
         let Server { sim, store, interest, hidden, writer, coder, out, config, secret, blocks, positions, .. } = self;
         let arrived_definitions = p.arrived;
@@ -120,7 +120,7 @@ impl Server {
             if first {
                 put_int(writer, slack as i64 - USUAL_SLACK);
                 sent.seeds = if seeds.is_empty() { 0 } else { seeds.end };
-                blocks.write(tick, seeds.clone(), |block| secret.seed_of(serial, block), writer);
+                blocks.write(tick, seeds.clone(), |block| secret.seed_of(first_owned, block), writer);
                 write_verdicts(writer, sim, verdicts, &mut sent, room / 4);
                 confirmations.write(tick, writer, room / 4, REPEATED, &mut sent.confirmations);
                 let mut owner =
@@ -274,39 +274,41 @@ fn write_verdicts(out: &mut BitWriter, sim: &Sim, verdicts: &[Verdict], sent: &m
         out.bit(v.rejected);
         if !v.rejected {
             put_uint(out, v.activated.len() as u64);
-            v.activated.iter().for_each(|a| put_uint(out, a.0 as u64));
-        }
-        let next = v.group.and_then(|group| sim.remote().next_use(group));
-        out.bit(next.is_some());
-        if let Some(next) = next {
-            out.bits(next as u64 & USE_MASK, USE_BITS);
+            for &ability in &v.activated {
+                put_uint(out, ability.0 as u64);
+                let next = sim.remote().next_use(UsedAbility { who: v.who, ability });
+                out.bit(next.is_some());
+                if let Some(next) = next {
+                    out.bits(next as u64 & USE_MASK, USE_BITS);
+                }
+            }
         }
         sent.verdicts.push((v.base, v.sub));
     }
 }
 
-/// Returns the number of bits of a verdict. The group of a controller that has left has no number, so a verdict may be
-/// shorter.
+/// Returns the highest number of bits of a verdict. An ability without numbers of uses takes less.
 fn verdict_bits(v: &Verdict) -> usize {
-    let activated = || v.activated.iter().map(|a| uint_bits(a.0 as u64)).sum::<usize>();
+    let activated = || v.activated.iter().map(|a| uint_bits(a.0 as u64) + 1 + USE_BITS as usize).sum::<usize>();
     let result = if v.rejected { 0 } else { uint_bits(v.activated.len() as u64) + activated() };
-    let number = 1 + if v.group.is_some() { USE_BITS as usize } else { 0 };
-    uint_bits(v.base as u64) + uint_bits(v.sub as u64) + 1 + result + number
+    uint_bits(v.base as u64) + uint_bits(v.sub as u64) + 1 + result
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ugas_core::{AbilityId, Rules, SimConfig, UseGroup};
+    use ugas_core::{AbilityId, Rules, SimConfig};
 
     #[test]
     fn verdicts_are_written_while_they_fit() {
-        let group = UseGroup { who: ControllerId(3), group: 9 };
+        let who = ControllerId(3);
         let mut sim = Sim::new(Rules::builder().build().unwrap(), SimConfig::default());
-        sim.remote_mut().add_use_seeds(group, 0, [5]);
+        for ability in [0, 100, 200].map(AbilityId) {
+            sim.remote_mut().add_use_seeds(UsedAbility { who, ability }, 0, [5]);
+        }
         let verdict = |base, rejected, count| {
             let activated = (0..count).map(|n| AbilityId(n * 100)).collect();
-            Verdict { base, sub: 7, rejected, activated, group: if rejected { None } else { Some(group) } }
+            Verdict { base, sub: 7, rejected, activated, who }
         };
         let verdicts = [verdict(1, false, 3), verdict(90_000, true, 0), verdict(u32::MAX, false, 0)];
         let sizes: Vec<usize> = verdicts.iter().map(verdict_bits).collect();

@@ -1,17 +1,17 @@
 //! The seeds of the rolls of clients' commands.
 //!
-//! The uses of a group of abilities are numbered ([`ugas_core::UseGroup`]), and each number has a seed. The server reveals
-//! the seeds of the next uses of a group in the reliable stream, so that the client can predict their rolls. The numbers
-//! belong to the controller: a new connection of its player continues them.
+//! The uses of an ability are numbered ([`ugas_core::UsedAbility`]), and each number has a seed. The server reveals the
+//! seeds of the next uses in the reliable stream, so that the client can predict their rolls. The numbers belong to the
+//! controller: a new connection of its player continues them.
 
 use super::Server;
+use super::peer::Phase;
 use crate::message::{ToClient, encode};
-use crate::op_ids::{granted_groups, use_group};
 use crate::types::PeerId;
-use ugas_core::{ControllerId, OpId, UseGroup};
+use ugas_core::{AbilityId, ControllerId, UsedAbility};
 
 /// The number of seeds that the client has at most before it needs them.
-pub(super) const AHEAD: u32 = 16;
+const AHEAD: u32 = 16;
 /// The server reveals more seeds when the client has less than this number.
 const LOW: u32 = 10;
 
@@ -21,64 +21,69 @@ impl Server {
         self.sim.rules().may_roll() || self.sim.remote().definition_count() > 0
     }
 
-    /// Registers the use of a client's command before it runs. Returns the group of its rolls.
-    pub(super) fn register_use(&mut self, peer: PeerId, id: OpId, who: ControllerId) -> Option<UseGroup> {
-        // Otherwise a client could create groups without end.
-        let is_owned = || self.peers.get(&peer).is_some_and(|p| p.owned.contains(&who));
-        let group = use_group(id, who).filter(|_| self.may_roll() && is_owned())?;
-        self.extend_uses(group);
-        self.sim.remote_mut().add_use(id, group);
-        Some(group)
-    }
-
-    /// Gives the sim the seeds of the next uses of a group.
-    fn extend_uses(&mut self, group: UseGroup) {
-        let next = match self.sim.remote().next_use(group) {
-            Some(next) => next,
-            None => {
-                let first = self.secret.first_use(group, self.tick);
-                self.sim.remote_mut().renumber_uses(group, |_, _| false, |_| first);
-                first
-            }
-        };
-        let end = self.use_ends.entry(group).or_insert(next);
+    /// Gives the sim the seeds of the next uses of an ability.
+    fn extend_uses(&mut self, used: UsedAbility) {
+        let next = self.sim.remote().next_use(used).unwrap_or_else(|| self.secret.first_use(used, self.tick));
+        let end = self.use_ends.entry(used).or_insert(next);
         let (first, until) = ((*end).max(next), next.saturating_add(AHEAD));
         if first < until {
             *end = until;
-            let seeds = (first..until).map(|number| self.secret.seed_of_use(group, number));
-            self.sim.remote_mut().add_use_seeds(group, first, seeds);
+            let seeds = (first..until).map(|number| self.secret.seed_of_use(used, number));
+            self.sim.remote_mut().add_use_seeds(used, first, seeds);
         }
     }
 
-    /// Reveals the seeds of the next uses of a group to a client that has few of them.
-    pub(super) fn reveal_uses(&mut self, id: PeerId, group: UseGroup) {
-        let Some(next) = self.sim.remote().next_use(group) else { return };
-        let Some(p) = self.peers.get_mut(&id).filter(|p| p.owned.contains(&group.who)) else { return };
-        let known = p.revealed_uses.get(&group).copied().unwrap_or(next).max(next);
-        if p.revealed_uses.contains_key(&group) && known - next >= LOW {
+    /// Reveals the seeds of the next uses of an ability to a client that has few of them.
+    fn reveal_uses(&mut self, id: PeerId, used: UsedAbility) {
+        let Some(next) = self.sim.remote().next_use(used) else { return };
+        let Some(p) = self.peers.get_mut(&id) else { return };
+        let known = p.revealed_uses.get(&used).copied().unwrap_or(next).max(next);
+        if p.revealed_uses.contains_key(&used) && known - next >= LOW {
             return;
         }
         let until = next.saturating_add(AHEAD);
-        let seeds = (known..until).map(|number| self.secret.seed_of_use(group, number)).collect();
-        let message = ToClient::UseSeeds { who: group.who, group: group.group, next, first: known, seeds };
-        // A full queue is tried again after the next command.
+        let seeds = (known..until).map(|number| self.secret.seed_of_use(used, number)).collect();
+        let message = ToClient::UseSeeds { who: used.who, ability: used.ability, next, first: known, seeds };
+        // A full queue is tried again after the next use.
         if p.carrier.push(&encode(&message)).is_ok() {
-            p.revealed_uses.insert(group, until);
+            p.revealed_uses.insert(used, until);
         }
+    }
+
+    /// Reveals more seeds of the abilities that rolled in a tick.
+    pub(super) fn reveal_used(&mut self) {
+        let mut recent = std::mem::take(&mut self.used);
+        self.sim.remote_mut().take_used(&mut recent);
+        recent.sort_unstable();
+        recent.dedup();
+        for used in recent.drain(..) {
+            let owner = self.peers.iter().find(|(_, p)| p.phase == Phase::Playing && p.owned.contains(&used.who));
+            if let Some(id) = owner.map(|(&id, _)| id) {
+                self.extend_uses(used);
+                self.reveal_uses(id, used);
+            }
+        }
+        self.used = recent;
     }
 
     /// Reveals the seeds of all abilities of a client that has joined.
     pub(super) fn reveal_granted(&mut self, id: PeerId) {
-        let Some(owned) = self.peers.get(&id).map(|p| p.owned.clone()).filter(|_| self.may_roll()) else { return };
-        for group in owned.into_iter().flat_map(|who| granted_groups(&self.sim, who)).collect::<Vec<_>>() {
-            self.extend_uses(group);
-            self.reveal_uses(id, group);
+        let owned = self.peers.get(&id).filter(|_| self.may_roll()).map(|p| p.owned.clone());
+        for who in owned.unwrap_or_default() {
+            let grants = self.sim.grants(who).unwrap_or_default();
+            let mut abilities: Vec<AbilityId> = grants.iter().map(|g| g.ability).collect();
+            abilities.sort();
+            abilities.dedup();
+            for ability in abilities {
+                self.extend_uses(UsedAbility { who, ability });
+                self.reveal_uses(id, UsedAbility { who, ability });
+            }
         }
     }
 
     /// Forgets the uses of a controller that left the sim for good.
     pub(super) fn remove_uses(&mut self, who: ControllerId) {
-        self.sim.remote_mut().remove_use_groups(who);
-        self.use_ends.retain(|group, _| group.who != who);
+        self.sim.remote_mut().remove_uses(who);
+        self.use_ends.retain(|used, _| used.who != who);
     }
 }

@@ -6,10 +6,10 @@ use crate::kit::{Game, Setup, builder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use ugas_core::{
-    AbilityGrant, Anchor, ControllerId, EffectId, Fact, FactKind, Facts, InputId, NoHost, Op, OpId, Rules,
-    RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UseGroup,
+    AbilityGrant, AbilityId, Anchor, Answer, ControllerId, EffectId, Fact, FactKind, Facts, InputId, NoHost, Op, OpId,
+    Rules, RulesBuilder, Sim, SimConfig, SimTime, SpawnSpec, Spec, Target, UsedAbility,
 };
-use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry, Trigger};
+use ugas_doc::{Ability, AbilityTask, Attribute, AttributeSet, Effect, TagRegistry, Trigger, Value};
 use ugas_net::client::Certainty;
 use ugas_net::internals::carrier::{Carrier, ConnectionConfig};
 use ugas_net::internals::wire::bits::{BitReader, BitWriter};
@@ -24,10 +24,16 @@ const CHEAT: PeerId = PeerId(1);
 /// The ticks of a block of seeds.
 const BLOCK: i64 = 8;
 const STRIKE: InputId = InputId(3);
+const HELD: InputId = InputId(4);
 const CHANCE: f64 = 0.05;
 
 fn apply(task: &str, effect: &str) -> AbilityTask {
     AbilityTask::new(task).param("EffectClass", effect)
+}
+
+fn budget(effect: &str, total: f64) -> BTreeMap<String, Value> {
+    let number = |name: &str| (name.to_owned(), Value::from(total));
+    BTreeMap::from([("EffectClass".into(), effect.into()), number("Total"), number("PerTarget")])
 }
 
 fn rules() -> Arc<Rules> {
@@ -50,6 +56,27 @@ fn rules() -> Arc<Rules> {
             Ability::new("GA_Heavy")
                 .task(AbilityTask::new("WaitDelay").param("Duration", 0.1))
                 .task(apply("ApplyEffectToTarget", "GE_Proc")),
+        )
+        // A strike that repeats while its input is held.
+        .add(Effect::lasting("GE_Pause", 0.2).grants("Cooldown.Pause"))
+        .add(
+            Ability { held_activation: true, ..Ability::new("GA_Held") }
+                .cooldown("GE_Pause")
+                .task(apply("ApplyEffectToOwner", "GE_Echo")),
+        )
+        // A strike at the targets that the client reports.
+        .add(
+            Ability::new("GA_Sweep")
+                .task(AbilityTask::new("WaitTargetData").param("TargetingMethod", "Cone").param("MaxTargets", 3.0))
+                .task(apply("ApplyEffectToTarget", "GE_Proc")),
+        )
+        // Hits that the client reports, at most two for each activation.
+        .add(
+            Ability::new("GA_Volley").task(
+                AbilityTask::new("WaitDelay")
+                    .param("Duration", 1.0)
+                    .param("ClientEffects", vec![Value::Map(budget("GE_Proc", 2.0))]),
+            ),
         )
         // A passive that rolls when the owner strikes.
         .add(
@@ -82,13 +109,21 @@ struct Cheat {
 
 impl Cheat {
     fn new(seed: u64) -> Cheat {
+        Cheat::with_sim_seed(seed, 0)
+    }
+
+    fn with_sim_seed(seed: u64, sim_seed: u64) -> Cheat {
         let rules = rules();
-        let mut sim = Sim::new(rules.clone(), SimConfig::default());
+        let mut sim = Sim::new(rules.clone(), SimConfig { seed: sim_seed, ..SimConfig::default() });
         let mut spawn = || sim.spawn(SpawnSpec::sets([rules.set("Vitals").unwrap()])).unwrap();
         let (hero, foe, twin) = (spawn(), spawn(), spawn());
-        for name in ["GA_Strike", "GA_Heavy", "GA_Echo", "GA_Emote"] {
+        for name in ["GA_Strike", "GA_Heavy", "GA_Held", "GA_Sweep", "GA_Volley", "GA_Echo", "GA_Emote"] {
             let grant = AbilityGrant::new(rules.ability(name).unwrap());
-            let grant = if name == "GA_Strike" { grant.input(STRIKE) } else { grant };
+            let grant = match name {
+                "GA_Strike" => grant.input(STRIKE),
+                "GA_Held" => grant.input(HELD),
+                _ => grant,
+            };
             sim.run(Op::Grant { who: hero, grant }).unwrap();
         }
         let config = ServerConfig { tick_length: LENGTH, commands_per_tick: 64, ..ServerConfig::default() };
@@ -340,6 +375,136 @@ fn a_client_that_chooses_the_tick_and_the_target_does_not_succeed_more_often() {
 }
 
 #[test]
+fn a_held_input_rolls_like_other_uses_whenever_it_is_retried() {
+    // Holding the input from different ticks on, and each use with its own press.
+    let play = |delay: u32, presses: bool| {
+        let mut cheat = Cheat::new(9);
+        let (who, target) = (cheat.hero, Target::None);
+        let mut procs = Vec::new();
+        (0..delay).for_each(|_| cheat.step());
+        for at in 0..3000 {
+            let before = cheat.outcome().1;
+            let ability = cheat.rules.ability("GA_Held").unwrap();
+            let used = UsedAbility { who, ability };
+            let next = cheat.server.sim().remote().next_use(used);
+            let request = match presses && at % 2 == 1 {
+                true => Request::Release { who, input: HELD },
+                false => Request::Press { who, input: HELD, target },
+            };
+            let command = cheat.command(request);
+            cheat.give(&[command]);
+            cheat.step();
+            if cheat.server.sim().remote().next_use(used) != next {
+                procs.push(cheat.outcome().1 > before);
+            }
+        }
+        assert!(procs.len() >= 120, "{}", procs.len());
+        procs.truncate(120);
+        procs
+    };
+    let held = play(0, false);
+    assert!(held.iter().any(|p| *p));
+    assert_eq!(held, play(5, false));
+    assert_eq!(held, play(0, true));
+}
+
+/// A client that reports several targets could otherwise choose, by their order, which of them gets a known roll.
+#[test]
+fn rolls_of_several_targets_use_the_seed_of_the_sim() {
+    let play = |sim_seed: u64, several: bool| {
+        let mut cheat = Cheat::with_sim_seed(9, sim_seed);
+        let (who, ability) = (cheat.hero, cheat.rules.ability("GA_Sweep").unwrap());
+        let mut results = Vec::new();
+        for _ in 0..60 {
+            let before = cheat.outcome().0;
+            let start = cheat.command(Request::Activate { who, ability, target: Target::None });
+            cheat.give(&[start]);
+            cheat.step();
+            let key = cheat.server.sim().tasks(who).unwrap()[0].key;
+            let mut targets = vec![cheat.foe];
+            if several {
+                targets.extend([cheat.twin, cheat.hero]);
+            }
+            let answer = Answer { targets, ..Answer::default() };
+            let answer = cheat.command(Request::Complete { key, answer });
+            cheat.give(&[answer]);
+            cheat.step();
+            results.push(cheat.outcome().0 - before);
+        }
+        results
+    };
+    assert_eq!(play(1, false), play(2, false), "one target draws from the use");
+    assert_ne!(play(1, true), play(2, true));
+    assert_eq!(play(1, true), play(1, true));
+}
+
+#[test]
+fn a_failed_chance_counts_towards_the_budget_of_an_effect() {
+    let mut cheat = Cheat::new(9);
+    let (who, ability) = (cheat.hero, cheat.rules.ability("GA_Volley").unwrap());
+    let (effect, target) = (cheat.rules.effect("GE_Proc").unwrap(), cheat.foe);
+    let used = UsedAbility { who, ability };
+    let mut procs = 0.0;
+    for _ in 0..40 {
+        let before = (cheat.outcome().0, cheat.server.sim().remote().next_use(used).unwrap());
+        let start = cheat.command(Request::Activate { who, ability, target: Target::None });
+        cheat.give(&[start]);
+        cheat.step();
+        for _ in 0..70 {
+            let hit = cheat.command(Request::Apply { who, ability, effect, target });
+            cheat.give(&[hit]);
+            cheat.step();
+        }
+        let drawn = cheat.server.sim().remote().next_use(used).unwrap() - before.1;
+        assert_eq!(drawn, 2, "two rolls for each activation");
+        procs += cheat.outcome().0 - before.0;
+    }
+    assert!(procs > 0.0 && procs < 20.0, "{procs}");
+}
+
+#[test]
+fn a_client_reports_at_most_as_many_targets_as_the_data_allow() {
+    let mut cheat = Cheat::new(9);
+    let (who, ability) = (cheat.hero, cheat.rules.ability("GA_Sweep").unwrap());
+    let start = cheat.command(Request::Activate { who, ability, target: Target::None });
+    cheat.give(&[start]);
+    cheat.step();
+    let key = cheat.server.sim().tasks(who).unwrap()[0].key;
+    let check = |count| cheat.server.sim().remote().check_client_answer(key, count, cheat.server.sim().now());
+    assert_eq!((check(3), check(4).is_err()), (Ok(()), true));
+}
+
+/// An honest client whose predicted hit fails its chance goes on with the next roll.
+#[test]
+fn a_failed_chance_of_a_reported_hit_is_predicted_and_sent() {
+    let volley = Ability::new("GA_Volley").task(
+        AbilityTask::new("WaitDelay")
+            .param("Duration", 20.0)
+            .param("ClientEffects", vec![Value::Map(budget("GE_Chance", 40.0))]),
+    );
+    let mut chance = Effect::instant("GE_Chance").add("Mana", -0.01);
+    chance.application_chance = Some(0.5.into());
+    let builder = builder().add(chance).add(volley);
+    let mut g = Game::new(Setup { builder, profile: LinkProfile::GOOD, ..Setup::default() });
+    g.net.run(60);
+    g.cast("GA_Volley", Target::None).unwrap();
+    g.net.run(30);
+    let (who, effect) = (g.hero, g.effect("GE_Chance"));
+    let ability = g.net.server().sim().rules().ability("GA_Volley").unwrap();
+    let corrections = g.ana().counts().corrections;
+    let mana = g.seen(who, "Mana");
+    for _ in 0..40 {
+        let hit = Request::Apply { who, ability, effect, target: who };
+        g.net.client_mut("Ana").command(hit).unwrap();
+        g.net.run(5);
+    }
+    g.net.run(60);
+    let hits = ((mana - g.seen(who, "Mana")) / 0.01).round();
+    assert!((8.0..32.0).contains(&hits), "{hits} of 40");
+    assert_eq!(g.ana().counts().corrections, corrections);
+}
+
+#[test]
 fn a_new_connection_does_not_change_the_next_rolls() {
     let mut cheat = Cheat::new(9);
     let mut procs = 0;
@@ -367,8 +532,9 @@ fn a_client_creates_no_numbers_for_controllers_of_others() {
         cheat.step();
     }
     let sim = cheat.server.sim();
-    let has_group = |who| (0..u16::MAX).any(|group| sim.remote().next_use(UseGroup { who, group }).is_some());
-    assert!(has_group(cheat.hero) && !others.into_iter().any(has_group));
+    let has_uses =
+        |who| (0..50).map(AbilityId).any(|ability| sim.remote().next_use(UsedAbility { who, ability }).is_some());
+    assert!(has_uses(cheat.hero) && !others.into_iter().any(has_uses));
 }
 
 fn number(name: &str) -> Option<u64> {

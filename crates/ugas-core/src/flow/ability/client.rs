@@ -3,7 +3,9 @@
 
 use super::super::{Flow, ForeignAction, View};
 use crate::state::Activation;
-use crate::{AbilityId, AbilityState, ControllerId, EffectId, NameKind, Outcome, Refusal, SimTime, Spec, TaskKey};
+use crate::{
+    AbilityId, AbilityState, BadValue, ControllerId, EffectId, NameKind, Outcome, Refusal, SimTime, Spec, TaskKey,
+};
 
 /// The part of a sim's configuration that the rules about clients read.
 #[derive(Clone, Copy, Debug)]
@@ -75,9 +77,15 @@ impl<'a> View<'a> {
         })
     }
 
-    /// Checks whether the owning client may answer a waiting task. A client may not answer a task that a timeline of
-    /// this sim answers, nor answer before the earliest time that the data allows.
-    pub(crate) fn may_client_answer(&self, slot: usize, key: TaskKey, clock: ClientClock) -> Result<(), Refusal> {
+    /// Checks whether the owning client may answer a waiting task with a number of targets. A client may not answer a
+    /// task that a timeline of this sim answers, nor answer before the earliest time that the data allows.
+    pub(crate) fn may_client_answer(
+        &self,
+        slot: usize,
+        key: TaskKey,
+        targets: usize,
+        clock: ClientClock,
+    ) -> Result<(), Refusal> {
         let row = self.row(slot);
         let t = row.play().task(key.seq).ok_or(Refusal::StaleHandle)?;
         let a = row.play().activation(t.of).ok_or(Refusal::StaleHandle)?;
@@ -89,6 +97,9 @@ impl<'a> View<'a> {
         }
         if clock.timelines && (task.answer.is_some() || self.montage_answers(slot, t.of, &task.kind)) {
             return Err(Refusal::Authority);
+        }
+        if targets > task.kind.client_targets() as usize {
+            return Err(Refusal::BadValue { what: BadValue::Number });
         }
         let authored = task.client.answers_after.map_or(SimTime::ZERO, |after| after.length(clock.frame));
         let earliest = authored.max(task.answer.as_ref().map_or(SimTime::ZERO, |answer| answer.after));
@@ -107,7 +118,8 @@ impl<'a> View<'a> {
 }
 
 impl Flow<'_> {
-    /// Applies an effect of an active ability at the request of the owning client, and counts the application.
+    /// Applies an effect of an active ability at the request of the owning client, and counts the application. The
+    /// outcome is [`Outcome::Done`] if the effect has a chance that failed.
     pub(crate) fn apply_from_ability(
         &mut self,
         who: ControllerId,
@@ -124,7 +136,12 @@ impl Flow<'_> {
             let spec = Spec::new(effect, target).from(who).level(level).ability(ability);
             let origin_id = self.cause.root.0;
             self.journal_foreign_action(who, target, || ForeignAction::Apply(spec.clone(), origin_id));
-            Outcome::Applied(self.apply(&spec, origin_id)?)
+            match self.apply(&spec, origin_id) {
+                Ok(key) => Outcome::Applied(key),
+                // A chance that failed was used: otherwise the client could try until it succeeds.
+                Err(Refusal::Chance { .. }) => Outcome::Done,
+                Err(refusal) => return Err(refusal),
+            }
         };
         // The application may have removed the controller or ended the activation.
         if let Ok(slot) = self.slot(who)

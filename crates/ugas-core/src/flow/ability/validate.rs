@@ -1,6 +1,6 @@
 //! Asynchronous validation: an activation that passed its checks waits for the host's answer before it pays its cost.
 
-use super::super::{Flow, Via};
+use super::super::{Flow, RollSource, Via};
 use super::EndHow;
 use super::state::AbilityTransition;
 use crate::fact::{ParamValue, put_param};
@@ -92,16 +92,17 @@ impl Flow<'_> {
         // the changes have the client's command as their root, so that they are the changes that the client predicted.
         let is_predicted = self.work.role != Role::Standalone && def.validation.as_ref().is_some_and(|v| v.predicted);
         let asked = self.row(slot).play().activation(seq).map(|a| (a.start, a.root, a.origin_id, a.ordinal));
-        let cause = self.cause;
+        let (cause, roll) = (self.cause, self.roll);
         if let (true, Some((asked, root, origin_id, ordinal))) = (is_predicted, asked) {
             self.back_dated_by = self.row(slot).clock.local(self.st.now) - asked;
             self.cause.root = root;
+            self.roll = RollSource::of_op(root);
             // The applications continue the numbering of the command.
             self.row_mut(slot).last_origin_id = (origin_id, ordinal, root.0 as u32);
         }
         // A refused commit has removed the activation and reported the reason.
         let _ = self.launch(slot, seq, &def);
-        (self.back_dated_by, self.cause) = (SimTime::ZERO, cause);
+        (self.back_dated_by, self.cause, self.roll) = (SimTime::ZERO, cause, roll);
     }
 
     /// Handles the timeout of a validation.

@@ -4,7 +4,7 @@
 use super::effect::{child_of_act, path_of_act};
 use super::{NO_PC, TaskThread};
 use crate::flow::ability::EndHow;
-use crate::flow::{Flow, ForeignAction, RowEvent, Via};
+use crate::flow::{Flow, ForeignAction, RowEvent, UsedAbility, Via};
 use crate::rng::DrawAt;
 use crate::rules::{AbilityAction, AbilityCx, Next, Resume};
 use crate::state::{Task, alert};
@@ -47,11 +47,12 @@ impl Flow<'_> {
         let mut state = a.code.clone();
         let grant = row.grant(a.grant);
         let is_for_server = || self.ability(a.ability).is_some_and(|d| d.doc.net_execution == NetExecution::ServerOnly);
-        let stream = self.view().roll_stream(is_for_server);
+        let used = UsedAbility { who, ability: a.ability };
+        let stream = self.view().roll_stream(used, is_for_server);
         let draw = DrawAt {
             seed: stream.seed,
             known: stream.known,
-            is_use: stream.path.is_some(),
+            is_use: stream.is_use,
             sub: if a.root.client() == 0 || stream.path.is_some() { 0 } else { a.root.sub() },
             target: who.0,
             origin_id: stream.path.unwrap_or(a.origin_id),
@@ -77,7 +78,7 @@ impl Flow<'_> {
         };
         let next = code.resume(&mut state, why, &mut cx);
         let (acts, draw) = (cx.acts, cx.draw);
-        if draw.draw > 0 && self.view().record_draws(&draw).is_err() {
+        if draw.draw > 0 && self.view().record_draws(&draw, used).is_err() {
             // The server decides what the ability does.
             return;
         }
@@ -86,10 +87,8 @@ impl Flow<'_> {
             // The next call must draw other random numbers.
             a.acts += (draw.draw > 0) as u32;
         }
-        for act in acts {
-            if !self.act(slot, of, act) {
-                return;
-            }
+        if !self.act_all(slot, of, acts) {
+            return;
         }
         if ending {
             if next.is_none() {
@@ -144,6 +143,20 @@ impl Flow<'_> {
         self.take_task(slot, seq);
         self.resume(slot, of, Resume::Answer(answer));
         self.moved(slot, of);
+    }
+
+    /// Executes the requests of an ability's code. Returns `false` if one of them ended the ability.
+    fn act_all(&mut self, slot: usize, of: u64, acts: Vec<AbilityAction>) -> bool {
+        let target_of =
+            |act: &AbilityAction| if let AbilityAction::Apply(spec) = act { Some(spec.target) } else { None };
+        let mut targets: Vec<crate::ControllerId> = acts.iter().filter_map(target_of).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let mut continues = true;
+        self.with_targets(targets.len(), |flow| {
+            continues = acts.into_iter().all(|act| flow.act(slot, of, act));
+        });
+        continues
     }
 
     /// Executes a request of an ability's code. Returns `false` if the request ended the ability, and then the later

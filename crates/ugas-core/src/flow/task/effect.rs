@@ -18,7 +18,7 @@ pub(crate) fn child_of_act(a: &mut crate::state::Activation, who: ControllerId, 
 
 /// Returns the words that identify the rolls of the next action of an activation.
 pub(crate) fn path_of_act(a: &crate::state::Activation, who: ControllerId, pc: u16) -> [u64; 3] {
-    [(a.ability.0 as u64) << 32 | who.0 as u64, TASK << 32 | pc as u64, a.acts as u64]
+    [(a.ability.0 as u64) << 32 | who.0 as u64, TASK << 32 | pc as u64, (a.ordinal as u64) << 32 | a.acts as u64]
 }
 
 impl Flow<'_> {

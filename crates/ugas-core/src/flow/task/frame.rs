@@ -26,6 +26,11 @@ fn retry_op(who: ControllerId, at: SimTime) -> OpId {
     server_op(fold(fold(17, who.0 as u64), at.0 as u64) | 1 << 47)
 }
 
+/// Returns whether an op is a retry of a held input.
+pub(crate) fn is_retry(id: OpId) -> bool {
+    id.client() == 0 && id.0 & 1 << 47 != 0
+}
+
 /// A task whose interval has passed.
 struct Candidate {
     urgency: i64,

@@ -18,7 +18,7 @@ mod timeline;
 mod wait;
 
 pub(crate) use effect::{child_of_act, path_of_act};
-pub(crate) use frame::FrameConfig;
+pub(crate) use frame::{FrameConfig, is_retry};
 pub(crate) use start::{Step, Wait};
 
 use super::ability::EndHow;
