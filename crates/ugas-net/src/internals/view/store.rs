@@ -134,9 +134,12 @@ impl ReplicationStore {
             record.reshape(sim.set_list(who)?, mode, tick, &mut self.shapes);
         }
         self.stamps[slot] = tick;
-        self.changes.push(slot as u32);
-        self.refresh(sim, slot)?;
-        Ok(true)
+        let before = self.changes.len();
+        let refreshed = self.refresh(sim, slot);
+        if self.changes.len() == before {
+            self.changes.push(slot as u32);
+        }
+        refreshed.map(|()| true)
     }
 
     /// Follows the rules of a reloaded sim at a tick: full sections are sent from then on.
