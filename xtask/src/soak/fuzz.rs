@@ -51,9 +51,9 @@ pub(super) struct FuzzRun {
     started: String,
     seconds: u64,
     executions: u64,
-    /// The inputs in the corpus after the run.
-    #[serde(default)]
-    corpus: usize,
+    /// The inputs in the corpus after the run; older reports do not contain it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    corpus: Option<usize>,
     passed: bool,
 }
 
@@ -138,7 +138,7 @@ fn run_target(folder: &Path, target: &str, minutes: f64, state: &(String, bool))
     } else {
         eprintln!("error: {target}:\n{}", last_lines(&text, 40));
     }
-    let corpus = files(&folder.join(corpus))?.len();
+    let corpus = Some(files(&folder.join(corpus))?.len());
     let (commit, dirty) = state.clone();
     Ok(FuzzRun { target: target.to_owned(), commit, dirty, started, seconds, executions, corpus, passed })
 }
