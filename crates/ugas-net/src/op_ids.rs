@@ -82,7 +82,7 @@ pub(crate) fn granted_groups(sim: &Sim, who: ControllerId) -> Vec<UseGroup> {
     groups
 }
 
-/// Returns whether an op had an effect, from the facts that it emitted. A press or a release alone is none.
+/// Returns whether an op had an effect, from the facts that it emitted. A press or a release alone is not an effect.
 pub(crate) fn has_effect(facts: &[Fact], id: OpId) -> bool {
     facts.iter().any(|f| f.root == id && !matches!(f.kind, FactKind::Input { .. }))
 }

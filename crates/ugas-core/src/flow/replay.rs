@@ -1,7 +1,7 @@
 //! Resimulation of rows from their journals.
 //!
-//! A resimulation restores one or several rows to images and runs their journals and their due work again. What the rows
-//! do to each other happens again; what they did to other rows, and what other rows did to them, is not repeated but
+//! A resimulation restores one or several rows to images and runs their journals and their due work again. Actions
+//! between these rows run again. Actions of these rows on other rows are skipped, and actions of other rows on them are
 //! read from the journals. A row takes part from the time of its image on. Until then, the other rows see it as their
 //! journals recorded it.
 
@@ -248,7 +248,7 @@ impl Flow<'_> {
             row.cursor.set(entry.serial);
         }
         let is_op = matches!(entry.what, JournalEvent::Op(..));
-        // An op runs after all work of its time. An image of another sim does not say how much of it had run.
+        // An op runs after all work of its time. An image of another sim does not contain how much of it had run.
         let all = is_op && (row.from.is_some_and(|from| from.taken.foreign) || rows.len() > 1);
         self.run_rows(rows, at, |of| match (all, of == r) {
             (true, _) => None,

@@ -136,9 +136,9 @@ impl Uses {
         self.group(of).is_some()
     }
 
-    /// Numbers again the uses of a group that are selected by op and time of the first draw. They are those that the
-    /// server has not run. `next` gets the number that the first of them has, and returns the one that it should have.
-    /// Returns whether a number changed.
+    /// Renumbers the uses of a group that `is_open` selects by op and time of the first draw: those that the server has
+    /// not run. `next` gets the current number of the first of them and returns its new number. Returns whether a
+    /// number changed.
     pub(crate) fn renumber(
         &mut self,
         of: UseGroup,

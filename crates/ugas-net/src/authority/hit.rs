@@ -9,7 +9,8 @@ const RELATIVE_TOLERANCE: f64 = 0.25;
 const SEEN_SECONDS: f64 = 0.25;
 
 impl CommandValidator<'_> {
-    /// Checks the hit of an answer: by the host, or else against the positions and tags of the sim.
+    /// Checks the hit of an answer with the target policy of the host, or by default against the positions and tags of
+    /// the sim.
     pub(super) fn check_hit(
         &self,
         who: ControllerId,
@@ -27,7 +28,7 @@ impl CommandValidator<'_> {
         if is_true { Ok(()) } else { Err((RejectReason::Hit, Refusal::NoTarget)) }
     }
 
-    /// Returns whether one of the targets has each tag of a hit.
+    /// Returns whether each tag of a hit is a tag of one of the targets.
     fn has_known_tags(&self, targets: &[ControllerId], hit: &Hit) -> bool {
         hit.tags.iter().all(|&tag| targets.iter().any(|&t| self.sim.has_tag(t, tag).unwrap_or(false)))
     }
@@ -45,7 +46,7 @@ impl CommandValidator<'_> {
     }
 
     /// Returns an answer with the distance to its farthest target, if the client gave none. Without a distance, a
-    /// calculation would read the hit as one at no distance.
+    /// calculation would read the distance 0.
     pub(super) fn with_distance(&self, who: ControllerId, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         let farthest = answer.targets.iter().filter_map(|&target| distance(self.sim, who, target)).reduce(f64::max);

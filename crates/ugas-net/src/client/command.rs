@@ -67,7 +67,7 @@ impl Client {
         self.run_queued();
         let is_full = self.open_commands() >= MAX_PENDING;
         let must_wait = match request.is_release() {
-            // Otherwise the input would stay down and the ability active on the server.
+            // Otherwise the input would stay pressed and the ability active on the server.
             true => is_full || self.queue.must_precede(&request),
             false => is_full || !self.can_predict() || !self.queue.is_empty(),
         };
@@ -110,7 +110,7 @@ impl Client {
         let mut has_effect = true;
         if let Some(outcome) = outcome {
             if let Outcome::Pressed { activated: None, refused: Some(refusal) } = outcome {
-                // The press is sent although it activated nothing: the input is down.
+                // The press is sent although it activated nothing: the server must know that the input is held.
                 self.counts.rejected += u64::from(refusal.is_misuse());
             }
             command.aim = self.take_aims(Some(&outcome));

@@ -273,8 +273,8 @@ impl Client {
         (self.renumber_uses(&numbers, tick) || is_rejected, undone)
     }
 
-    /// Takes over the server's numbers of uses. They differ from those of the client after a prediction that was wrong.
-    /// Returns whether the rolls of predicted commands changed.
+    /// Adopts the server's numbers of uses. They differ from those of the client after a misprediction. Returns whether
+    /// the rolls of predicted commands changed.
     fn renumber_uses(&mut self, numbers: &[(UseGroup, u8)], tick: Tick) -> bool {
         let (pending, time, mut is_changed) = (&self.pending, tick.time(self.length), false);
         // A packet has one number for each group, which it repeats for each command.

@@ -61,7 +61,7 @@ impl ScheduledActor {
         }
     }
 
-    /// Forgets what the client has. The entry stays in the list to visit if it is there.
+    /// Resets the entry: the client has no state of the actor. If the entry is in the list to visit, it stays there.
     pub(super) fn restart(&mut self, who: ControllerId, tick: Tick) {
         *self = ScheduledActor { is_listed: self.is_listed, ..ScheduledActor::new(who, tick) };
     }

@@ -22,7 +22,7 @@ pub(crate) fn ahead(round_trip: SimTime) -> SimTime {
     (round_trip + MARGIN).clamp(MIN_AHEAD, MAX_AHEAD)
 }
 
-/// What a client knows of its random stream.
+/// Which seeds of its random stream a client has.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RevealedSeeds {
     /// The first block whose seed the sim does not have.
@@ -55,7 +55,7 @@ impl RevealedSeeds {
             return until..until;
         }
         self.unsent = until.max(self.unsent);
-        // A client that was away for long does not need the old seeds.
+        // After a long interruption, a client does not need the old seeds.
         self.unacked.max(until.saturating_sub(MAX_SEEDS))..until
     }
 

@@ -13,8 +13,8 @@ use ugas_core::{AbilityId, Anchor, ControllerId, Fact, FactKind, Facts, Host, Op
 /// What an accepted command did.
 pub(super) enum Ran {
     Done,
-    /// The input is pressed, but the press activated no ability, for example because of a cooldown. A player who
-    /// presses a key too early has done nothing wrong.
+    /// The input is pressed, but the press activated no ability, for example because of a cooldown. This is normal
+    /// play, so it is not a rejection.
     PressedOnly,
 }
 

@@ -1,7 +1,7 @@
-//! The random seeds of clients. Each client has a seed for each block of ticks, and each controller one for each use of
-//! its abilities, so that clients can predict their own random rolls. The
-//! seeds are derived from a secret with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive
-//! neither the secret nor another seed.
+//! The random seeds of clients. Each connection has a seed for each block of ticks, and each controller has a seed for
+//! each use of its abilities, so that clients can predict their own random rolls. The seeds are derived from a secret
+//! with SipHash-2-4, a keyed hash function: a client that knows some seeds can derive neither the secret nor another
+//! seed.
 
 use crate::types::Tick;
 use std::fmt;
@@ -50,8 +50,8 @@ impl Secret {
         self.hash_of_group(group, 1, number) as u32
     }
 
-    /// Returns the number of the first use of a group whose numbers start at a tick. Numbers start anywhere, so that a
-    /// controller that was removed and returns does not repeat its rolls.
+    /// Returns the number of the first use of a group whose numbers start at a tick. The first number is pseudorandom,
+    /// so that a controller that was removed and returns does not repeat its rolls.
     pub(super) fn first_use(&self, group: UseGroup, tick: Tick) -> u32 {
         (self.hash_of_group(group, 2, tick.0) >> 33) as u32
     }

@@ -10,9 +10,9 @@ use crate::op_ids::{granted_groups, use_group};
 use crate::types::PeerId;
 use ugas_core::{ControllerId, OpId, UseGroup};
 
-/// The number of seeds that the client has at most before it needs them.
+/// The maximum number of seeds of future uses that a client has.
 pub(super) const AHEAD: u32 = 16;
-/// The server reveals more seeds when the client has less than this number.
+/// The server reveals more seeds when the client has fewer than this number.
 const LOW: u32 = 10;
 
 impl Server {
@@ -23,7 +23,7 @@ impl Server {
 
     /// Registers the use of a client's command before it runs. Returns the group of its rolls.
     pub(super) fn register_use(&mut self, peer: PeerId, id: OpId, who: ControllerId) -> Option<UseGroup> {
-        // Otherwise a client could create groups without end.
+        // Otherwise a client could create an unlimited number of groups.
         let is_owned = || self.peers.get(&peer).is_some_and(|p| p.owned.contains(&who));
         let group = use_group(id, who).filter(|_| self.may_roll() && is_owned())?;
         self.extend_uses(group);
@@ -50,7 +50,7 @@ impl Server {
         }
     }
 
-    /// Reveals the seeds of the next uses of a group to a client that has few of them.
+    /// Reveals the seeds of the next uses of a group to a client that has fewer than [`LOW`] of them.
     pub(super) fn reveal_uses(&mut self, id: PeerId, group: UseGroup) {
         let Some(next) = self.sim.remote().next_use(group) else { return };
         let Some(p) = self.peers.get_mut(&id).filter(|p| p.owned.contains(&group.who)) else { return };
@@ -61,13 +61,13 @@ impl Server {
         let until = next.saturating_add(AHEAD);
         let seeds = (known..until).map(|number| self.secret.seed_of_use(group, number)).collect();
         let message = ToClient::UseSeeds { who: group.who, group: group.group, next, first: known, seeds };
-        // A full queue is tried again after the next command.
+        // If the queue is full, the server tries again after the next command.
         if p.carrier.push(&encode(&message)).is_ok() {
             p.revealed_uses.insert(group, until);
         }
     }
 
-    /// Reveals the seeds of all abilities of a client that has joined.
+    /// Reveals the seeds of the next uses of all granted abilities to a client that has joined.
     pub(super) fn reveal_granted(&mut self, id: PeerId) {
         let Some(owned) = self.peers.get(&id).map(|p| p.owned.clone()).filter(|_| self.may_roll()) else { return };
         for group in owned.into_iter().flat_map(|who| granted_groups(&self.sim, who)).collect::<Vec<_>>() {
@@ -76,7 +76,7 @@ impl Server {
         }
     }
 
-    /// Forgets the uses of a controller that left the sim for good.
+    /// Removes the uses of a controller that was permanently removed from the sim.
     pub(super) fn remove_uses(&mut self, who: ControllerId) {
         self.sim.remote_mut().remove_use_groups(who);
         self.use_ends.retain(|group, _| group.who != who);

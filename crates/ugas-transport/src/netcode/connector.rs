@@ -100,8 +100,8 @@ impl Connector {
         })
     }
 
-    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). A host that wants to
-    /// survive a crash stores it in a file that only the player can read.
+    /// Returns the token with which this player can connect again ([`rejoin`](Self::rejoin)). To connect again after a
+    /// crash, the host must store it in a file that only the player can read.
     pub fn ticket(&self) -> &Token {
         &self.ticket
     }
