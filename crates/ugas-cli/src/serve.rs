@@ -338,7 +338,7 @@ impl Host<'_> {
             }
         }
         for (reason, count) in self.part.server().counts().iter() {
-            out.line(format!("rejected: {count} x {reason}"))?;
+            out.line(format!("rejected packets and commands: {count} x {reason}"))?;
         }
         let tick = self.part.server().tick().0;
         let report = self.part.finish();
